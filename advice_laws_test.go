@@ -14,8 +14,10 @@ import (
 // Situations that nobody wrote down: models, machines and loads drawn together, the same in every run.
 
 var (
-	drawnModels   = []string{"llama-3.1-8b", "llama-3.3-70b", "qwen3-32b", "qwen3-30b-a3b", "gpt-oss-20b", "gpt-oss-120b", "gemma-3-27b", "deepseek-v2-lite", "mixtral-8x7b", "qwen3-next-80b-a3b", "qwen2.5-72b", "glm-4.5-air"}
-	drawnMachines = []string{"rtx-3060", "rtx-4090", "2xrtx-3090", "rtx-4060-ti-16gb,host=64GiB", "rtx-5090,host=32GiB", "l4", "2xl40s", "h100", "4xa100-40gb", "8xh100", "m4-16gb", "m4-max-64gb", "m3-ultra-256gb", "strix-halo-64gb"}
+	drawnModels = []string{"llama-3.1-8b", "llama-3.3-70b", "qwen3-32b", "qwen3-30b-a3b", "gpt-oss-20b", "gpt-oss-120b", "gemma-3-27b",
+		"deepseek-v2-lite", "mixtral-8x7b", "qwen3-next-80b-a3b", "qwen2.5-72b", "glm-4.5-air"}
+	drawnMachines = []string{"rtx-3060", "rtx-4090", "2xrtx-3090", "rtx-4060-ti-16gb,host=64GiB", "rtx-5090,host=32GiB", "l4", "2xl40s",
+		"h100", "4xa100-40gb", "8xh100", "m4-16gb", "m4-max-64gb", "m3-ultra-256gb", "strix-halo-64gb"}
 	drawnContexts = []int64{0, 4096, 32768, 131072}
 	drawnUsers    = []int64{1, 1, 4, 64}
 )
@@ -58,7 +60,8 @@ func TestLawsOfAdvice(t *testing.T) {
 			}
 			cured++
 			if b.Verdict != s.Verdict || a.Devices[0].Needed-b.Devices[0].Needed != s.Saves {
-				t.Errorf("%s, %s: %s and %d saved, promised %s and %d", situation(&q), s.Change, b.Verdict, a.Devices[0].Needed-b.Devices[0].Needed, s.Verdict, s.Saves)
+				t.Errorf("%s, %s: %s and %d saved, promised %s and %d", situation(&q), s.Change, b.Verdict,
+					a.Devices[0].Needed-b.Devices[0].Needed, s.Verdict, s.Saves)
 			}
 			nothingOverfull(t, p, b)
 		}
@@ -118,8 +121,10 @@ func losslessFirst(t *testing.T, r *Request, all []api.Suggestion) {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {
 			x, y := &all[i], &all[j]
-			if mends(x) && mends(y) && loses(x, r) && !loses(y, r) && y.Patch["context"] == nil && y.Patch["sequences"] == nil && *y.Speed >= *x.Speed {
-				t.Errorf("%s: %s (× %.2f) stands before %s (× %.2f), which loses nothing", situation(r), x.Change, *x.Speed, y.Change, *y.Speed)
+			if mends(x) && mends(y) && loses(x, r) && !loses(y, r) && y.Patch["context"] == nil && y.Patch["sequences"] == nil &&
+				*y.Speed >= *x.Speed {
+				t.Errorf("%s: %s (× %.2f) stands before %s (× %.2f), which loses nothing", situation(r), x.Change, *x.Speed, y.Change,
+					*y.Speed)
 			}
 		}
 	}
@@ -183,7 +188,8 @@ func TestFitAgreesWithPlan(t *testing.T) {
 				continue
 			}
 			if compared++; b.Verdict != c.Verdict || b.Devices[0].Headroom != c.Headroom {
-				t.Errorf("%s, %s: %s with %s free, and %s with %s as a question of fit", situation(&q), c.Change, c.Verdict, c.Headroom, b.Verdict, b.Devices[0].Headroom)
+				t.Errorf("%s, %s: %s with %s free, and %s with %s as a question of fit", situation(&q), c.Change, c.Verdict, c.Headroom,
+					b.Verdict, b.Devices[0].Headroom)
 			}
 		}
 	}

@@ -22,14 +22,17 @@ func successes() map[string]*Request {
 		"fit, files":    {Ask: "fit", Model: "qwen3-32b", Hardware: "rtx-4090", Plan: plan.Plan{Engine: "llama.cpp", Weights: "q4_k_m"}},
 		"does not fit":  {Ask: "fit", Model: "llama-3.1-70b", Hardware: "rtx-4090"},
 		"plan":          {Ask: api.AskPlan, Model: "qwen3-32b", Hardware: "rtx-4090"},
-		"plan, goal":    {Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{TP: 1}, Workload: load, Goal: &Goal{TPOT: map[string]float64{"p99": 100}}},
-		"pick":          {Ask: api.AskPick, Hardware: "rtx-4090"},
-		"train":         &train,
-		"sim":           {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load},
-		"diff":          {Ask: api.AskDiff, Model: "llama-3.1-8b", Hardware: "h100", Change: map[string]any{"weights": "fp8"}},
-		"compare": {Ask: api.AskCompare, Text: "INFO 01-01 00:00:00 [core.py:58] Initializing a V1 LLM engine (v0.11.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1\n" +
+		"plan, goal": {Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{TP: 1}, Workload: load,
+			Goal: &Goal{TPOT: map[string]float64{"p99": 100}}},
+		"pick":  {Ask: api.AskPick, Hardware: "rtx-4090"},
+		"train": &train,
+		"sim":   {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load},
+		"diff":  {Ask: api.AskDiff, Model: "llama-3.1-8b", Hardware: "h100", Change: map[string]any{"weights": "fp8"}},
+		"compare": {Ask: api.AskCompare, Text: "INFO 01-01 00:00:00 [core.py:58] Initializing a V1 LLM engine (v0.11.0) with config: " +
+			"model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1\n" +
 			"INFO 01-01 00:00:09 [gpu_model_runner.py:2653] Model loading took 14.9889 GiB and 2.0 seconds\n", Hardware: "h100"},
-		"diagnose": {Ask: api.AskDiagnose, Text: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.10 GiB is free."},
+		"diagnose": {Ask: api.AskDiagnose, Text: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a " +
+			"total capacity of 23.65 GiB of which 1.10 GiB is free."},
 	}
 }
 

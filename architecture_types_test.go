@@ -99,7 +99,8 @@ var measured = []string{
 // and not the number.
 func checkFaces(h *house) (wrong []string) {
 	for _, dir := range []string{
-		"internal/card", "internal/cli", "internal/mcp", "internal/page", "internal/render", "internal/render/cards", "internal/render/svg", "internal/render/tui", "internal/serve", "internal/term",
+		"internal/card", "internal/cli", "internal/mcp", "internal/page", "internal/render", "internal/render/cards", "internal/render/svg",
+		"internal/render/tui", "internal/serve", "internal/term",
 	} {
 		r := h.rooms[dir]
 		if r == nil {

@@ -163,7 +163,8 @@ func TestWalks(t *testing.T) {
 
 // TestWalksCanFail: a step that is not in the house is found, a method of another type too.
 func TestWalksCanFail(t *testing.T) {
-	h := readHouse(t, fstest.MapFS{"model/m.go": {Data: []byte("package model\nfunc (t *T) Fit(n int) string { return \"\" }\ntype T struct{}")}})
+	h := readHouse(t,
+		fstest.MapFS{"model/m.go": {Data: []byte("package model\nfunc (t *T) Fit(n int) string { return \"\" }\ntype T struct{}")}})
 	text, wrong := h.written([]walk{{"a", "b", []string{"model T.Fit: here", "model Fit: there", "model U.Fit: there", "plan Fit: there"}}})
 	if len(wrong) != 3 || !strings.Contains(text, "func (t *T) Fit(n int) string // here") {
 		t.Errorf("%q: %s", wrong, text)

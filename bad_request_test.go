@@ -334,7 +334,8 @@ func checkRungs(t *testing.T, a *Answer) {
 		short, long := a.Rungs[i-1], a.Rungs[i]
 		fewer := short.MaxUsers == nil || long.MaxUsers != nil && *long.MaxUsers <= *short.MaxUsers
 		if long.Context/2 != short.Context || long.KVBytes < short.KVBytes || !fewer {
-			t.Errorf("%s with %s: %+v (%v users), then %+v (%v users)", a.Model.ID, a.Plan.Engine, short, short.MaxUsers, long, long.MaxUsers)
+			t.Errorf("%s with %s: %+v (%v users), then %+v (%v users)", a.Model.ID, a.Plan.Engine, short, short.MaxUsers, long,
+				long.MaxUsers)
 		}
 	}
 }
@@ -415,7 +416,8 @@ func TestImagesNeedTheProjector(t *testing.T) {
 	}
 }
 
-// TestPagesAreOfAPowerOfTwo: vLLM has no others; tokens to draft without a model to draft them are said to come from heads of the model itself.
+// TestPagesAreOfAPowerOfTwo: vLLM has no others; tokens to draft without a model to draft them are said to come from heads of the model
+// itself.
 func TestPagesAreOfAPowerOfTwo(t *testing.T) {
 	r := &Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"}
 	r.BlockSize = 7

@@ -17,14 +17,16 @@ func (s *slower) Table(name, device string) *coef.Table {
 	if device != "cuda/rtx-3090" || err != nil {
 		return nil
 	}
-	return t.Shifted([]coef.Shift{{Coefficient: "read", Level: "device", Key: device, By: coef.Offset{Value: -0.105, StdErr: 0.01, Rows: 1}}})
+	return t.Shifted([]coef.Shift{{Coefficient: "read", Level: "device", Key: device,
+		By: coef.Offset{Value: -0.105, StdErr: 0.01, Rows: 1}}})
 }
 
 // TestCalibration: a card that was measured is answered for by its own figures, and the answer says so; others
 // are as they were.
 func TestCalibration(t *testing.T) {
 	ask := func(c Calibration, on string) *Answer {
-		a, err := (&Asker{Calibration: c}).Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on, Explain: true, Plan: plan.Plan{Weights: "q4_k_m"}})
+		a, err := (&Asker{Calibration: c}).Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on, Explain: true,
+			Plan: plan.Plan{Weights: "q4_k_m"}})
 		if err != nil || a.Speed == nil || a.Speed.Decode == nil {
 			t.Fatalf("%s: %v", on, err)
 		}

@@ -23,7 +23,8 @@ func TestCheckpointsOf32BitsAreLoadedIn16(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Plan.Weights != c.wantWeights || a.Plan.KV != c.wantKV {
-			t.Errorf("%s on %s, weights %q: weights %s and KV %s, want %s and %s", c.model, c.engine, c.weights, a.Plan.Weights, a.Plan.KV, c.wantWeights, c.wantKV)
+			t.Errorf("%s on %s, weights %q: weights %s and KV %s, want %s and %s", c.model, c.engine, c.weights, a.Plan.Weights, a.Plan.KV,
+				c.wantWeights, c.wantKV)
 		}
 	}
 	explicit, err := Ask(&Request{Ask: "fit", Model: "smollm-1.7b", Hardware: "h100", Plan: plan.Plan{Engine: "vllm", Weights: "f32"}})

@@ -110,11 +110,16 @@ func TestCommandRoundTrip(t *testing.T) {
 func planGrid() []plan.Plan {
 	share, low, no, yes := 0.8, 0.5, false, true
 	return []plan.Plan{
-		{Context: 4096}, {Context: 8192, TP: 2}, {Context: 2048, TP: 4, Sequences: 8}, {Context: 4096, PP: 2}, {Context: 4096, DP: 2, TP: 2}, {Context: 4096, KV: "fp8"},
-		{Context: 4096, Serving: plan.Serving{GPUMemoryUtilization: &share}}, {Context: 4096, Serving: plan.Serving{MaxBatchedTokens: 4096, MaxSeqs: 32}},
-		{Context: 4096, Serving: plan.Serving{EnforceEager: &yes, PrefixCache: &no}}, {Context: 4096, Serving: plan.Serving{MemFractionStatic: &low}},
-		{Context: 4096, Serving: plan.Serving{KVCacheMemory: 4 << 30}}, {Context: 4096, Serving: plan.Serving{FreeGPUMemoryFraction: &share, BlockSize: 64}},
-		{Sequences: 2, LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}}, {KV: "q8_0", KVV: "q8_0", Attention: "flash", LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}},
+		{Context: 4096}, {Context: 8192, TP: 2}, {Context: 2048, TP: 4, Sequences: 8}, {Context: 4096, PP: 2},
+		{Context: 4096, DP: 2, TP: 2}, {Context: 4096, KV: "fp8"},
+		{Context: 4096, Serving: plan.Serving{GPUMemoryUtilization: &share}},
+		{Context: 4096, Serving: plan.Serving{MaxBatchedTokens: 4096, MaxSeqs: 32}},
+		{Context: 4096, Serving: plan.Serving{EnforceEager: &yes, PrefixCache: &no}},
+		{Context: 4096, Serving: plan.Serving{MemFractionStatic: &low}},
+		{Context: 4096, Serving: plan.Serving{KVCacheMemory: 4 << 30}},
+		{Context: 4096, Serving: plan.Serving{FreeGPUMemoryFraction: &share, BlockSize: 64}},
+		{Sequences: 2, LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}},
+		{KV: "q8_0", KVV: "q8_0", Attention: "flash", LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}},
 		{LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, UBatch: 1024, BatchTokens: 4096, Mmap: &no}},
 		{LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, KVUnified: &yes, SplitMode: "layer", TensorSplit: "3,1,1,1"}},
 	}
@@ -125,8 +130,10 @@ func TestServerRoundTrip(t *testing.T) {
 	no, yes, two := false, true, plan.Int(2)
 	n := int64(0)
 	for _, p := range []plan.Plan{
-		{Context: 4096, LlamaCpp: plan.LlamaCpp{Fit: "on", FitTarget: "2048"}}, {LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, SplitMode: "none", MainGPU: &two}},
-		{Sequences: 4, LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, CacheRAM: &two, Checkpoints: &two, MLock: &yes, OpOffload: &no, ControlVector: &yes, KVUnified: &yes}},
+		{Context: 4096, LlamaCpp: plan.LlamaCpp{Fit: "on", FitTarget: "2048"}},
+		{LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, SplitMode: "none", MainGPU: &two}},
+		{Sequences: 4, LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, CacheRAM: &two, Checkpoints: &two, MLock: &yes, OpOffload: &no,
+			ControlVector: &yes, KVUnified: &yes}},
 		{KV: "q8_0", KVV: "f16", Attention: "flash", LlamaCpp: plan.LlamaCpp{ContextTotal: 4096}},
 		{Context: 4096, DraftModel: "llama-3.2-1b", LlamaCpp: plan.LlamaCpp{DraftLayers: &two, DraftKV: "q8_0"}},
 	} {
@@ -200,8 +207,11 @@ func sameText(a *Answer, ledgers bool) string {
 // FuzzFromCommand: any text gives a request or an *Error.
 func FuzzFromCommand(f *testing.F) {
 	for _, s := range []string{
-		"vllm serve x", "llama-server -m x", "docker run vllm/vllm-openai --model x", "ollama serve", "trtllm-serve x", "cat > c <<EOF\na: {b: 1}\nEOF\ntrtllm-serve x --config c", "FROM x\nPARAMETER num_ctx 1\nSYSTEM \"\"\"\n",
-		"m = A.from_pretrained('x', device_map={'': 0})\nm.generate(max_length=1)", "services:\n  a:\n    image: ollama/ollama\n    command: [serve]\n", "apiVersion: v1\nkind: Pod\nspec:\n  containers: [{image: x, args: [vllm, serve, y]}]\n",
+		"vllm serve x", "llama-server -m x", "docker run vllm/vllm-openai --model x", "ollama serve", "trtllm-serve x",
+		"cat > c <<EOF\na: {b: 1}\nEOF\ntrtllm-serve x --config c", "FROM x\nPARAMETER num_ctx 1\nSYSTEM \"\"\"\n",
+		"m = A.from_pretrained('x', device_map={'': 0})\nm.generate(max_length=1)",
+		"services:\n  a:\n    image: ollama/ollama\n    command: [serve]\n",
+		"apiVersion: v1\nkind: Pod\nspec:\n  containers: [{image: x, args: [vllm, serve, y]}]\n",
 	} {
 		f.Add(s)
 	}

@@ -33,8 +33,10 @@ func TestVLLMRoundTrip(t *testing.T) {
 func vllmPlans() []plan.Plan {
 	share, yes, no := 0.85, true, false
 	return []plan.Plan{
-		{Context: 2048, TP: 8}, {Context: 2048, TP: 2, PP: 2, DP: 2}, {Context: 1024, TP: 4, DP: 2, EP: 8}, {Context: 2048, TP: 1, KV: "fp8"}, {Context: 2048, TP: 8, KV: "fp8_e5m2"},
-		{Context: 2048, TP: 2, Serving: plan.Serving{GPUMemoryUtilization: &share, MaxSeqs: 48, MaxBatchedTokens: 4096, EnforceEager: &yes}},
+		{Context: 2048, TP: 8}, {Context: 2048, TP: 2, PP: 2, DP: 2}, {Context: 1024, TP: 4, DP: 2, EP: 8},
+		{Context: 2048, TP: 1, KV: "fp8"}, {Context: 2048, TP: 8, KV: "fp8_e5m2"},
+		{Context: 2048, TP: 2, Serving: plan.Serving{GPUMemoryUtilization: &share, MaxSeqs: 48, MaxBatchedTokens: 4096,
+			EnforceEager: &yes}},
 		{Context: 2048, TP: 1, Serving: plan.Serving{KVCacheMemory: 6 << 30, BlockSize: 32, PrefixCache: &yes, ChunkedPrefill: &no}},
 		{Context: 2048, TP: 2, DraftModel: "llama-3.2-1b", DraftTokens: 4},
 		{Context: 2048, TP: 1, Adapters: []plan.Adapter{{Rank: 32}, {Rank: 32}}},
@@ -82,14 +84,16 @@ func TestVLLMCommand(t *testing.T) {
 		{"llama-3.1-8b", "", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 8192", ""},
 		{"llama-3.1-8b", "fp8", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization fp8 --max-model-len 8192", ""},
 		{"llama-3.1-8b", "nf4", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization bitsandbytes --max-model-len 8192", ""},
-		{"llama-3.1-8b", "awq", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization awq --max-model-len 8192", "its awq checkpoint"},
+		{"llama-3.1-8b", "awq", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization awq --max-model-len 8192",
+			"its awq checkpoint"},
 		{"llama-3.1-8b", "int4", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 8192", "its int4 checkpoint"},
 		{"llama-3.1-8b", "f16", "vllm serve meta-llama/Llama-3.1-8B-Instruct --dtype half --max-model-len 8192", ""},
 		{"RedHatAI/Qwen3-14B-FP8-dynamic", "fp8", "vllm serve RedHatAI/Qwen3-14B-FP8-dynamic --max-model-len 8192", ""},
 		{"gpt-oss-20b", "", "vllm serve openai/gpt-oss-20b --max-model-len 8192", ""},
 		{"facebook/opt-1.3b", "", "vllm serve facebook/opt-1.3b --max-model-len 2048", ""},
 	} {
-		q, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: c.model, Hardware: "h200", Plan: plan.Plan{Weights: c.weights, Engine: "vllm"}})
+		q, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: c.model, Hardware: "h200",
+			Plan: plan.Plan{Weights: c.weights, Engine: "vllm"}})
 		if err != nil {
 			t.Errorf("%s in %s: %v", c.model, c.weights, err)
 			continue
@@ -112,7 +116,8 @@ func TestVLLMCommand(t *testing.T) {
 // TestExpertRanks: vLLM has no other expert parallelism than over all ranks of a replica's layers.
 func TestExpertRanks(t *testing.T) {
 	for ep, want := range map[int64]bool{1: true, 4: true, 2: false, 8: false} {
-		_, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: "qwen3-30b-a3b", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", TP: 2, DP: 2, EP: ep, Context: 4096}})
+		_, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: "qwen3-30b-a3b", Hardware: "8xh200",
+			Plan: plan.Plan{Engine: "vllm", TP: 2, DP: 2, EP: ep, Context: 4096}})
 		if (err == nil) != want {
 			t.Errorf("ep %d: %v", ep, err)
 		}

@@ -20,7 +20,8 @@ import (
 // nothing, so that the model has to come from the header.
 func logOfHeader(f *gguf.File, title string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "build_info: v0.5.0-de3ff81\nllama_model_loader: loaded meta data with %d key-value pairs and %d tensors from /m/x.gguf (version GGUF V3 (latest))\n", len(f.Keys()), len(f.Tensors))
+	fmt.Fprintf(&b, "build_info: v0.5.0-de3ff81\nllama_model_loader: loaded meta data with %d key-value pairs and %d tensors from "+
+		"/m/x.gguf (version GGUF V3 (latest))\n", len(f.Keys()), len(f.Tensors))
 	for i, k := range f.Keys() {
 		if v := shown(f, k); v != "" {
 			fmt.Fprintf(&b, "llama_model_loader: - kv %3d: %42s %-16s = %s\n", i, k, f.Type(k), v)
@@ -34,7 +35,8 @@ func logOfHeader(f *gguf.File, title string) string {
 			fmt.Fprintf(&b, "print_info: %-16s = %d\n", name, n)
 		}
 	}
-	fmt.Fprintf(&b, "print_info: file type   = %s\nprint_info: file size   = %.2f GiB (0.00 BPW) \nprint_info: arch             = %s\nprint_info: model params     = %.2f B\n", title, float64(f.TensorBytes())/(1<<30), arch, float64(f.Elements())/1e9)
+	fmt.Fprintf(&b, "print_info: file type   = %s\nprint_info: file size   = %.2f GiB (0.00 BPW) \nprint_info: arch             = "+
+		"%s\nprint_info: model params     = %.2f B\n", title, float64(f.TensorBytes())/(1<<30), arch, float64(f.Elements())/1e9)
 	list("n_head", "attention.head_count")
 	list("n_head_kv", "attention.head_count_kv")
 	list("n_ff", "feed_forward_length")
@@ -136,7 +138,8 @@ func TestSharedHeaders(t *testing.T) {
 	for n, why := range failed {
 		t.Logf("    %s: %s", n, why)
 	}
-	for _, name := range []string{"KV self size", "recurrent state size", "model buffer size", "output buffer size", "model params", "file size"} {
+	for _, name := range []string{"KV self size", "recurrent state size", "model buffer size", "output buffer size", "model params",
+		"file size"} {
 		if y := counts[name]; y == nil || y.equal < y.all {
 			t.Errorf("%s: not every rebuilt model comes out as printed", name)
 		}
@@ -155,15 +158,18 @@ func runOf(r map[string]string) string {
 	}
 	fmt.Fprint(&b, "load_tensors: loading model tensors, this can take a while... (mmap = false)\n")
 	fmt.Fprintf(&b, "load_tensors:          CPU model buffer size = %s MiB\n", r["model_mib"])
-	for _, kv := range [][2]string{{"n_seq_max", r["n_seq"]}, {"n_ctx", r["n_ctx_eff"]}, {"n_batch", r["n_batch"]}, {"n_ubatch", r["n_ubatch"]}, {"flash_attn", flash}, {"kv_unified", strconv.FormatBool(r["kv_unified"] == "1")}} {
+	for _, kv := range [][2]string{{"n_seq_max", r["n_seq"]}, {"n_ctx", r["n_ctx_eff"]}, {"n_batch", r["n_batch"]},
+		{"n_ubatch", r["n_ubatch"]}, {"flash_attn", flash}, {"kv_unified", strconv.FormatBool(r["kv_unified"] == "1")}} {
 		fmt.Fprintf(&b, "llama_context: %-13s = %s\n", kv[0], kv[1])
 	}
 	fmt.Fprintf(&b, "llama_context:        CPU  output buffer size = %s MiB\n", r["output_mib"])
 	if r["kv_mib"] != "0.00" {
-		fmt.Fprintf(&b, "llama_kv_cache: size = %s MiB (  %s cells,  1 layers,  1/1 seqs), K (%s): 0.00 MiB, V (%s): 0.00 MiB\n", r["kv_mib"], r["n_ctx_eff"], r["type_k"], r["type_v"])
+		fmt.Fprintf(&b, "llama_kv_cache: size = %s MiB (  %s cells,  1 layers,  1/1 seqs), K (%s): 0.00 MiB, V (%s): 0.00 MiB\n",
+			r["kv_mib"], r["n_ctx_eff"], r["type_k"], r["type_v"])
 	}
 	if r["rs_mib"] != "0.00" {
-		fmt.Fprintf(&b, "llama_memory_recurrent: size = %s MiB (     1 cells,  1 layers,  1 seqs), R (f32): 0.00 MiB, S (f32): 0.00 MiB\n", r["rs_mib"])
+		fmt.Fprintf(&b, "llama_memory_recurrent: size = %s MiB (     1 cells,  1 layers,  1 seqs), R (f32): 0.00 MiB, S (f32): 0.00 MiB\n",
+			r["rs_mib"])
 	}
 	fmt.Fprintf(&b, "llama_context:        CPU compute buffer size = %s MiB\n", r["compute_mib"])
 	return b.String()

@@ -18,14 +18,16 @@ func llamaLogOfRow(r map[string]string) string {
 	if n := between(r["build"]+" ", "b", " "); n != "" && strings.Trim(n, "0123456789") == "" {
 		fmt.Fprintf(&b, "build: %s (0000000) with cc for x86_64-linux-gnu\n", n)
 	}
-	fmt.Fprintf(&b, "llama_model_loader: loaded meta data with 30 key-value pairs and 1 tensors from /models/%s.gguf (version GGUF V3 (latest))\n", strings.ReplaceAll(r["model"], "/", "_"))
+	fmt.Fprintf(&b, "llama_model_loader: loaded meta data with 30 key-value pairs and 1 tensors from /models/%s.gguf (version GGUF V3 "+
+		"(latest))\n", strings.ReplaceAll(r["model"], "/", "_"))
 	info := func(key, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "print_info: %-16s = %s\n", key, value)
 		}
 	}
 	info("arch", r["arch"])
-	for key, column := range map[string]string{"n_layer": "n_layer", "n_head": "n_head", "n_head_kv": "n_head_kv", "n_embd_head_k": "head_dim_k", "n_embd_head_v": "head_dim_v", "n_embd": "n_embd", "n_vocab": "n_vocab", "n_swa": "n_swa"} {
+	for key, column := range map[string]string{"n_layer": "n_layer", "n_head": "n_head", "n_head_kv": "n_head_kv",
+		"n_embd_head_k": "head_dim_k", "n_embd_head_v": "head_dim_v", "n_embd": "n_embd", "n_vocab": "n_vocab", "n_swa": "n_swa"} {
 		info(key, strings.NewReplacer(";", ",").Replace(r[column]))
 	}
 	if hidden, err := strconv.Atoi(r["n_embd"]); err == nil {
@@ -38,7 +40,8 @@ func llamaLogOfRow(r map[string]string) string {
 		fmt.Fprintf(&b, "load_tensors: offloaded %s layers to GPU\n", n)
 	}
 	buffers(&b, "load_tensors", " model", r["model_buffers_mib"])
-	for _, s := range []struct{ key, column string }{{"n_seq_max", "n_seq"}, {"n_ctx", "n_ctx"}, {"n_batch", "n_batch"}, {"n_ubatch", "n_ubatch"}, {"flash_attn", "flash_attn"}} {
+	for _, s := range []struct{ key, column string }{{"n_seq_max", "n_seq"}, {"n_ctx", "n_ctx"}, {"n_batch", "n_batch"},
+		{"n_ubatch", "n_ubatch"}, {"flash_attn", "flash_attn"}} {
 		if v := r[s.column]; v != "" {
 			fmt.Fprintf(&b, "llama_context: %-13s = %s\n", s.key, v)
 		}
@@ -85,7 +88,8 @@ func buffers(b *strings.Builder, function, kind, list string) {
 
 // someDevices stand in for devices that the rows do not name, one of each backend.
 func someDevices(backends string) string {
-	for name, device := range map[string]string{"CUDA": "rtx-4090", "ROCm": "rx-7900-xtx", "Metal": "m2-max-96gb", "SYCL": "arc-a770-16gb"} {
+	for name, device := range map[string]string{"CUDA": "rtx-4090", "ROCm": "rx-7900-xtx", "Metal": "m2-max-96gb",
+		"SYCL": "arc-a770-16gb"} {
 		if strings.Contains(backends, name) {
 			return device
 		}
@@ -136,7 +140,8 @@ func TestSharedLlamaRows(t *testing.T) {
 			if kinds[name] == nil {
 				kinds[name] = &tally{}
 			}
-			kinds[name].add(l, fmt.Sprintf("row %d %s %s %s %s ngl %s", i+2, r["model"], r["arch"], r["build"], r["backends"], r["n_gpu_layers"]))
+			kinds[name].add(l, fmt.Sprintf("row %d %s %s %s %s ngl %s", i+2, r["model"], r["arch"], r["build"], r["backends"],
+				r["n_gpu_layers"]))
 		}
 	}
 	var names []string
@@ -150,7 +155,8 @@ func TestSharedLlamaRows(t *testing.T) {
 	for text, n := range unread {
 		t.Logf("%d of %d rows not sized: %s", n, rows, text)
 	}
-	for name, share := range map[string]float64{"llama.cpp: KV self size": 0.98, "llama.cpp: KV self size, all": 1, "llama.cpp: KV buffer size, all": 1, "ik_llama.cpp: KV self size": 0.9} {
+	for name, share := range map[string]float64{"llama.cpp: KV self size": 0.98, "llama.cpp: KV self size, all": 1,
+		"llama.cpp: KV buffer size, all": 1, "ik_llama.cpp: KV self size": 0.9} {
 		if rows > 0 && !kinds[name].atLeast(share) {
 			t.Errorf("%s: fewer than %.0f %% as printed", name, 100*share)
 		}

@@ -49,20 +49,25 @@ func TestCompareOperators(t *testing.T) {
 		calls, ms     float64
 		tflops, share float64
 	}{
-		{"gate_proj up_proj", "14336×4096", 192, 559.751, 660, 0.667}, {"down_proj", "4096×14336", 96, 279.876, 660, 0.667}, {"q_proj o_proj", "4096×4096", 192, 159.929, 660, 0.667},
-		{"k_proj v_proj", "1024×4096", 192, 54.976, 480, 0.485}, {"lm_head", "128256×4096", 3, 78.246, 660, 0.667}, {"attention", "", 64, 643.2, 164, 0.166}, {"norms", "", 128, 21.475, 0, 0},
+		{"gate_proj up_proj", "14336×4096", 192, 559.751, 660, 0.667}, {"down_proj", "4096×14336", 96, 279.876, 660, 0.667},
+		{"q_proj o_proj", "4096×4096", 192, 159.929, 660, 0.667},
+		{"k_proj v_proj", "1024×4096", 192, 54.976, 480, 0.485}, {"lm_head", "128256×4096", 3, 78.246, 660, 0.667},
+		{"attention", "", 64, 643.2, 164, 0.166}, {"norms", "", 128, 21.475, 0, 0},
 		{"loss", "", 2, 17.511, 0, 0}, {"optimizer", "", 1, 11.711, 0, 0}, {"weights and their gradients", "", 96, 272, 0, 0},
 	} {
 		r := row(a, c.name)
-		if r == nil || r.Shape != c.shape || math.Abs(r.Calls-c.calls) > 1e-6 || math.Abs(*r.Printed-c.ms) > 0.01 || r.Ours == nil || math.Abs(*r.Ratio - *r.Printed / *r.Ours) > 1e-3 {
+		if r == nil || r.Shape != c.shape || math.Abs(r.Calls-c.calls) > 1e-6 || math.Abs(*r.Printed-c.ms) > 0.01 || r.Ours == nil ||
+			math.Abs(*r.Ratio - *r.Printed / *r.Ours) > 1e-3 {
 			t.Errorf("%s: %+v", c.name, r)
 			continue
 		}
-		if (r.FLOPs != nil) != (c.tflops > 0) || c.tflops > 0 && (math.Abs(*r.FLOPs/1e12-c.tflops) > 0.5 || math.Abs(*r.PeakFraction-c.share) > 1e-3) {
+		if (r.FLOPs != nil) != (c.tflops > 0) || c.tflops > 0 &&
+			(math.Abs(*r.FLOPs/1e12-c.tflops) > 0.5 || math.Abs(*r.PeakFraction-c.share) > 1e-3) {
 			t.Errorf("%s reaches %v of %v", c.name, r.FLOPs, r.PeakFraction)
 		}
 	}
-	if r := row(a, "gate_proj up_proj"); len(r.Of) != 3 || r.Of[0].Name != "aten::mm" || r.Of[0].Shape != "16384×14336×4096" || r.Of[0].Pass != "forward" || r.Of[1].Pass != "weight gradient" || math.Abs(r.Of[0].Calls-64) > 1e-9 {
+	if r := row(a, "gate_proj up_proj"); len(r.Of) != 3 || r.Of[0].Name != "aten::mm" || r.Of[0].Shape != "16384×14336×4096" ||
+		r.Of[0].Pass != "forward" || r.Of[1].Pass != "weight gradient" || math.Abs(r.Of[0].Calls-64) > 1e-9 {
 		t.Errorf("%+v", r.Of)
 	}
 	if r := row(a, "weights and their gradients"); math.Abs(*r.Bytes-(64*436224000+32*872448000)/0.272) > 1e9 {
@@ -72,7 +77,8 @@ func TestCompareOperators(t *testing.T) {
 
 // classLines are the lines of classes by the class of rows.
 var classLines = map[string]string{
-	"products": "matrix products", "experts": "experts", "attention": "attention", "elementwise": "element-wise", "loss": "loss", "optimizer": "optimizer", "unpacking": "unpacking of weights",
+	"products": "matrix products", "experts": "experts", "attention": "attention", "elementwise": "element-wise", "loss": "loss",
+	"optimizer": "optimizer", "unpacking": "unpacking of weights",
 	"collectives": "collectives", "copies": "copies to and from the host", "other": "other kernels",
 }
 
@@ -80,7 +86,8 @@ var classLines = map[string]string{
 // and in memwall's own figures.
 func TestOperatorRowsAddUp(t *testing.T) {
 	trace := packedTrace(t)
-	requests := []Request{{}, {Model: "llama-3.1-8b"}, {Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}, {Model: "qwen3-30b-a3b", Hardware: "8xh100-sxm-80gb"}, {Model: "llama-3.1-8b", Hardware: "rtx-4090"}}
+	requests := []Request{{}, {Model: "llama-3.1-8b"}, {Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"},
+		{Model: "qwen3-30b-a3b", Hardware: "8xh100-sxm-80gb"}, {Model: "llama-3.1-8b", Hardware: "rtx-4090"}}
 	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b", "gemma-3-27b", "deepseek-v3", "gpt-oss-20b", "mamba-2.8b", "gpt2"} {
 		r := asTraining(id)
 		requests = append(requests, r)
@@ -163,7 +170,8 @@ func TestCompareServedOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, calls := range map[string]float64{"q_proj k_proj v_proj": 32, "o_proj": 32, "gate_proj up_proj": 32, "down_proj": 32, "lm_head": 1, "attention": 32, "norms": 65, "rotary positions": 32, "activation": 32} {
+	for name, calls := range map[string]float64{"q_proj k_proj v_proj": 32, "o_proj": 32, "gate_proj up_proj": 32, "down_proj": 32,
+		"lm_head": 1, "attention": 32, "norms": 65, "rotary positions": 32, "activation": 32} {
 		x := row(a, name)
 		if x == nil || x.Calls != calls || x.Ours == nil || x.Ratio == nil || x.FLOPs != nil && (*x.Ratio < 0.5 || *x.Ratio > 2) {
 			t.Errorf("%s: %+v", name, x)
@@ -179,7 +187,8 @@ func TestShardedShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"q_proj": "1024×4096", "k_proj": "256×4096", "o_proj": "4096×1024", "gate_proj": "3584×4096", "down_proj": "4096×3584", "lm_head": "32064×4096"} {
+	for name, want := range map[string]string{"q_proj": "1024×4096", "k_proj": "256×4096", "o_proj": "4096×1024", "gate_proj": "3584×4096",
+		"down_proj": "4096×3584", "lm_head": "32064×4096"} {
 		if x := row(a, name); x == nil && name != "q_proj" || x != nil && x.Shape != want {
 			t.Errorf("%s: %+v, want %s", name, x, want)
 		}
@@ -208,7 +217,8 @@ func TestOperatorsNotTold(t *testing.T) {
 		t.Errorf("%d rows, %v, %v", len(a.Operators), a.Notes, err)
 	}
 	a, err = Compare(strings.ReplaceAll(trace, `"Input Dims"`, `"Dims"`), asTraining("llama-3.1-8b"))
-	if err != nil || !noted(a, "no_shapes") || a.Operators[0].Class != "products" || a.Operators[1].Class == "products" || !strings.Contains(a.Operators[0].Name, "down_proj") {
+	if err != nil || !noted(a, "no_shapes") || a.Operators[0].Class != "products" || a.Operators[1].Class == "products" ||
+		!strings.Contains(a.Operators[0].Name, "down_proj") {
 		t.Errorf("%+v, %v", a.Operators, err)
 	}
 	a, err = Compare(strings.ReplaceAll(trace, `"Input Strides"`, `"Strides"`), asTraining("llama-3.1-8b"))

@@ -55,15 +55,19 @@ func logOfRow(r map[string]string) string {
 	case generation == "(V0)" && version > "0.7":
 		name = "a V0 LLM engine"
 	}
-	config := fmt.Sprintf("model='%s', dtype=torch.%s, max_seq_len=%s, tensor_parallel_size=%s, pipeline_parallel_size=%s, data_parallel_size=%s, quantization=%s, kv_cache_dtype=%s",
-		r["model"], or(r["dtype"], "bfloat16"), or(r["max_model_len"], "None"), or(r["tp"], "1"), or(r["pp"], "1"), or(r["dp"], "1"), or(r["quantization"], "None"), or(r["kv_cache_dtype"], "auto"))
+	config := fmt.Sprintf("model='%s', dtype=torch.%s, max_seq_len=%s, tensor_parallel_size=%s, pipeline_parallel_size=%s, "+
+		"data_parallel_size=%s, quantization=%s, kv_cache_dtype=%s",
+		r["model"], or(r["dtype"], "bfloat16"), or(r["max_model_len"], "None"), or(r["tp"], "1"), or(r["pp"], "1"), or(r["dp"], "1"),
+		or(r["quantization"], "None"), or(r["kv_cache_dtype"], "auto"))
 	if version != "" {
 		fmt.Fprintf(&b, "INFO 01-01 10:00:00 [core.py:58] Initializing %s (v%s) with config: %s\n", name, version, config)
 	} else {
 		fmt.Fprintf(&b, "INFO 01-01 10:00:00 llm_engine.py:72] Initializing an LLM engine with config: %s\n", config)
 	}
-	fmt.Fprintf(&b, "INFO 01-01 10:00:00 [utils.py:326] non-default args: {'gpu_memory_utilization': %s, 'max_num_seqs': %s, 'max_num_batched_tokens': %s, 'block_size': %s}\n",
-		or(r["gpu_memory_utilization"], "None"), or(r["max_num_seqs"], "None"), or(r["max_num_batched_tokens"], "None"), or(r["block_size"], "None"))
+	fmt.Fprintf(&b, "INFO 01-01 10:00:00 [utils.py:326] non-default args: {'gpu_memory_utilization': %s, 'max_num_seqs': %s, "+
+		"'max_num_batched_tokens': %s, 'block_size': %s}\n",
+		or(r["gpu_memory_utilization"], "None"), or(r["max_num_seqs"], "None"), or(r["max_num_batched_tokens"], "None"),
+		or(r["block_size"], "None"))
 	put := func(field, format string) {
 		if v := r[field]; v != "" {
 			fmt.Fprintf(&b, "(EngineCore_DP0 pid=42) INFO 01-01 10:00:09 "+format+"\n", v)
@@ -72,14 +76,16 @@ func logOfRow(r map[string]string) string {
 	put("weights_gib_per_gpu", "[gpu_model_runner.py:3338] Model loading took %s GiB and 7.1 seconds")
 	if v0 {
 		if u := r["gpu_memory_utilization"]; u != "" && r["gpu_mem_gib"] != "" {
-			fmt.Fprintf(&b, "INFO 01-01 10:00:09 worker.py:267] the current vLLM instance can use total_gpu_memory (%sGiB) x gpu_memory_utilization (%s)\n", r["gpu_mem_gib"], u)
+			fmt.Fprintf(&b, "INFO 01-01 10:00:09 worker.py:267] the current vLLM instance can use total_gpu_memory (%sGiB) x "+
+				"gpu_memory_utilization (%s)\n", r["gpu_mem_gib"], u)
 		}
 		for i, v := range availables(r) {
 			rank := ""
 			if i > 0 {
 				rank = fmt.Sprintf("(VllmWorkerProcess pid=%d) ", 500+i)
 			}
-			fmt.Fprintf(&b, "%sINFO 01-01 10:00:09 worker.py:267] model weights take %sGiB; non_torch_memory takes %sGiB; PyTorch activation peak memory takes %sGiB; the rest of the memory reserved for KV Cache is %sGiB.\n",
+			fmt.Fprintf(&b, "%sINFO 01-01 10:00:09 worker.py:267] model weights take %sGiB; non_torch_memory takes %sGiB; PyTorch "+
+				"activation peak memory takes %sGiB; the rest of the memory reserved for KV Cache is %sGiB.\n",
 				rank, or(r["weights_gib_per_gpu"], "?"), or(r["non_torch_gib"], "?"), or(r["activation_peak_gib"], "?"), v)
 		}
 		put("num_gpu_blocks", "executor_base.py:111] # cuda blocks: %s, # CPU blocks: 512")
@@ -96,7 +102,8 @@ func logOfRow(r map[string]string) string {
 		if e := r["estimated_max_len"]; e != "" {
 			estimate = " Based on the available memory, the estimated maximum model length is " + e + "."
 		}
-		fmt.Fprintf(&b, "ValueError: To serve at least one request with the models's max seq len (%s), (%s GiB KV cache is needed, which is larger than the available KV cache memory (%s GiB).%s Try increasing gpu_memory_utilization.\n",
+		fmt.Fprintf(&b, "ValueError: To serve at least one request with the models's max seq len (%s), (%s GiB KV cache is needed, which "+
+			"is larger than the available KV cache memory (%s GiB).%s Try increasing gpu_memory_utilization.\n",
 			r["max_model_len"], n, r["kv_cache_gib_available"], estimate)
 	}
 	return b.String()
@@ -116,7 +123,8 @@ func availables(r map[string]string) []string {
 // sameDimensions are models of rows that the catalog does not have, and entries with their dimensions.
 var sameDimensions = map[string]string{
 	"castorini/rank_zephyr_7b_v1_full": "mistral-7b-v0.1", "/root/hf_model/Qwen/Qwen2-72B-Instruct-GPTQ-Int4": "qwen2.5-72b",
-	"/root/sdb2/DeepSeek-R1-Distill-Qwen-32B": "qwen2.5-32b", "unsloth/DeepSeek-R1-0528-Qwen3-8B": "qwen3-8b", "mistralai/Mistral-7B-Instruct-v0.1": "mistral-7b-v0.1",
+	"/root/sdb2/DeepSeek-R1-Distill-Qwen-32B": "qwen2.5-32b", "unsloth/DeepSeek-R1-0528-Qwen3-8B": "qwen3-8b",
+	"mistralai/Mistral-7B-Instruct-v0.1": "mistral-7b-v0.1",
 }
 
 func sglangLogOfRow(r map[string]string) string {
@@ -131,17 +139,21 @@ func sglangLogOfRow(r map[string]string) string {
 	if version != "" {
 		fmt.Fprintf(&b, "sglang: %s\n", version)
 	}
-	fmt.Fprintf(&b, "[2025-01-01 10:00:00] server_args=ServerArgs(model_path='%s', dtype='%s', kv_cache_dtype='auto', quantization=%s, context_length=%s, mem_fraction_static=%s, chunked_prefill_size=%s, max_running_requests=%s, tp_size=%s, dp_size=1)\n",
-		r["model"], or(r["dtype"], "auto"), quote(r["quantization"]), or(r["max_model_len"], "None"), or(r["gpu_memory_utilization"], "None"), or(r["max_num_batched_tokens"], "None"), or(r["max_num_seqs"], "None"), or(r["tp"], "1"))
+	fmt.Fprintf(&b, "[2025-01-01 10:00:00] server_args=ServerArgs(model_path='%s', dtype='%s', kv_cache_dtype='auto', quantization=%s, "+
+		"context_length=%s, mem_fraction_static=%s, chunked_prefill_size=%s, max_running_requests=%s, tp_size=%s, dp_size=1)\n",
+		r["model"], or(r["dtype"], "auto"), quote(r["quantization"]), or(r["max_model_len"], "None"),
+		or(r["gpu_memory_utilization"], "None"), or(r["max_num_batched_tokens"], "None"), or(r["max_num_seqs"], "None"), or(r["tp"], "1"))
 	note := r["note"]
 	if v := between(note, "avail before load=", " GB"); v != "" {
 		fmt.Fprintf(&b, "[2025-01-01 10:00:01 TP0] Load weight begin. avail mem=%s GB\n", v)
 	}
 	if v := between(note, "avail=", " GB"); v != "" && strings.Contains(note, "load-end") {
-		fmt.Fprintf(&b, "[2025-01-01 10:00:01 TP0] Load weight end. type=%s, dtype=torch.%s, avail mem=%s GB\n", between(note, "type=", " "), or(r["dtype"], "bfloat16"), v)
+		fmt.Fprintf(&b, "[2025-01-01 10:00:01 TP0] Load weight end. type=%s, dtype=torch.%s, avail mem=%s GB\n",
+			between(note, "type=", " "), or(r["dtype"], "bfloat16"), v)
 	}
 	if k := between(note, "K ", " GB"); k != "" && r["kv_tokens"] != "" {
-		fmt.Fprintf(&b, "[2025-01-01 10:00:01 TP0] KV Cache is allocated. #tokens: %s, K size: %s GB, V size: %s GB\n", r["kv_tokens"], k, between(note, "V ", " GB"))
+		fmt.Fprintf(&b, "[2025-01-01 10:00:01 TP0] KV Cache is allocated. #tokens: %s, K size: %s GB, V size: %s GB\n", r["kv_tokens"], k,
+			between(note, "V ", " GB"))
 	}
 	if v := r["kv_tokens"]; v != "" {
 		fmt.Fprintf(&b, "[2025-01-01 10:00:02 TP0] max_total_num_tokens=%s, context_len=%s\n", v, or(r["max_model_len"], "None"))
@@ -180,7 +192,8 @@ func (y *tally) add(l *Line, source string) {
 	off := math.Abs(*l.Difference) / math.Max(1e-9, math.Abs(*l.Printed))
 	y.off = append(y.off, off)
 	if !l.Equal {
-		y.worst = append(y.worst, fmt.Sprintf("%.3f%% %s: printed %v, ours %v [%v, %v] given %q", 100*off, source, *l.Printed, *l.Ours, *l.Low, *l.High, l.Given))
+		y.worst = append(y.worst, fmt.Sprintf("%.3f%% %s: printed %v, ours %v [%v, %v] given %q", 100*off, source, *l.Printed, *l.Ours,
+			*l.Low, *l.High, l.Given))
 	}
 }
 
@@ -246,9 +259,11 @@ func TestSharedServingRows(t *testing.T) {
 	// What follows from printed figures alone. The rows that miss print one rank of several, a decode
 	// context parallel group, or a hybrid cache of 0.24 whose states take two pages.
 	for name, share := range map[string]float64{
-		"vllm: GPU KV cache size, given Available KV cache memory": 0.87, "vllm: Maximum concurrency, given GPU KV cache size": 1, "vllm: Maximum concurrency, given # GPU blocks": 1,
-		"vllm: # GPU blocks, given memory reserved for KV Cache": 0.87, "vllm: KV cache needed for one request": 1, "vllm: estimated maximum model length, given Available KV cache memory": 1,
-		"sglang: K size, given #tokens": 1,
+		"vllm: GPU KV cache size, given Available KV cache memory": 0.87, "vllm: Maximum concurrency, given GPU KV cache size": 1,
+		"vllm: Maximum concurrency, given # GPU blocks":          1,
+		"vllm: # GPU blocks, given memory reserved for KV Cache": 0.87, "vllm: KV cache needed for one request": 1,
+		"vllm: estimated maximum model length, given Available KV cache memory": 1,
+		"sglang: K size, given #tokens":                                         1,
 	} {
 		if len(kinds) > 0 && !kinds[name].atLeast(share) {
 			t.Errorf("%s: fewer than %.0f %% as printed", name, 100*share)

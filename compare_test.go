@@ -47,38 +47,54 @@ func TestCompare(t *testing.T) {
 		lines                []want
 	}{
 		{"vllm", "0.12-v1-llama-8b-rtx4090.log",
-			"read as: vllm@0.12.0, model llama-3.1-8b, on NVIDIA GeForce RTX 4090, context 31800, max_num_seqs 64, max_num_batched_tokens 2048, gpu_memory_utilization 0.95", Request{}, []want{
+			"read as: vllm@0.12.0, model llama-3.1-8b, on NVIDIA GeForce RTX 4090, context 31800, max_num_seqs 64, " +
+				"max_num_batched_tokens 2048, gpu_memory_utilization 0.95", Request{}, []want{
 				{"Available KV cache memory", "", false, 1.5}, {"Model loading took", "", false, 0.01},
-				{"GPU KV cache size", "Available KV cache memory 6.93", true, 0}, {"Maximum concurrency", "Available", true, 0}, {"Maximum concurrency", "GPU KV cache size", true, 0},
+				{"GPU KV cache size", "Available KV cache memory 6.93", true, 0}, {"Maximum concurrency", "Available", true, 0},
+				{"Maximum concurrency", "GPU KV cache size", true, 0},
 			}},
 		{"vllm", "0.13-v1-gpt-oss-20b-tp1-docker.log",
-			"read as: vllm@0.13.0rc2.dev112+g763963aa7.d20251213, model gpt-oss-20b, context 32768, max_num_batched_tokens 2048", Request{}, []want{
-				{"GPU KV cache size", "Available KV cache memory 15.77", true, 0}, {"Maximum concurrency", "Available", true, 0}, {"Maximum concurrency", "GPU KV cache size", true, 0},
+			"read as: vllm@0.13.0rc2.dev112+g763963aa7.d20251213, model gpt-oss-20b, context 32768, max_num_batched_tokens 2048", Request{},
+			[]want{
+				{"GPU KV cache size", "Available KV cache memory 15.77", true, 0}, {"Maximum concurrency", "Available", true, 0},
+				{"Maximum concurrency", "GPU KV cache size", true, 0},
 			}},
-		{"vllm", "0.11-refused-gpt-oss-120b.log", "read as: vllm@0.11.0, model gpt-oss-120b, context 131072, max_num_batched_tokens 8192", Request{}, []want{
-			{"KV cache needed for one request", "", true, 0}, {"estimated maximum model length", "Available KV cache memory 4.06", true, 0},
-		}},
+		{"vllm", "0.11-refused-gpt-oss-120b.log", "read as: vllm@0.11.0, model gpt-oss-120b, context 131072, max_num_batched_tokens 8192",
+			Request{}, []want{
+				{"KV cache needed for one request", "", true, 0},
+				{"estimated maximum model length", "Available KV cache memory 4.06", true, 0},
+			}},
 		{"vllm", "0.8.1-v0-llama-3.2-3b.log", "", Request{}, []want{
 			{"# GPU blocks", "memory reserved for KV Cache 23.46", true, 0}, {"Maximum concurrency", "# GPU blocks 13724", true, 0},
 			{"memory reserved for KV Cache", "budget of gpu_memory_utilization 31.28 less", true, 0},
 		}},
 		{"vllm", "0.6.4-v0-llama-70b-tp8.log", "", Request{}, []want{
-			{"# GPU blocks", "kv_cache_size 107.35", true, 0}, {"Maximum concurrency", "# GPU blocks", true, 0}, {"Model loading took", "", false, 0.5},
+			{"# GPU blocks", "kv_cache_size 107.35", true, 0}, {"Maximum concurrency", "# GPU blocks", true, 0},
+			{"Model loading took", "", false, 0.5},
 		}},
-		{"vllm", "0.8.3-v1-llama-405b-awq-tp4.log", "", Request{Hardware: "4xh100-nvl"}, []want{{"Maximum concurrency", "GPU KV cache size 132,400", true, 0}}},
-		{"vllm", "0.10.2-v1-usage-summary.log", "", Request{Hardware: "b200"}, []want{{"kv cache memory in use", "budget of gpu_memory_utilization 160.53 less", true, 0}}},
+		{"vllm", "0.8.3-v1-llama-405b-awq-tp4.log", "", Request{Hardware: "4xh100-nvl"},
+			[]want{{"Maximum concurrency", "GPU KV cache size 132,400", true, 0}}},
+		{"vllm", "0.10.2-v1-usage-summary.log", "", Request{Hardware: "b200"},
+			[]want{{"kv cache memory in use", "budget of gpu_memory_utilization 160.53 less", true, 0}}},
 		{"vllm", "0.24-v1-qwen-hybrid.log", "", Request{}, []want{{"attention block size", "", true, 0}}},
-		{"sglang", "0.4.3-qwen-7b.log", "read as: sglang@0.4.3, model qwen2.5-7b, context 32768, max_num_seqs 4097, max_num_batched_tokens 8192, mem_fraction_static 0.88", Request{}, []want{
+		{"sglang", "0.4.3-qwen-7b.log", "read as: sglang@0.4.3, model qwen2.5-7b, context 32768, max_num_seqs 4097, " +
+			"max_num_batched_tokens 8192, mem_fraction_static 0.88", Request{}, []want{
 			{"#tokens", "avail mem 38.97 before and 24.59 after", true, 0}, {"K size", "#tokens", true, 0}, {"V size", "#tokens", true, 0},
 		}},
-		{"sglang", "0.2.13-mixtral-tp8.log", "", Request{}, []want{{"max_total_num_tokens", "avail mem 21.65", true, 0}, {"max_total_num_tokens", "", false, 2}}},
+		{"sglang", "0.2.13-mixtral-tp8.log", "", Request{},
+			[]want{{"max_total_num_tokens", "avail mem 21.65", true, 0}, {"max_total_num_tokens", "", false, 2}}},
 		{"llamacpp", "b2752-llama-7b-cpu.log", "", Request{}, []want{
-			{"KV self size", "", true, 0}, {"KV buffer size", "", true, 0}, {"model params", "", true, 0}, {"file size", "", true, 0}, {"output buffer size", "", true, 0},
+			{"KV self size", "", true, 0}, {"KV buffer size", "", true, 0}, {"model params", "", true, 0}, {"file size", "", true, 0},
+			{"output buffer size", "", true, 0},
 		}},
-		{"llamacpp", "b4753-phi-4-two-gpus.log", "", Request{}, []want{{"KV self size", "", true, 0}, {"KV buffer size", "", true, 0}, {"model params", "", true, 0}, {"file size", "", true, 0}}},
-		{"llamacpp", "b5787-gemma-3-4b-windows.log", "", Request{}, []want{{"KV self size, all", "", true, 0}, {"KV buffer size, all", "", true, 0}, {"model params", "", true, 0}}},
+		{"llamacpp", "b4753-phi-4-two-gpus.log", "", Request{},
+			[]want{{"KV self size", "", true, 0}, {"KV buffer size", "", true, 0}, {"model params", "", true, 0},
+				{"file size", "", true, 0}}},
+		{"llamacpp", "b5787-gemma-3-4b-windows.log", "", Request{},
+			[]want{{"KV self size, all", "", true, 0}, {"KV buffer size, all", "", true, 0}, {"model params", "", true, 0}}},
 		{"llamacpp", "v0.5-qwen3-next-server.log", "", Request{}, []want{
-			{"KV self size", "", true, 0}, {"recurrent state size", "", true, 0}, {"RS buffer size", "", true, 0}, {"model buffer size", "", true, 0}, {"output buffer size", "", true, 0}, {"model params", "", true, 0},
+			{"KV self size", "", true, 0}, {"recurrent state size", "", true, 0}, {"RS buffer size", "", true, 0},
+			{"model buffer size", "", true, 0}, {"output buffer size", "", true, 0}, {"model params", "", true, 0},
 		}},
 	} {
 		a, err := Compare(logFile(t, c.engine, "testdata", "logs", c.file), c.overrides)
@@ -147,7 +163,8 @@ func TestCompareLaws(t *testing.T) {
 
 // TestCompareOverrides: what the log lacks can be given, and what is given wins.
 func TestCompareOverrides(t *testing.T) {
-	const log = "Initializing a V1 LLM engine (v0.12.0) with config: model='/mnt/models/', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1\n" +
+	const log = "Initializing a V1 LLM engine (v0.12.0) with config: model='/mnt/models/', dtype=torch.bfloat16, max_seq_len=8192, " +
+		"tensor_parallel_size=1\n" +
 		"Model loading took 14.9889 GiB and 9.1 seconds\nAvailable KV cache memory: 6.93 GiB\nGPU KV cache size: 56,800 tokens\n"
 	a, err := Compare(log, Request{})
 	if err != nil || a.Model != nil || a.Verdict != Unknown {
@@ -220,14 +237,16 @@ func TestCompareForeign(t *testing.T) {
 // TestComparePrinted: an unknown model leaves the printed figures, and a quantisation that the log does
 // not spell out leaves weights open.
 func TestComparePrinted(t *testing.T) {
-	a, err := Compare("Initializing a V1 LLM engine (v0.12.0) with config: model='x/Qwen3-8B-secret', max_seq_len=4096, quantization=compressed-tensors, tensor_parallel_size=1\nModel loading took 6.1 GiB\n", Request{Model: "qwen3-8b"})
+	a, err := Compare("Initializing a V1 LLM engine (v0.12.0) with config: model='x/Qwen3-8B-secret', max_seq_len=4096, "+
+		"quantization=compressed-tensors, tensor_parallel_size=1\nModel loading took 6.1 GiB\n", Request{Model: "qwen3-8b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if l := find(a, "Model loading took", ""); l == nil || l.Ours != nil || !strings.Contains(l.Why, "give weights") {
 		t.Errorf("%+v", l)
 	}
-	a, err = Compare("llama_model_loader: loaded meta data with 3 key-value pairs and 9 tensors from a.gguf\nprint_info: arch = mystery9\nprint_info: n_embd = 64\nload_tensors: CUDA0 model buffer size = 10.00 MiB\n", Request{})
+	a, err = Compare("llama_model_loader: loaded meta data with 3 key-value pairs and 9 tensors from a.gguf\nprint_info: arch = "+
+		"mystery9\nprint_info: n_embd = 64\nload_tensors: CUDA0 model buffer size = 10.00 MiB\n", Request{})
 	if err != nil || a.Error != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +274,8 @@ func TestCompareRefuses(t *testing.T) {
 
 // TestAskCompare: the same question in JSON.
 func TestAskCompare(t *testing.T) {
-	body, _ := json.Marshal(map[string]any{"ask": "compare", "hardware": "rtx-4090", "text": logFile(t, "vllm", "testdata", "logs", "0.12-v1-llama-8b-rtx4090.log")})
+	body, _ := json.Marshal(map[string]any{"ask": "compare", "hardware": "rtx-4090",
+		"text": logFile(t, "vllm", "testdata", "logs", "0.12-v1-llama-8b-rtx4090.log")})
 	r, err := Decode(body)
 	if err != nil {
 		t.Fatal(err)
@@ -274,12 +294,14 @@ func TestAskCompare(t *testing.T) {
 
 // TestCompareEncodings: PowerShell writes UTF-16; colours and carriage returns are no part of a figure.
 func TestCompareEncodings(t *testing.T) {
-	const log = "Initializing a V1 LLM engine (v0.12.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', max_seq_len=8192, tensor_parallel_size=1\r\nGPU KV cache size: 56,800 tokens\r\n"
+	const log = "Initializing a V1 LLM engine (v0.12.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', max_seq_len=8192, " +
+		"tensor_parallel_size=1\r\nGPU KV cache size: 56,800 tokens\r\n"
 	wide := []byte{0xFF, 0xFE}
 	for _, c := range []byte(log) {
 		wide = append(wide, c, 0)
 	}
-	for name, text := range map[string]string{"utf-16": string(wide), "byte order mark": "\xEF\xBB\xBF" + log, "colours": strings.ReplaceAll(log, "GPU", "\x1b[1;36mGPU\x1b[0m")} {
+	for name, text := range map[string]string{"utf-16": string(wide), "byte order mark": "\xEF\xBB\xBF" + log,
+		"colours": strings.ReplaceAll(log, "GPU", "\x1b[1;36mGPU\x1b[0m")} {
 		a, err := Compare(text, Request{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -295,7 +317,8 @@ func TestCompareEncodings(t *testing.T) {
 func TestCompareOpensNothing(t *testing.T) {
 	asked := 0
 	a := &Asker{Models: sourceFunc(func(string) (*Resolved, error) { asked++; return nil, compare.ErrNoModel })}
-	if _, err := a.Compare(strings.NewReader("Initializing a V1 LLM engine (v0.12.0) with config: model='/etc/passwd', max_seq_len=8\nGPU KV cache size: 1 tokens\n"), Request{}); err != nil || asked != 0 {
+	if _, err := a.Compare(strings.NewReader("Initializing a V1 LLM engine (v0.12.0) with config: model='/etc/passwd', "+
+		"max_seq_len=8\nGPU KV cache size: 1 tokens\n"), Request{}); err != nil || asked != 0 {
 		t.Errorf("%d look-ups, %v", asked, err)
 	}
 	if _, err := a.Compare(strings.NewReader("GPU KV cache size: 1 tokens\n"), Request{Model: "./mine"}); err != nil || asked != 1 {
@@ -346,7 +369,8 @@ func TestCompareTorch(t *testing.T) {
 	}
 	parts := 0.0
 	for name, known := range map[string]bool{
-		"matrix products": true, "attention": true, "element-wise and norms": true, "of these, norms": false, "loss": true, "optimizer": true, "collectives": true, "copies to and from the host": false, "nothing computes": true,
+		"matrix products": true, "attention": true, "element-wise and norms": true, "of these, norms": false, "loss": true,
+		"optimizer": true, "collectives": true, "copies to and from the host": false, "nothing computes": true,
 	} {
 		l := find(a, name, "")
 		if l == nil || (l.Ours != nil) != known || !known && l.Why == "" {
@@ -358,19 +382,24 @@ func TestCompareTorch(t *testing.T) {
 		}
 	}
 	step := find(a, "a whole step", "")
-	if step == nil || step.Ours == nil || math.Abs(*step.Ours-a.Step.Seconds*1e3) > 1e-6 || math.Abs(parts / *step.Ours - 1) > 0.01 || a.ComparedWith != "trace" {
+	if step == nil || step.Ours == nil || math.Abs(*step.Ours-a.Step.Seconds*1e3) > 1e-6 || math.Abs(parts / *step.Ours - 1) > 0.01 ||
+		a.ComparedWith != "trace" {
 		t.Errorf("the parts are %v of a step of %+v", parts, step)
 	}
-	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*(1<<20)-float64(a.PerDevice.Reserved)) > 1 {
+	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 ||
+		math.Abs(*l.Ours*(1<<20)-float64(a.PerDevice.Reserved)) > 1 {
 		t.Errorf("%+v", l)
 	}
-	if a, err = Compare(summary, asked); err != nil || a.ComparedWith != "memory_summary" || find(a, "Allocated memory, peak", "").Ours == nil || find(a, "Allocated memory, now", "").Ours != nil {
+	if a, err = Compare(summary, asked); err != nil || a.ComparedWith != "memory_summary" ||
+		find(a, "Allocated memory, peak", "").Ours == nil || find(a, "Allocated memory, now", "").Ours != nil {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err = Compare(trace, Request{}); err != nil || len(a.Compare) != 14 || find(a, "a whole step", "").Ours != nil || a.Verdict != Unknown {
+	if a, err = Compare(trace, Request{}); err != nil || len(a.Compare) != 14 || find(a, "a whole step", "").Ours != nil ||
+		a.Verdict != Unknown {
 		t.Errorf("nobody's run: %+v, %v", a, err)
 	}
-	if a, err = Compare(trace, Request{Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}); err != nil || find(a, "a whole step", "").Ours == nil || find(a, "optimizer", "").Ours != nil {
+	if a, err = Compare(trace, Request{Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}); err != nil ||
+		find(a, "a whole step", "").Ours == nil || find(a, "optimizer", "").Ours != nil {
 		t.Errorf("one that serves: %+v, %v", a, err)
 	}
 	if _, err := Compare(logFile(t, "vllm", "testdata", "logs", "0.12-v1-llama-8b-rtx4090.log"), Request{Ask: "train"}); err == nil {

@@ -33,7 +33,8 @@ func TestConcurrentAnswers(t *testing.T) {
 		}
 		for w := range answers {
 			if answers[w][i] != alone[i] {
-				t.Errorf("%s with %s on %s: goroutine %d was told\n%s\nalone\n%s", requests[i].Model, requests[i].Engine, requests[i].Hardware, w, answers[w][i], alone[i])
+				t.Errorf("%s with %s on %s: goroutine %d was told\n%s\nalone\n%s", requests[i].Model, requests[i].Engine,
+					requests[i].Hardware, w, answers[w][i], alone[i])
 			}
 		}
 	}

@@ -12,7 +12,8 @@ import (
 func TestContextParallelSharesTheCache(t *testing.T) {
 	ask := func(id string, cp int64) map[string]int64 {
 		t.Helper()
-		a, err := Ask(&Request{Ask: "fit", Model: id, Hardware: "8xh200", Plan: plan.Plan{Engine: "generic", TP: 1, PP: 1, DP: 1, CP: cp, Context: 8192}})
+		a, err := Ask(&Request{Ask: "fit", Model: id, Hardware: "8xh200",
+			Plan: plan.Plan{Engine: "generic", TP: 1, PP: 1, DP: 1, CP: cp, Context: 8192}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +25,8 @@ func TestContextParallelSharesTheCache(t *testing.T) {
 	}
 	for _, id := range []string{"llama-3.1-8b", "deepseek-v3", "nemotron-h-8b"} {
 		one, four := ask(id, 1), ask(id, 4)
-		if one["kv_cache"] != 4*four["kv_cache"] || one["state"] != four["state"] || one["weights"] != four["weights"] || one["kv_cache"] == 0 {
+		if one["kv_cache"] != 4*four["kv_cache"] || one["state"] != four["state"] || one["weights"] != four["weights"] ||
+			one["kv_cache"] == 0 {
 			t.Errorf("%s: %v and %v", id, one, four)
 		}
 	}

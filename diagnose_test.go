@@ -14,7 +14,9 @@ import (
 
 // torchOOM is PyTorch's message with a size that was asked for.
 func torchOOM(asked string) string {
-	return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of 23.52 GiB of which 12.25 MiB is free. Including non-PyTorch memory, this process has 23.50 GiB memory in use. Of the allocated memory 22.91 GiB is allocated by PyTorch, and 130.02 MiB is reserved by PyTorch but unallocated."
+	return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of 23.52 GiB of " +
+		"which 12.25 MiB is free. Including non-PyTorch memory, this process has 23.50 GiB memory in use. Of the allocated memory 22.91 " +
+		"GiB is allocated by PyTorch, and 130.02 MiB is reserved by PyTorch but unallocated."
 }
 
 func with(t testing.TB, fields string) Request {
@@ -34,16 +36,28 @@ func TestCauses(t *testing.T) {
 	for _, c := range []struct{ name, text, fields, cause, confidence string }{
 		// 3 × 3072 × 128256 × 4 B = 4.403 GiB; 3 × 32 × 3072² × 2 B = 1.6875 GiB; 3 × 3072 × 14336 × 2 B = 252 MiB
 		{"logits", torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B = 4.40 GiB exactly", cause.ConfidenceHigh},
-		{"logits, in the loss", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B", cause.ConfidenceHigh},
-		{"scores", torchOOM("1.69 GiB"), sft, "the matrix of attention scores: 3 × 32 heads × 3,072 × 3,072 × 2 B = 1.69 GiB exactly", cause.ConfidenceHigh},
+		{"logits, in the loss", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("4.40 GiB"), sft,
+			"fp32 logits: 3 × 3,072 × 128,256 × 4 B", cause.ConfidenceHigh},
+		{"scores", torchOOM("1.69 GiB"), sft, "the matrix of attention scores: 3 × 32 heads × 3,072 × 3,072 × 2 B = 1.69 GiB exactly",
+			cause.ConfidenceHigh},
 		{"MLP", torchOOM("252.00 MiB"), sft, "the MLP's intermediate: 3 × 3,072 × 14,336 × 2 B = 0.25 GiB exactly", cause.ConfidenceHigh},
-		{"tokens that nobody gave", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("6.85 GiB"), sft, "fp32 logits of 14,336 tokens", cause.ConfidenceLow},
-		{"larger than the device", torchOOM("31.00 GiB"), "{}", "one allocation of 31.00 GiB is larger than the whole device (23.52 GiB)", cause.ConfidenceHigh},
-		{"in pieces", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Of the allocated memory 15.10 GiB is allocated by PyTorch, and 6.70 GiB is reserved by PyTorch but unallocated.", "{}", "fragmented: PyTorch keeps 6.70 GiB", cause.ConfidenceHigh},
-		{"others", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Process 12 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 4.42 GiB memory in use. Of the allocated memory 4.10 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "other processes hold 18.00 GiB of the device's 23.52 GiB", cause.ConfidenceHigh},
-		{"nothing of its own", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 978.00 MiB. GPU 0 has a total capacity of 15.98 GiB of which 612.00 MiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "this process holds nothing", cause.ConfidenceHigh},
+		{"tokens that nobody gave", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("6.85 GiB"), sft,
+			"fp32 logits of 14,336 tokens", cause.ConfidenceLow},
+		{"larger than the device", torchOOM("31.00 GiB"), "{}", "one allocation of 31.00 GiB is larger than the whole device (23.52 GiB)",
+			cause.ConfidenceHigh},
+		{"in pieces", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB " +
+			"of which 1.10 GiB is free. Of the allocated memory 15.10 GiB is allocated by PyTorch, and 6.70 GiB is reserved by PyTorch " +
+			"but unallocated.", "{}", "fragmented: PyTorch keeps 6.70 GiB", cause.ConfidenceHigh},
+		{"others", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of " +
+			"which 1.10 GiB is free. Process 12 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 4.42 GiB " +
+			"memory in use. Of the allocated memory 4.10 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
+			"{}", "other processes hold 18.00 GiB of the device's 23.52 GiB", cause.ConfidenceHigh},
+		{"nothing of its own", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 978.00 MiB. GPU 0 has a total capacity of " +
+			"15.98 GiB of which 612.00 MiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by " +
+			"PyTorch but unallocated.", "{}", "this process holds nothing", cause.ConfidenceHigh},
 		{"bare", "RuntimeError: CUDA error: out of memory", "{}", "the device is full", cause.ConfidenceLow},
-		{"not memory", "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376.", "{}", "no lack of device memory", cause.ConfidenceHigh},
+		{"not memory", "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376.",
+			"{}", "no lack of device memory", cause.ConfidenceHigh},
 		{"killed", "command terminated with exit code 137", "{}", "signal 9", cause.ConfidenceLow},
 	} {
 		fields := c.fields
@@ -75,12 +89,14 @@ func TestBufferIsMatched(t *testing.T) {
 			continue
 		}
 		n++
-		text := fmt.Sprintf("ggml_backend_cuda_buffer_type_alloc_buffer: allocating %.2f MiB on device 0: cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size %d", it.Bytes.MiB(), int64(it.Bytes))
+		text := fmt.Sprintf("ggml_backend_cuda_buffer_type_alloc_buffer: allocating %.2f MiB on device 0: cudaMalloc failed: out of "+
+			"memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size %d", it.Bytes.MiB(), int64(it.Bytes))
 		a, err := Diagnose(text, with(t, strings.Replace(fields, `"fit"`, `"diagnose"`, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Diagnosed.Matches) == 0 || a.Diagnosed.Matches[0].Name != it.Name || !a.Diagnosed.Matches[0].Exact || a.Diagnosed.Confidence == cause.ConfidenceLow {
+		if len(a.Diagnosed.Matches) == 0 || a.Diagnosed.Matches[0].Name != it.Name || !a.Diagnosed.Matches[0].Exact ||
+			a.Diagnosed.Confidence == cause.ConfidenceLow {
 			t.Errorf("%s of %d: %+v", it.Name, it.Bytes, a.Diagnosed.Matches)
 		}
 	}
@@ -96,7 +112,8 @@ func TestFixesHold(t *testing.T) {
 		"vllm":     `{"ask":"diagnose","model":"llama-3.1-70b","hardware":"2xh100","engine":"vllm","tp":2}`,
 		"llama":    `{"ask":"diagnose","model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","engine":"llama-server","context":65536}`,
 	}
-	texts := map[string]string{"training": torchOOM("4.40 GiB"), "vllm": torchOOM("1.10 GiB"), "llama": "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 9216.00 MiB on device 0: cudaMalloc failed: out of memory"}
+	texts := map[string]string{"training": torchOOM("4.40 GiB"), "vllm": torchOOM("1.10 GiB"),
+		"llama": "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 9216.00 MiB on device 0: cudaMalloc failed: out of memory"}
 	for name, fields := range logs {
 		a, err := Diagnose(texts[name], with(t, fields))
 		if err != nil {
@@ -137,15 +154,20 @@ func applied(t *testing.T, a *Answer, f *Fix) (unit.Bytes, Verdict) {
 // TestMessageFixes: figures of a message alone give a fix with a patch.
 func TestMessageFixes(t *testing.T) {
 	for _, c := range []struct{ text, field, value, command string }{
-		{"ValueError: To serve at least one request with the model's max seq len (40960), 5.00 GiB KV cache is needed, which is larger than the available KV cache memory (2.50 GiB). Based on the available memory, the estimated maximum model length is 20464.", "context", "20464", "--max-model-len 20464"},
-		{"ValueError: To serve at least one request with the models's max seq len (32768), (4.00 GiB KV cache is needed, which is larger than the available KV cache memory (1.00 GiB).", "context", "8192", "--max-model-len 8192"},
-		{"ValueError: Free memory on device (60.02/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB).", "gpu_memory_utilization", "0.75", "--gpu-memory-utilization 0.75"},
+		{"ValueError: To serve at least one request with the model's max seq len (40960), 5.00 GiB KV cache is needed, which is larger " +
+			"than the available KV cache memory (2.50 GiB). Based on the available memory, the estimated maximum model length is 20464.",
+			"context", "20464", "--max-model-len 20464"},
+		{"ValueError: To serve at least one request with the models's max seq len (32768), (4.00 GiB KV cache is needed, which is larger " +
+			"than the available KV cache memory (1.00 GiB).", "context", "8192", "--max-model-len 8192"},
+		{"ValueError: Free memory on device (60.02/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB).",
+			"gpu_memory_utilization", "0.75", "--gpu-memory-utilization 0.75"},
 	} {
 		a, err := Diagnose(c.text, Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := a.Diagnosed.Fixes[0]; fmt.Sprint(f.Patch[c.field]) != c.value || f.Saves == nil || !strings.Contains(a.Diagnosed.Command, c.command) {
+		if f := a.Diagnosed.Fixes[0]; fmt.Sprint(f.Patch[c.field]) != c.value || f.Saves == nil ||
+			!strings.Contains(a.Diagnosed.Command, c.command) {
 			t.Errorf("%q: %+v, %q", c.text[:40], f, a.Diagnosed.Command)
 		}
 	}
@@ -186,7 +208,8 @@ func TestDiagnoseRefuses(t *testing.T) {
 func TestTextNamesNoFile(t *testing.T) {
 	var asked []string
 	a := &Asker{Models: sourceFunc(func(ref string) (*Resolved, error) { asked = append(asked, ref); return nil, fmt.Errorf("no") })}
-	text := "python train.py --model_name_or_path /etc/passwd --per_device_train_batch_size 2 --max_seq_length 512\nllama-server -m /root/secret.gguf -c 4096\n" + torchOOM("1.00 GiB")
+	text := "python train.py --model_name_or_path /etc/passwd --per_device_train_batch_size 2 --max_seq_length 512\nllama-server -m " +
+		"/root/secret.gguf -c 4096\n" + torchOOM("1.00 GiB")
 	if _, err := a.Diagnose(strings.NewReader(text), Request{}); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +221,8 @@ func TestTextNamesNoFile(t *testing.T) {
 // TestNoSecretIsAnswered: no field of the answer holds what was secret in the text.
 func TestNoSecretIsAnswered(t *testing.T) {
 	secret := "hf_abcdefghijklmnopqrstuvwxyz"
-	text := "vllm serve meta-llama/Llama-3.1-8B --api-key " + secret + " --max-model-len 8192\nHF_TOKEN=" + secret + " torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. token=" + secret
+	text := "vllm serve meta-llama/Llama-3.1-8B --api-key " + secret + " --max-model-len 8192\nHF_TOKEN=" + secret +
+		" torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. token=" + secret
 	a, err := Diagnose(text, with(t, `{"ask":"diagnose","hardware":"rtx-4090"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -228,10 +252,14 @@ func BenchmarkDiagnose(b *testing.B) {
 // FuzzDiagnosis: any text has an answer or an error of the contract, with a plan of a server, of training, or none.
 func FuzzDiagnosis(f *testing.F) {
 	for _, text := range []string{
-		torchOOM("4.40 GiB"), torchOOM("0.00 GiB"), "deepspeed --x\n" + torchOOM("9999999999 GiB"), "vllm serve meta-llama/Llama-3.1-8B --max-model-len 0\n" + torchOOM("1.00 GiB"),
-		"python train.py --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 99999999 --max_seq_length 99999999 --zero_stage 3\nloss.backward()\n" + torchOOM("1.00 GiB"),
-		"ValueError: To serve at least one request with the model's max seq len (0), 0.00 GiB KV cache is needed, which is larger than the available KV cache memory (-1 GiB)",
-		"ValueError: Free memory on device (0/0 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB).", "OOMKilled", "memory_allocated: 1 GiB\nmemory_allocated: 2 GiB",
+		torchOOM("4.40 GiB"), torchOOM("0.00 GiB"), "deepspeed --x\n" + torchOOM("9999999999 GiB"),
+		"vllm serve meta-llama/Llama-3.1-8B --max-model-len 0\n" + torchOOM("1.00 GiB"),
+		"python train.py --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 99999999 --max_seq_length 99999999 " +
+			"--zero_stage 3\nloss.backward()\n" + torchOOM("1.00 GiB"),
+		"ValueError: To serve at least one request with the model's max seq len (0), 0.00 GiB KV cache is needed, which is larger than " +
+			"the available KV cache memory (-1 GiB)",
+		"ValueError: Free memory on device (0/0 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB).", "OOMKilled",
+		"memory_allocated: 1 GiB\nmemory_allocated: 2 GiB",
 	} {
 		f.Add(text)
 	}
@@ -242,7 +270,8 @@ func FuzzDiagnosis(f *testing.F) {
 			switch {
 			case err != nil && a.Error == nil, err == nil && a.Diagnosed.Kind == "":
 				t.Fatalf("%v %+v", err, a)
-			case err == nil && a.Diagnosed.Kind != diagnose.None && (a.Diagnosed.Cause == "" || a.Diagnosed.Confidence == "" || len(a.Diagnosed.Found) == 0):
+			case err == nil && a.Diagnosed.Kind != diagnose.None &&
+				(a.Diagnosed.Cause == "" || a.Diagnosed.Confidence == "" || len(a.Diagnosed.Found) == 0):
 				t.Fatalf("%+v", a.Diagnosed)
 			}
 		}

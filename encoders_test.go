@@ -15,7 +15,8 @@ import (
 func TestEncoders(t *testing.T) {
 	for _, e := range Engines() {
 		for _, id := range []string{"bge-m3", "modernbert-base", "clip-vit-large-patch14", "dinov2-large", "siglip-so400m-patch14-384"} {
-			a, err := asker().Ask(&Request{Ask: "fit", Model: id, Hardware: "h100", Plan: plan.Plan{Engine: e, Weights: "bf16", Context: 256}})
+			a, err := asker().Ask(&Request{Ask: "fit", Model: id, Hardware: "h100",
+				Plan: plan.Plan{Engine: e, Weights: "bf16", Context: 256}})
 			if gguf := slices.Contains([]string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp"}, e); gguf && id == "dinov2-large" {
 				if err == nil {
 					t.Errorf("%s, %s: answered", e, id)
@@ -27,7 +28,8 @@ func TestEncoders(t *testing.T) {
 				continue
 			}
 			d := a.Devices[0]
-			if a.Verdict != Fits || a.KV.BytesPerToken != 0 || a.KV.NeededBytes != 0 || d.Needed < d.Sum("weights") || d.Sum("kv_cache") != 0 {
+			if a.Verdict != Fits || a.KV.BytesPerToken != 0 || a.KV.NeededBytes != 0 || d.Needed < d.Sum("weights") ||
+				d.Sum("kv_cache") != 0 {
 				t.Errorf("%s, %s: %s, cache %+v, needed %s", e, id, a.Verdict, a.KV, d.Needed)
 			}
 			if !hasText(a, "an encoder caches nothing") {
@@ -54,7 +56,8 @@ func TestSourceCache(t *testing.T) {
 		"transformers": users * layers * numbers * 4 * (frames + own), // as the files are, in fp32
 		"vllm":         users * layers * numbers * 2 * 16 * (94 + 28), // in pages of 16 tokens, 16 bits
 	} {
-		a, err := asker().Ask(&Request{Ask: "fit", Model: "whisper-base", Hardware: "h100", Plan: plan.Plan{Engine: e, Context: own, Sequences: users}})
+		a, err := asker().Ask(&Request{Ask: "fit", Model: "whisper-base", Hardware: "h100",
+			Plan: plan.Plan{Engine: e, Context: own, Sequences: users}})
 		if err != nil {
 			t.Fatal(err)
 		}

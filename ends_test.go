@@ -34,17 +34,21 @@ func endless() map[string]*Request {
 	also := &Request{Ask: "fit", Model: "deepseek-v3", Hardware: "16xrtx-4090", Also: many(32)}
 	also.Engine = "llama.cpp"
 	return map[string]*Request{
-		"a goal on any hardware":        {Ask: api.AskPlan, Model: "deepseek-v3", Workload: load(200_000, 300), Goal: goal},
-		"a goal of one kind":            {Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(200_000, 2000), Goal: goal},
-		"a goal for a closed loop":      {Ask: api.AskPlan, Model: "qwen3-30b-a3b", Workload: &workload.Spec{Concurrency: 10_000, Requests: 1_000_000, Prompt: law(2000), Output: law(4000)}, Goal: goal},
-		"a simulation":                  {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(100_000_000, 10)},
-		"a simulation that overflows":   {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(10_000_000, 100_000)},
-		"experts that step together":    {Ask: api.AskSim, Model: "deepseek-v3", Hardware: "16xh200", Workload: load(10_000_000, 100), Plan: plan.Plan{Engine: "sglang", TP: 1, DP: 16, EP: 16}},
-		"a simulation and its capacity": {Ask: api.AskSim, Model: "qwen3-8b", Hardware: "l40s", Workload: load(3_000, 1), Versus: []string{"static", "contiguous-kv", "no-prefix-cache"}},
-		"plans":                         {Ask: api.AskPlan, Model: "deepseek-v3", Hardware: "8xh200", All: true},
-		"plans for training":            {Ask: api.AskPlan, For: api.AskTrain, Model: "deepseek-v3", Hardware: "16384xh100", All: true},
-		"picks":                         {Ask: api.AskPick, Hardware: "8xh200", All: true},
-		"fits beside each other":        also,
+		"a goal on any hardware": {Ask: api.AskPlan, Model: "deepseek-v3", Workload: load(200_000, 300), Goal: goal},
+		"a goal of one kind": {Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(200_000, 2000),
+			Goal: goal},
+		"a goal for a closed loop": {Ask: api.AskPlan, Model: "qwen3-30b-a3b",
+			Workload: &workload.Spec{Concurrency: 10_000, Requests: 1_000_000, Prompt: law(2000), Output: law(4000)}, Goal: goal},
+		"a simulation":                {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(100_000_000, 10)},
+		"a simulation that overflows": {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load(10_000_000, 100_000)},
+		"experts that step together": {Ask: api.AskSim, Model: "deepseek-v3", Hardware: "16xh200", Workload: load(10_000_000, 100),
+			Plan: plan.Plan{Engine: "sglang", TP: 1, DP: 16, EP: 16}},
+		"a simulation and its capacity": {Ask: api.AskSim, Model: "qwen3-8b", Hardware: "l40s", Workload: load(3_000, 1),
+			Versus: []string{"static", "contiguous-kv", "no-prefix-cache"}},
+		"plans":                  {Ask: api.AskPlan, Model: "deepseek-v3", Hardware: "8xh200", All: true},
+		"plans for training":     {Ask: api.AskPlan, For: api.AskTrain, Model: "deepseek-v3", Hardware: "16384xh100", All: true},
+		"picks":                  {Ask: api.AskPick, Hardware: "8xh200", All: true},
+		"fits beside each other": also,
 	}
 }
 

@@ -72,7 +72,8 @@ func TestDraft(t *testing.T) {
 	}
 	// qwen2.5-0.5b has 14 heads, which 4 ranks do not divide: each holds it whole.
 	uneven := ask(t, Request{Model: "qwen2.5-72b", Hardware: "4xh100", Plan: plan.Plan{TP: 4, DraftModel: "qwen2.5-0.5b"}})
-	if got, want := held(uneven.Devices[0].Ledger, "draft.weights"), ask(t, Request{Model: "qwen2.5-0.5b"}).Model.WeightsBytes; got != want {
+	if got, want := held(uneven.Devices[0].Ledger, "draft.weights"),
+		ask(t, Request{Model: "qwen2.5-0.5b"}).Model.WeightsBytes; got != want {
 		t.Errorf("a draft that cannot be cut: %d, want %d", got, want)
 	}
 }
@@ -97,7 +98,8 @@ func TestAdapters(t *testing.T) {
 		}
 	}
 	// q_proj's adapter on two ranks: its inputs whole and half of its outputs on each.
-	a := ask(t, Request{Model: "llama-3.1-8b", Hardware: "2xh100", Plan: plan.Plan{Engine: "generic", TP: 2, Adapters: []plan.Adapter{{Rank: 16, Targets: []string{"q_proj"}}}}})
+	a := ask(t, Request{Model: "llama-3.1-8b", Hardware: "2xh100",
+		Plan: plan.Plan{Engine: "generic", TP: 2, Adapters: []plan.Adapter{{Rank: 16, Targets: []string{"q_proj"}}}}})
 	if got, want := held(a.Devices[0].Ledger, "adapters"), unit.Bytes(16*2*32*(4096+2048)); got != want {
 		t.Errorf("cut in two: %d, want %d", got, want)
 	}
@@ -131,7 +133,8 @@ func TestOffload(t *testing.T) {
 			continue
 		}
 		if home.Devices[0].Needed+c.room != away.Devices[0].Needed+elsewhere.Needed {
-			t.Errorf("%s %+v: %d at home, %d and %d away", c.model, c.offload, home.Devices[0].Needed, away.Devices[0].Needed, elsewhere.Needed)
+			t.Errorf("%s %+v: %d at home, %d and %d away", c.model, c.offload, home.Devices[0].Needed, away.Devices[0].Needed,
+				elsewhere.Needed)
 		}
 	}
 }
@@ -153,7 +156,8 @@ func TestOffloadInWordsOfLlamaCpp(t *testing.T) {
 		r.Offload = &c.offload
 		a, b := ask(t, r), ask(t, own)
 		if a.Devices[0].Needed != b.Devices[0].Needed || a.Host.Needed != b.Host.Needed || a.Verdict != b.Verdict {
-			t.Errorf("%+v: %d and %d, its own words %d and %d", c.offload, a.Devices[0].Needed, a.Host.Needed, b.Devices[0].Needed, b.Host.Needed)
+			t.Errorf("%+v: %d and %d, its own words %d and %d", c.offload, a.Devices[0].Needed, a.Host.Needed, b.Devices[0].Needed,
+				b.Host.Needed)
 		}
 	}
 }
@@ -181,7 +185,8 @@ func TestLayersSumToTheModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m := a.Model; bytes != m.WeightsBytes || layers != m.Layers || parameters != m.Parameters+m.ParametersMTP {
-			t.Errorf("%s: groups of %d layers, %d parameters and %d bytes; the model has %d, %d + %d and %d", id, layers, parameters, bytes, m.Layers, m.Parameters, m.ParametersMTP, m.WeightsBytes)
+			t.Errorf("%s: groups of %d layers, %d parameters and %d bytes; the model has %d, %d + %d and %d", id, layers, parameters, bytes,
+				m.Layers, m.Parameters, m.ParametersMTP, m.WeightsBytes)
 		}
 	}
 }
@@ -197,7 +202,8 @@ func TestSizeIsAskWithoutOutlook(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if a.Verdict != b.Verdict || a.Devices[0].Needed != b.Devices[0].Needed || a.Devices[0].NeededHigh != b.Devices[0].NeededHigh || a.KV.PoolBytes != b.KV.PoolBytes {
+		if a.Verdict != b.Verdict || a.Devices[0].Needed != b.Devices[0].Needed || a.Devices[0].NeededHigh != b.Devices[0].NeededHigh ||
+			a.KV.PoolBytes != b.KV.PoolBytes {
 			t.Errorf("%s on %s: Ask and Size differ", r.Engine, r.Hardware)
 		}
 		if b.Suggestions != nil || b.Rungs != nil || b.Reasons != nil || b.Explain != nil {
@@ -211,7 +217,8 @@ func TestSet(t *testing.T) {
 	for _, c := range []struct{ field, text, want string }{
 		{"context", "32k", "32768"}, {"context_total", "1M", "1048576"}, {"context", "8192", "8192"}, {"prompt_tokens", "2k", "2048"},
 		{"devices", "4", "4"}, {"tp", "2", "2"}, {"sequences", "1e3", "1000"}, {"gpu_layers", "-1", "-1"},
-		{"reserved_bytes", "2GiB", "2.00 GiB"}, {"kv_cache_memory_bytes", "80GB", "74.51 GiB"}, {"acceptance", "0.7", "0.7"}, {"mmap", "false", "false"},
+		{"reserved_bytes", "2GiB", "2.00 GiB"}, {"kv_cache_memory_bytes", "80GB", "74.51 GiB"}, {"acceptance", "0.7", "0.7"},
+		{"mmap", "false", "false"},
 		{"kv", "fp8", "fp8"}, {"engine_args", "--a,--b", "[--a --b]"}, {"tensor_split", "3,1", "3,1"}, {"attention", "flash", "flash"},
 	} {
 		var r Request
@@ -228,7 +235,8 @@ func TestSet(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"context", "long"}, {"context", "-1"}, {"context", "1.5"}, {"tp", "two"}, {"tp", ""}, {"acceptance", "NaN"}, {"acceptance", "70%"}, {"mmap", "perhaps"}, {"attention", "slow"},
+		{"context", "long"}, {"context", "-1"}, {"context", "1.5"}, {"tp", "two"}, {"tp", ""}, {"acceptance", "NaN"}, {"acceptance", "70%"},
+		{"mmap", "perhaps"}, {"attention", "slow"},
 		{"reserved_bytes", "2 parsecs"}, {"contxt", "8k"}, {"override", "kv_heads"}, {"gpu_layers", "1e300"},
 	} {
 		var r Request

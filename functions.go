@@ -55,8 +55,10 @@ func FromCommand(text string) (*Request, []string, error) { return launch.FromCo
 func DevicesOfText(r *Request) []Note { return launch.DevicesOfText(r) }
 
 // FromTraining reads the files and commands that a training run is configured by into a train request: those of torchtune, torchtitan,
-// axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate, Megatron-LM, litgpt, ms-swift,
-// verl, OpenRLHF and NeMo-RL. What no field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is an *Error.
+// axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate, Megatron-LM, litgpt,
+// ms-swift,
+// verl, OpenRLHF and NeMo-RL. What no field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is
+// an *Error.
 func FromTraining(texts [][]byte) (*Request, []string, error) { return training.FromConfig(texts) }
 
 // Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an
@@ -103,7 +105,8 @@ func PerHour(hardware string, devices int64) *float64 { return question.PerHour(
 // Patch applies a JSON merge patch (RFC 7396) to a request.
 func Patch(r *Request, patch map[string]any) (*Request, error) { return api.Patch(r, patch) }
 
-// askText answers a request whose plan a text says: a command or a manifest of an engine, a configuration of a framework of training. Fields
+// askText answers a request whose plan a text says: a command or a manifest of an engine, a configuration of a framework of training.
+// Fields
 // that are given count over it; what of it no field holds is a note.
 func (a *Asker) askText(ctx context.Context, r *Request) (*Answer, error) {
 	read := func() (*Request, []string, error) { return FromCommand(r.Text) }
@@ -121,7 +124,8 @@ func (a *Asker) askText(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	notes := DevicesOfText(q)
 	if len(unread) > 0 {
-		notes = append(notes, Note{Code: "unread_keys", Severity: "warn", Field: "text", Text: "not counted, as no field of a plan holds it: " + strings.Join(unread, "; ")})
+		notes = append(notes, Note{Code: "unread_keys", Severity: "warn", Field: "text",
+			Text: "not counted, as no field of a plan holds it: " + strings.Join(unread, "; ")})
 	}
 	out, err := a.ask(ctx, q)
 	if err == nil {

@@ -55,7 +55,8 @@ func TestTheSmallestDeviceDecides(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", e, err)
 		}
-		if len(mixed.Devices) != 2 || mixed.Devices[0].Name != "GeForce RTX 3060 12GB" || mixed.Devices[0].Headroom > mixed.Devices[1].Headroom {
+		if len(mixed.Devices) != 2 || mixed.Devices[0].Name != "GeForce RTX 3060 12GB" ||
+			mixed.Devices[0].Headroom > mixed.Devices[1].Headroom {
 			t.Errorf("%s: %d groups, first %s", e, len(mixed.Devices), mixed.Devices[0].Name)
 		}
 	}
@@ -106,13 +107,15 @@ func TestPoolKeepsItsBand(t *testing.T) {
 // TestPool: weights in memory beyond the host are not on it, must fit there, and cross at the pool's rate, not the host's.
 func TestPool(t *testing.T) {
 	on := func(hardware, where string) *Answer {
-		a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: hardware, Plan: plan.Plan{Engine: "generic", Offload: &plan.Offload{Weights: where}}})
+		a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: hardware,
+			Plan: plan.Plan{Engine: "generic", Offload: &plan.Offload{Weights: where}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	const large, small, none = "rtx-4090,host=192GiB@200GB/s,pool=256GiB@16GB/s", "rtx-4090,host=192GiB@200GB/s,pool=64GiB@16GB/s", "rtx-4090,host=192GiB@200GB/s"
+	const large, small, none = "rtx-4090,host=192GiB@200GB/s,pool=256GiB@16GB/s", "rtx-4090,host=192GiB@200GB/s,pool=64GiB@16GB/s",
+		"rtx-4090,host=192GiB@200GB/s"
 	pool, host := on(large, "pool"), on(large, "host")
 	if pool.Verdict != Fits || pool.Pool == nil || pool.Host != nil && pool.Host.Needed >= pool.Pool.Needed || host.Pool != nil {
 		t.Errorf("%s, pool %+v, host %+v", pool.Verdict, pool.Pool, pool.Host)
@@ -135,7 +138,8 @@ func TestNoMemoryIsOverfull(t *testing.T) {
 	hosts := []string{",host=8GiB", ",host=16GiB", ",host=32GiB", ",host=64GiB", ",host=128GiB", ",host=512GiB"}
 	for _, model := range []string{"gpt-oss-120b", "gpt-oss-20b", "qwen3-30b-a3b", "llama-3.1-70b", "minimax-m2"} {
 		for _, set := range []func(*Request){
-			func(r *Request) { r.CPUMoE = &all }, func(r *Request) { r.CPUMoE = &half }, func(r *Request) { r.GPULayers = &half }, func(*Request) {},
+			func(r *Request) { r.CPUMoE = &all }, func(r *Request) { r.CPUMoE = &half }, func(r *Request) { r.GPULayers = &half },
+			func(*Request) {},
 			func(r *Request) { r.GPULayers, r.Mmap = &half, yesNo(false) },
 		} {
 			ask := func(on string) *Answer {

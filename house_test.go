@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const modulePath = "github.com/memwall/memwall"
@@ -31,6 +32,7 @@ type room struct {
 	lines map[string]int // by file
 	info  types.Info
 	typed *types.Package
+	long  int // lines that are too wide
 }
 
 // readHouse parses every package under a folder.
@@ -74,7 +76,30 @@ func (h *house) add(root fs.FS, name string) error {
 	}
 	r.files = append(r.files, f)
 	r.lines[name] = strings.Count(string(text), "\n")
+	r.long += h.longLines(f, string(text))
 	return nil
+}
+
+// mostColumns of a line; a tab counts four.
+const mostColumns = 140
+
+// longLines counts the lines of a file that are wider than that. Text in backquotes stands as it is read.
+func (h *house) longLines(f *ast.File, text string) (n int) {
+	raw := map[int]bool{}
+	ast.Inspect(f, func(x ast.Node) bool {
+		if l, ok := x.(*ast.BasicLit); ok && strings.HasPrefix(l.Value, "`") {
+			for i := h.files.Position(l.Pos()).Line; i <= h.files.Position(l.End()).Line; i++ {
+				raw[i] = true
+			}
+		}
+		return true
+	})
+	for i, l := range strings.Split(text, "\n") {
+		if utf8.RuneCountInString(l)+3*strings.Count(l, "\t") > mostColumns && !raw[i+1] {
+			n++
+		}
+	}
+	return n
 }
 
 func (h *house) dirs() []string { return slices.Sorted(maps.Keys(h.rooms)) }

@@ -18,7 +18,8 @@ func TestPoolGiven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Verdict != c.want || a.KV.MaxSequences == nil || *a.KV.MaxSequences != c.most || (a.Devices[0].Headroom < 0) != (c.want == DoesNotFit) {
+		if a.Verdict != c.want || a.KV.MaxSequences == nil || *a.KV.MaxSequences != c.most ||
+			(a.Devices[0].Headroom < 0) != (c.want == DoesNotFit) {
 			t.Errorf("a pool of %s: %s, %v users, %d free", c.pool, a.Verdict, a.KV.MaxSequences, a.Devices[0].Headroom)
 		}
 	}

@@ -9,14 +9,21 @@ import (
 // TestReadFiles: what people write, in files of every kind, is the plan that it means; what no field holds is listed.
 func TestReadFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want, unread string }{
-		{"modelfile", "# a comment\nFROM ./Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf\nPARAMETER num_ctx 16384\nparameter temperature 0.7\nPARAMETER stop \"<|eot_id|>\"\nPARAMETER num_gpu 20\nSYSTEM \"\"\"\nPARAMETER num_ctx 1\n\"\"\"\nADAPTER ./lora.gguf\nPARAMETER frob 3",
+		{"modelfile", "# a comment\nFROM ./Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf\nPARAMETER num_ctx 16384\nparameter temperature " +
+			"0.7\nPARAMETER stop \"<|eot_id|>\"\nPARAMETER num_gpu 20\nSYSTEM \"\"\"\nPARAMETER num_ctx 1\n\"\"\"\nADAPTER " +
+			"./lora.gguf\nPARAMETER frob 3",
 			`{"ask":"fit","model":"./Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf","engine":"ollama","context":16384,"gpu_layers":20,"fit":"on"}`, "ADAPTER ./lora.gguf|PARAMETER frob=3"},
 		{"modelfile of a name", "FROM llama3.1:8b\nTEMPLATE \"\"\"{{ .Prompt }}\"\"\"\nPARAMETER num_batch 1024", `{"ask":"fit","model":"ollama:llama3.1:8b","engine":"ollama","batch_tokens":1024,"ubatch":1024,"fit":"on"}`, ""},
 		{"modelfile of the hub", "FROM hf.co/bartowski/X-GGUF:Q4_K_M\nFROM mmproj.gguf\nPARAMETER use_mmap false", `{"ask":"fit","model":"hf:bartowski/X-GGUF:Q4_K_M","engine":"ollama","mmap":false,"mmproj":"mmproj.gguf","fit":"on"}`, ""},
 		{"modelfile with its server", "# OLLAMA_NUM_PARALLEL=2 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve\nFROM m.gguf\nPARAMETER num_ctx 4096", `{"ask":"fit","model":"m.gguf","engine":"ollama","kv":"q8_0","context":4096,"sequences":2,"fit":"on"}`, ""},
 		{"server and model", "export OLLAMA_CONTEXT_LENGTH=8192\nOLLAMA_FLASH_ATTENTION=1 ollama serve &\nollama run qwen3:8b \"hello\"", `{"ask":"fit","model":"ollama:qwen3:8b","engine":"ollama","context":8192,"attention":"flash","fit":"on"}`, ""},
 
-		{"4 bits", "import torch\nfrom transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig\nmodel_id = \"meta-llama/Llama-3.1-8B-Instruct\"\nbnb_config = BitsAndBytesConfig(\n    load_in_4bit=True,\n    bnb_4bit_quant_type=\"nf4\",\n    bnb_4bit_use_double_quant=True,\n    bnb_4bit_compute_dtype=torch.bfloat16,\n)\ntokenizer = AutoTokenizer.from_pretrained(model_id, use_fast=True)\nmodel = AutoModelForCausalLM.from_pretrained(model_id, quantization_config=bnb_config, device_map=\"auto\", attn_implementation=\"flash_attention_2\", frob=[1, 2])\nout = model.generate(**inputs, max_new_tokens=256, do_sample=True)",
+		{"4 bits", "import torch\nfrom transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig\nmodel_id = " +
+			"\"meta-llama/Llama-3.1-8B-Instruct\"\nbnb_config = BitsAndBytesConfig(\n    load_in_4bit=True,\n    " +
+			"bnb_4bit_quant_type=\"nf4\",\n    bnb_4bit_use_double_quant=True,\n    bnb_4bit_compute_dtype=torch.bfloat16,\n)\ntokenizer " +
+			"= AutoTokenizer.from_pretrained(model_id, use_fast=True)\nmodel = AutoModelForCausalLM.from_pretrained(model_id, " +
+			"quantization_config=bnb_config, device_map=\"auto\", attn_implementation=\"flash_attention_2\", frob=[1, 2])\nout = " +
+			"model.generate(**inputs, max_new_tokens=256, do_sample=True)",
 			`{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"transformers","weights":"nf4","output_tokens":256,"attention":"flash","engine_args":["frob=[…]"]}`, "frob=[…]"},
 		{"one device", `m = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-8B', torch_dtype=torch.float16, device_map={"": 0})`, `{"ask":"fit","model":"Qwen/Qwen3-8B","engine":"transformers","weights":"f16","tp":1,"pp":1,"dp":1}`, ""},
 		{"limits", `AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B", device_map="auto", max_memory={0: "20GiB", 1: "20GiB", "cpu": "60GiB"})`, `{"ask":"fit","model":"Qwen/Qwen3-8B","engine":"transformers","tp":1,"pp":2,"dp":1,"engine_args":["max_memory[cpu]=60GiB"]}`, "max_memory[cpu]=60GiB"},
@@ -24,13 +31,24 @@ func TestReadFiles(t *testing.T) {
 		{"ranks", "# torchrun --nproc-per-node=4 run.py\nAutoModelForCausalLM.from_pretrained(\"Qwen/Qwen3-8B\", tp_plan=\"auto\", token=\"hf_abcdefghijklmnopqrst\")", `{"ask":"fit","model":"Qwen/Qwen3-8B","engine":"transformers","tp":4}`, ""},
 		{"quantised checkpoint", `AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-7B-Instruct-AWQ", torch_dtype="float16", device_map="auto")`, `{"ask":"fit","model":"Qwen/Qwen2.5-7B-Instruct-AWQ","engine":"transformers","weights":"awq"}`, ""},
 
-		{"compose", "services:\n  db:\n    image: postgres:16\n  llm:\n    image: vllm/vllm-openai:v0.9.2\n    command: --model Qwen/Qwen3-8B --max-model-len 8192\n      --enforce-eager\n    environment:\n      - HUGGING_FACE_HUB_TOKEN=${TOKEN}\n    deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              device_ids: ['0', '1']\n              capabilities: [gpu]\n",
+		{"compose", "services:\n  db:\n    image: postgres:16\n  llm:\n    image: vllm/vllm-openai:v0.9.2\n    command: --model " +
+			"Qwen/Qwen3-8B --max-model-len 8192\n      --enforce-eager\n    environment:\n      - HUGGING_FACE_HUB_TOKEN=${TOKEN}\n    " +
+			"deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              " +
+			"device_ids: ['0', '1']\n              capabilities: [gpu]\n",
 			`{"ask":"fit","model":"Qwen/Qwen3-8B","devices":2,"engine":"vllm@0.9.2","context":8192,"tp":1,"pp":1,"dp":1,"enforce_eager":true}`, ""},
-		{"compose with variables", "services:\n  llama:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda-b5716\n    environment:\n      LLAMA_ARG_MODEL: /models/a-Q8_0.gguf\n      LLAMA_ARG_CTX_SIZE: 4096\n      LLAMA_ARG_N_GPU_LAYERS: 99\n",
+		{"compose with variables", "services:\n  llama:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda-b5716\n    environment:\n     " +
+			" LLAMA_ARG_MODEL: /models/a-Q8_0.gguf\n      LLAMA_ARG_CTX_SIZE: 4096\n      LLAMA_ARG_N_GPU_LAYERS: 99\n",
 			`{"ask":"fit","model":"/models/a-Q8_0.gguf","engine":"llama-server@b5716","context_total":4096,"gpu_layers":99}`, ""},
-		{"deployment", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec:\n  template:\n    spec:\n      containers:\n      - name: vllm\n        image: vllm/vllm-openai:latest\n        command: [\"/bin/sh\", \"-c\"]\n        args: [\"vllm serve mistralai/Mistral-7B-Instruct-v0.3 --max-model-len 4096 --frob\"]\n        env:\n        - name: HF_TOKEN\n          valueFrom: {secretKeyRef: {name: s, key: t}}\n        resources:\n          limits: {cpu: \"10\", nvidia.com/gpu: \"1\"}\n",
+		{"deployment", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec:\n  template:\n    spec:\n      containers:\n   " +
+			"   - name: vllm\n        image: vllm/vllm-openai:latest\n        command: [\"/bin/sh\", \"-c\"]\n        args: [\"vllm " +
+			"serve mistralai/Mistral-7B-Instruct-v0.3 --max-model-len 4096 --frob\"]\n        env:\n        - name: HF_TOKEN\n          " +
+			"valueFrom: {secretKeyRef: {name: s, key: t}}\n        resources:\n          limits: {cpu: \"10\", nvidia.com/gpu: \"1\"}\n",
 			`{"ask":"fit","model":"mistralai/Mistral-7B-Instruct-v0.3","devices":1,"engine":"vllm","context":4096,"tp":1,"pp":1,"dp":1,"engine_args":["--frob"]}`, "--frob"},
-		{"settings in a map", "apiVersion: v1\nkind: Pod\nmetadata: {name: t}\nspec:\n  containers:\n  - name: t\n    image: nvcr.io/nvidia/tensorrt-llm/release:1.1.0\n    command: [trtllm-serve, Qwen/Qwen3-8B, --extra_llm_api_options, /etc/t/c.yaml, --max_seq_len, \"4096\"]\n    volumeMounts: [{name: c, mountPath: /etc/t}]\n  volumes:\n  - name: c\n    configMap: {name: m}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  c.yaml: |\n    kv_cache_config:\n      free_gpu_memory_fraction: 0.7\n",
+		{"settings in a map", "apiVersion: v1\nkind: Pod\nmetadata: {name: t}\nspec:\n  containers:\n  - name: t\n    image: " +
+			"nvcr.io/nvidia/tensorrt-llm/release:1.1.0\n    command: [trtllm-serve, Qwen/Qwen3-8B, --extra_llm_api_options, " +
+			"/etc/t/c.yaml, --max_seq_len, \"4096\"]\n    volumeMounts: [{name: c, mountPath: /etc/t}]\n  volumes:\n  - name: c\n    " +
+			"configMap: {name: m}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  c.yaml: |\n    kv_cache_config:\n " +
+			"     free_gpu_memory_fraction: 0.7\n",
 			`{"ask":"fit","model":"Qwen/Qwen3-8B","engine":"tensorrt-llm@1.1.0","context":4096,"tp":1,"pp":1,"dp":1,"free_gpu_memory_fraction":0.7}`, ""},
 		{"windows", "llama-server.exe -m C:\\models\\Qwen3-8B-Q4_K_M.gguf -c 8192 ^\n -np 1 -ngl 99", `{"ask":"fit","model":"C:\\models\\Qwen3-8B-Q4_K_M.gguf","engine":"llama-server","sequences":1,"context_total":8192,"gpu_layers":99,"fit":"on"}`, ""},
 	} {
@@ -99,7 +117,8 @@ func TestLaunchHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(l.Text) {
-			if s := strings.TrimSpace(line); s == "touch x #" || s == "PARAMETER num_ctx 1.gguf" || form == "modelfile" && s == "FROM y=CPU" {
+			if s := strings.TrimSpace(line); s == "touch x #" || s == "PARAMETER num_ctx 1.gguf" || form == "modelfile" &&
+				s == "FROM y=CPU" {
 				t.Errorf("%s has a line of its own: %q\n%s", form, s, l.Text)
 			}
 		}

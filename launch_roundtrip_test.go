@@ -17,23 +17,37 @@ import (
 
 // plausible are values of fields that engines take, so that many random plans can be run.
 var plausible = map[string][]string{
-	"context": {"2048", "4096", "8192", "10000"}, "sequences": {"1", "2", "4", "7"}, "tp": {"1", "2", "4"}, "pp": {"1", "2"}, "dp": {"1", "2"}, "ep": {"2", "4", "8"},
-	"kv": {"fp8", "bf16", "f16", "q8_0", "int8", "int4", "fp8_e5m2"}, "kv_v": {"q8_0", "q4_0", "f16"}, "attention": {"auto", "flash", "sdpa", "eager"},
-	"weights": {"bf16", "fp8", "awq", "gptq", "nf4", "f16", "q4_k_m", "q8_0", "bnb-int8"}, "draft_model": {"llama-3.2-1b", "qwen3-0.6b"}, "draft_tokens": {"3", "5"},
-	"context_total": {"4096", "20000"}, "batch_tokens": {"1024", "4096"}, "ubatch": {"256", "1024"}, "gpu_layers": {"0", "7", "99", "-1"}, "kv_unified": {"true", "false"},
-	"swa_full": {"true", "false"}, "split_mode": {"row", "none", "layer"}, "tensor_split": {"3,1,1,1", "1,1"}, "override_tensor": {`exps=CPU`, `blk\.[0-9]\.ffn_.*_exps=CPU`, `ffn_(up|gate)_exps=CPU`},
-	"cpu_moe": {"-1", "5"}, "mmap": {"true", "false"}, "kv_offload": {"true", "false"}, "fit": {"on", "off"}, "fit_target": {"2048", "512,1024"}, "main_gpu": {"0", "1"}, "mlock": {"true", "false"},
-	"op_offload": {"true", "false"}, "cache_ram": {"0", "1024"}, "ctx_checkpoints": {"0", "8"}, "control_vector": {"true", "false"}, "draft_gpu_layers": {"0", "-1"}, "draft_kv": {"q8_0"}, "draft_kv_v": {"q4_0", "f16"},
-	"mla": {"0", "1", "2", "3"}, "attn_max_batch": {"512"}, "fused_moe": {"true", "false"}, "run_time_repack": {"true"}, "smart_expert_reduction": {"6,1"},
-	"mtp": {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
-	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"}, "enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
-	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"}, "mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"}, "chunked_prefill": {"true", "false"},
-	"moe_backend": {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"}, "scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "cuda_graph_max_bs": {"64", "512"}, "language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"}, "kv_scales": {"true"}, "reserved_bytes": {"1073741824"},
+	"context": {"2048", "4096", "8192", "10000"}, "sequences": {"1", "2", "4", "7"}, "tp": {"1", "2", "4"}, "pp": {"1", "2"},
+	"dp": {"1", "2"}, "ep": {"2", "4", "8"},
+	"kv": {"fp8", "bf16", "f16", "q8_0", "int8", "int4", "fp8_e5m2"}, "kv_v": {"q8_0", "q4_0", "f16"},
+	"attention": {"auto", "flash", "sdpa", "eager"},
+	"weights":   {"bf16", "fp8", "awq", "gptq", "nf4", "f16", "q4_k_m", "q8_0", "bnb-int8"}, "draft_model": {"llama-3.2-1b", "qwen3-0.6b"},
+	"draft_tokens":  {"3", "5"},
+	"context_total": {"4096", "20000"}, "batch_tokens": {"1024", "4096"}, "ubatch": {"256", "1024"}, "gpu_layers": {"0", "7", "99", "-1"},
+	"kv_unified": {"true", "false"},
+	"swa_full":   {"true", "false"}, "split_mode": {"row", "none", "layer"}, "tensor_split": {"3,1,1,1", "1,1"}, "override_tensor": {`exps=CPU`, `blk\.[0-9]\.ffn_.*_exps=CPU`, `ffn_(up|gate)_exps=CPU`},
+	"cpu_moe": {"-1", "5"}, "mmap": {"true", "false"}, "kv_offload": {"true", "false"}, "fit": {"on", "off"},
+	"fit_target": {"2048", "512,1024"}, "main_gpu": {"0", "1"}, "mlock": {"true", "false"},
+	"op_offload": {"true", "false"}, "cache_ram": {"0", "1024"}, "ctx_checkpoints": {"0", "8"}, "control_vector": {"true", "false"},
+	"draft_gpu_layers": {"0", "-1"}, "draft_kv": {"q8_0"}, "draft_kv_v": {"q4_0", "f16"},
+	"mla": {"0", "1", "2", "3"}, "attn_max_batch": {"512"}, "fused_moe": {"true", "false"}, "run_time_repack": {"true"},
+	"smart_expert_reduction": {"6,1"},
+	"mtp":                    {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
+	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"},
+	"enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
+	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"},
+	"mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"},
+	"chunked_prefill": {"true", "false"},
+	"moe_backend":     {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"},
+	"scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "cuda_graph_max_bs": {"64", "512"},
+	"language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"},
+	"kv_scales": {"true"}, "reserved_bytes": {"1073741824"},
 }
 
 // plausiblePlan sets a few of the fields that an engine takes.
 func plausiblePlan(r *rand.Rand, engine, model string) *Request {
-	out := &Request{Ask: "fit", Model: model, Hardware: []string{"4xh100", "h200", "8xh200", "2xrtx-4090", "b200", "rtx-4090+rtx-3060", "a100-sxm-80gb", "cpu,host=256GiB@200GB/s"}[r.IntN(8)]}
+	out := &Request{Ask: "fit", Model: model, Hardware: []string{"4xh100", "h200", "8xh200", "2xrtx-4090", "b200", "rtx-4090+rtx-3060",
+		"a100-sxm-80gb", "cpu,host=256GiB@200GB/s"}[r.IntN(8)]}
 	out.Engine = engine
 	for _, f := range Fields() {
 		values := plausible[f.Name]
@@ -193,7 +207,8 @@ func TestLaunchFiles(t *testing.T) {
 			r := rand.New(rand.NewPCG(9, uint64(len(form))))
 			ran := 0
 			for i := range 700 {
-				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers", "llama-server@b7500", "ollama@0.12.11", "llama-server@b8000"}[i%10]
+				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers",
+					"llama-server@b7500", "ollama@0.12.11", "llama-server@b8000"}[i%10]
 				if form == "modelfile" && strings.Contains(engine, "@") {
 					continue // only an image says its version
 				}

@@ -20,7 +20,8 @@ func grid(id string) []Request {
 	for _, e := range Engines() {
 		for _, on := range []string{"h100", "8xh200", "2xrtx-4090"} {
 			for _, weights := range []string{"", "fp8", "q4_k_m"} {
-				out = append(out, Request{Ask: "fit", Model: id, Hardware: on, Plan: plan.Plan{Engine: e, Weights: weights, Context: 4096, Sequences: 3}})
+				out = append(out, Request{Ask: "fit", Model: id, Hardware: on,
+					Plan: plan.Plan{Engine: e, Weights: weights, Context: 4096, Sequences: 3}})
 			}
 		}
 	}
@@ -132,7 +133,8 @@ func TestRanksHoldTheModel(t *testing.T) {
 	asked := 0
 	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b", "deepseek-v2-lite", "gpt-oss-20b", "jamba-v0.1"} {
 		for _, e := range []string{"vllm", "sglang", "tensorrt-llm", "transformers", "generic"} {
-			for _, p := range []plan.Plan{{}, {TP: 2}, {TP: 8}, {PP: 2}, {DP: 2}, {DP: 8}, {TP: 2, DP: 4}, {TP: 4, EP: 4}, {TP: 8, EP: 2}, {EP: 8}, {DP: 4, EP: 8}, {TP: 2, DP: 2, EP: 4}, {TP: 2, PP: 4, EP: 2}, {TP: 2, EP: 8}} {
+			for _, p := range []plan.Plan{{}, {TP: 2}, {TP: 8}, {PP: 2}, {DP: 2}, {DP: 8}, {TP: 2, DP: 4}, {TP: 4, EP: 4}, {TP: 8, EP: 2},
+				{EP: 8}, {DP: 4, EP: 8}, {TP: 2, DP: 2, EP: 4}, {TP: 2, PP: 4, EP: 2}, {TP: 2, EP: 8}} {
 				p.Engine = e
 				a, err := asker().Size(&Request{Model: id, Hardware: "8xh200", Plan: p})
 				if err != nil {
@@ -158,8 +160,10 @@ func TestRanksHoldTheModel(t *testing.T) {
 // TestDefaultGroups: what a plan leaves open is filled up to the devices there are.
 func TestDefaultGroups(t *testing.T) {
 	for _, c := range []struct{ given, want plan.Plan }{
-		{plan.Plan{}, plan.Plan{TP: 8, PP: 1, DP: 1}}, {plan.Plan{DP: 2}, plan.Plan{TP: 4, PP: 1, DP: 2}}, {plan.Plan{DP: 8}, plan.Plan{TP: 1, PP: 1, DP: 8}},
-		{plan.Plan{PP: 2}, plan.Plan{TP: 4, PP: 2, DP: 1}}, {plan.Plan{PP: 2, DP: 2}, plan.Plan{TP: 2, PP: 2, DP: 2}}, {plan.Plan{TP: 2}, plan.Plan{TP: 2, PP: 1, DP: 1}},
+		{plan.Plan{}, plan.Plan{TP: 8, PP: 1, DP: 1}}, {plan.Plan{DP: 2}, plan.Plan{TP: 4, PP: 1, DP: 2}},
+		{plan.Plan{DP: 8}, plan.Plan{TP: 1, PP: 1, DP: 8}},
+		{plan.Plan{PP: 2}, plan.Plan{TP: 4, PP: 2, DP: 1}}, {plan.Plan{PP: 2, DP: 2}, plan.Plan{TP: 2, PP: 2, DP: 2}},
+		{plan.Plan{TP: 2}, plan.Plan{TP: 2, PP: 1, DP: 1}},
 	} {
 		a, err := asker().Size(&Request{Model: "llama-3.1-8b", Hardware: "8xh100", Plan: c.given})
 		if err != nil {
@@ -167,7 +171,8 @@ func TestDefaultGroups(t *testing.T) {
 			continue
 		}
 		if p := a.Plan.Plan; p.TP != c.want.TP || p.PP != c.want.PP || p.DP != c.want.DP {
-			t.Errorf("tp %d, pp %d, dp %d given: tp %d, pp %d, dp %d, want %d, %d, %d", c.given.TP, c.given.PP, c.given.DP, p.TP, p.PP, p.DP, c.want.TP, c.want.PP, c.want.DP)
+			t.Errorf("tp %d, pp %d, dp %d given: tp %d, pp %d, dp %d, want %d, %d, %d", c.given.TP, c.given.PP, c.given.DP, p.TP, p.PP,
+				p.DP, c.want.TP, c.want.PP, c.want.DP)
 		}
 	}
 }
@@ -234,10 +239,12 @@ func TestLimitsAreTheEdge(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := q.Job.Load()
-		if n := q.MaxSequences(l.Context); n == nil || q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n}) < 0 || q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n + 1}) >= 0 {
+		if n := q.MaxSequences(l.Context); n == nil || q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n}) < 0 ||
+			q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n + 1}) >= 0 {
 			t.Errorf("%s: %v users are not the edge", id, n)
 		}
-		if n := q.MaxContext(1); n == nil || q.RoomLeft(engine.Load{Context: *n, Sequences: 1}) < 0 || q.RoomLeft(engine.Load{Context: *n + 1, Sequences: 1}) >= 0 {
+		if n := q.MaxContext(1); n == nil || q.RoomLeft(engine.Load{Context: *n, Sequences: 1}) < 0 ||
+			q.RoomLeft(engine.Load{Context: *n + 1, Sequences: 1}) >= 0 {
 			t.Errorf("%s: %v tokens are not the edge", id, n)
 		}
 	}

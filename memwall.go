@@ -46,7 +46,8 @@ type Asker struct {
 
 // env is what the rooms know of an asker.
 func (a *Asker) env() *question.Env {
-	return &question.Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel, Memo: a.memo}
+	return &question.Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel,
+		Memo: a.memo}
 }
 
 // Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
@@ -99,7 +100,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return planner.Pick(ctx, e, r)
 	case "fit", api.AskPlan, api.AskDiff, api.AskTrain, api.AskSim:
 	default:
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, sim, diff, compare, diagnose"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask,
+			Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask),
+			Hint:    "fit, plan, pick, train, sim, diff, compare, diagnose"}
 	}
 	if err := r.CheckAsk(); err != nil {
 		return nil, err
@@ -108,7 +111,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return a.askText(ctx, r)
 	}
 	if r.Model == "" {
-		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
+		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing",
+			Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}
 	switch {
 	case r.Ask == api.AskPlan && r.For == api.AskTrain:

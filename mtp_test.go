@@ -20,7 +20,8 @@ func TestPredictionLayersDraft(t *testing.T) {
 		{"deepseek-v3", "8xh200", 4096 * 576 * 2, 0},
 		{"qwen3.5-27b", "h100", 4096 * 2 * 4 * 256 * 2, 748.125 * (1 << 20)},
 	} {
-		r := Request{Ask: "fit", Model: c.model, Hardware: c.hardware, Plan: plan.Plan{Engine: "llama-server", Weights: "q4_k_m", Context: 4096, DraftTokens: 4, LlamaCpp: plan.LlamaCpp{MTP: &yes}}}
+		r := Request{Ask: "fit", Model: c.model, Hardware: c.hardware,
+			Plan: plan.Plan{Engine: "llama-server", Weights: "q4_k_m", Context: 4096, DraftTokens: 4, LlamaCpp: plan.LlamaCpp{MTP: &yes}}}
 		a, err := Ask(&r)
 		if err != nil {
 			t.Fatalf("%s: %v", c.model, err)
@@ -41,7 +42,8 @@ func TestPredictionLayersDraft(t *testing.T) {
 func TestNoPredictionLayers(t *testing.T) {
 	yes := true
 	for model, engine := range map[string]string{"llama-3.1-8b": "llama-server", "deepseek-v3": "llama-server@b9000"} {
-		r := Request{Ask: "fit", Model: model, Hardware: "8xh200", Plan: plan.Plan{Engine: engine, Weights: "q4_k_m", LlamaCpp: plan.LlamaCpp{MTP: &yes}}}
+		r := Request{Ask: "fit", Model: model, Hardware: "8xh200",
+			Plan: plan.Plan{Engine: engine, Weights: "q4_k_m", LlamaCpp: plan.LlamaCpp{MTP: &yes}}}
 		if a, err := Ask(&r); err == nil || a.Error.Field != "mtp" || a.Error.Code != ImpossiblePlan {
 			t.Errorf("%s on %s: %v", model, engine, err)
 		}
@@ -54,7 +56,8 @@ func TestNoPredictionLayers(t *testing.T) {
 func TestPredictionLayersInBatchEngines(t *testing.T) {
 	for _, engine := range []string{"vllm@0.22", "sglang", "tensorrt-llm"} {
 		for model, want := range map[string]float64{"qwen3.5-9b": 0.46, "qwen3.5-122b-a10b": 4.70} {
-			r := Request{Ask: "fit", Model: model, Hardware: "8xb300", Plan: plan.Plan{Engine: engine, TP: 1, DraftTokens: 1, Serving: plan.Serving{MaxSeqs: 64}}}
+			r := Request{Ask: "fit", Model: model, Hardware: "8xb300",
+				Plan: plan.Plan{Engine: engine, TP: 1, DraftTokens: 1, Serving: plan.Serving{MaxSeqs: 64}}}
 			a, err := Ask(&r)
 			if err != nil {
 				t.Fatalf("%s on %s: %v", model, engine, err)
@@ -71,7 +74,8 @@ func TestPredictionLayersInBatchEngines(t *testing.T) {
 		}
 	}
 	pool := plan.Size(7115 << 30 / 100)
-	r := Request{Ask: "fit", Model: "qwen3.6-35b-a3b", Hardware: "h200", Plan: plan.Plan{Engine: "vllm@0.22", Context: 200_000, DraftTokens: 3, Serving: plan.Serving{KVCacheMemory: pool, MaxSeqs: 32}}}
+	r := Request{Ask: "fit", Model: "qwen3.6-35b-a3b", Hardware: "h200",
+		Plan: plan.Plan{Engine: "vllm@0.22", Context: 200_000, DraftTokens: 3, Serving: plan.Serving{KVCacheMemory: pool, MaxSeqs: 32}}}
 	yes := true
 	r.PrefixCache = &yes
 	a, err := Ask(&r)
@@ -88,7 +92,8 @@ func TestPredictionLayersInBatchEngines(t *testing.T) {
 // TestRepeatsDraft: where the plan says that prediction layers do not draft, they are not loaded.
 func TestRepeatsDraft(t *testing.T) {
 	no := false
-	r := Request{Ask: "fit", Model: "qwen3.5-9b", Hardware: "h100", Plan: plan.Plan{Engine: "vllm", DraftTokens: 2, LlamaCpp: plan.LlamaCpp{MTP: &no}}}
+	r := Request{Ask: "fit", Model: "qwen3.5-9b", Hardware: "h100",
+		Plan: plan.Plan{Engine: "vllm", DraftTokens: 2, LlamaCpp: plan.LlamaCpp{MTP: &no}}}
 	a, err := Ask(&r)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 )
 
 func whatIf(model string, changes map[string]plan.Int) (*Answer, error) {
-	return asker().Ask(&Request{Ask: "fit", Model: model, Hardware: "8xh200", Override: changes, Plan: plan.Plan{Engine: "generic", TP: 1, Context: 4096, Sequences: 2}})
+	return asker().Ask(&Request{Ask: "fit", Model: model, Hardware: "8xh200", Override: changes,
+		Plan: plan.Plan{Engine: "generic", TP: 1, Context: 4096, Sequences: 2}})
 }
 
 // TestOverrides: what each change makes of the parameters and of the cache of Llama 3.1 8B (32 layers, width 4,096, 32 heads
@@ -37,7 +38,8 @@ func TestOverrides(t *testing.T) {
 		{"llama-3.1-8b", map[string]plan.Int{"layers": 16}, llama - 16*(attention+3*h*ffn+2*h), 4 * kv},
 		{"llama-3.1-8b", map[string]plan.Int{"vocab": 256}, llama - 2*h*128_000, 8 * kv},
 		// MLA: queries of 128 + 64, a latent of 512 with its norm and 64 numbers that turn, and what makes keys and values of it.
-		{"llama-3.1-8b", map[string]plan.Int{"latent": 512, "rope": 64}, llama + layers*(h*heads*(dim+64)+h*(512+64)+512+heads*512*2*dim+h*heads*dim-attention), 2 * layers * (512 + 64)},
+		{"llama-3.1-8b", map[string]plan.Int{"latent": 512, "rope": 64},
+			llama + layers*(h*heads*(dim+64)+h*(512+64)+512+heads*512*2*dim+h*heads*dim-attention), 2 * layers * (512 + 64)},
 		{"llama-3.1-8b", map[string]plan.Int{"experts": 8, "experts_used": 2}, llama + layers*(7*3*h*ffn+8*h), 8 * kv},
 		{"deepseek-v2-lite", map[string]plan.Int{"experts": 32}, ds - 26*32*(3*2048*1408+2048), 2 * 27 * 576},
 		{"deepseek-v2-lite", map[string]plan.Int{"expert_ffn": 704}, ds - 26*64*3*2048*704, 2 * 27 * 576},
@@ -51,7 +53,8 @@ func TestOverrides(t *testing.T) {
 			continue
 		}
 		if a.Model.Parameters != c.parameters || a.KV.BytesPerToken != c.perToken {
-			t.Errorf("%s %v: %d parameters, %d bytes per token; want %d, %d", c.model, c.changes, a.Model.Parameters, a.KV.BytesPerToken, c.parameters, c.perToken)
+			t.Errorf("%s %v: %d parameters, %d bytes per token; want %d, %d", c.model, c.changes, a.Model.Parameters, a.KV.BytesPerToken,
+				c.parameters, c.perToken)
 		}
 	}
 }
@@ -89,7 +92,8 @@ func TestOverrideExperts(t *testing.T) {
 // TestOverrideRotary: the table of cosines and sines that vLLM holds beside the weights is as wide as what turns.
 func TestOverrideRotary(t *testing.T) {
 	beside := func(changes map[string]plan.Int) unit.Bytes {
-		a, err := asker().Ask(&Request{Ask: "fit", Model: "deepseek-v2-lite", Hardware: "h100", Override: changes, Plan: plan.Plan{Engine: "vllm"}})
+		a, err := asker().Ask(&Request{Ask: "fit", Model: "deepseek-v2-lite", Hardware: "h100", Override: changes,
+			Plan: plan.Plan{Engine: "vllm"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,16 +146,19 @@ func TestOverridePrediction(t *testing.T) {
 func TestOverrideIsAssumed(t *testing.T) {
 	for _, e := range Engines() {
 		for _, changes := range []map[string]plan.Int{nil, {"ffn": 8192, "kv_heads": 4}} {
-			a, err := asker().Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100", Override: changes, Plan: plan.Plan{Engine: e, Context: 4096}})
+			a, err := asker().Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100", Override: changes,
+				Plan: plan.Plan{Engine: e, Context: 4096}})
 			if err != nil {
 				t.Errorf("%s: %v", e, err)
 				continue
 			}
 			changed := len(changes) > 0
-			if it := itemOf(a.Devices[0].Ledger, "weights"); it == nil || (it.Basis == ledger.Assumed) != changed || changed && it.Source != "what if ffn=8192,kv_heads=4" {
+			if it := itemOf(a.Devices[0].Ledger, "weights"); it == nil || (it.Basis == ledger.Assumed) != changed || changed &&
+				it.Source != "what if ffn=8192,kv_heads=4" {
 				t.Errorf("%s, %v: %+v", e, changes, it)
 			}
-			if hasText(a, "what if ffn=8192,kv_heads=4: the network is Llama 3.1 8B's but for that") != changed || changed && len(a.Flags) > 0 {
+			if hasText(a, "what if ffn=8192,kv_heads=4: the network is Llama 3.1 8B's but for that") != changed || changed &&
+				len(a.Flags) > 0 {
 				t.Errorf("%s, %v: %+v, %v", e, changes, a.Notes, a.Flags)
 			}
 		}
@@ -175,7 +182,8 @@ func TestOverrideFaults(t *testing.T) {
 		field         string
 		message, hint string
 	}{
-		{"llama-3.1-8b", map[string]plan.Int{"latent": 512}, "override.latent", "changes nothing: no layer of the model has that part", "latent=512,rope=64"},
+		{"llama-3.1-8b", map[string]plan.Int{"latent": 512}, "override.latent", "changes nothing: no layer of the model has that part",
+			"latent=512,rope=64"},
 		{"llama-3.1-8b", map[string]plan.Int{"rope": 64}, "override.rope", "changes nothing", "latent=512,rope=64"},
 		{"llama-3.1-8b", map[string]plan.Int{"experts": 8}, "override.experts", "changes nothing", "experts=8,experts_used=2"},
 		{"llama-3.1-8b", map[string]plan.Int{"expert_ffn": 8}, "override.expert_ffn", "changes nothing", "leave it out"},

@@ -15,8 +15,10 @@ import (
 // in order of scores.
 func TestPicks(t *testing.T) {
 	for _, r := range []Request{
-		{Hardware: "rtx-3060"}, {Hardware: "h100", Plan: plan.Plan{Context: 32768, Sequences: 8}}, {Hardware: "m4-max", Use: score.Coding}, {Hardware: "cpu,host=64GiB@80GB/s"},
-		{Hardware: "rtx-4090", Use: score.Embedding}, {Hardware: "2xrtx-3090", Use: score.LongContext}, {Hardware: "rtx-4070", Use: score.Agents},
+		{Hardware: "rtx-3060"}, {Hardware: "h100", Plan: plan.Plan{Context: 32768, Sequences: 8}}, {Hardware: "m4-max", Use: score.Coding},
+		{Hardware: "cpu,host=64GiB@80GB/s"},
+		{Hardware: "rtx-4090", Use: score.Embedding}, {Hardware: "2xrtx-3090", Use: score.LongContext},
+		{Hardware: "rtx-4070", Use: score.Agents},
 	} {
 		a := asked(t, api.AskPick, r)
 		if len(a.Picks) < 3 {
@@ -53,9 +55,12 @@ func TestPicks(t *testing.T) {
 // is as good an answer. Sources: the scores themselves and the sizes of files; threads of r/LocalLLaMA on cards of 12, 16 and 24 GB.
 func TestFirstPicks(t *testing.T) {
 	for _, c := range []struct{ hardware, use, first string }{
-		{"rtx-3060", "", "qwen3.6-35b-a3b"}, {"rtx-4060-ti-16gb", "", "qwen3.6-35b-a3b"}, {"rtx-3090", "", "qwen3.8-27b"}, {"rtx-4090", "", "qwen3.8-27b"},
-		{"rtx-5090", "", "qwen3.8-27b"}, {"rx-7900-xtx", "", "qwen3.8-27b"}, {"strix-halo", "", "qwen3."}, {"m4-max-36gb", "", "qwen3."}, {"cpu,host=16GiB@50GB/s", "", "qwen3.5-"}, {"2xrtx-3090", "", "qwen3.8-27b"},
-		{"h100", "", "qwen3.8-27b"}, {"rtx-4090", score.Coding, "qwen3.8-27b"}, {"rtx-4090", score.Vision, "qwen3.8-27b"}, {"rtx-3060", score.LongContext, "qwen3.6-35b-a3b"},
+		{"rtx-3060", "", "qwen3.6-35b-a3b"}, {"rtx-4060-ti-16gb", "", "qwen3.6-35b-a3b"}, {"rtx-3090", "", "qwen3.8-27b"},
+		{"rtx-4090", "", "qwen3.8-27b"},
+		{"rtx-5090", "", "qwen3.8-27b"}, {"rx-7900-xtx", "", "qwen3.8-27b"}, {"strix-halo", "", "qwen3."}, {"m4-max-36gb", "", "qwen3."},
+		{"cpu,host=16GiB@50GB/s", "", "qwen3.5-"}, {"2xrtx-3090", "", "qwen3.8-27b"},
+		{"h100", "", "qwen3.8-27b"}, {"rtx-4090", score.Coding, "qwen3.8-27b"}, {"rtx-4090", score.Vision, "qwen3.8-27b"},
+		{"rtx-3060", score.LongContext, "qwen3.6-35b-a3b"},
 		{"rtx-3060", score.Embedding, "qwen3-embedding-8b"},
 	} {
 		a := asked(t, api.AskPick, Request{Hardware: c.hardware, Use: c.use})

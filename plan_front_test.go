@@ -100,7 +100,8 @@ func TestFronts(t *testing.T) {
 	several := 0
 	for _, model := range []string{"qwen3-32b", "llama-3.1-8b", "gpt-oss-20b", "qwen3-30b-a3b", "gemma-3-27b"} {
 		for _, hardware := range []string{"rtx-4090", "2xh100", "rtx-3060-12gb", "l4,host=64GiB", "m4-max", "v100"} {
-			for want, more := range map[string]plan.Plan{"": {}, "latency": {Sequences: 16}, "quality_loss": {Context: 32768, Engine: "vllm"}} {
+			for want, more := range map[string]plan.Plan{"": {}, "latency": {Sequences: 16},
+				"quality_loss": {Context: 32768, Engine: "vllm"}} {
 				r := &Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Plan: more, Goal: &Goal{Minimize: want}}
 				a, err := Ask(r)
 				if err != nil {

@@ -18,13 +18,15 @@ func TestAssumedBounds(t *testing.T) {
 		prompt               float64
 		wantFirst, wantToken float64
 	}{
-		{0, 0, 1000, 10_000, 200}, {500, 0, 1000, 500, 200}, {0, 30, 1000, 10_000, 30}, {0, 0, 20_000, 30_000, 200}, {900, 40, 20_000, 900, 40},
+		{0, 0, 1000, 10_000, 200}, {500, 0, 1000, 500, 200}, {0, 30, 1000, 10_000, 30}, {0, 0, 20_000, 30_000, 200},
+		{900, 40, 20_000, 900, 40},
 	} {
 		r := forUsers("llama-3.1-8b", "h100", 8, c.first, c.token)
 		r.Engine, r.Weights, r.Workload.Prompt, r.Workload.Requests = "vllm", "fp8", workload.Law{Mean: c.prompt}, 100
 		a := goalOf(t, r)
 		g := a.Plan.Goal
-		if g.TTFT["p99"] != c.wantFirst || g.TPOT["p99"] != c.wantToken || assumed(a, "goal.ttft_ms") != (c.first == 0) || assumed(a, "goal.tpot_ms") != (c.token == 0) {
+		if g.TTFT["p99"] != c.wantFirst || g.TPOT["p99"] != c.wantToken || assumed(a, "goal.ttft_ms") != (c.first == 0) ||
+			assumed(a, "goal.tpot_ms") != (c.token == 0) {
 			t.Errorf("%+v: %v, %v", c, g.TTFT, g.TPOT)
 		}
 		for i := range a.Candidates {

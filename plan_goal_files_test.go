@@ -40,7 +40,8 @@ func asEngine(name, hardware string, replicas int) *Request {
 // Every file of a winner that runs on one host is read as the winner: command, compose file and manifest.
 func TestFilesAreThePlan(t *testing.T) {
 	t.Parallel()
-	for _, r := range []*Request{asEngine("vllm", "h100", 1), asEngine("vllm", "h100", 3), asEngine("sglang", "l40s", 2), asEngine("tensorrt-llm", "h100", 2), asEngine("llama-server", "rtx-4090", 1), asEngine("vllm", "mi300x", 2)} {
+	for _, r := range []*Request{asEngine("vllm", "h100", 1), asEngine("vllm", "h100", 3), asEngine("sglang", "l40s", 2),
+		asEngine("tensorrt-llm", "h100", 2), asEngine("llama-server", "rtx-4090", 1), asEngine("vllm", "mi300x", 2)} {
 		best := filesOf(t, r).Best
 		for _, name := range []string{"command.sh", "compose.yaml", "kubernetes.yaml"} {
 			text, ok := best.Files[name]
@@ -54,11 +55,13 @@ func TestFilesAreThePlan(t *testing.T) {
 				continue
 			}
 			engineName, _, _ := strings.Cut(read.Engine, "@")
-			if want, _, _ := strings.Cut(best.Plan.Engine, "@"); engineName != want || read.TP != 0 && read.TP != max(1, best.Plan.TP) || read.Context != 0 && read.Context != best.Plan.Context {
+			if want, _, _ := strings.Cut(best.Plan.Engine, "@"); engineName != want || read.TP != 0 && read.TP != max(1, best.Plan.TP) ||
+				read.Context != 0 && read.Context != best.Plan.Context {
 				t.Errorf("%s, %s: read as %s, tp %d, context %d; %v", best.Change, name, read.Engine, read.TP, read.Context, unread)
 			}
 		}
-		if nginx := best.Files["nginx.conf"]; (nginx != "") != (r.Replicas > 1) || strings.Count(nginx, "server 127.0.0.1:") != int(r.Replicas)*min(1, int(r.Replicas-1)) {
+		if nginx := best.Files["nginx.conf"]; (nginx != "") != (r.Replicas > 1) ||
+			strings.Count(nginx, "server 127.0.0.1:") != int(r.Replicas)*min(1, int(r.Replicas-1)) {
 			t.Errorf("%s: %d replicas behind %q", best.Change, r.Replicas, nginx)
 		}
 	}
@@ -104,7 +107,8 @@ func TestKubernetesReplicas(t *testing.T) {
 // A day's plan makes an autoscaler with the same least and most replicas, of an engine that tells a metric.
 func TestAutoscaler(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ engine, metric, flag string }{{"vllm", "requests_running", ""}, {"sglang", "requests_running", "--enable-metrics"}, {"tensorrt-llm", "requests_per_second", ""}, {"ollama", "", ""}} {
+	for _, c := range []struct{ engine, metric, flag string }{{"vllm", "requests_running", ""},
+		{"sglang", "requests_running", "--enable-metrics"}, {"tensorrt-llm", "requests_per_second", ""}, {"ollama", "", ""}} {
 		r := asEngine(c.engine, "l40s", 0)
 		r.Day = &Day{Rates: []float64{1, 20, 12}}
 		if c.engine == "ollama" {
@@ -118,20 +122,23 @@ func TestAutoscaler(t *testing.T) {
 			t.Fatalf("%s: no day to scale for: %+v", c.engine, a.Day)
 		}
 		if c.metric == "" {
-			if h != nil || all["Deployment"].At("spec", "replicas").Value() != fmt.Sprint(a.Day.Peak) || !strings.Contains(text, "no metric") {
+			if h != nil || all["Deployment"].At("spec", "replicas").Value() != fmt.Sprint(a.Day.Peak) ||
+				!strings.Contains(text, "no metric") {
 				t.Errorf("%s: scaled by nothing:\n%s", c.engine, text)
 			}
 			continue
 		}
 		least := slices.MinFunc(a.Day.Parts, func(x, y DayPart) int { return int(x.Replicas - y.Replicas) }).Replicas
-		if got, want := h.At("spec", "minReplicas").Value()+" "+h.At("spec", "maxReplicas").Value(), fmt.Sprintf("%d %d", least, a.Day.Peak); got != want {
+		if got, want := h.At("spec", "minReplicas").Value()+" "+h.At("spec", "maxReplicas").Value(),
+			fmt.Sprintf("%d %d", least, a.Day.Peak); got != want {
 			t.Errorf("%s: from and to %s, not %s", c.engine, got, want)
 		}
 		metric := h.At("spec", "metrics").Items()[0].At("pods")
 		if metric.At("metric", "name").Value() != c.metric || !strings.HasSuffix(metric.At("target", "averageValue").Value(), "m") {
 			t.Errorf("%s:\n%s", c.engine, text)
 		}
-		if h.At("spec", "scaleTargetRef", "name").Value() != all["Deployment"].At("metadata", "name").Value() || all["Deployment"].At("spec", "replicas") != nil {
+		if h.At("spec", "scaleTargetRef", "name").Value() != all["Deployment"].At("metadata", "name").Value() ||
+			all["Deployment"].At("spec", "replicas") != nil {
 			t.Errorf("%s: two say how many replicas:\n%s", c.engine, text)
 		}
 		if c.flag != "" && !strings.Contains(text, c.flag) {

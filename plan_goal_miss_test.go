@@ -49,12 +49,14 @@ func TestMissOfARate(t *testing.T) {
 	r := forUsers("llama-3.1-8b", "1xl40s", 0, 1000, 40)
 	r.Engine, r.Workload = "vllm", &workload.Spec{Rate: 30, Requests: 500}
 	m := goalOf(t, r).NearestMiss
-	if m == nil || m.Fleet.HoldsRate == nil || *m.Fleet.HoldsRate <= 0 || *m.Fleet.HoldsRate >= 30 || !strings.Contains(m.Why, "of 30 requests/s") {
+	if m == nil || m.Fleet.HoldsRate == nil || *m.Fleet.HoldsRate <= 0 || *m.Fleet.HoldsRate >= 30 ||
+		!strings.Contains(m.Why, "of 30 requests/s") {
 		t.Errorf("%+v", m)
 	}
 	r = forUsers("llama-3.1-8b", "1xl4", 20, 300, 0)
 	r.Engine, r.Workload.Requests = "vllm", 200
-	if m := goalOf(t, r).NearestMiss; m == nil || m.Fleet.HoldsUsers != nil || !strings.Contains(m.Why, "with one user alone the first token takes") {
+	if m := goalOf(t, r).NearestMiss; m == nil || m.Fleet.HoldsUsers != nil ||
+		!strings.Contains(m.Why, "with one user alone the first token takes") {
 		t.Errorf("%+v", m)
 	}
 }

@@ -24,7 +24,8 @@ func forUsers(model, hardware string, users int64, first, token float64) *Reques
 	if token > 0 {
 		g.TPOT = map[string]float64{"p99": token}
 	}
-	return &Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Goal: g, Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
+	return &Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Goal: g,
+		Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
 }
 
 func goalOf(t *testing.T, r *Request) *Answer {
@@ -246,7 +247,8 @@ func TestDay(t *testing.T) {
 	if d.Growth(11, 300) != 0 {
 		t.Error("a load that falls grows")
 	}
-	r := &Request{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"}, Goal: &Goal{TPOT: map[string]float64{"p99": 40}}, Day: &Day{Rates: []float64{1, 2, 12, 6}}, Workload: &workload.Spec{Requests: 600}}
+	r := &Request{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"},
+		Goal: &Goal{TPOT: map[string]float64{"p99": 40}}, Day: &Day{Rates: []float64{1, 2, 12, 6}}, Workload: &workload.Spec{Requests: 600}}
 	a := goalOf(t, r)
 	if a.Day == nil || len(a.Day.Parts) != 4 || a.Day.Peak != a.Best.Fleet.Replicas {
 		t.Fatalf("%+v", a.Day)
@@ -303,7 +305,9 @@ func TestGoalAgain(t *testing.T) {
 
 // TestClosedLoopHolds: users of a closed loop never make a queue that grows without end, however unlike their first prompts.
 func TestClosedLoopHolds(t *testing.T) {
-	a, err := Ask(&Request{Ask: api.AskSim, Model: "llama-3.1-70b", Hardware: "8xa100-sxm-80gb", Workload: &workload.Spec{Concurrency: 13, Requests: 2000, Prompt: workload.Law{Law: "lognormal", Mean: 1024, CV: 1}, Output: workload.Law{Law: "exponential", Mean: 256}}})
+	a, err := Ask(&Request{Ask: api.AskSim, Model: "llama-3.1-70b", Hardware: "8xa100-sxm-80gb",
+		Workload: &workload.Spec{Concurrency: 13, Requests: 2000, Prompt: workload.Law{Law: "lognormal", Mean: 1024, CV: 1},
+			Output: workload.Law{Law: "exponential", Mean: 256}}})
 	if err != nil || !a.Simulated.Holds || a.Simulated.DivergesAt != nil {
 		t.Errorf("%v since %v", err, a.Simulated.DivergesAt)
 	}
@@ -311,7 +315,8 @@ func TestClosedLoopHolds(t *testing.T) {
 
 // TestHostedIsPlayed: steps of a simulation bring weights of the host too, as the steady state says.
 func TestHostedIsPlayed(t *testing.T) {
-	r := Request{Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb", Plan: plan.Plan{Serving: plan.Serving{CPUOffload: plan.Size(80 << 30)}, Sequences: 2, PromptTokens: 512, OutputTokens: 64}}
+	r := Request{Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb",
+		Plan: plan.Plan{Serving: plan.Serving{CPUOffload: plan.Size(80 << 30)}, Sequences: 2, PromptTokens: 512, OutputTokens: 64}}
 	f, s := r, r
 	f.Ask, s.Ask = "fit", api.AskSim
 	s.Workload = &workload.Spec{Requests: 50}
@@ -355,7 +360,9 @@ func TestGoalStops(t *testing.T) {
 // TestGoalEachUsers: whoever holds so many users holds fewer; powers of two are numbers like others.
 func TestGoalEachUsers(t *testing.T) {
 	for _, users := range []int{1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 64} {
-		r := Request{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 200}, Goal: &Goal{TTFT: map[string]float64{"p99": 5000}, TPOT: map[string]float64{"p99": 100}}}
+		r := Request{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100",
+			Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 200},
+			Goal:     &Goal{TTFT: map[string]float64{"p99": 5000}, TPOT: map[string]float64{"p99": 100}}}
 		r.Engine, r.Weights = "vllm", "fp8"
 		if a := asked(t, api.AskPlan, r); a.Best == nil || a.Best.Fleet.Replicas != 1 {
 			t.Errorf("%d users: %+v", users, a.NearestMiss)

@@ -54,7 +54,8 @@ func TestCandidatesKeepTheirWord(t *testing.T) {
 			}
 			saves := base.Devices[0].Needed - b.Devices[0].Needed
 			if b.Verdict != c.Verdict || saves != c.Saves || !reflect.DeepEqual(b.Plan, c.Plan) {
-				t.Errorf("%s on %s, %s: %s and %d saved, promised %s and %d", r.Model, r.Hardware, c.Change, b.Verdict, saves, c.Verdict, c.Saves)
+				t.Errorf("%s on %s, %s: %s and %d saved, promised %s and %d", r.Model, r.Hardware, c.Change, b.Verdict, saves, c.Verdict,
+					c.Saves)
 			}
 			if x, y := planner.DecodeOf(b.Speed), planner.DecodeOf(c.Speed); x != y {
 				t.Errorf("%s on %s, %s: %g tokens a second, promised %g", r.Model, r.Hardware, c.Change, x, y)
@@ -139,8 +140,10 @@ func TestDiff(t *testing.T) {
 
 // BenchmarkSearch is a search of plans for eight devices.
 func BenchmarkSearch(b *testing.B) {
-	for _, r := range []Request{plannertest.Planned[0], plannertest.Planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}},
-		{Model: "llama-3.1-405b", Hardware: "8xh100", Plan: plan.Plan{Engine: "vllm"}}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", Sequences: 64}}} {
+	for _, r := range []Request{plannertest.Planned[0], plannertest.Planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"},
+		{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}},
+		{Model: "llama-3.1-405b", Hardware: "8xh100", Plan: plan.Plan{Engine: "vllm"}},
+		{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", Sequences: 64}}} {
 		b.Run(strings.TrimSpace(r.Model+" "+r.Engine), func(b *testing.B) {
 			decided, full := 0, 0
 			for b.Loop() {
@@ -171,7 +174,8 @@ func TestMeasuredErrors(t *testing.T) {
 		}
 	}
 	five, four := of["q5_k_m"], of["q4_k_m"]
-	if five == nil || four == nil || math.Abs(five.Mid/four.Mid-9) > 1e-6 || five.MeasuredOn != "these weights" || five.Near != "weights" || !strings.Contains(five.Source, "measured on these weights: an error of 3 %") {
+	if five == nil || four == nil || math.Abs(five.Mid/four.Mid-9) > 1e-6 || five.MeasuredOn != "these weights" || five.Near != "weights" ||
+		!strings.Contains(five.Source, "measured on these weights: an error of 3 %") {
 		t.Errorf("%+v and %+v", five, four)
 	}
 	if q := of["q6_k"]; q == nil || q.Near == "weights" {

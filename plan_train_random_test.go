@@ -14,7 +14,8 @@ import (
 
 // randomTrainPlan is a question for plans of training with fields of all kinds, some of them wrong.
 func randomTrainPlan(r *rand.Rand, ids []string) *Request {
-	out := &Request{Ask: api.AskPlan, For: api.AskTrain, Model: ids[r.IntN(len(ids))], Hardware: randomHardware[r.IntN(len(randomHardware))]}
+	out := &Request{Ask: api.AskPlan, For: api.AskTrain, Model: ids[r.IntN(len(ids))],
+		Hardware: randomHardware[r.IntN(len(randomHardware))]}
 	if r.IntN(3) == 0 {
 		out.Hardware += "," + randomHardware[r.IntN(len(randomHardware))]
 	}
@@ -23,7 +24,8 @@ func randomTrainPlan(r *rand.Rand, ids []string) *Request {
 		numbers = saneNumbers
 	}
 	for _, f := range Fields() {
-		if !f.OfAsk(api.AskTrain) || slices.Contains([]string{"ask", "model", "hardware", "data", "text", "explain"}, f.Name) || r.IntN(12) > 0 {
+		if !f.OfAsk(api.AskTrain) || slices.Contains([]string{"ask", "model", "hardware", "data", "text", "explain"}, f.Name) ||
+			r.IntN(12) > 0 {
 			continue
 		}
 		f.Value(out).Set(randomValue(r, &f, numbers))

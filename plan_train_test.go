@@ -80,7 +80,8 @@ func TestTrainPlansKeepTheirWord(t *testing.T) {
 			if c.Why == "" || c.Plan == nil || c.Run == nil {
 				t.Errorf("plan %d, %s, lacks a reason, a plan or a run", i, c.Change)
 			}
-			if r.TP > 0 && c.Plan.TP != r.TP || r.PP > 0 && c.Plan.PP != r.PP || r.GlobalBatch > 0 && c.Plan.GlobalBatch != r.GlobalBatch || len(hardware.List(r.Hardware)) == 1 && c.Plan.Hardware != r.Hardware {
+			if r.TP > 0 && c.Plan.TP != r.TP || r.PP > 0 && c.Plan.PP != r.PP || r.GlobalBatch > 0 && c.Plan.GlobalBatch != r.GlobalBatch ||
+				len(hardware.List(r.Hardware)) == 1 && c.Plan.Hardware != r.Hardware {
 				t.Errorf("%s changes what was given", c.Change)
 			}
 		}
@@ -117,7 +118,8 @@ func inOrder(t *testing.T, a *Answer) {
 	for _, i := range a.Pareto {
 		for j := range a.Candidates {
 			x, y := &a.Candidates[j], &a.Candidates[i]
-			if time(x) < time(y)*(1-1e-3) && money(x) < money(y) && x.Headroom >= y.Headroom && (want != "devices" || x.Plan.Devices <= y.Plan.Devices) {
+			if time(x) < time(y)*(1-1e-3) && money(x) < money(y) && x.Headroom >= y.Headroom &&
+				(want != "devices" || x.Plan.Devices <= y.Plan.Devices) {
 				t.Errorf("%s is on the front, and %s beats it", y.Change, x.Change)
 			}
 		}
@@ -135,9 +137,11 @@ func TestMoreChoiceIsNoWorse(t *testing.T) {
 	}
 	open := best(nil)
 	for name, pin := range map[string]func(*Request){
-		"framework": func(r *Request) { r.Framework = "torchtitan" }, "tp": func(r *Request) { r.TP = 4 }, "pp": func(r *Request) { r.PP = 2 }, "micro_batch": func(r *Request) { r.MicroBatch = 1 },
-		"recompute": func(r *Request) { r.Recompute = "full" }, "sharding": func(r *Request) { r.Framework, r.Sharding = "deepspeed", "zero3" },
-		"list": func(r *Request) { r.Framework = "torchtitan,deepspeed" }, "optimizer": func(r *Request) { r.Optimizer = "adamw" },
+		"framework": func(r *Request) { r.Framework = "torchtitan" }, "tp": func(r *Request) { r.TP = 4 },
+		"pp": func(r *Request) { r.PP = 2 }, "micro_batch": func(r *Request) { r.MicroBatch = 1 },
+		"recompute": func(r *Request) { r.Recompute = "full" },
+		"sharding":  func(r *Request) { r.Framework, r.Sharding = "deepspeed", "zero3" },
+		"list":      func(r *Request) { r.Framework = "torchtitan,deepspeed" }, "optimizer": func(r *Request) { r.Optimizer = "adamw" },
 	} {
 		if pinned := best(pin); pinned < open*(1-1e-3) {
 			t.Errorf("%s pinned takes %g a token, left open %g", name, pinned, open)
@@ -159,7 +163,8 @@ func TestTrainPlanGoals(t *testing.T) {
 		return planned1(t, trainAsk("llama-3.1-8b", on, func(r *Request) { r.Goal = &Goal{Minimize: least}; r.MaxDevices = 8 }))
 	}
 	fast, cheap, few := with(api.AnyHardware, "latency"), with(api.AnyHardware, "cost"), with(api.AnyHardware, "devices")
-	if *cheap.Best.Run.USD > *fast.Best.Run.USD || fast.Best.Run.Seconds > cheap.Best.Run.Seconds || few.Best.Plan.Devices > cheap.Best.Plan.Devices {
+	if *cheap.Best.Run.USD > *fast.Best.Run.USD || fast.Best.Run.Seconds > cheap.Best.Run.Seconds ||
+		few.Best.Plan.Devices > cheap.Best.Plan.Devices {
 		t.Errorf("fastest %+v, cheapest %+v, fewest %+v", fast.Best.Run, cheap.Best.Run, few.Best.Run)
 	}
 	a := with("name=x,memory=192GiB,bandwidth=8TB/s,bf16=2000TFLOPS,8xh100", "cost")
@@ -182,7 +187,8 @@ func TestSurprises(t *testing.T) {
 		t.Fatalf("%d surprises", len(a.Surprises))
 	}
 	for _, c := range a.Surprises {
-		if c.Step.Seconds < a.Best.Step.Seconds*(1+train.WorthSurprise) || !strings.Contains(c.Why, ", but ") || !strings.Contains(c.Why, "%") {
+		if c.Step.Seconds < a.Best.Step.Seconds*(1+train.WorthSurprise) || !strings.Contains(c.Why, ", but ") ||
+			!strings.Contains(c.Why, "%") {
 			t.Errorf("%s: %s", c.Change, c.Why)
 		}
 	}
@@ -204,7 +210,8 @@ func TestTrainPlanErrors(t *testing.T) {
 		{"three groups", func(r *Request) { r.TP, r.PP, r.DP = 4, 2, 4 }, "dp", "tp = 4 and pp = 2 and dp = 4 contradict"},
 		{"one group", func(r *Request) { r.TP = 16 }, "tp", "does not divide the 8 devices"},
 		{"does not divide", func(r *Request) { r.PP = 3 }, "pp", "does not divide"},
-		{"batch", func(r *Request) { r.TP, r.PP, r.MicroBatch, r.GlobalBatch = 1, 1, 4, 40 }, "global_batch", "contradict: 8 replicas take 32"},
+		{"batch", func(r *Request) { r.TP, r.PP, r.MicroBatch, r.GlobalBatch = 1, 1, 4, 40 }, "global_batch",
+			"contradict: 8 replicas take 32"},
 		{"word of a list", func(r *Request) { r.Framework = "megatron,megatrom" }, "framework", "megatrom"},
 		{"method of a list", func(r *Request) { r.Method = "full,lorra" }, "method", "lorra"},
 		{"word", func(r *Request) { r.Framework = "megatrom" }, "framework", "megatrom"},
@@ -215,7 +222,8 @@ func TestTrainPlanErrors(t *testing.T) {
 		{"unknown goal", func(r *Request) { r.Goal = &Goal{Minimize: "money"} }, "goal.minimize", "money"},
 		{"most devices", func(r *Request) { r.MaxDevices = 4 }, "max_devices", "has 8 devices"},
 		{"fewer than none", func(r *Request) { r.MaxDevices = -1 }, "max_devices", "no number"},
-		{"too many machines", func(r *Request) { r.Hardware, r.MaxDevices = strings.Repeat("h100,", 20)+"h100", 1<<19 }, "hardware", "more than 256"},
+		{"too many machines", func(r *Request) { r.Hardware, r.MaxDevices = strings.Repeat("h100,", 20)+"h100", 1<<19 }, "hardware",
+			"more than 256"},
 	} {
 		r := trainAsk("llama-3.1-8b", "8xh100", c.more)
 		_, err := Ask(r)
@@ -276,7 +284,8 @@ func TestTrainPlanNumbers(t *testing.T) {
 	found := map[string]bool{}
 	for _, c := range a.Candidates {
 		p := c.Plan
-		found[fmt.Sprint("devices ", p.Devices)], found[fmt.Sprint("tp ", p.TP)], found[fmt.Sprint("pp ", p.PP)], found[fmt.Sprint("vpp ", max(1, p.VPP))], found[fmt.Sprint("micro ", p.MicroBatch)] = true, true, true, true, true
+		found[fmt.Sprint("devices ", p.Devices)], found[fmt.Sprint("tp ", p.TP)], found[fmt.Sprint("pp ", p.PP)], found[fmt.Sprint("vpp ",
+			max(1, p.VPP))], found[fmt.Sprint("micro ", p.MicroBatch)] = true, true, true, true, true
 	}
 	for _, want := range []string{"devices 8", "devices 16", "tp 2", "tp 4", "pp 1", "pp 2", "vpp 2", "vpp 4", "micro 1", "micro 2"} {
 		if !found[want] {
@@ -298,7 +307,8 @@ func TestTrainPlanNumbers(t *testing.T) {
 			t.Errorf("%s is taken", bad)
 		}
 	}
-	if _, err := Ask(&Request{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Among: map[string][]plan.Int{"tp": {1, 2}}}); err == nil {
+	if _, err := Ask(&Request{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100",
+		Among: map[string][]plan.Int{"tp": {1, 2}}}); err == nil {
 		t.Error("plans that serve take a list of numbers")
 	}
 }
@@ -321,9 +331,12 @@ func TestTrainPlanTwice(t *testing.T) {
 // TestTrainPlanFiles: the best plan has files to run it, and so has every other of frameworks that memwall writes for.
 func TestTrainPlanFiles(t *testing.T) {
 	for _, c := range []struct{ model, on, method, framework string }{
-		{"llama-3.1-8b", "8xh100", "", ""}, {"llama-3.1-70b", "64xh100", "", ""}, {"llama-3.1-8b", "rtx-4090", "qlora", ""}, {"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora", ""},
-		{"llama-3.1-70b", "8xh100", "lora", ""}, {"mixtral-8x7b", "16xh100", "", "megatron"}, {"llama-3.1-8b", "8xh100", "", "torchtitan"}, {"llama-3.1-70b", "64xh100", "", "torchtitan"},
-		{"mamba2-2.7b", "8xh100", "", ""}, {"qwen3-30b-a3b", "16xh100", "", ""}, {"llama-3.1-8b", "h100", "", "deepspeed"}, {"llama-3.1-8b", "4xh100", "", "deepspeed"}, {"llama-3.1-70b", "32xh200", "", "deepspeed,transformers"},
+		{"llama-3.1-8b", "8xh100", "", ""}, {"llama-3.1-70b", "64xh100", "", ""}, {"llama-3.1-8b", "rtx-4090", "qlora", ""},
+		{"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora", ""},
+		{"llama-3.1-70b", "8xh100", "lora", ""}, {"mixtral-8x7b", "16xh100", "", "megatron"}, {"llama-3.1-8b", "8xh100", "", "torchtitan"},
+		{"llama-3.1-70b", "64xh100", "", "torchtitan"},
+		{"mamba2-2.7b", "8xh100", "", ""}, {"qwen3-30b-a3b", "16xh100", "", ""}, {"llama-3.1-8b", "h100", "", "deepspeed"},
+		{"llama-3.1-8b", "4xh100", "", "deepspeed"}, {"llama-3.1-70b", "32xh200", "", "deepspeed,transformers"},
 	} {
 		a := planned1(t, trainAsk(c.model, c.on, func(r *Request) { r.Method, r.Framework = c.method, c.framework }))
 		if a.Best == nil || len(a.Best.Files) == 0 || len(a.Config) == 0 {

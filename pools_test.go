@@ -8,7 +8,8 @@ import (
 
 func pooled(t *testing.T, change func(*Request)) (*Answer, error) {
 	t.Helper()
-	r := &Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "10xh100", Plan: plan.Plan{Engine: "vllm", Weights: "fp8", TP: 2, Sequences: 64, Context: 5120, PromptTokens: 4096, OutputTokens: 1024}}
+	r := &Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "10xh100",
+		Plan: plan.Plan{Engine: "vllm", Weights: "fp8", TP: 2, Sequences: 64, Context: 5120, PromptTokens: 4096, OutputTokens: 1024}}
 	r.Disaggregated = &plan.Disaggregated{Prefill: 1, Decode: 4}
 	if change != nil {
 		change(r)
@@ -41,7 +42,8 @@ func TestDisaggregated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.KV.NeededBytes != one.KV.NeededBytes {
-		t.Errorf("a worker with a quarter of the users keeps %d bytes of caches, a server with as many %d", a.KV.NeededBytes, one.KV.NeededBytes)
+		t.Errorf("a worker with a quarter of the users keeps %d bytes of caches, a server with as many %d", a.KV.NeededBytes,
+			one.KV.NeededBytes)
 	}
 	for _, p := range a.Speed.Parts {
 		if p.Name == "prompts_of_others" {

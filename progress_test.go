@@ -30,7 +30,8 @@ var followed = []struct {
 	{"hardware for a model", func() *Request { return &Request{Ask: api.AskPlan, Model: "qwen3-8b"} }, []string{api.PhaseSearch}},
 	{"models for hardware", func() *Request { return &Request{Ask: api.AskPick, Hardware: "rtx-3060"} }, []string{api.PhaseSearch}},
 	{"a goal", func() *Request {
-		return &Request{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "l40s,rtx-4090", Workload: &workload.Spec{Rate: 4, Requests: 400}, Goal: &Goal{TTFT: map[string]float64{"p99": 2000}}}
+		return &Request{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "l40s,rtx-4090", Workload: &workload.Spec{Rate: 4, Requests: 400},
+			Goal: &Goal{TTFT: map[string]float64{"p99": 2000}}}
 	}, []string{api.PhaseEstimate, api.PhasePlay, api.PhaseVary, api.PhaseDetail}},
 	{"training", func() *Request {
 		r := &Request{Ask: api.AskPlan, For: api.AskTrain, Model: "llama-3.1-8b", Hardware: "8xh100"}
@@ -38,7 +39,8 @@ var followed = []struct {
 		return r
 	}, []string{api.PhaseSearch}},
 	{"a simulation", func() *Request {
-		return &Request{Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"}, Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000), Prompt: workload.Law{Mean: 1024}, Output: workload.Law{Mean: 256}}}
+		return &Request{Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"},
+			Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000), Prompt: workload.Law{Mean: 1024}, Output: workload.Law{Mean: 256}}}
 	}, []string{api.PhaseSimulate, api.PhaseCapacity, api.PhaseBands, api.PhaseVersus}},
 }
 
@@ -53,7 +55,8 @@ func TestProgress(t *testing.T) {
 				if n := len(phases); n == 0 || phases[n-1] != p.Phase {
 					phases = append(phases, p.Phase)
 				}
-				if p.Of > 0 && p.Done > p.Of || p.RequestsOf > 0 && p.Requests > p.RequestsOf || p.SimulatedOf > 0 && p.SimulatedOf < p.Simulated/3 {
+				if p.Of > 0 && p.Done > p.Of || p.RequestsOf > 0 && p.Requests > p.RequestsOf || p.SimulatedOf > 0 &&
+					p.SimulatedOf < p.Simulated/3 {
 					t.Errorf("too far: %+v", p)
 				}
 				if e := p.Evaluated; e != nil {

@@ -16,7 +16,9 @@ import (
 
 // words that random requests choose from, by field.
 var randomWords = map[string][]string{
-	"engine":       {"vllm", "vllm@0.6", "vllm@0.19", "sglang", "sglang@0.4", "tensorrt-llm", "llama.cpp", "llama.cpp@b3000", "llama-server", "ollama", "transformers", "generic", "ik_llama.cpp", "mlx-lm", "exllamav2", "exllamav3", "tgi", "lmdeploy", "ktransformers", "mlc", "no-engine"},
+	"engine": {"vllm", "vllm@0.6", "vllm@0.19", "sglang", "sglang@0.4", "tensorrt-llm", "llama.cpp", "llama.cpp@b3000",
+		"llama-server", "ollama", "transformers", "generic", "ik_llama.cpp", "mlx-lm", "exllamav2", "exllamav3", "tgi", "lmdeploy",
+		"ktransformers", "mlc", "no-engine"},
 	"weights":      {"bf16", "fp8", "awq", "nf4", "q4_k_m", "q8_0", "iq2_xs", "mxfp4", "nvfp4", "f32", "no-format"},
 	"kv":           {"bf16", "fp8", "q8_0", "q4_0", "f32", "int4", "no-format"},
 	"kv_v":         {"bf16", "fp8", "q8_0", "q4_0"},
@@ -31,20 +33,23 @@ var randomWords = map[string][]string{
 }
 
 var randomHardware = []string{
-	"h100", "8xh100", "2xrtx-4090", "rtx-4090+rtx-3060", "b200+l4+h100", "m4-max", "cpu", "cpu,host=64GiB@50GB/s", "mi300x", "2xp5.48xlarge", "1000000xh100", "rtx-3060-12gb", "gaudi-3", "tpu-v5e", "",
+	"h100", "8xh100", "2xrtx-4090", "rtx-4090+rtx-3060", "b200+l4+h100", "m4-max", "cpu", "cpu,host=64GiB@50GB/s", "mi300x",
+	"2xp5.48xlarge", "1000000xh100", "rtx-3060-12gb", "gaudi-3", "tpu-v5e", "",
 	"name=x,memory=1MiB", "name=x,memory=1PiB", "4xname=x,memory=24GiB,bandwidth=1TB/s,host=8GiB@20GB/s,nvme=1TB@5GB/s",
 }
 
 // numbers of plans that could be, and numbers of any kind.
 var (
 	saneNumbers   = []int64{1, 2, 4, 8, 16, 64, 256, 1000, 4096, 20000}
-	randomNumbers = []int64{-1, 0, 1, 2, 3, 4, 7, 8, 32, 100, 512, 2048, 8192, 32768, 131072, 1 << 20, 1<<20 + 1, 1 << 24, 1 << 30, 1 << 40, 1<<63 - 1}
+	randomNumbers = []int64{-1, 0, 1, 2, 3, 4, 7, 8, 32, 100, 512, 2048, 8192, 32768, 131072, 1 << 20, 1<<20 + 1, 1 << 24, 1 << 30, 1 << 40,
+		1<<63 - 1}
 )
 
 // randomRequest is a request with some fields set to anything that their types allow; two of three have
 // fields and numbers that suit their engine.
 func randomRequest(r *rand.Rand, ids []string) *Request {
-	out := &Request{Ask: "fit", Model: ids[r.IntN(len(ids))], Hardware: randomHardware[r.IntN(len(randomHardware))], Explain: r.IntN(4) == 0}
+	out := &Request{Ask: "fit", Model: ids[r.IntN(len(ids))], Hardware: randomHardware[r.IntN(len(randomHardware))],
+		Explain: r.IntN(4) == 0}
 	sane, numbers := r.IntN(3) > 0, randomNumbers
 	if sane {
 		numbers = saneNumbers
@@ -89,7 +94,10 @@ func randomValue(r *rand.Rand, f *Field, numbers []int64) reflect.Value {
 		v.Set(reflect.ValueOf(plan.Offload{Weights: places[r.IntN(4)], KV: places[r.IntN(4)], Experts: places[r.IntN(4)]}))
 	case f.Name == "adapters":
 		for range r.IntN(3) {
-			v.Set(reflect.Append(v, reflect.ValueOf(plan.Adapter{Rank: plan.Int(numbers[r.IntN(len(numbers))]), Format: []string{"", "bf16", "f32", "q4_k"}[r.IntN(4)]})))
+			v.Set(
+				reflect.Append(v,
+					reflect.ValueOf(plan.Adapter{Rank: plan.Int(numbers[r.IntN(len(numbers))]),
+						Format: []string{"", "bf16", "f32", "q4_k"}[r.IntN(4)]})))
 		}
 	case f.Name == "override":
 		m := map[string]plan.Int{}
@@ -140,8 +148,10 @@ func askBack(t *testing.T, where string, a *Answer) {
 		t.Errorf("%s: its own plan is refused: %v", where, err)
 		return
 	}
-	if b.Verdict != a.Verdict || b.Devices[0].Needed != a.Devices[0].Needed || b.Devices[0].Usable != a.Devices[0].Usable || b.Devices[0].Used != a.Devices[0].Used {
-		t.Errorf("%s: %s, %d of %d; its own plan %s, %d of %d", where, a.Verdict, a.Devices[0].Needed, a.Devices[0].Usable, b.Verdict, b.Devices[0].Needed, b.Devices[0].Usable)
+	if b.Verdict != a.Verdict || b.Devices[0].Needed != a.Devices[0].Needed || b.Devices[0].Usable != a.Devices[0].Usable ||
+		b.Devices[0].Used != a.Devices[0].Used {
+		t.Errorf("%s: %s, %d of %d; its own plan %s, %d of %d", where, a.Verdict, a.Devices[0].Needed, a.Devices[0].Usable, b.Verdict,
+			b.Devices[0].Needed, b.Devices[0].Usable)
 	}
 }
 

@@ -104,7 +104,8 @@ func TestRoofOfExperts(t *testing.T) {
 // TestRoofRemarks: what does not bind says so.
 func TestRoofRemarks(t *testing.T) {
 	for _, c := range []struct{ on, model, code string }{
-		{"h100", "llama-3.1-8b", ""}, {"max-1550", "smollm-135m", "cached_weights"}, {"rtx-4090", "llama-3.1-70b", "does_not_fit"}, {"h100", "deepseek-v3.2", "does_not_fit"},
+		{"h100", "llama-3.1-8b", ""}, {"max-1550", "smollm-135m", "cached_weights"}, {"rtx-4090", "llama-3.1-70b", "does_not_fit"},
+		{"h100", "deepseek-v3.2", "does_not_fit"},
 		{"name=x,memory=24GiB", "llama-3.1-8b", ""},
 	} {
 		r := roof(t, c.on, c.model)
@@ -119,7 +120,8 @@ func TestRoofRemarks(t *testing.T) {
 	if r := roof(t, "name=x,memory=24GiB", "llama-3.1-8b"); r.Decode != nil || r.Prompt != nil || r.Bytes == nil {
 		t.Errorf("a device without rates: %+v", r)
 	}
-	if r := roof(t, "name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS,fp8=160TFLOPS", "llama-3.1-8b"); r.Arithmetic != "bf16" || !about(r.Prompt, 80e12/r.PromptFLOPs.Value) {
+	if r := roof(t, "name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS,fp8=160TFLOPS", "llama-3.1-8b"); r.Arithmetic != "bf16" ||
+		!about(r.Prompt, 80e12/r.PromptFLOPs.Value) {
 		t.Errorf("arithmetic %s", r.Arithmetic)
 	}
 }
@@ -127,7 +129,8 @@ func TestRoofRemarks(t *testing.T) {
 // TestNoRoof: errors name what is wrong.
 func TestNoRoof(t *testing.T) {
 	for _, c := range []struct{ on, model, weights, field string }{
-		{"rtx-4091", "llama-3.1-8b", "", "hardware"}, {"h100", "lama", "", "model"}, {"h100", "bge-m3", "", "model"}, {"h100", "llama-3.1-8b", "q9", "weights"},
+		{"rtx-4091", "llama-3.1-8b", "", "hardware"}, {"h100", "lama", "", "model"}, {"h100", "bge-m3", "", "model"},
+		{"h100", "llama-3.1-8b", "q9", "weights"},
 		{"2xname=x,memory=24GiB", "llama-3.1-8b", "", "hardware"}, {"name=x", "llama-3.1-8b", "", "memory"},
 	} {
 		q := &Request{Model: c.model, Hardware: c.on}

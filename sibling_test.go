@@ -40,7 +40,8 @@ func TestSiblings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b := goalOf(t, there); b.Verdict != Fits || b.Devices[0].Headroom != s.Headroom || b.Model.Parameters >= a.Model.Parameters {
-			t.Errorf("%s on %s: %s is %s with %d free and %d parameters", c.model, c.on, s.Model, b.Verdict, b.Devices[0].Headroom, b.Model.Parameters)
+			t.Errorf("%s on %s: %s is %s with %d free and %d parameters", c.model, c.on, s.Model, b.Verdict, b.Devices[0].Headroom,
+				b.Model.Parameters)
 		}
 		if _, err := catalog.Find(s.Model); err != nil {
 			t.Error(err)

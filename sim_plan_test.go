@@ -35,9 +35,11 @@ func TestSimHolds(t *testing.T) {
 	}
 	high := simulates(t, model+chats(200)+`}`)
 	if high.Simulated.Holds || high.Simulated.DivergesAt == nil || high.Simulated.RunsOut == "nothing" || len(high.Suggestions) == 0 {
-		t.Errorf("200 a second: holds %v since %v, %s, %d suggestions", high.Simulated.Holds, high.Simulated.DivergesAt, high.Simulated.RunsOut, len(high.Suggestions))
+		t.Errorf("200 a second: holds %v since %v, %s, %d suggestions", high.Simulated.Holds, high.Simulated.DivergesAt,
+			high.Simulated.RunsOut, len(high.Suggestions))
 	}
-	if low.Simulated.Low == nil || low.Simulated.High == nil || low.Simulated.Low.TPOT.Mean >= low.Simulated.TPOT.Mean || low.Simulated.High.TPOT.Mean <= low.Simulated.TPOT.Mean {
+	if low.Simulated.Low == nil || low.Simulated.High == nil || low.Simulated.Low.TPOT.Mean >= low.Simulated.TPOT.Mean ||
+		low.Simulated.High.TPOT.Mean <= low.Simulated.TPOT.Mean {
 		t.Errorf("edges of the band %v %v around %v", low.Simulated.Low, low.Simulated.High, low.Simulated.TPOT)
 	}
 }
@@ -65,7 +67,8 @@ func TestSimPlans(t *testing.T) {
 	whole := simulates(t, model+`"dp":4,`+chats(10)+`}`)
 	apart := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},`+chats(10)+`}`)
 	if apart.Simulated.TPOT.P99 >= whole.Simulated.TPOT.P99 || apart.Simulated.TTFT.P50 <= whole.Simulated.TTFT.P50 {
-		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.Simulated.TPOT.P99, apart.Simulated.TTFT.P50, whole.Simulated.TPOT.P99, whole.Simulated.TTFT.P50)
+		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.Simulated.TPOT.P99,
+			apart.Simulated.TTFT.P50, whole.Simulated.TPOT.P99, whole.Simulated.TTFT.P50)
 	}
 	two := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},"replicas":2,`+chats(10)+`}`)
 	if ratio := *two.Simulated.Capacity / *apart.Simulated.Capacity; ratio < 1.8 || ratio > 2.2 {
@@ -74,7 +77,8 @@ func TestSimPlans(t *testing.T) {
 	const small = `{"ask":"sim","model":"llama-3.1-8b","hardware":"rtx-4090","kv_blocks":700,"workload":{"rate":0.5,"requests":600,"prompt":{"law":"fixed","mean":2100},"output":{"law":"fixed","mean":40},"shared_prefix_tokens":2000,"prefixes":{"count":20}}`
 	without, below := simulates(t, small+`}`), simulates(t, small+`,"kv_tier_bytes":"64GiB"}`)
 	if below.KV.PoolUse.PrefixHitRate <= without.KV.PoolUse.PrefixHitRate || below.Simulated.TTFT.Mean >= without.Simulated.TTFT.Mean {
-		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g", below.KV.PoolUse.PrefixHitRate, below.Simulated.TTFT.Mean, without.KV.PoolUse.PrefixHitRate, without.Simulated.TTFT.Mean)
+		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g",
+			below.KV.PoolUse.PrefixHitRate, below.Simulated.TTFT.Mean, without.KV.PoolUse.PrefixHitRate, without.Simulated.TTFT.Mean)
 	}
 }
 

@@ -27,7 +27,8 @@ func TestPlanIsSim(t *testing.T) {
 	users := forUsers("llama-3.1-8b", "h100,l40s", 40, 1000, 40)
 	users.Workload.Requests = 0
 	rate := forUsers("llama-3.1-8b", "h100", 0, 800, 0)
-	rate.Workload = &workload.Spec{Rate: 12, Seed: 7, Prompt: workload.Law{Law: "lognormal", Mean: 1500, CV: 1}, Output: workload.Law{Law: "exponential", Mean: 200}}
+	rate.Workload = &workload.Spec{Rate: 12, Seed: 7, Prompt: workload.Law{Law: "lognormal", Mean: 1500, CV: 1},
+		Output: workload.Law{Law: "exponential", Mean: 200}}
 	rate.Engine = "vllm,sglang"
 	slots := forUsers("llama-3.1-8b", "rtx-4090", 4, 4000, 60)
 	slots.Engine = "llama-server"
@@ -54,9 +55,12 @@ func TestPlanIsSim(t *testing.T) {
 				}
 				compared++
 				for name, pair := range map[string][2]any{
-					"first token": {c.Simulated.TTFT, b.Simulated.TTFT}, "per token": {c.Simulated.TPOT, b.Simulated.TPOT}, "end to end": {c.Simulated.E2E, b.Simulated.E2E},
-					"wait": {c.Simulated.Wait, b.Simulated.Wait}, "requests": {c.Simulated.Requests, b.Simulated.Requests}, "throughput": {c.Simulated.Rate, b.Simulated.Rate},
-					"fast edge": {simulate.FirstToken(c.Simulated.Low), simulate.FirstToken(b.Simulated.Low)}, "slow edge": {simulate.PerToken(c.Simulated.High), simulate.PerToken(b.Simulated.High)},
+					"first token": {c.Simulated.TTFT, b.Simulated.TTFT}, "per token": {c.Simulated.TPOT, b.Simulated.TPOT},
+					"end to end": {c.Simulated.E2E, b.Simulated.E2E},
+					"wait":       {c.Simulated.Wait, b.Simulated.Wait}, "requests": {c.Simulated.Requests, b.Simulated.Requests},
+					"throughput": {c.Simulated.Rate, b.Simulated.Rate},
+					"fast edge":  {simulate.FirstToken(c.Simulated.Low), simulate.FirstToken(b.Simulated.Low)},
+					"slow edge":  {simulate.PerToken(c.Simulated.High), simulate.PerToken(b.Simulated.High)},
 				} {
 					if !reflect.DeepEqual(pair[0], pair[1]) {
 						t.Errorf("%s on %s, %s: %s of %s: %+v, simulated %+v", r.Model, r.Hardware, c.Change, name, how, pair[0], pair[1])

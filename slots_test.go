@@ -13,7 +13,8 @@ func TestSlotsOfEngine(t *testing.T) {
 		engine string
 		want   int64
 	}{{"llama.cpp", 256}, {"llama-server@b6000", 64}, {"llama.cpp@b6507", 256}} {
-		answer, err := Ask(&Request{Ask: "fit", Model: "qwen2.5-0.5b", Hardware: "h200", Plan: plan.Plan{Engine: c.engine, Weights: "q4_k_m", Context: 256}})
+		answer, err := Ask(&Request{Ask: "fit", Model: "qwen2.5-0.5b", Hardware: "h200",
+			Plan: plan.Plan{Engine: c.engine, Weights: "q4_k_m", Context: 256}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,8 @@ import (
 const on24GB = "name=x,memory=48GiB,bandwidth=1TB/s,bf16=165TFLOPS,pcie=4x16,host=64GiB@60GB/s"
 
 func hostedOf(engine, model string, gib int64) Request {
-	return Request{Model: model, Hardware: on24GB, Plan: plan.Plan{Engine: engine, Context: 4096, Serving: plan.Serving{CPUOffload: plan.Size(gib << 30)}}}
+	return Request{Model: model, Hardware: on24GB,
+		Plan: plan.Plan{Engine: engine, Context: 4096, Serving: plan.Serving{CPUOffload: plan.Size(gib << 30)}}}
 }
 
 // TestHostedWeightsCostTheLink: the more weights lie on the host the slower, and never faster than the link brings them; the
@@ -27,7 +28,8 @@ func TestHostedWeightsCostTheLink(t *testing.T) {
 			v := spedUp(t, hostedOf(engine, "qwen2.5-14b", gib))
 			link := 1000 * float64(gib<<30) / 31.5e9
 			if *v.TPOT <= *last.TPOT || *v.TPOT < link || *v.Total >= *last.Total || *v.TTFT <= *near.TTFT {
-				t.Errorf("%s, %d GiB on the host: %g ms a token, %g before, the link alone needs %g", engine, gib, *v.TPOT, *last.TPOT, link)
+				t.Errorf("%s, %d GiB on the host: %g ms a token, %g before, the link alone needs %g", engine, gib, *v.TPOT, *last.TPOT,
+					link)
 			}
 			if gib == 12 && (v.Bound != "network" || *v.TPOTHigh < 1.5*(*v.TPOT) || *v.TPOTLow > *v.TPOT) {
 				t.Errorf("%s: %g ms, %g to %g, bound by %s", engine, *v.TPOT, *v.TPOTLow, *v.TPOTHigh, v.Bound)
@@ -70,7 +72,8 @@ func TestHostedCountsHostMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Verdict != c.want || !slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "crosses" && n.Field == "cpu_offload_bytes" }) {
+		if a.Verdict != c.want || !slices.ContainsFunc(a.Notes,
+			func(n Note) bool { return n.Code == "crosses" && n.Field == "cpu_offload_bytes" }) {
 			t.Errorf("a host of %s: %s, notes %+v", c.host, a.Verdict, a.Notes)
 		}
 	}
@@ -80,7 +83,9 @@ func TestHostedCountsHostMemory(t *testing.T) {
 // GiB less, and the suggestion is an answer of its own.
 func TestLeastHosted(t *testing.T) {
 	for _, engine := range []string{"vllm@0.24", "sglang"} {
-		r := Request{Ask: "fit", Model: "qwen2.5-14b", Hardware: "name=x,memory=28GiB,bandwidth=250GB/s,bf16=165TFLOPS,pcie=4x16,host=64GiB@60GB/s", Plan: plan.Plan{Engine: engine, Context: 4096}}
+		r := Request{Ask: "fit", Model: "qwen2.5-14b",
+			Hardware: "name=x,memory=28GiB,bandwidth=250GB/s,bf16=165TFLOPS,pcie=4x16,host=64GiB@60GB/s",
+			Plan:     plan.Plan{Engine: engine, Context: 4096}}
 		a, err := Ask(&r)
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 // that this is assumed, with a band wider than that of one.
 func TestUsersOfLlamaServer(t *testing.T) {
 	ask := func(users int) *Speed {
-		return spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "q4_k_m", Engine: "llama-server", Context: 4096, Sequences: plan.Int(users)}})
+		return spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-4090",
+			Plan: plan.Plan{Weights: "q4_k_m", Engine: "llama-server", Context: 4096, Sequences: plan.Int(users)}})
 	}
 	one, eight := ask(1), ask(8)
 	if *eight.Decode >= *one.Decode || *eight.Total <= *one.Total || *eight.TTFT <= *one.TTFT {
@@ -24,7 +25,8 @@ func TestUsersOfLlamaServer(t *testing.T) {
 
 // TestUsualBuild: on Strix Halo a plan that names no build gets one with hipBLASLt, and a note says so.
 func TestUsualBuild(t *testing.T) {
-	a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "ryzen-ai-max-395", Plan: plan.Plan{Weights: "q4_k_m", Engine: "llama.cpp", PromptTokens: 512, OutputTokens: 128}})
+	a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "ryzen-ai-max-395",
+		Plan: plan.Plan{Weights: "q4_k_m", Engine: "llama.cpp", PromptTokens: 512, OutputTokens: 128}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,8 @@ func TestUsualBuild(t *testing.T) {
 // TestOldBuild: a build that the plan names is timed by the measurements of its time.
 func TestOldBuild(t *testing.T) {
 	ask := func(engine string) *Speed {
-		return spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-3090", Plan: plan.Plan{Weights: "q4_k_m", Engine: engine, Context: 4096}})
+		return spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-3090",
+			Plan: plan.Plan{Weights: "q4_k_m", Engine: engine, Context: 4096}})
 	}
 	if now, then := ask("llama.cpp"), ask("llama.cpp@b1500"); *now.Prefill <= *then.Prefill {
 		t.Errorf("prompts run at %g tokens a second, with a build of 2023 at %g", *now.Prefill, *then.Prefill)
@@ -50,7 +53,8 @@ func TestOldBuild(t *testing.T) {
 // is timed so.
 func TestFlashOfTheBuild(t *testing.T) {
 	ask := func(engine, attention string) float64 {
-		return *spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-3090", Plan: plan.Plan{Weights: "q4_k_m", Engine: engine, Context: 32768, Attention: attention}}).Decode
+		return *spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-3090",
+			Plan: plan.Plan{Weights: "q4_k_m", Engine: engine, Context: 32768, Attention: attention}}).Decode
 	}
 	for _, c := range []struct{ engine, same string }{{"llama.cpp@b6300", "eager"}, {"llama.cpp@b6400", "flash"}} {
 		if auto, same := ask(c.engine, "auto"), ask(c.engine, c.same); auto != same {

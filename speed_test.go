@@ -46,14 +46,16 @@ func TestSpeedBelowTheRoof(t *testing.T) {
 
 func checkSpeed(t *testing.T, r *Request, v *Speed) {
 	t.Helper()
-	roof, err := (&Asker{}).Roof(&Request{Model: r.Model, Hardware: r.Hardware, Plan: plan.Plan{Context: 3584}}) // the mean depth of the answer
+	roof, err := (&Asker{}).Roof(&Request{Model: r.Model, Hardware: r.Hardware,
+		Plan: plan.Plan{Context: 3584}}) // the mean depth of the answer
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *v.Decode > 1.02*roof.Decode.Value {
 		t.Errorf("%s on %s with %s decodes %g tokens a second, the roof is %g", r.Model, r.Hardware, r.Engine, *v.Decode, roof.Decode.Value)
 	}
-	for _, f := range [][3]*float64{{v.Decode, v.DecodeLow, v.DecodeHigh}, {v.Prefill, v.PrefillLow, v.PrefillHigh}, {v.TTFT, v.TTFTLow, v.TTFTHigh}, {v.TPOT, v.TPOTLow, v.TPOTHigh}} {
+	for _, f := range [][3]*float64{{v.Decode, v.DecodeLow, v.DecodeHigh}, {v.Prefill, v.PrefillLow, v.PrefillHigh},
+		{v.TTFT, v.TTFTLow, v.TTFTHigh}, {v.TPOT, v.TPOTLow, v.TPOTHigh}} {
 		if f[0] != nil && !(0 < *f[1] && *f[1] <= *f[0] && *f[0] <= *f[2]) {
 			t.Errorf("%s on %s with %s: %g..%g around %g", r.Model, r.Hardware, r.Engine, *f[1], *f[2], *f[0])
 		}
@@ -69,7 +71,8 @@ func TestMoreUsersShare(t *testing.T) {
 	for _, n := range []plan.Int{1, 4, 16, 64, 128} {
 		v := spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "h200", Plan: plan.Plan{Engine: "vllm", Context: 2048, Sequences: n}})
 		if last != nil && (*v.Decode > *last.Decode || *v.Total < *last.Total || *v.TTFT < *last.TTFT) {
-			t.Errorf("%d users: %g each, %g together, first after %g ms; fewer had %g, %g, %g", n, *v.Decode, *v.Total, *v.TTFT, *last.Decode, *last.Total, *last.TTFT)
+			t.Errorf("%d users: %g each, %g together, first after %g ms; fewer had %g, %g, %g", n, *v.Decode, *v.Total, *v.TTFT,
+				*last.Decode, *last.Total, *last.TTFT)
 		}
 		last = v
 	}
@@ -77,7 +80,9 @@ func TestMoreUsersShare(t *testing.T) {
 
 // TestOffloadCostsTheLink: weights that lie on the host cross the link once a step, and nothing is faster for it.
 func TestOffloadCostsTheLink(t *testing.T) {
-	r := Request{Model: "llama-3.1-8b", Hardware: "name=x,memory=80GiB,bandwidth=2TB/s,bf16=300TFLOPS,pcie=4x16,host=256GiB@80GB/s,nvme=4TB@7GB/s", Plan: plan.Plan{Engine: "generic", Context: 4096}}
+	r := Request{Model: "llama-3.1-8b",
+		Hardware: "name=x,memory=80GiB,bandwidth=2TB/s,bf16=300TFLOPS,pcie=4x16,host=256GiB@80GB/s,nvme=4TB@7GB/s",
+		Plan:     plan.Plan{Engine: "generic", Context: 4096}}
 	near := spedUp(t, r)
 	last := *near.TPOT
 	for _, where := range []string{"host", "nvme"} {
@@ -96,7 +101,8 @@ func TestOffloadCostsTheLink(t *testing.T) {
 // TestSlowPlansSaySo: a large model from host memory fits and is slow.
 func TestSlowPlansSaySo(t *testing.T) {
 	layers := plan.Int(10)
-	r := Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "rtx-4090", Plan: plan.Plan{Engine: "llama.cpp", Weights: "q4_k_m", Context: 4096, LlamaCpp: plan.LlamaCpp{GPULayers: &layers}}}
+	r := Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "rtx-4090",
+		Plan: plan.Plan{Engine: "llama.cpp", Weights: "q4_k_m", Context: 4096, LlamaCpp: plan.LlamaCpp{GPULayers: &layers}}}
 	a, err := Ask(&r)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,8 @@ import (
 func TestSuggestionsKeepTheirWord(t *testing.T) {
 	tried := 0
 	for _, r := range []Request{
-		{Model: "llama-3.1-70b", Hardware: "2xa100-40gb"}, {Model: "llama-3.1-8b", Hardware: "rtx-4090", Plan: plan.Plan{Context: 65536, Sequences: 8}},
+		{Model: "llama-3.1-70b", Hardware: "2xa100-40gb"},
+		{Model: "llama-3.1-8b", Hardware: "rtx-4090", Plan: plan.Plan{Context: 65536, Sequences: 8}},
 		{Model: "gpt-oss-120b", Hardware: "h100"}, {Model: "qwen3-32b", Hardware: "rtx-4090"}, {Model: "deepseek-v3", Hardware: "8xh100"},
 		{Model: "qwen3-32b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "q4_k_m", Context: 32768}},
 	} {
@@ -44,7 +45,8 @@ func TestSuggestionsKeepTheirWord(t *testing.T) {
 				continue
 			}
 			if b.Verdict != s.Verdict || a.Devices[0].Needed-b.Devices[0].Needed != s.Saves {
-				t.Errorf("%s on %s, %s: %s and %d saved, promised %s and %d", r.Model, r.Hardware, s.Change, b.Verdict, a.Devices[0].Needed-b.Devices[0].Needed, s.Verdict, s.Saves)
+				t.Errorf("%s on %s, %s: %s and %d saved, promised %s and %d", r.Model, r.Hardware, s.Change, b.Verdict,
+					a.Devices[0].Needed-b.Devices[0].Needed, s.Verdict, s.Saves)
 			}
 		}
 	}

@@ -29,8 +29,10 @@ func TestDiskOfTraining(t *testing.T) {
 		swap unit.Bytes
 	}{
 		{"zero3", memwall.Request{Training: plan.Training{Framework: "deepspeed", Sharding: "zero3"}}, 0},
-		{"ZeRO-Infinity", memwall.Request{Plan: plan.Plan{Offload: &plan.Offload{Optimizer: "nvme", Params: "nvme"}}, Training: plan.Training{Framework: "deepspeed", Sharding: "zero3"}}, 14 * params},
-		{"tensor parallelism and stages", memwall.Request{Plan: plan.Plan{TP: 8, PP: 4}, Training: plan.Training{Framework: "megatron", Sharding: "zero1", Accumulation: 32}}, 0},
+		{"ZeRO-Infinity", memwall.Request{Plan: plan.Plan{Offload: &plan.Offload{Optimizer: "nvme", Params: "nvme"}},
+			Training: plan.Training{Framework: "deepspeed", Sharding: "zero3"}}, 14 * params},
+		{"tensor parallelism and stages", memwall.Request{Plan: plan.Plan{TP: 8, PP: 4},
+			Training: plan.Training{Framework: "megatron", Sharding: "zero1", Accumulation: 32}}, 0},
 	} {
 		c.r.Model, c.r.Hardware = "llama-3.1-70b", "64xh100"
 		d := trains(t, &c.r).Disk
@@ -39,12 +41,14 @@ func TestDiskOfTraining(t *testing.T) {
 			sum += it.Bytes
 		}
 		if len(d.Ledger) == 0 || sum != d.Needed || sum != d.Checkpoint+d.OptimizerCheckpoint+d.Swap {
-			t.Errorf("%s: items sum to %d, needed are %d = %d + %d + %d", c.name, sum, d.Needed, d.Checkpoint, d.OptimizerCheckpoint, d.Swap)
+			t.Errorf("%s: items sum to %d, needed are %d = %d + %d + %d", c.name, sum, d.Needed, d.Checkpoint, d.OptimizerCheckpoint,
+				d.Swap)
 		}
 		for _, x := range []struct {
 			what      string
 			got, want unit.Bytes
-		}{{"checkpoint", d.Checkpoint, 2 * params}, {"states to go on from", d.OptimizerCheckpoint, 12 * params}, {"swap files", d.Swap, c.swap}} {
+		}{{"checkpoint", d.Checkpoint, 2 * params}, {"states to go on from", d.OptimizerCheckpoint, 12 * params},
+			{"swap files", d.Swap, c.swap}} {
 			if off := float64(x.got-x.want) / params; off < -0.001 || off > 0.02 { // norms lie on each rank of a tensor group
 				t.Errorf("%s: %d bytes of %s, want %d", c.name, x.got, x.what, x.want)
 			}
@@ -55,7 +59,8 @@ func TestDiskOfTraining(t *testing.T) {
 // TestCriticOfPPO: PPO has a critic unless none is asked for, by default the policy's network with a head of one number.
 func TestCriticOfPPO(t *testing.T) {
 	critic := func(objective, name string) (weights unit.Bytes, named string) {
-		a := trains(t, &memwall.Request{Model: "llama-3.1-8b", Hardware: "h200", Training: plan.Training{Objective: objective, CriticModel: name}})
+		a := trains(t, &memwall.Request{Model: "llama-3.1-8b", Hardware: "h200",
+			Training: plan.Training{Objective: objective, CriticModel: name}})
 		for _, it := range a.Devices[0].Ledger {
 			if it.ID == "critic.weights" {
 				weights += it.Bytes
@@ -67,12 +72,15 @@ func TestCriticOfPPO(t *testing.T) {
 	for _, c := range []struct {
 		objective, name, says string
 		want                  unit.Bytes
-	}{{"ppo", "", "llama-3.1-8b", own}, {"ppo", "llama-3.2-1b", "llama-3.2-1b", small}, {"ppo", "none", "none", 0}, {"grpo", "", "", 0}, {"sft", "", "", 0}} {
-		if got, says := critic(c.objective, c.name); got < c.want || got > c.want+1<<10 || says != c.says { // tables of rotary positions beside
+	}{{"ppo", "", "llama-3.1-8b", own}, {"ppo", "llama-3.2-1b", "llama-3.2-1b", small}, {"ppo", "none", "none", 0}, {"grpo", "", "", 0},
+		{"sft", "", "", 0}} {
+		if got, says := critic(c.objective, c.name); got < c.want || got > c.want+1<<10 ||
+			says != c.says { // tables of rotary positions beside
 			t.Errorf("%s, critic %q: %d bytes of %q, want %d of %q", c.objective, c.name, got, says, c.want, c.says)
 		}
 	}
-	_, err := memwall.Ask(&memwall.Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "h200", Training: plan.Training{Objective: "ppo", CriticModel: "lama"}})
+	_, err := memwall.Ask(&memwall.Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "h200",
+		Training: plan.Training{Objective: "ppo", CriticModel: "lama"}})
 	if e, ok := errors.AsType[*memwall.Error](err); !ok || e.Field != "critic_model" || e.Hint == "" {
 		t.Errorf("a critic of no known name: %v", err)
 	}

@@ -57,7 +57,8 @@ type Answer struct {
 	Run         *TrainingRun      `json:"run,omitempty"`
 	Config      map[string]string `json:"config,omitempty"`
 	Evaluated   *Evaluated        `json:"evaluated,omitempty"`
-	// Simulated is what a simulation found, Diagnosed what a text says of a failure; nil in other answers. In JSON their fields stand beside
+	// Simulated is what a simulation found, Diagnosed what a text says of a failure; nil in other answers. In JSON their fields stand
+	// beside
 	// these, and not below them.
 	Simulated *Simulated `json:"-" inline:"true"`
 	Diagnosed *Diagnosed `json:"-" inline:"true"`
@@ -149,7 +150,8 @@ type Memory struct {
 
 // MemoryOf books items that need so much.
 func MemoryOf(needs ledger.Total, items []Item) *Memory {
-	return &Memory{Needed: needs.Bytes, NeededLow: needs.Low, NeededHigh: needs.High, FormerLow: needs.Low, FormerHigh: needs.High, Ledger: items}
+	return &Memory{Needed: needs.Bytes, NeededLow: needs.Low, NeededHigh: needs.High, FormerLow: needs.Low, FormerHigh: needs.High,
+		Ledger: items}
 }
 
 // Item is a line of a ledger.

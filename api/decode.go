@@ -41,7 +41,8 @@ func Decode(data []byte) (*Request, error) {
 	r := &Request{}
 	for _, kv := range fields {
 		if !utf8.Valid(kv.value) {
-			return nil, &Error{Code: BadField, Field: Shorten(kv.name), Message: "the value of " + Shorten(kv.name) + " is not UTF-8", Hint: "JSON is UTF-8; encode the text so"}
+			return nil, &Error{Code: BadField, Field: Shorten(kv.name), Message: "the value of " + Shorten(kv.name) + " is not UTF-8",
+				Hint: "JSON is UTF-8; encode the text so"}
 		}
 		if err := decodeField(r, kv.name, kv.value); err != nil {
 			return nil, err
@@ -86,7 +87,8 @@ func object(data []byte) ([]member, error) {
 		}
 		name := t.(string)
 		if seen[name] {
-			return nil, &Error{Code: BadField, Field: Shorten(name), Message: fmt.Sprintf("%s stands twice in the request", Shorten(name)), Hint: "give it once"}
+			return nil, &Error{Code: BadField, Field: Shorten(name), Message: fmt.Sprintf("%s stands twice in the request", Shorten(name)),
+				Hint: "give it once"}
 		}
 		seen[name] = true
 		var v json.RawMessage
@@ -116,7 +118,8 @@ func badValue(name string, rest []byte, err error) error {
 
 func checkDepth(data []byte) error {
 	if at, deep := format.Nests(data, maxDepth); deep {
-		return &Error{Code: Limit, Message: fmt.Sprintf("the request nests deeper than %d levels, at byte %d", maxDepth, at), Hint: "flatten it"}
+		return &Error{Code: Limit, Message: fmt.Sprintf("the request nests deeper than %d levels, at byte %d", maxDepth, at),
+			Hint: "flatten it"}
 	}
 	return nil
 }
@@ -217,13 +220,15 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
 	if err := d.Decode(pointer(target)); err != nil {
-		return &Error{Code: BadField, Field: name, Value: Shorten(string(value)), Message: fmt.Sprintf("%s = %s %s", name, Shorten(string(value)), reason(err, f)), Hint: fix(err, f)}
+		return &Error{Code: BadField, Field: name, Value: Shorten(string(value)),
+			Message: fmt.Sprintf("%s = %s %s", name, Shorten(string(value)), reason(err, f)), Hint: fix(err, f)}
 	}
 	if NeverNone(name) && target.Kind() == reflect.Int64 && target.Int() == 0 {
 		return &Error{Code: BadField, Field: name, Value: "0", Message: name + " = 0 is none", Hint: "leave it out for the default"}
 	}
 	if target.Kind() == reflect.String && len(target.String()) > maxWord && name != "text" {
-		return &Error{Code: Limit, Field: name, Value: Shorten(target.String()), Message: fmt.Sprintf("%s has %d bytes", name, len(target.String())), Hint: fmt.Sprintf("at most %d", maxWord)}
+		return &Error{Code: Limit, Field: name, Value: Shorten(target.String()),
+			Message: fmt.Sprintf("%s has %d bytes", name, len(target.String())), Hint: fmt.Sprintf("at most %d", maxWord)}
 	}
 	return checkEnum(f, target)
 }
@@ -247,7 +252,8 @@ func checkEnum(f *Field, v reflect.Value) error {
 	if !slices.ContainsFunc(words, func(w string) bool { return !f.Takes(w) }) {
 		return nil
 	}
-	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()), Hint: "one of " + strings.Join(f.Enum, ", ")}
+	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()),
+		Hint: "one of " + strings.Join(f.Enum, ", ")}
 }
 
 func decodeAlso(r *Request, value json.RawMessage) error {
@@ -256,7 +262,8 @@ func decodeAlso(r *Request, value json.RawMessage) error {
 		return &Error{Code: BadField, Field: "also", Value: Shorten(string(value)), Message: "also is not a list of requests", Hint: `[{"ask":"fit","model":"…"}]`}
 	}
 	if len(list) > maxAlso {
-		return &Error{Code: Limit, Field: "also", Value: fmt.Sprint(len(list)), Message: fmt.Sprintf("%d requests in also", len(list)), Hint: fmt.Sprintf("at most %d", maxAlso)}
+		return &Error{Code: Limit, Field: "also", Value: fmt.Sprint(len(list)), Message: fmt.Sprintf("%d requests in also", len(list)),
+			Hint: fmt.Sprintf("at most %d", maxAlso)}
 	}
 	for i, raw := range list {
 		one, err := Decode(raw)
@@ -355,7 +362,8 @@ func Shorten(s string) string {
 }
 
 func unknownField(name string) error {
-	e := &Error{Code: BadField, Field: Shorten(name), Message: fmt.Sprintf("there is no field called %q", Shorten(name)), Hint: "memwall schema request lists the fields"}
+	e := &Error{Code: BadField, Field: Shorten(name), Message: fmt.Sprintf("there is no field called %q", Shorten(name)),
+		Hint: "memwall schema request lists the fields"}
 	if f := plan.FieldCalled(name); f != "" {
 		e.Hint = "did you mean: " + f
 	} else if near := spell.Nearest(name, fieldNames()); len(near) > 0 {

@@ -36,7 +36,8 @@ func AsError(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &Error{Code: Stopped, Message: "stopped before anything was known", Hint: "ask for less: fewer requests, one kind of hardware, one engine; or give it more time"}
+		return &Error{Code: Stopped, Message: "stopped before anything was known",
+			Hint: "ask for less: fewer requests, one kind of hardware, one engine; or give it more time"}
 	case errors.As(err, &p):
 		code := BadField
 		switch {
@@ -48,11 +49,13 @@ func AsError(err error) *Error {
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
 		field := cmp.Or(h.Field, "hardware") // "=" alone is a key without a name
-		return &Error{Code: h.Code, Field: field, Value: Shorten(h.Value), Message: fmt.Sprintf("%s %q %s", field, Shorten(h.Value), h.Problem), Hint: h.Fix}
+		return &Error{Code: h.Code, Field: field, Value: Shorten(h.Value),
+			Message: fmt.Sprintf("%s %q %s", field, Shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
 		return &Error{Code: FieldCode(f), Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
 	case errors.As(err, &u):
-		return &Error{Code: Unsupported, Field: "architectures", Value: u.Arch, Message: u.Error(), Hint: "give a GGUF or safetensors file for exact weights"}
+		return &Error{Code: Unsupported, Field: "architectures", Value: u.Arch, Message: u.Error(),
+			Hint: "give a GGUF or safetensors file for exact weights"}
 	case errors.As(err, &n):
 		return &Error{Code: UnknownModel, Field: "model", Value: n.Name, Message: n.Error(), Hint: n.Hint()}
 	}

@@ -42,7 +42,9 @@ func collect(t reflect.Type, at []int) (out []Field) {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out = append(out, Field{Name: name, Flag: f.Tag.Get("flag"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"), Enum: words(f.Tag.Get("enum")), Engines: words(f.Tag.Get("engines")), Asks: words(f.Tag.Get("asks")), index: index, Type: f.Type})
+		out = append(out, Field{Name: name, Flag: f.Tag.Get("flag"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"),
+			Enum: words(f.Tag.Get("enum")), Engines: words(f.Tag.Get("engines")), Asks: words(f.Tag.Get("asks")), index: index,
+			Type: f.Type})
 	}
 	return out
 }
@@ -121,12 +123,15 @@ func NeverNone(field string) bool { return field == "context" || field == "seque
 // CheckAsk refuses fields of other questions.
 func (r *Request) CheckAsk() error {
 	if len(r.Among) > 0 && r.Ask == AskPlan && r.For != AskTrain && !r.Aims() {
-		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))), Message: "lists of numbers are searched by plans that train, and by plans for a load", Hint: "one number, or none: what is absent is searched"}
+		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))),
+			Message: "lists of numbers are searched by plans that train, and by plans for a load",
+			Hint:    "one number, or none: what is absent is searched"}
 	}
 	for i := range Fields() {
 		f := &Fields()[i]
 		if !f.OfAsk(r.Ask) && !(r.For == AskTrain && f.OfAsk(AskTrain)) && !f.Value(r).IsZero() {
-			return &Error{Code: BadField, Field: f.Name, Value: f.Text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask), Hint: f.BelongsElsewhere()}
+			return &Error{Code: BadField, Field: f.Name, Value: f.Text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask),
+				Hint: f.BelongsElsewhere()}
 		}
 	}
 	return nil
@@ -149,7 +154,8 @@ func (r *Request) Set(name, text string) error {
 	}
 	raw, err := f.raw(text)
 	if err != nil {
-		return &Error{Code: BadField, Field: name, Value: Shorten(text), Message: fmt.Sprintf("%s = %s %s", name, Shorten(text), err), Hint: "give " + KindName(f.Type) + ": " + f.Doc}
+		return &Error{Code: BadField, Field: name, Value: Shorten(text), Message: fmt.Sprintf("%s = %s %s", name, Shorten(text), err),
+			Hint: "give " + KindName(f.Type) + ": " + f.Doc}
 	}
 	return decodeField(r, name, raw)
 }

@@ -90,7 +90,8 @@ func (d *Day) Check() error {
 		return nil
 	}
 	bad := func(field string, value any, message, hint string) error {
-		return &Error{Code: BadField, Field: "day." + field, Value: fmt.Sprint(value), Message: fmt.Sprintf("day.%s = %v %s", field, value, message), Hint: hint}
+		return &Error{Code: BadField, Field: "day." + field, Value: fmt.Sprint(value),
+			Message: fmt.Sprintf("day.%s = %v %s", field, value, message), Hint: hint}
 	}
 	if n := len(d.Rates); n == 0 || n > mostParts {
 		return bad("rates", n, fmt.Sprintf("parts are not from 1 to %d", mostParts), "24 rates, one an hour")
@@ -191,11 +192,13 @@ func (o *Ownership) Check() error {
 	}{
 		{"lifetime_hours", o.LifetimeHours, o.LifetimeHours > 0 && o.LifetimeHours <= 1e6, "hours of use, such as 26280 for three years"},
 		{"usd_per_kwh", o.PerKWh, o.PerKWh > 0 && o.PerKWh <= 100, "dollars, such as 0.15"},
-		{"overhead", o.Overhead, o.Overhead >= 1 && o.Overhead <= 10, "watts that the site draws for each watt of the devices, such as 1.4"},
+		{"overhead", o.Overhead, o.Overhead >= 1 && o.Overhead <= 10,
+			"watts that the site draws for each watt of the devices, such as 1.4"},
 		{"usd_per_device", o.Purchase, o.Purchase >= 0 && o.Purchase <= 1e8, "the price of one device, in dollars"},
 	} {
 		if !f.ok {
-			return &Error{Code: BadField, Field: "goal.own." + f.name, Value: fmt.Sprint(f.value), Message: fmt.Sprintf("goal.own.%s = %v is missing or out of range", f.name, f.value), Hint: f.hint}
+			return &Error{Code: BadField, Field: "goal.own." + f.name, Value: fmt.Sprint(f.value),
+				Message: fmt.Sprintf("goal.own.%s = %v is missing or out of range", f.name, f.value), Hint: f.hint}
 		}
 	}
 	return nil

@@ -30,10 +30,15 @@ type Progress struct {
 // Phases of questions that take a while, and what is done in each, in the order in which they come.
 func Phases() [][2]string {
 	return [][2]string{
-		{PhaseSearch, "plans are decided, way by way, model by model or layout by layout"}, {PhaseLoose, "nothing fits: plans that change what was given are decided too"},
-		{PhaseLadder, "single changes are tried"}, {PhaseEstimate, "servers are listed and estimated, machine by machine"}, {PhasePlay, "the most promising servers are played at the load"},
-		{PhaseVary, "the best are played with other settings"}, {PhaseDetail, "the fleets that will be told of are played at the edges of their bands and at other loads"},
-		{PhaseSimulate, "the plan itself is played"}, {PhaseCapacity, "it is played with more than it can serve"}, {PhaseBands, "it is played at the edges of its band"}, {PhaseReplicas, "it is played with more replicas"}, {PhaseVersus, "it is played without one of its techniques"},
+		{PhaseSearch, "plans are decided, way by way, model by model or layout by layout"},
+		{PhaseLoose, "nothing fits: plans that change what was given are decided too"},
+		{PhaseLadder, "single changes are tried"}, {PhaseEstimate, "servers are listed and estimated, machine by machine"},
+		{PhasePlay, "the most promising servers are played at the load"},
+		{PhaseVary, "the best are played with other settings"},
+		{PhaseDetail, "the fleets that will be told of are played at the edges of their bands and at other loads"},
+		{PhaseSimulate, "the plan itself is played"}, {PhaseCapacity, "it is played with more than it can serve"},
+		{PhaseBands, "it is played at the edges of its band"}, {PhaseReplicas, "it is played with more replicas"},
+		{PhaseVersus, "it is played without one of its techniques"},
 	}
 }
 

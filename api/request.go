@@ -92,7 +92,8 @@ var TrainLists = []string{"method", "framework", "optimizer", "precision", "shar
 // Aims reports whether a search for plans has a load and bounds to serve it within.
 func (r *Request) Aims() bool {
 	g := r.Goal
-	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.MostUsers)
+	return r.Workload != nil || r.Day != nil || g != nil &&
+		(len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.MostUsers)
 }
 
 // AnyHardware stands for devices that are offered, in usual numbers.

@@ -98,7 +98,9 @@ func TestAxe(t *testing.T) {
 		}
 	}
 	for theme, options := range map[string]string{"light": "", "dark": "runOnly: ['color-contrast']"} { // what differs in the dark
-		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
+		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+				Value: theme}}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range looks {

@@ -81,7 +81,8 @@ func complain(t *testing.T, ctx context.Context, home string) {
 		return "the script fails: " + e.ExceptionDetails.Text
 	})
 	heed(t, ctx, chromedp.Events(ctx, cdplog.EntryAdded), func(e cdplog.EventEntryAdded) string {
-		if e.Entry.Level != cdplog.EntryLevelError || strings.Contains(e.Entry.Text, "422") || strings.HasSuffix(e.Entry.URL, "/nowhere") || strings.HasSuffix(e.Entry.URL, "/nope") {
+		if e.Entry.Level != cdplog.EntryLevelError || strings.Contains(e.Entry.Text, "422") || strings.HasSuffix(e.Entry.URL, "/nowhere") ||
+			strings.HasSuffix(e.Entry.URL, "/nope") {
 			return ""
 		}
 		return "the browser says " + e.Entry.Text
@@ -137,7 +138,8 @@ func wait(p *runtime.EvaluateParams) { yes := true; p.AwaitPromise = &yes }
 // says waits until an element says some words.
 func says(t *testing.T, ctx context.Context, selector, words string) {
 	t.Helper()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, words), chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, words),
+		chromedp.WithPollingTimeout(20*time.Second))); err != nil {
 		t.Fatalf("%s does not say %q: %v", selector, words, err)
 	}
 }
@@ -165,7 +167,8 @@ func TestPath(t *testing.T) {
 	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "weights=fp8") {
 		t.Errorf("the address is %s", at)
 	}
-	if command := ask(t, ctx, chromedp.Text(chromedp.CSS(".cmd code"))); !strings.Contains(command, "vllm serve") || !strings.Contains(command, "--quantization fp8") {
+	if command := ask(t, ctx, chromedp.Text(chromedp.CSS(".cmd code"))); !strings.Contains(command, "vllm serve") ||
+		!strings.Contains(command, "--quantization fp8") {
 		t.Errorf("the command is %s", command)
 	}
 	if copied := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('.copy').click() })`, wait); !strings.HasPrefix(copied, "vllm serve") || !strings.Contains(copied, "--quantization fp8") {
@@ -213,16 +216,20 @@ func TestOrigin(t *testing.T) {
 	click(t, ctx, `#ledger tr[data-item="kv_cache"] a.q`)
 	says(t, ctx, ".prov", "8,053,063,680 B")
 	script[any](t, ctx, `document.activeElement.blur()`)
-	do(t, ctx, chromedp.KeyEvent("\x1b"), chromedp.WaitNotPresent(chromedp.CSS(".prov")), chromedp.KeyEvent("e"), chromedp.WaitVisible(chromedp.CSS(".prov")))
+	do(t, ctx, chromedp.KeyEvent("\x1b"), chromedp.WaitNotPresent(chromedp.CSS(".prov")), chromedp.KeyEvent("e"),
+		chromedp.WaitVisible(chromedp.CSS(".prov")))
 }
 
 // plans of all kinds, whose pages are held against the answers.
 var plans = []string{
-	"m=llama-3.1-70b&on=2xh100&users=6&ctx=8k&engine=vllm", "m=llama-3.1-8b&on=rtx-4090", "m=qwen3-30b-a3b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=32k",
-	"m=deepseek-v3&on=8xh200", "m=qwen3-32b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=20k", "m=llama-3.1-8b&on=2xrtx-3090&engine=llama-server&kv=q8_0",
+	"m=llama-3.1-70b&on=2xh100&users=6&ctx=8k&engine=vllm", "m=llama-3.1-8b&on=rtx-4090",
+	"m=qwen3-30b-a3b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=32k",
+	"m=deepseek-v3&on=8xh200", "m=qwen3-32b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=20k",
+	"m=llama-3.1-8b&on=2xrtx-3090&engine=llama-server&kv=q8_0",
 	"m=mixtral-8x7b&on=2xa100-80gb", "m=gemma-3-27b&on=h100", "m=gpt-oss-120b&on=h100", "m=llama-3.1-405b&on=8xh100&weights=fp8",
 	"m=qwen2.5-7b&on=rtx-3060", "m=mistral-7b&on=l4", "m=llama-3.1-8b&on=a10g&engine=sglang", "m=phi-4&on=rtx-4080", "m=llama-3.2-1b&on=t4",
-	"m=qwen3-8b&on=l40s&users=32", "m=llama-3.1-70b&on=4xa100-80gb&tp=4", "m=llama-3.1-8b&on=h100&kv=fp8&users=64", "m=deepseek-v2-lite&on=rtx-4090", "m=qwen3-0.6b&on=rtx-4090",
+	"m=qwen3-8b&on=l40s&users=32", "m=llama-3.1-70b&on=4xa100-80gb&tp=4", "m=llama-3.1-8b&on=h100&kv=fp8&users=64",
+	"m=deepseek-v2-lite&on=rtx-4090", "m=qwen3-0.6b&on=rtx-4090",
 }
 
 // TestTextIsTheAnswer: what a browser shows is what the answer's JSON says.
@@ -267,7 +274,9 @@ func TestLooks(t *testing.T) {
 	for _, wide := range []int64{390, 768, 1280, 2200} {
 		for _, theme := range []string{"light", "dark"} {
 			for name, path := range looks {
-				if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
+				if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia,
+					emulation.SetEmulatedMediaParams{
+						Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
 					t.Fatal(err)
 				}
 				do(t, ctx, chromedp.EmulateViewport(wide, 800), chromedp.Navigate(home+path))
@@ -288,10 +297,13 @@ func TestLooks(t *testing.T) {
 
 // looks are pages of all kinds.
 var looks = map[string]string{
-	"start": "/", "nothing": "/nowhere", "fit": short, "plan": "/plan?m=llama-3.1-70b&on=2xh100", "hardware": "/plan?m=llama-3.1-8b", "serve": "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s,h100", "pick": "/pick?on=rtx-4090",
-	"train": "/train?m=llama-3.1-70b&on=32xh100&framework=megatron&tp=4&pp=4&accumulation=16", "sim": "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=500&why=/ttft_ms/p99",
+	"start": "/", "nothing": "/nowhere", "fit": short, "plan": "/plan?m=llama-3.1-70b&on=2xh100", "hardware": "/plan?m=llama-3.1-8b",
+	"serve": "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s,h100", "pick": "/pick?on=rtx-4090",
+	"train": "/train?m=llama-3.1-70b&on=32xh100&framework=megatron&tp=4&pp=4&accumulation=16",
+	"sim":   "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=500&why=/ttft_ms/p99",
 	"learn": "/learn?topic=kv-cache", "diagnose": "/diagnose",
-	"models": "/models?q=qwen3", "model": "/models/qwen3-32b", "devices": "/hardware?q=rtx", "device": "/hardware/rtx-4090", "formats": "/formats", "format": "/formats/bf16",
+	"models": "/models?q=qwen3", "model": "/models/qwen3-32b", "devices": "/hardware?q=rtx", "device": "/hardware/rtx-4090",
+	"formats": "/formats", "format": "/formats/bf16",
 }
 
 // letters finds text of pictures that is drawn smaller than 11 pixels, and other text that is.
@@ -521,7 +533,9 @@ func TestPasted(t *testing.T) {
 	home := host(t)
 	ctx := browse(t, home)
 	open(t, ctx, home+"/diagnose")
-	do(t, ctx, chromedp.SetValue(chromedp.CSS("textarea"), "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free."))
+	do(t, ctx, chromedp.SetValue(chromedp.CSS("textarea"),
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 "+
+			"GiB is free."))
 	click(t, ctx, ".go")
 	says(t, ctx, "#answer", "4.40 GiB")
 	at := ask(t, ctx, chromedp.Location())

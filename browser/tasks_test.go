@@ -24,20 +24,30 @@ type task struct {
 // A step is "type SELECTOR = TEXT", "click SELECTOR", "key K", "back" or "push SELECTOR = TEXT", a whole log.
 var tasks = []task{
 	{name: "will it run on my card", at: "/", does: []string{`type form[action="/fit"] [name=m] = qwen3-30b-a3b`, `type form[action="/fit"] [name=on] = rtx-4060-ti-16gb`, "key \r"}, budget: 3, at2: "/fit?", sees: map[string]string{"#answer": "GiB"}},
-	{name: "nothing is pinned that was not set", at: "/fit", does: []string{"type [name=m] = qwen3-30b-a3b", "type [name=weights] = q4_k_m", "type [name=on] = rtx-4060-ti-16gb", "key \r"}, budget: 4, sees: map[string]string{"#set": "weights q4_k_m", "main": "llama.cpp"}, lacks: map[string]string{"#set": "engine"}},
-	{name: "the command is of the plan that works", at: "/fit?m=llama-3.1-70b&on=2xh100&users=6", budget: 0, sees: map[string]string{".cmd code": "--quantization fp8", "#answer": "holds 1 of 6 users, others wait"}},
+	{name: "nothing is pinned that was not set", at: "/fit",
+		does:   []string{"type [name=m] = qwen3-30b-a3b", "type [name=weights] = q4_k_m", "type [name=on] = rtx-4060-ti-16gb", "key \r"},
+		budget: 4, sees: map[string]string{"#set": "weights q4_k_m", "main": "llama.cpp"}, lacks: map[string]string{"#set": "engine"}},
+	{name: "the command is of the plan that works", at: "/fit?m=llama-3.1-70b&on=2xh100&users=6", budget: 0,
+		sees: map[string]string{".cmd code": "--quantization fp8", "#answer": "holds 1 of 6 users, others wait"}},
 	{name: "which GPU do I need", at: "/", does: []string{`type form[action="/plan"] [name=m] = qwen3-14b`, "key \r"}, budget: 2, sees: map[string]string{"#answer": "kinds of hardware", "table.grid": "$ an hour"}},
-	{name: "how many users", at: "/", does: []string{"click section:nth-of-type(3) .gist"}, budget: 1, sees: map[string]string{"#answer": "Yes.", "label[for=s-users]": "users"}},
+	{name: "how many users", at: "/", does: []string{"click section:nth-of-type(3) .gist"}, budget: 1,
+		sees: map[string]string{"#answer": "Yes.", "label[for=s-users]": "users"}},
 	{name: "what does training take", at: "/", does: []string{`type form[action="/train"] [name=m] = qwen3-8b`, "key \r"}, budget: 2, at2: "/train?", sees: map[string]string{"#answer": "Yes."}},
 	{name: "why did it run out", at: "/", does: []string{`push form[action="/diagnose"] textarea = torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.`, `click form[action="/diagnose"] button`}, budget: 2, sees: map[string]string{"#answer": "4.40 GiB"}},
-	{name: "what to change", at: "/plan?m=qwen3-32b&weights=q4_k_m&on=rtx-4090&ctx=32k", budget: 0, sees: map[string]string{"#answer": "ways"}},
-	{name: "take a change", at: "/plan?m=llama-3.1-70b&on=2xh100&users=6", does: []string{"click [data-rung]"}, budget: 1, sees: map[string]string{"#answer": "fits"}},
+	{name: "what to change", at: "/plan?m=qwen3-32b&weights=q4_k_m&on=rtx-4090&ctx=32k", budget: 0,
+		sees: map[string]string{"#answer": "ways"}},
+	{name: "take a change", at: "/plan?m=llama-3.1-70b&on=2xh100&users=6", does: []string{"click [data-rung]"}, budget: 1,
+		sees: map[string]string{"#answer": "fits"}},
 	{name: "take a setting away", at: "/fit?m=qwen3-8b&on=rtx-4090&engine=vllm&kv=fp8", does: []string{`click #set a[aria-label="leave out engine vllm"]`}, budget: 1, sees: map[string]string{"#set": "kv fp8"}, lacks: map[string]string{"#set": "engine"}},
-	{name: "change the engine", at: "/fit?m=qwen3-30b-a3b&on=rtx-4090&cpu-moe=10", does: []string{"type [name=engine] = vllm", "key \r"}, budget: 2, sees: map[string]string{"#set": "left out, as vllm has no such setting: cpu-moe", "#answer": "GiB"}},
+	{name: "change the engine", at: "/fit?m=qwen3-30b-a3b&on=rtx-4090&cpu-moe=10", does: []string{"type [name=engine] = vllm", "key \r"},
+		budget: 2, sees: map[string]string{"#set": "left out, as vllm has no such setting: cpu-moe", "#answer": "GiB"}},
 	{name: "serve users within bounds", at: "/serve", budget: 0, sees: map[string]string{"#answer": "hold", "#set": "tpot 50ms"}},
-	{name: "play a load", at: "/sim", does: []string{"type [name=rate] = 2", "key \r"}, budget: 2, at2: "rate=2", sees: map[string]string{"#answer": "2.0 requests/s"}},
-	{name: "which models for my card", at: "/pick", does: []string{"type [name=on] = rtx-3060", "key \r"}, budget: 2, sees: map[string]string{"#answer": "rtx-3060"}},
-	{name: "a wrong word is mended", at: "/fit?m=llama-3.1-8c&on=rtx-4090", does: []string{".failure a"}, budget: 1, sees: map[string]string{"#answer": "Yes."}},
+	{name: "play a load", at: "/sim", does: []string{"type [name=rate] = 2", "key \r"}, budget: 2, at2: "rate=2",
+		sees: map[string]string{"#answer": "2.0 requests/s"}},
+	{name: "which models for my card", at: "/pick", does: []string{"type [name=on] = rtx-3060", "key \r"}, budget: 2,
+		sees: map[string]string{"#answer": "rtx-3060"}},
+	{name: "a wrong word is mended", at: "/fit?m=llama-3.1-8c&on=rtx-4090", does: []string{".failure a"}, budget: 1,
+		sees: map[string]string{"#answer": "Yes."}},
 }
 
 // TestTasks: each ends where a new user wants to be, within its budget of clicks and words.
@@ -54,7 +64,9 @@ func TestTasks(t *testing.T) {
 				says(t, ctx, selector, words)
 			}
 			for selector, words := range c.lacks {
-				if _, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("!document.querySelector(%q)?.textContent.includes(%q)", selector, words), chromedp.WithPollingTimeout(5*time.Second))); err != nil {
+				if _, err := chromedp.Run(ctx,
+					chromedp.Poll[bool](fmt.Sprintf("!document.querySelector(%q)?.textContent.includes(%q)", selector, words),
+						chromedp.WithPollingTimeout(5*time.Second))); err != nil {
 					t.Errorf("%s says %q", selector, words)
 				}
 			}

@@ -26,7 +26,8 @@ const (
 )
 
 // unitOf the values of each test.
-var unitOf = map[Test]string{Prefill: "tokens/s", Decode: "tokens/s", Mixed: "tokens/s", Output: "tokens/s", Throughput: "tokens/s", TPOT: "ms", TTFT: "ms", Latency: "s"}
+var unitOf = map[Test]string{Prefill: "tokens/s", Decode: "tokens/s", Mixed: "tokens/s", Output: "tokens/s", Throughput: "tokens/s",
+	TPOT: "ms", TTFT: "ms", Latency: "s"}
 
 // Unit of a test's value.
 func (t Test) Unit() string { return unitOf[t] }

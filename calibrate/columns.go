@@ -89,7 +89,8 @@ func together(o *Observation, n int64) { o.Test, o.Concurrency = Output, n }
 
 func readTwo(c *csv.Reader, header []string) (*File, error) {
 	if len(header) != 2 {
-		return nil, fmt.Errorf("the file is of no benchmark that is known; a table of one's own has two columns under a header, such as context,tokens/s")
+		return nil, fmt.Errorf("the file is of no benchmark that is known; a table of one's own has two columns under a header, such as " +
+			"context,tokens/s")
 	}
 	set := varied[strings.ToLower(header[0])]
 	switch {

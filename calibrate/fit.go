@@ -122,9 +122,11 @@ func newPoint(o *Observation, p Predictor) (*point, *Refusal) {
 	case !(mid > 0) || math.IsInf(mid, 0):
 		return refuse("", "", "has no prediction")
 	case f.Best > 0 && over > beyond:
-		return refuse(string(o.Test), value, fmt.Sprintf("is beyond what the datasheet allows, %.4g %s: is it this model on this device, in %s?", f.Best, unit, unit))
+		return refuse(string(o.Test), value, fmt.Sprintf("is beyond what the datasheet allows, %.4g %s: is it this model on this "+
+			"device, in %s?", f.Best, unit, unit))
 	case ratio > apart || ratio < 1.0/apart:
-		return refuse(string(o.Test), value, fmt.Sprintf("is %.2g times the prediction of %.4g %s: is it this model on this device, in %s?", ratio, mid, unit, unit))
+		return refuse(string(o.Test), value, fmt.Sprintf("is %.2g times the prediction of %.4g %s: is it this model on this device, in %s?",
+			ratio, mid, unit, unit))
 	}
 	return x, nil
 }

@@ -37,7 +37,8 @@ func (b bench) Formula(o *Observation) (*Formula, error) {
 	}
 	levels := []coef.Level{{Name: "all", Key: "all"}, {Name: deviceLevel, Key: o.Hardware}}
 	depth := float64(o.Depth)
-	return &Formula{Table: "bench", Coefs: b.table, Uses: []coef.Use{{Name: "read", Levels: levels}, {Name: "launch", Levels: levels}}, Best: rate / bytesRead, Repeat: 0.04, Machines: 0.1,
+	return &Formula{Table: "bench", Coefs: b.table, Uses: []coef.Use{{Name: "read", Levels: levels}, {Name: "launch", Levels: levels}},
+		Best: rate / bytesRead, Repeat: 0.04, Machines: 0.1,
 		Value: func(c []float64) float64 { return 1 / (c[1] + (bytesRead+depth*131072)/(c[0]*rate)) }}, nil
 }
 
@@ -47,7 +48,8 @@ func observed(device string, read, launchTime, noise float64, n int) (out []Obse
 	for i := range n {
 		depth := int64(i) * 4096
 		v := 1 / (launchTime + (bytesRead+float64(depth)*131072)/(read*rate))
-		out = append(out, Observation{At: strings.Repeat("i", i+1), Hardware: device, Test: Decode, Answer: 1, Depth: depth, Value: v * math.Exp(noise*chance.NormFloat64())})
+		out = append(out, Observation{At: strings.Repeat("i", i+1), Hardware: device, Test: Decode, Answer: 1, Depth: depth,
+			Value: v * math.Exp(noise*chance.NormFloat64())})
 	}
 	return out
 }
@@ -78,7 +80,8 @@ func TestFitFinds(t *testing.T) {
 			t.Error("a device that was not measured changed")
 		}
 		levels := []coef.Level{{Name: deviceLevel, Key: device}}
-		if now, old := table.At(coef.Use{Name: "read", Levels: levels}).Var, b.table.At(coef.Use{Name: "read", Levels: levels}).Var; device == "unseen" && now >= old {
+		if now, old := table.At(coef.Use{Name: "read", Levels: levels}).Var,
+			b.table.At(coef.Use{Name: "read", Levels: levels}).Var; device == "unseen" && now >= old {
 			t.Errorf("the doubt of %s went from %g to %g", device, old, now)
 		}
 	}

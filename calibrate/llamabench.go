@@ -138,7 +138,8 @@ func cells(line string) []string {
 }
 
 // markdownNames are the columns of the table by the names of the other formats.
-var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threads", "fa": "flash_attn", "backend": "backends", "model": "model_type"}
+var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threads", "fa": "flash_attn", "backend": "backends",
+	"model": "model_type"}
 
 var (
 	deviceLine = pattern(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)

@@ -49,7 +49,8 @@ func ownOf(table string, points []point) (out []Own) {
 // test of an observation: two with the same are repeated runs.
 func (x *point) test() string {
 	o := x.Observation
-	return fmt.Sprint(o.Model, " ", o.Weights, " ", o.Test, " ", o.Prompt, " ", o.Answer, " ", o.Depth, " ", o.Concurrency, " ", o.Devices, " ", o.Flash, " ", o.UBatch, " ", o.TypeK, " ", o.TypeV)
+	return fmt.Sprint(o.Model, " ", o.Weights, " ", o.Test, " ", o.Prompt, " ", o.Answer, " ", o.Depth, " ", o.Concurrency, " ", o.Devices,
+		" ", o.Flash, " ", o.UBatch, " ", o.TypeK, " ", o.TypeV)
 }
 
 // device in the words of the coefficients that belong to it.

@@ -12,7 +12,8 @@ import (
 // widths are those of the bands of decoding and of prompts on a card, over their figures.
 func widths(t *testing.T, c memwall.Calibration) (decode, prompt float64) {
 	t.Helper()
-	a, err := (&memwall.Asker{Calibration: c}).Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "rtx-3090", Plan: plan.Plan{Weights: "q4_k_m"}})
+	a, err := (&memwall.Asker{Calibration: c}).Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "rtx-3090",
+		Plan: plan.Plan{Weights: "q4_k_m"}})
 	if err != nil || a.Speed == nil || a.Speed.Decode == nil || a.Speed.Prefill == nil {
 		t.Fatalf("%v", err)
 	}
@@ -52,7 +53,8 @@ func TestBandOfOwn(t *testing.T) {
 	if !ok || len(p.Own) != 1 || p.Own[0].Key != "cuda/rtx-3090" || p.Own[0].Rows != 4 {
 		t.Fatalf("%+v, spread %v", p.Own, ok)
 	}
-	if low, high := s.Band(1, p.Own[0].Variance); own > (1/low-1/high)*1.05 || own > usual/2 { // a figure that moved with its rows has a band of its own
+	if low, high := s.Band(1, p.Own[0].Variance); own > (1/low-1/high)*1.05 ||
+		own > usual/2 { // a figure that moved with its rows has a band of its own
 		t.Errorf("the band is %.3f wide, %.3f before, and rows that agree leave %.3f", own, usual, 1/low-1/high)
 	}
 	if prompt < 0.95*usualPrompt {

@@ -109,7 +109,8 @@ func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
 	var shifts []coef.Shift
 	for _, o := range p.Offsets {
 		if o.Table == name {
-			shifts = append(shifts, coef.Shift{Coefficient: o.Coefficient, Level: deviceLevel, Key: o.Key, By: coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows}})
+			shifts = append(shifts, coef.Shift{Coefficient: o.Coefficient, Level: deviceLevel, Key: o.Key,
+				By: coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows}})
 		}
 	}
 	own := map[string]float64{}

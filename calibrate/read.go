@@ -113,7 +113,8 @@ func readJSON(data []byte) (*File, error) {
 		f.record(fmt.Sprintf("row %d", i+1), r)
 	}
 	if f.Format == "" {
-		return nil, fmt.Errorf("the JSON is of no benchmark that is known: llama-bench -o json, vllm bench --save-result, SGLang bench_serving --output-file")
+		return nil, fmt.Errorf("the JSON is of no benchmark that is known: llama-bench -o json, vllm bench --save-result, SGLang " +
+			"bench_serving --output-file")
 	}
 	return f, nil
 }

@@ -55,11 +55,14 @@ func read(t *testing.T, text string) *File {
 
 func TestLlamaBenchJSON(t *testing.T) {
 	got := read(t, benchJSON)
-	row := Observation{Model: "llama 8B Q4_K - Medium", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 4090", Devices: 1, Engine: "llama.cpp", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1"}
+	row := Observation{Model: "llama 8B Q4_K - Medium", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 4090", Devices: 1,
+		Engine: "llama.cpp", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1"}
 	first, second := row, row
 	first.Date = "2026-01-02"
-	first.At, first.Model, first.Bytes, first.Build, first.Backend, first.Threads = "row 1", "models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", 4912898304, "b6123", "CUDA", "16"
-	first.UBatch, first.TypeK, first.TypeV, first.Test, first.Prompt, first.Value, first.Deviation = 512, "f16", "f16", Prefill, 512, 12800.5, 30.1
+	first.At, first.Model, first.Bytes, first.Build, first.Backend, first.Threads = "row 1",
+		"models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", 4912898304, "b6123", "CUDA", "16"
+	first.UBatch, first.TypeK, first.TypeV, first.Test, first.Prompt, first.Value, first.Deviation = 512, "f16", "f16", Prefill, 512,
+		12800.5, 30.1
 	second.At, second.Test, second.Answer, second.Depth, second.Value = "row 2", Decode, 128, 4096, 120.25
 	want := &File{Format: "llama-bench", Observations: []Observation{first, second}, Refused: []Refusal{
 		{"row 3", "avg_ts", "-3", "a rate or a time is above zero"},
@@ -91,7 +94,8 @@ func TestOneMeaning(t *testing.T) {
 
 func TestLlamaBenchMarkdown(t *testing.T) {
 	got := read(t, benchMarkdown)
-	row := Observation{Model: "llama 70B Q4_K - Medium", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 3090", Devices: 2, Engine: "llama.cpp", Build: "b6123", Backend: "CUDA", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1"}
+	row := Observation{Model: "llama 70B Q4_K - Medium", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 3090", Devices: 2,
+		Engine: "llama.cpp", Build: "b6123", Backend: "CUDA", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1"}
 	var want [3]Observation
 	for i := range want {
 		want[i] = row
@@ -109,7 +113,8 @@ func TestLlamaBenchMarkdown(t *testing.T) {
 
 func TestServing(t *testing.T) {
 	got := read(t, serveJSON)
-	row := Observation{At: "row 1", Model: "Qwen/Qwen3-32B", Hardware: "h100-sxm-80gb", Devices: 1, Engine: "vllm", Prompt: 1024, Answer: 512, Concurrency: 64, Requests: 640}
+	row := Observation{At: "row 1", Model: "Qwen/Qwen3-32B", Hardware: "h100-sxm-80gb", Devices: 1, Engine: "vllm", Prompt: 1024,
+		Answer: 512, Concurrency: 64, Requests: 640}
 	ttft, tpot, out := row, row, row
 	ttft.Test, ttft.Value, tpot.Test, tpot.Value, out.Test, out.Value = TTFT, 310.5, TPOT, 18.4, Output, 3276.8
 	if d := cmp.Diff(&File{Format: "vllm bench serve", Observations: []Observation{ttft, tpot, out}}, got); d != "" {
@@ -119,10 +124,12 @@ func TestServing(t *testing.T) {
 
 func TestSGLang(t *testing.T) {
 	got := read(t, sglangJSONL)
-	if got.Format != "SGLang bench_serving" || len(got.Observations) != 3 || got.Observations[1].Value != 30.5 || got.Observations[1].Engine != "sglang" || got.Observations[1].Concurrency != 16 {
+	if got.Format != "SGLang bench_serving" || len(got.Observations) != 3 || got.Observations[1].Value != 30.5 ||
+		got.Observations[1].Engine != "sglang" || got.Observations[1].Concurrency != 16 {
 		t.Errorf("%+v", got)
 	}
-	want := []Refusal{{At: "line 3", Why: "is no JSON object"}, {"row 2", "request_rate", "4.0", "requests that come at a rate tell how fast they came: run with --max-concurrency"}}
+	want := []Refusal{{At: "line 3", Why: "is no JSON object"},
+		{"row 2", "request_rate", "4.0", "requests that come at a rate tell how fast they came: run with --max-concurrency"}}
 	for i := range got.Refused {
 		got.Refused[i].Why, _, _ = strings.Cut(got.Refused[i].Why, ": invalid")
 	}
@@ -134,7 +141,8 @@ func TestSGLang(t *testing.T) {
 func TestOffline(t *testing.T) {
 	l := read(t, `{"avg_latency": 2.5, "latencies": [2.4, 2.6], "percentiles": {"50": 2.5}}`)
 	th := read(t, `{"elapsed_time": 10.0, "num_requests": 100, "total_num_tokens": 64000, "requests_per_second": 10.0, "tokens_per_second": 6400.0}`)
-	want := []Observation{{At: "row 1", Engine: "vllm", Test: Latency, Value: 2.5}, {At: "row 1", Engine: "vllm", Test: Throughput, Requests: 100, Value: 6400}}
+	want := []Observation{{At: "row 1", Engine: "vllm", Test: Latency, Value: 2.5},
+		{At: "row 1", Engine: "vllm", Test: Throughput, Requests: 100, Value: 6400}}
 	if d := cmp.Diff(want, append(l.Observations, th.Observations...)); d != "" {
 		t.Error(d)
 	}
@@ -143,7 +151,8 @@ func TestOffline(t *testing.T) {
 func TestTwoColumns(t *testing.T) {
 	got := read(t, twoColumns)
 	want := &File{Format: "two columns",
-		Observations: []Observation{{At: "line 2", Test: Decode, Answer: 1, Concurrency: 1, Value: 61.5}, {At: "line 3", Test: Decode, Answer: 1, Depth: 4096, Concurrency: 1, Value: 55.25}},
+		Observations: []Observation{{At: "line 2", Test: Decode, Answer: 1, Concurrency: 1, Value: 61.5},
+			{At: "line 3", Test: Decode, Answer: 1, Depth: 4096, Concurrency: 1, Value: 55.25}},
 		Refused: []Refusal{{"line 4", "tokens/s", "-1", "a rate or a time is above zero"},
 			{"line 5", "tokens/s", "4e12", "is beyond any machine: is the unit tokens/s?"}, {"line 6", "context", "many", "is no count"}}}
 	if d := cmp.Diff(want, got); d != "" {
@@ -176,7 +185,9 @@ func TestUnread(t *testing.T) {
 }
 
 func TestQuantOf(t *testing.T) {
-	for text, want := range map[string]string{"llama 7B Q4_0": "Q4_0", "llama 8B Q4_K - Medium": "Q4_K - Medium", "gpt-oss 20B MXFP4 MoE": "MXFP4 MoE", "qwen2 7B F16": "F16", "llama 8B IQ4_XS - 4.25 bpw": "IQ4_XS - 4.25 bpw", "llama 8B all F32": "all F32", "llama": ""} {
+	for text, want := range map[string]string{"llama 7B Q4_0": "Q4_0", "llama 8B Q4_K - Medium": "Q4_K - Medium",
+		"gpt-oss 20B MXFP4 MoE": "MXFP4 MoE", "qwen2 7B F16": "F16", "llama 8B IQ4_XS - 4.25 bpw": "IQ4_XS - 4.25 bpw",
+		"llama 8B all F32": "all F32", "llama": ""} {
 		if got := quantOf(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -194,7 +205,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, o := range got.Observations {
-			if !(o.Value > 0 && o.Value <= longest*1e3) || o.Test.Unit() == "" || o.At == "" || o.Depth < 0 || o.Prompt < 0 || o.Concurrency < 0 {
+			if !(o.Value > 0 && o.Value <= longest*1e3) || o.Test.Unit() == "" || o.At == "" || o.Depth < 0 || o.Prompt < 0 ||
+				o.Concurrency < 0 {
 				t.Errorf("%+v", o)
 			}
 		}

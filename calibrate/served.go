@@ -48,7 +48,8 @@ func (f *Formulas) served(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	load := serving.Load{Users: o.Concurrency, Prompt: o.Prompt, Output: o.Answer, Burst: true}
-	x := &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Own: m.Own(closedKinds[o.Test]), Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}
+	x := &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Own: m.Own(closedKinds[o.Test]),
+		Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}
 	machines, err := stream.Fitted()
 	if err != nil {
 		return nil, err
@@ -103,6 +104,8 @@ func request(o *Observation) (*memwall.Request, error) {
 	if _, _, err := hardware.Parse(on, 0); err != nil {
 		return nil, fmt.Errorf("%q is no hardware that is known: give --on, as memwall hardware lists it or described", clip(on))
 	}
-	return &memwall.Request{Ask: "fit", Model: strings.TrimSpace(o.Model), Hardware: on, Plan: plan.Plan{Engine: o.Engine, Weights: o.Weights,
-		Sequences: plan.Int(o.Concurrency), PromptTokens: plan.Int(o.Prompt), OutputTokens: plan.Int(o.Answer), Context: plan.Int(o.Prompt + o.Answer)}}, nil
+	return &memwall.Request{Ask: "fit", Model: strings.TrimSpace(o.Model), Hardware: on,
+		Plan: plan.Plan{Engine: o.Engine, Weights: o.Weights,
+			Sequences: plan.Int(o.Concurrency), PromptTokens: plan.Int(o.Prompt), OutputTokens: plan.Int(o.Answer),
+			Context: plan.Int(o.Prompt + o.Answer)}}, nil
 }

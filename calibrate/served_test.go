@@ -17,7 +17,8 @@ func loops(t *testing.T, slower float64) []Observation {
 	var out []Observation
 	for i, users := range []int64{1, 8, 32, 64} {
 		for _, test := range []Test{TPOT, Output} {
-			o := Observation{At: fmt.Sprintf("row %d", i+1), Model: "Qwen/Qwen3-32B", Hardware: "h100-sxm-80gb", Devices: 2, Engine: "vllm", Test: test, Prompt: 512, Answer: 256, Concurrency: users, Requests: 10 * users}
+			o := Observation{At: fmt.Sprintf("row %d", i+1), Model: "Qwen/Qwen3-32B", Hardware: "h100-sxm-80gb", Devices: 2, Engine: "vllm",
+				Test: test, Prompt: 512, Answer: 256, Concurrency: users, Requests: 10 * users}
 			x, err := f.Formula(&o)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +52,8 @@ func TestServedIsTuned(t *testing.T) {
 		}
 	}
 	tuned, err := p.Tune()
-	if err != nil || tuned.Table(memwall.ServingTable, "h100-sxm-80gb") == nil || tuned.Table(memwall.ServingTable, "h200-sxm-141gb") != nil || tuned.Table(memwall.StreamTable, "h100-sxm-80gb") != nil {
+	if err != nil || tuned.Table(memwall.ServingTable, "h100-sxm-80gb") == nil ||
+		tuned.Table(memwall.ServingTable, "h200-sxm-141gb") != nil || tuned.Table(memwall.StreamTable, "h100-sxm-80gb") != nil {
 		t.Error("the tuned table is of that device and of servers alone", err)
 	}
 }
@@ -78,7 +80,8 @@ func TestServedRefuses(t *testing.T) {
 // servedWidths are those of the bands of a token and of the first one of a server, over their figures.
 func servedWidths(t *testing.T, model string, c memwall.Calibration) (token, first float64) {
 	t.Helper()
-	a, err := (&memwall.Asker{Calibration: c}).Ask(&memwall.Request{Ask: "fit", Model: model, Hardware: "2xh100-sxm-80gb", Plan: plan.Plan{Engine: "vllm", Sequences: 16, PromptTokens: 512, OutputTokens: 256, Context: 768}})
+	a, err := (&memwall.Asker{Calibration: c}).Ask(&memwall.Request{Ask: "fit", Model: model, Hardware: "2xh100-sxm-80gb",
+		Plan: plan.Plan{Engine: "vllm", Sequences: 16, PromptTokens: 512, OutputTokens: 256, Context: 768}})
 	if err != nil || a.Speed == nil || a.Speed.TPOT == nil || a.Speed.TTFT == nil {
 		t.Fatalf("%v", err)
 	}

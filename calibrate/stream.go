@@ -44,7 +44,8 @@ func (s *Stream) Formula(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	kind := map[Test]string{Prefill: "prefill", Decode: "decode", Mixed: "both"}[o.Test]
-	f := &Formula{Table: memwall.StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}
+	f := &Formula{Table: memwall.StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o),
+		Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}
 	if o.Test != Mixed {
 		f.Own = stream.Own(kind, &in.Stages[0], o.Engine)
 	}
@@ -95,7 +96,8 @@ func (s *Stream) input(o *Observation) (*stream.Input, int64, error) {
 		return nil, 0, err
 	}
 	threads, _ := strconv.ParseFloat(o.Threads, 64)
-	in := &stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(o.Bytes), Engine: o.Engine, Built: built(o.Date), Flash: o.Flash, UBatch: o.UBatch, KVBytes: cacheWidth(o),
+	in := &stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(o.Bytes), Engine: o.Engine, Built: built(o.Date), Flash: o.Flash,
+		UBatch: o.UBatch, KVBytes: cacheWidth(o),
 		Stages: []stream.Stage{{Backend: backend, Device: d, Threads: max(0, threads), Dense: 1, Experts: 1, Head: 1}}}
 	return in, int64(len(m.Decoder().Layers)), nil
 }

@@ -15,7 +15,8 @@ func rowsOf(t *testing.T, share float64) []Observation {
 	s := &Stream{Models: memwall.Catalog{}}
 	var out []Observation
 	for i, depth := range []int64{0, 2048, 8192, 16384} {
-		o := Observation{At: fmt.Sprintf("row %d", i+1), Model: "models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 3090", Devices: 1, Engine: "llama.cpp", Backend: "CUDA",
+		o := Observation{At: fmt.Sprintf("row %d", i+1), Model: "models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", Weights: "Q4_K - Medium",
+			Hardware: "NVIDIA GeForce RTX 3090", Devices: 1, Engine: "llama.cpp", Backend: "CUDA",
 			Concurrency: 1, GPULayers: "99", Flash: "1", Test: Decode, Answer: 128, Depth: depth}
 		f, err := s.Formula(&o)
 		if err != nil {
@@ -77,7 +78,8 @@ func TestWrongUnit(t *testing.T) {
 	obs := rowsOf(t, 1)[:2]
 	obs[0].Value, obs[1].Value = 8.1, 900
 	_, refused, err := Fit(obs, &Stream{Models: memwall.Catalog{}})
-	if err != nil || len(refused) != 2 || !strings.Contains(refused[0].Why, "times the prediction") || !strings.Contains(refused[1].Why, "datasheet allows") {
+	if err != nil || len(refused) != 2 || !strings.Contains(refused[0].Why, "times the prediction") ||
+		!strings.Contains(refused[1].Why, "datasheet allows") {
 		t.Errorf("%+v %v", refused, err)
 	}
 }

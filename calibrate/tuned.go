@@ -18,7 +18,8 @@ var _ memwall.Calibration = (*Tuned)(nil)
 // Tune prepares the tables.
 func (p *Profile) Tune() (*Tuned, error) {
 	t := &Tuned{p, map[string]*coef.Table{}}
-	for name, fitted := range map[string]func() (*coef.Table, error){memwall.StreamTable: stream.Fitted, memwall.ServingTable: serving.Fitted} {
+	for name, fitted := range map[string]func() (*coef.Table, error){memwall.StreamTable: stream.Fitted,
+		memwall.ServingTable: serving.Fitted} {
 		table, err := fitted()
 		if err != nil {
 			return nil, err

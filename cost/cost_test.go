@@ -121,7 +121,8 @@ func TestOwn(t *testing.T) {
 	if math.Abs(r.PerHour.Mid-want) > 1e-9 {
 		t.Errorf("%v $/h, want %v", r.PerHour.Mid, want)
 	}
-	for _, bad := range []cost.Terms{{}, {LifetimeHours: 1000, PerKWh: 0.5}, {LifetimeHours: -1, PerKWh: 0.5, Overhead: 1}, {LifetimeHours: math.NaN(), PerKWh: 1, Overhead: 1}} {
+	for _, bad := range []cost.Terms{{}, {LifetimeHours: 1000, PerKWh: 0.5}, {LifetimeHours: -1, PerKWh: 0.5, Overhead: 1},
+		{LifetimeHours: math.NaN(), PerKWh: 1, Overhead: 1}} {
 		if cost.Own("rtx-4090", 1, watts, bad).PerHour.Known() {
 			t.Errorf("%+v give a price", bad)
 		}
@@ -155,7 +156,8 @@ func TestRentByProvider(t *testing.T) {
 			}
 		}
 		if r.Rows != len(providers) || r.PerHour.Mid != providers[r.Price.Provider] {
-			t.Errorf("%d devices: %v $/h of %d rows, %s asks %v of %d", n, r.PerHour.Mid, r.Rows, r.Price.Provider, providers[r.Price.Provider], len(providers))
+			t.Errorf("%d devices: %v $/h of %d rows, %s asks %v of %d", n, r.PerHour.Mid, r.Rows, r.Price.Provider,
+				providers[r.Price.Provider], len(providers))
 		}
 		if r.PerHour.Mid < last {
 			t.Errorf("%d devices cost %v $/h, fewer %v", n, r.PerHour.Mid, last)

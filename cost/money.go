@@ -104,7 +104,8 @@ func rate(rows []hardware.Price, hour func(*hardware.Price) float64) Rate {
 	}
 	slices.SortStableFunc(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
 	mid := rows[stat.MedianRow(len(rows))]
-	r := Rate{PerHour: Figure{Mid: hour(&mid), Low: hour(&rows[0]), High: hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows), Date: mid.Date}
+	r := Rate{PerHour: Figure{Mid: hour(&mid), Low: hour(&rows[0]), High: hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows),
+		Date: mid.Date}
 	if s, ok := hardware.Cite(mid.Source); ok {
 		r.Source = s.Citation
 		r.Date = cmp.Or(r.Date, s.Date)

@@ -22,7 +22,9 @@ func read(t testing.TB, text string) *Report {
 	return r
 }
 
-const torchOOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.02 GiB is free. Including non-PyTorch memory, this process has 22.48 GiB memory in use. Of the allocated memory 21.70 GiB is allocated by PyTorch, and 401.50 MiB is reserved by PyTorch but unallocated."
+const torchOOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 0 has a total capacity of 23.52 GiB of " +
+	"which 1.02 GiB is free. Including non-PyTorch memory, this process has 22.48 GiB memory in use. Of the allocated memory 21.70 GiB " +
+	"is allocated by PyTorch, and 401.50 MiB is reserved by PyTorch but unallocated."
 
 // worth reports whether a line is worth looking at.
 func worth(text string) bool {
@@ -155,7 +157,8 @@ func TestSeveral(t *testing.T) {
 // TestSecrets: nothing that looks like a key is kept of a message.
 func TestSecrets(t *testing.T) {
 	secret := []string{"hf_abcdefghijklmnopqrstuvwx", "sk-abcdefghijklmnopqrstuvwx", "hunter2pass", "eyJhbGciOiJIUzI1NiJ9abcdef"}
-	text := "Authorization: Bearer " + secret[3] + " HF_TOKEN=" + secret[0] + " --api-key " + secret[1] + " https://me:" + secret[2] + "@host/x CUDA out of memory. Tried to allocate 1.50 GiB password: " + secret[2] + " {\"api_key\": \"" + secret[1] + "\"}"
+	text := "Authorization: Bearer " + secret[3] + " HF_TOKEN=" + secret[0] + " --api-key " + secret[1] + " https://me:" + secret[2] +
+		"@host/x CUDA out of memory. Tried to allocate 1.50 GiB password: " + secret[2] + " {\"api_key\": \"" + secret[1] + "\"}"
 	f := read(t, text).First()
 	for _, s := range secret {
 		if strings.Contains(f.Text, s) {
@@ -169,14 +172,17 @@ func TestSecrets(t *testing.T) {
 
 // TestBadText: what is no text is refused, what is odd in a text is read over.
 func TestBadText(t *testing.T) {
-	for name, text := range map[string]string{"zip": "PK\x03\x04" + strings.Repeat("\x00\x01\x9a\xff", 100), "gzip": "\x1f\x8b\x08\x00" + strings.Repeat("\x80\x00\x03", 50), "empty": "", "blank": " \n \n"} {
+	for name, text := range map[string]string{"zip": "PK\x03\x04" + strings.Repeat("\x00\x01\x9a\xff", 100),
+		"gzip": "\x1f\x8b\x08\x00" + strings.Repeat("\x80\x00\x03", 50), "empty": "", "blank": " \n \n"} {
 		if _, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}
 	for name, text := range map[string]string{
-		"coloured": "\x1b[31m" + torchOOM + "\x1b[0m", "zeros": torchOOM + "\x00", "windows": strings.ReplaceAll(torchOOM, ". ", ".\r\n"), "utf-16": "\xff\xfe" + wide(torchOOM),
-		"indented": "│   " + torchOOM + " │", "long line": strings.Repeat("x", 100_000) + " " + torchOOM, "progress": strings.Repeat("1%|x\r", 1000) + torchOOM,
+		"coloured": "\x1b[31m" + torchOOM + "\x1b[0m", "zeros": torchOOM + "\x00", "windows": strings.ReplaceAll(torchOOM, ". ", ".\r\n"),
+		"utf-16":   "\xff\xfe" + wide(torchOOM),
+		"indented": "│   " + torchOOM + " │", "long line": strings.Repeat("x", 100_000) + " " + torchOOM,
+		"progress": strings.Repeat("1%|x\r", 1000) + torchOOM,
 	} {
 		if f := read(t, text).First(); f == nil || f.Requested.Bytes != 1610612736 || !f.Free.Known {
 			t.Errorf("%s: %+v", name, f)
@@ -222,8 +228,10 @@ func TestPlaces(t *testing.T) {
 		frames []string
 		place  Place
 	}{
-		{[]string{"trainer.train()", "loss.backward()"}, Backward}, {[]string{"self.training_step(x)", "F.cross_entropy(a, b)"}, Loss}, {[]string{"model(x)", "torch.nn.functional.softmax(w)"}, Attention},
-		{[]string{"optimizer.step()", "state['exp_avg'] = torch.zeros_like(p)"}, Optimizer}, {[]string{"AutoModel.from_pretrained(n)"}, Loading}, {[]string{"main()"}, Nowhere},
+		{[]string{"trainer.train()", "loss.backward()"}, Backward}, {[]string{"self.training_step(x)", "F.cross_entropy(a, b)"}, Loss},
+		{[]string{"model(x)", "torch.nn.functional.softmax(w)"}, Attention},
+		{[]string{"optimizer.step()", "state['exp_avg'] = torch.zeros_like(p)"}, Optimizer},
+		{[]string{"AutoModel.from_pretrained(n)"}, Loading}, {[]string{"main()"}, Nowhere},
 	} {
 		f := read(t, trace(c.frames...)).First()
 		if f.Place != c.place || f.Step != 312 {
@@ -235,9 +243,11 @@ func TestPlaces(t *testing.T) {
 // TestSettings: arguments of training are read from flags, configurations and Python.
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ line, field, value string }{
-		{"python train.py --per_device_train_batch_size 4 --bf16", "micro_batch", "4"}, {"per_device_train_batch_size=8,", "micro_batch", "8"}, {"  micro_batch_size: 2", "micro_batch", "2"},
+		{"python train.py --per_device_train_batch_size 4 --bf16", "micro_batch", "4"},
+		{"per_device_train_batch_size=8,", "micro_batch", "8"}, {"  micro_batch_size: 2", "micro_batch", "2"},
 		{`"gradient_accumulation_steps": 16,`, "accumulation", "16"}, {"  Instantaneous batch size per device = 6", "micro_batch", "6"}, {"gradient_checkpointing=True,", "recompute", "full"},
-		{"--max_seq_length=2048", "sequence_length", "2048"}, {"optim=OptimizerNames.X, optim: adamw_bnb_8bit", "", ""}, {"--optim adamw_bnb_8bit", "optimizer", "adamw-8bit"},
+		{"--max_seq_length=2048", "sequence_length", "2048"}, {"optim=OptimizerNames.X, optim: adamw_bnb_8bit", "", ""},
+		{"--optim adamw_bnb_8bit", "optimizer", "adamw-8bit"},
 	} {
 		var s settings
 		in := scan(c.line)
@@ -342,7 +352,8 @@ func BenchmarkLog(b *testing.B) {
 func FuzzDiagnose(f *testing.F) {
 	f.Add(torchOOM)
 	f.Add(ordinaryLines)
-	f.Add("GPU 0 has a total capacity of 99999999999999999999 GiB CUDA out of memory. Tried to allocate -1 GiB. Process 1 has Process 2 has 1 GiB")
+	f.Add("GPU 0 has a total capacity of 99999999999999999999 GiB CUDA out of memory. Tried to allocate -1 GiB. Process 1 has Process 2 " +
+		"has 1 GiB")
 	f.Add("ggml_gallocr_reserve_n: failed to allocate  buffer of size 9223372036854775807\nOOMKilled\nCode: 137")
 	f.Add("max seq len (0), (0 GiB KV cache is needed To serve at least one request with the model (1/0 GiB)")
 	for _, rules := range families {
@@ -360,7 +371,8 @@ func FuzzDiagnose(f *testing.F) {
 		}
 		for i := range r.Findings {
 			x := &r.Findings[i]
-			if len(x.Text) > maxText+8 || x.Requested.Bytes < 0 || x.Unallocated.Bytes < 0 || x.Others.Bytes < 0 || x.Requested.Bytes > unit.Bytes(most) || x.Kind == "" {
+			if len(x.Text) > maxText+8 || x.Requested.Bytes < 0 || x.Unallocated.Bytes < 0 || x.Others.Bytes < 0 ||
+				x.Requested.Bytes > unit.Bytes(most) || x.Kind == "" {
 				t.Fatalf("%+v", x)
 			}
 		}

@@ -99,7 +99,8 @@ func (f *Finding) others() {
 
 // devices are the ways to name one; the first that a text holds is taken.
 var devices = []struct{ before, name string }{
-	{"GPU ", "GPU "}, {"on device ", "device "}, {"cuda:", "GPU "}, {"NC ", "NC "}, {"NPU ", "NPU "}, {"XPU ", "XPU "}, {"current device: ", "device "}, {"Allocator (GPU_", "GPU "}, {"Allocation on device ", "GPU "},
+	{"GPU ", "GPU "}, {"on device ", "device "}, {"cuda:", "GPU "}, {"NC ", "NC "}, {"NPU ", "NPU "}, {"XPU ", "XPU "},
+	{"current device: ", "device "}, {"Allocator (GPU_", "GPU "}, {"Allocation on device ", "GPU "},
 }
 
 // deviceIn finds the device that a message names.

@@ -19,11 +19,14 @@ var gauges = []gauge{
 	// Megatron-LM (megatron/training/utils.py, report_memory), DeepSpeed (runtime/utils.py, see_memory_usage)
 	{words: "memory (MB) | allocated:", unit: unit.MiB, name: "allocated"}, {words: "see_memory_usage] MA ", name: "MA, allocated"},
 	// torchtitan (components/metrics.py), torchtune (training/memory.py), axolotl
-	{words: "memory: ", name: "memory"}, {words: "peak_memory_alloc", unit: unit.GiB}, {words: "peak_memory_active", unit: unit.GiB}, {words: "max_mem_active(gib)", unit: unit.GiB, name: "active"}, {words: "max_active (GiB)", unit: unit.GiB, name: "active"},
+	{words: "memory: ", name: "memory"}, {words: "peak_memory_alloc", unit: unit.GiB}, {words: "peak_memory_active", unit: unit.GiB},
+	{words: "max_mem_active(gib)", unit: unit.GiB, name: "active"}, {words: "max_active (GiB)", unit: unit.GiB, name: "active"},
 	// Lightning
 	{words: "memory.used (MB)", unit: unit.MiB, name: "memory used"},
-	{words: "memory_allocated"}, {words: "max_memory_allocated"}, {words: "memory allocated"}, {words: "allocated memory"}, {words: "max_reserved"}, {words: "memory_reserved"}, {words: "memory reserved"},
-	{words: "GPU memory usage"}, {words: "GPU memory used"}, {words: "gpu_mem"}, {words: "GPU mem"}, {words: "mem_allocated"}, {words: "memory/max_allocated"}, {words: "max mem"}, {words: "peak_mem"}, {words: "RSS"}, {words: "rss"},
+	{words: "memory_allocated"}, {words: "max_memory_allocated"}, {words: "memory allocated"}, {words: "allocated memory"},
+	{words: "max_reserved"}, {words: "memory_reserved"}, {words: "memory reserved"},
+	{words: "GPU memory usage"}, {words: "GPU memory used"}, {words: "gpu_mem"}, {words: "GPU mem"}, {words: "mem_allocated"},
+	{words: "memory/max_allocated"}, {words: "max mem"}, {words: "peak_mem"}, {words: "RSS"}, {words: "rss"},
 }
 
 func (g *gauge) title() string {

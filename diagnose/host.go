@@ -2,13 +2,17 @@ package diagnose
 
 // Memory of the host: allocators of C++ and Python, page-locked memory, numpy.
 
-var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory off, a smaller offload", Later: "more host memory, or nothing offloaded to it"}
+var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory off, a smaller offload",
+	Later: "more host memory, or nothing offloaded to it"}
 
 var hostRules = []rule{
-	{words: "ArrayMemoryError: Unable to allocate ", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host", figures: []figure{{requested, "Unable to allocate ", "", false}}},
-	{words: "Unable to allocate …for an array with shape", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host", figures: []figure{{requested, "Unable to allocate ", "", false}}},
+	{words: "ArrayMemoryError: Unable to allocate ", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host",
+		figures: []figure{{requested, "Unable to allocate ", "", false}}},
+	{words: "Unable to allocate …for an array with shape", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host",
+		figures: []figure{{requested, "Unable to allocate ", "", false}}},
 	{words: "paging file is too small", kind: HostMemory, engine: "windows", device: "host",
-		fix: &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory", Later: "more host memory, or weights that are loaded one shard after the other"}},
+		fix: &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
+			Later: "more host memory, or weights that are loaded one shard after the other"}},
 	{words: "RuntimeError: bad allocation", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 	{words: "std::bad_alloc", kind: HostMemory, engine: "", backend: "cpu", device: "host", follows: true},
 	{words: "cannot allocate memory for thread-local data", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
@@ -18,8 +22,10 @@ var hostRules = []rule{
 	{words: "cudaHostAlloc…out of memory", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
 	{words: "cudaHostRegister…failed", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
 	{words: "cudaMallocHost…out of memory", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
-	{words: "to allocate …pinned memory", kind: PinnedMemory, engine: "", device: "host", unless: []string{"ggml_", "WARNING: failed"}, figures: []figure{{requested, "allocate ", "", false}}, fix: pinFix},
-	{words: "memory allocation of …bytes failed", kind: HostMemory, engine: "", backend: "cpu", device: "host", figures: []figure{{requested, "memory allocation of ", "", true}}},
+	{words: "to allocate …pinned memory", kind: PinnedMemory, engine: "", device: "host", unless: []string{"ggml_", "WARNING: failed"},
+		figures: []figure{{requested, "allocate ", "", false}}, fix: pinFix},
+	{words: "memory allocation of …bytes failed", kind: HostMemory, engine: "", backend: "cpu", device: "host",
+		figures: []figure{{requested, "memory allocation of ", "", true}}},
 	{words: "ErrorOutOfHostMemory", kind: HostMemory, engine: "llama.cpp", backend: "vulkan", device: "host"},
 	{words: "fatal error: runtime: out of memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 }

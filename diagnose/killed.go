@@ -2,39 +2,56 @@ package diagnose
 
 // Linux (mm/oom_kill.c), Kubernetes, Docker, systemd-oomd, Ray's memory monitor, launchers that tell how a child ended.
 
-var limitFix = &Fix{Now: "a higher memory limit for the container", Later: "less in host memory: no copies of weights, fewer workers, no offload to the host"}
+var limitFix = &Fix{Now: "a higher memory limit for the container",
+	Later: "less in host memory: no copies of weights, fewer workers, no offload to the host"}
 
-var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that load one after the other", Later: "less in host memory: files that are mapped, fewer workers, no offload to the host"}
+var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that load one after the other",
+	Later: "less in host memory: files that are mapped, fewer workers, no offload to the host"}
 
-var jobFix = &Fix{Now: "a higher --mem (or --mem-per-gpu) for the job: sacct -o MaxRSS says what it took", Later: "less in host memory: fewer DataLoader workers, files that are mapped, no offload to the host"}
+var jobFix = &Fix{Now: "a higher --mem (or --mem-per-gpu) for the job: sacct -o MaxRSS says what it took",
+	Later: "less in host memory: fewer DataLoader workers, files that are mapped, no offload to the host"}
 
 var killedRules = []rule{
-	{words: "Memory cgroup out of memory", kind: ContainerLimit, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: limitFix},
+	{words: "Memory cgroup out of memory", kind: ContainerLimit, engine: "linux", device: "host",
+		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: limitFix},
 	{words: "oom-kill:constraint=CONSTRAINT_MEMCG", kind: ContainerLimit, engine: "linux", device: "host", fix: limitFix, follows: true},
-	{words: "memory: usage …limit ", kind: ContainerLimit, engine: "linux", device: "host", figures: []figure{{inUse, "usage ", "", false}, {limit, "limit ", "", false}}, fix: limitFix, follows: true},
-	{words: "OOMKilled", kind: ContainerLimit, engine: "kubernetes", device: "host", unless: []string{"OOMKilled\": false", "OOMKilled\":false", "OOMKilled=false", "OOMKilled: false"}, fix: limitFix},
-	{words: "low on resource: memory", kind: HostKilled, engine: "kubernetes", device: "host", figures: []figure{{limit, "threshold quantity: ", "", true}, {free, "available: ", "", true}, {inUse, "was using ", "", true}}, fix: hostFix},
-	{words: "Out of memory: Killed process", kind: HostKilled, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
-	{words: "Out of memory: Kill process", kind: HostKilled, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
+	{words: "memory: usage …limit ", kind: ContainerLimit, engine: "linux", device: "host",
+		figures: []figure{{inUse, "usage ", "", false}, {limit, "limit ", "", false}}, fix: limitFix, follows: true},
+	{words: "OOMKilled", kind: ContainerLimit, engine: "kubernetes", device: "host",
+		unless: []string{"OOMKilled\": false", "OOMKilled\":false", "OOMKilled=false", "OOMKilled: false"}, fix: limitFix},
+	{words: "low on resource: memory", kind: HostKilled, engine: "kubernetes", device: "host",
+		figures: []figure{{limit, "threshold quantity: ", "", true}, {free, "available: ", "", true}, {inUse, "was using ", "", true}},
+		fix:     hostFix},
+	{words: "Out of memory: Killed process", kind: HostKilled, engine: "linux", device: "host",
+		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
+	{words: "Out of memory: Kill process", kind: HostKilled, engine: "linux", device: "host",
+		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
 	{words: "oom-kill:constraint=CONSTRAINT_NONE", kind: HostKilled, engine: "linux", device: "host", fix: hostFix, follows: true},
 	{words: "invoked oom-killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "systemd-oomd…Killed ", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
-	{words: "Task was killed due to the node running low on memory", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix},
-	{words: "exceeds the memory usage threshold of", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix, follows: true},
+	{words: "Task was killed due to the node running low on memory", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures,
+		fix: hostFix},
+	{words: "exceeds the memory usage threshold of", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix,
+		follows: true},
 	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input,
-		fix: &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host", Later: "fewer workers: num_workers"}},
+		fix: &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host",
+			Later: "fewer workers: num_workers"}},
 	{words: "is killed by signal: Killed", kind: Killed, engine: "pytorch", device: "host", place: Input, fix: hostFix},
 	{words: "DataLoader worker (pid(s) …exited unexpectedly", kind: Killed, engine: "pytorch", device: "host", place: Input, follows: true,
-		fix: &Fix{Now: "fewer DataLoader workers, which each hold a copy of what they read", Later: "a higher memory limit for the job or the container"}},
+		fix: &Fix{Now: "fewer DataLoader workers, which each hold a copy of what they read",
+			Later: "a higher memory limit for the job or the container"}},
 	{words: "oom_kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
 	{words: "oom-kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
 	{words: "Exceeded job memory limit", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
-	{words: "exceeded memory limit (", kind: ContainerLimit, engine: "slurm", device: "host", figures: []figure{{inUse, "exceeded memory limit (", "", false}, {limit, "exceeded memory limit (… > ", "", false}}, fix: jobFix},
+	{words: "exceeded memory limit (", kind: ContainerLimit, engine: "slurm", device: "host",
+		figures: []figure{{inUse, "exceeded memory limit (", "", false}, {limit, "exceeded memory limit (… > ", "", false}}, fix: jobFix},
 	{words: "srun: error: …Out Of Memory", kind: ContainerLimit, engine: "slurm", device: "host", follows: true, fix: jobFix},
-	{words: "OUT_OF_MEMORY", kind: ContainerLimit, engine: "slurm", device: "host", follows: true, unless: []string{"STATUS_OUT_OF_MEMORY", "ERROR_OUT_OF_MEMORY", "VK_", "CUDA_ERROR"}, fix: jobFix},
+	{words: "OUT_OF_MEMORY", kind: ContainerLimit, engine: "slurm", device: "host", follows: true,
+		unless: []string{"STATUS_OUT_OF_MEMORY", "ERROR_OUT_OF_MEMORY", "VK_", "CUDA_ERROR"}, fix: jobFix},
 	{words: "has been killed by the OOM killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "Failed with result 'oom-kill'", kind: HostKilled, engine: "linux", device: "host", follows: true, fix: hostFix},
-	{words: "Memory limit exceeded (", kind: ContainerLimit, engine: "", device: "host", figures: []figure{{limit, "Memory limit exceeded (", "", false}}, fix: limitFix},
+	{words: "Memory limit exceeded (", kind: ContainerLimit, engine: "", device: "host",
+		figures: []figure{{limit, "Memory limit exceeded (", "", false}}, fix: limitFix},
 	{words: "nodes are available: …Insufficient memory", kind: Unscheduled, engine: "kubernetes", device: "host",
 		fix: &Fix{Now: "a smaller resources.requests.memory: what the pod needs, not what the node has", Later: "nodes with more memory"}},
 	{words: "zsh: killed", kind: Killed, engine: "", device: "host", fix: hostFix},

@@ -54,7 +54,8 @@ type figure struct {
 }
 
 // families are all rules, in order.
-var families = [][]rule{notMemoryRules, killedRules, vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules, metalRules, xlaRules, torchRules}
+var families = [][]rule{notMemoryRules, killedRules, vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
+	metalRules, xlaRules, torchRules}
 
 // find gives the rule of a line, of which in are the beginnings of words, and where the rule's words begin.
 func find(text string, in *hits) (*rule, int) {
@@ -97,7 +98,9 @@ func (r *rule) at(text string) int {
 }
 
 // conditions are what stands before words of a failure that has not happened.
-var conditions = []string{"if you", "in case", "avoid", "prevent", "may cause", "might cause", "may lead", "can lead", "could lead", "may result", "can cause", "could cause", "instead of", "help with", "handle ", "when ", "troubleshoot", "if a ", "if an ", "if the ", "unless"}
+var conditions = []string{"if you", "in case", "avoid", "prevent", "may cause", "might cause", "may lead", "can lead", "could lead",
+	"may result", "can cause", "could cause", "instead of", "help with", "handle ", "when ", "troubleshoot", "if a ", "if an ", "if the ",
+	"unless"}
 
 // advice reports whether a text is about failures and not one.
 func advice(before string) bool {

@@ -137,7 +137,8 @@ func (s *scanner) hit(r *rule, l *startup.Line, at int, in *hits) {
 		return
 	}
 	message := l.Text[at-min(at, 200):]
-	f := Finding{Kind: r.kind, Engine: r.engine, Backend: r.backend, Device: r.device, Place: r.place, Line: l.Number, Times: 1, Text: message[:min(len(message), maxMessage)], Cut: l.Cut, Step: s.places.step, Fix: r.fix, rule: r}
+	f := Finding{Kind: r.kind, Engine: r.engine, Backend: r.backend, Device: r.device, Place: r.place, Line: l.Number, Times: 1,
+		Text: message[:min(len(message), maxMessage)], Cut: l.Cut, Step: s.places.step, Fix: r.fix, rule: r}
 	if l.Rank != "" {
 		f.Ranks = []string{l.Rank}
 	}
@@ -163,7 +164,8 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 		return false
 	case r.engine != "" && f.Engine != r.engine && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
 		return false
-	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory && f.Kind != HostMemory:
+	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory &&
+		f.Kind != HostMemory:
 		return f.Kind.Weight() == Failure // a launcher tells of the end of what failed
 	case s.repeats(r, f):
 		return false
@@ -227,7 +229,8 @@ func (s *scanner) report() *Report {
 	s.close()
 	s.limits.give(s.found)
 	slices.SortStableFunc(s.found, func(a, b Finding) int { return int(a.Kind.Weight()) - int(b.Kind.Weight()) })
-	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands, Engine: s.places.engine, Series: s.growth.list()}
+	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands,
+		Engine: s.places.engine, Series: s.growth.list()}
 	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {
 		r.Findings = append([]Finding{*f}, r.Findings...)
 	}

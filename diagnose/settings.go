@@ -17,22 +17,34 @@ var arguments = []struct {
 	name, field string
 	means       map[string]string
 }{
-	{"per_device_train_batch_size", "micro_batch", nil}, {"micro_batch_size", "micro_batch", nil}, {"micro-batch-size", "micro_batch", nil}, {"train_micro_batch_size_per_gpu", "micro_batch", nil}, {"Instantaneous batch size per device", "micro_batch", nil},
-	{"gradient_accumulation_steps", "accumulation", nil}, {"Gradient Accumulation steps", "accumulation", nil}, {"global-batch-size", "global_batch", nil},
-	{"max_seq_length", "sequence_length", nil}, {"max_length", "sequence_length", nil}, {"max_seq_len", "sequence_length", nil}, {"cutoff_len", "sequence_length", nil}, {"sequence_len", "sequence_length", nil}, {"seq-length", "sequence_length", nil}, {"model_max_length", "sequence_length", nil}, {"block_size", "sequence_length", nil},
-	{"model_name_or_path", "model", nil}, {"base_model", "model", nil}, {"pretrained_model_name_or_path", "model", nil}, {"model_name", "model", nil},
-	{"gradient_checkpointing", "recompute", map[string]string{"True": "full", "true": "full", "False": "none", "false": "none", "unsloth": "full"}},
-	{"attn_implementation", "attention", map[string]string{"flash_attention_2": "flash", "flash_attention_3": "flash", "sdpa": "sdpa", "eager": "eager"}},
-	{"use_peft", "method", map[string]string{"True": "lora", "true": "lora"}}, {"load_in_4bit", "method", map[string]string{"True": "qlora", "true": "qlora"}}, {"lora_r", "lora_rank", nil},
-	{"optim", "optimizer", map[string]string{"adamw_torch": "adamw", "adamw_torch_fused": "adamw-fused", "adamw_hf": "adamw", "adamw_bnb_8bit": "adamw-8bit", "adamw_8bit": "adamw-8bit", "paged_adamw_8bit": "paged-adamw-8bit", "paged_adamw_32bit": "paged-adamw", "adafactor": "adafactor", "sgd": "sgd"}},
+	{"per_device_train_batch_size", "micro_batch", nil}, {"micro_batch_size", "micro_batch", nil}, {"micro-batch-size", "micro_batch", nil},
+	{"train_micro_batch_size_per_gpu", "micro_batch", nil}, {"Instantaneous batch size per device", "micro_batch", nil},
+	{"gradient_accumulation_steps", "accumulation", nil}, {"Gradient Accumulation steps", "accumulation", nil},
+	{"global-batch-size", "global_batch", nil},
+	{"max_seq_length", "sequence_length", nil}, {"max_length", "sequence_length", nil}, {"max_seq_len", "sequence_length", nil},
+	{"cutoff_len", "sequence_length", nil}, {"sequence_len", "sequence_length", nil}, {"seq-length", "sequence_length", nil},
+	{"model_max_length", "sequence_length", nil}, {"block_size", "sequence_length", nil},
+	{"model_name_or_path", "model", nil}, {"base_model", "model", nil}, {"pretrained_model_name_or_path", "model", nil},
+	{"model_name", "model", nil},
+	{"gradient_checkpointing", "recompute", map[string]string{"True": "full", "true": "full", "False": "none", "false": "none",
+		"unsloth": "full"}},
+	{"attn_implementation", "attention", map[string]string{"flash_attention_2": "flash", "flash_attention_3": "flash", "sdpa": "sdpa",
+		"eager": "eager"}},
+	{"use_peft", "method", map[string]string{"True": "lora", "true": "lora"}},
+	{"load_in_4bit", "method", map[string]string{"True": "qlora", "true": "qlora"}}, {"lora_r", "lora_rank", nil},
+	{"optim", "optimizer", map[string]string{"adamw_torch": "adamw", "adamw_torch_fused": "adamw-fused", "adamw_hf": "adamw",
+		"adamw_bnb_8bit": "adamw-8bit", "adamw_8bit": "adamw-8bit", "paged_adamw_8bit": "paged-adamw-8bit",
+		"paged_adamw_32bit": "paged-adamw", "adafactor": "adafactor", "sgd": "sgd"}},
 	{"zero_stage", "sharding", zeroStages}, {"deepspeed_stage", "sharding", zeroStages},
-	{"nproc_per_node", "devices", nil}, {"nproc-per-node", "devices", nil}, {"num_processes", "devices", nil}, {"tensor-model-parallel-size", "tp", nil}, {"pipeline-model-parallel-size", "pp", nil},
+	{"nproc_per_node", "devices", nil}, {"nproc-per-node", "devices", nil}, {"num_processes", "devices", nil},
+	{"tensor-model-parallel-size", "tp", nil}, {"pipeline-model-parallel-size", "pp", nil},
 }
 
 var zeroStages = map[string]string{"1": "zero1", "2": "zero2", "3": "zero3"}
 
 // starters begin commands of servers and of training.
-var starters = []string{"vllm serve ", "vllm.entrypoints", "sglang.launch_server", "llama-server ", "llama-cli ", "trtllm-serve ", "ollama run ", "torchrun ", "accelerate launch", "deepspeed --", "deepspeed train", "python train", "python -m torch.distributed"}
+var starters = []string{"vllm serve ", "vllm.entrypoints", "sglang.launch_server", "llama-server ", "llama-cli ", "trtllm-serve ",
+	"ollama run ", "torchrun ", "accelerate launch", "deepspeed --", "deepspeed train", "python train", "python -m torch.distributed"}
 
 const (
 	maxCommands = 4

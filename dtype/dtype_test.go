@@ -10,8 +10,10 @@ import (
 // TestGGMLBlocks: bits per weight as llama.cpp prints them for its file types and ggml.h defines blocks.
 func TestGGMLBlocks(t *testing.T) {
 	for f, want := range map[*Format]float64{
-		Q4_0: 4.5, Q4_1: 5, Q5_0: 5.5, Q5_1: 6, Q8_0: 8.5, Q2_K: 2.625, Q3_K: 3.4375, Q4_K: 4.5, Q5_K: 5.5, Q6_K: 6.5625, IQ2_XXS: 2.0625, IQ2_XS: 2.3125,
-		IQ2_S: 2.5625, IQ3_XXS: 3.0625, IQ3_S: 3.4375, IQ1_S: 1.5625, IQ1_M: 1.75, IQ4_NL: 4.5, IQ4_XS: 4.25, TQ1_0: 1.6875, TQ2_0: 2.0625, MXFP4: 4.25, NVFP4: 4.5, F16: 16, BF16: 16,
+		Q4_0: 4.5, Q4_1: 5, Q5_0: 5.5, Q5_1: 6, Q8_0: 8.5, Q2_K: 2.625, Q3_K: 3.4375, Q4_K: 4.5, Q5_K: 5.5, Q6_K: 6.5625, IQ2_XXS: 2.0625,
+		IQ2_XS: 2.3125,
+		IQ2_S:  2.5625, IQ3_XXS: 3.0625, IQ3_S: 3.4375, IQ1_S: 1.5625, IQ1_M: 1.75, IQ4_NL: 4.5, IQ4_XS: 4.25, TQ1_0: 1.6875, TQ2_0: 2.0625,
+		MXFP4: 4.25, NVFP4: 4.5, F16: 16, BF16: 16,
 	} {
 		if f.Bits() != want {
 			t.Errorf("%s: %g bits, want %g", f.Name, f.Bits(), want)
@@ -50,7 +52,8 @@ func TestFloats(t *testing.T) {
 	} {
 		g := c.f.Float
 		if g.Max() != c.max || g.SmallestNormal() != c.normal || g.SmallestSubnormal() != c.sub || g.Epsilon() != c.epsilon {
-			t.Errorf("%s: max %g normal %g subnormal %g epsilon %g", c.f.Name, g.Max(), g.SmallestNormal(), g.SmallestSubnormal(), g.Epsilon())
+			t.Errorf("%s: max %g normal %g subnormal %g epsilon %g", c.f.Name, g.Max(), g.SmallestNormal(), g.SmallestSubnormal(),
+				g.Epsilon())
 		}
 	}
 }
@@ -104,8 +107,10 @@ func TestValues(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"Q4_K_M": "q4_k_m", "Q4_K - Medium": "q4_k_m", "bfloat16": "bf16", "BF16": "bf16", "fp16": "f16", "awq": "awq", "GPTQ-Int4": "gptq", "nf4": "nf4", "FP8": "fp8", "mxfp4": "mxfp4",
-		"MXFP4_MOE": "mxfp4_moe", "IQ4_XS": "iq4_xs", "w4a16": "int4", "bitsandbytes": "nf4", "F16": "f16", "float32": "f32", "nvfp4": "nvfp4", "q8_0": "q8_0",
+		"Q4_K_M": "q4_k_m", "Q4_K - Medium": "q4_k_m", "bfloat16": "bf16", "BF16": "bf16", "fp16": "f16", "awq": "awq", "GPTQ-Int4": "gptq",
+		"nf4": "nf4", "FP8": "fp8", "mxfp4": "mxfp4",
+		"MXFP4_MOE": "mxfp4_moe", "IQ4_XS": "iq4_xs", "w4a16": "int4", "bitsandbytes": "nf4", "F16": "f16", "float32": "f32",
+		"nvfp4": "nvfp4", "q8_0": "q8_0",
 	} {
 		if r := FindRecipe(name); r == nil || r.Name != want {
 			t.Errorf("FindRecipe(%q) = %v, want %s", name, r, want)

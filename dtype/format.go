@@ -77,26 +77,29 @@ func (f *Float) Epsilon() float64 { return math.Pow(2, -float64(f.Fraction)) }
 
 // Plain formats, as PyTorch and safetensors store them.
 var (
-	F64     = &Format{Name: "f64", BlockElems: 1, BlockBytes: 8, GGML: 28, Float: &Float{Exponent: 11, Fraction: 52}}
-	F32     = &Format{Name: "f32", BlockElems: 1, BlockBytes: 4, GGML: 0, Float: &Float{Exponent: 8, Fraction: 23}}
-	TF32    = &Format{Name: "tf32", BlockElems: 1, BlockBytes: 4, GGML: NoGGML, Float: &Float{Exponent: 8, Fraction: 10}, Note: "an arithmetic mode: stored as f32, multiplied with 10 fraction bits"}
+	F64  = &Format{Name: "f64", BlockElems: 1, BlockBytes: 8, GGML: 28, Float: &Float{Exponent: 11, Fraction: 52}}
+	F32  = &Format{Name: "f32", BlockElems: 1, BlockBytes: 4, GGML: 0, Float: &Float{Exponent: 8, Fraction: 23}}
+	TF32 = &Format{Name: "tf32", BlockElems: 1, BlockBytes: 4, GGML: NoGGML, Float: &Float{Exponent: 8, Fraction: 10},
+		Note: "an arithmetic mode: stored as f32, multiplied with 10 fraction bits"}
 	F16     = &Format{Name: "f16", BlockElems: 1, BlockBytes: 2, GGML: 1, Float: &Float{Exponent: 5, Fraction: 10}}
 	BF16    = &Format{Name: "bf16", BlockElems: 1, BlockBytes: 2, GGML: 30, Float: &Float{Exponent: 8, Fraction: 7}}
 	FP8E4M3 = &Format{Name: "fp8_e4m3", BlockElems: 1, BlockBytes: 1, GGML: NoGGML, Float: &Float{Exponent: 4, Fraction: 3, NoInf: true}}
 	FP8E5M2 = &Format{Name: "fp8_e5m2", BlockElems: 1, BlockBytes: 1, GGML: NoGGML, Float: &Float{Exponent: 5, Fraction: 2}}
-	FP4E2M1 = &Format{Name: "fp4_e2m1", BlockElems: 2, BlockBytes: 1, GGML: NoGGML, Float: &Float{Exponent: 2, Fraction: 1, NoInf: true, NoNaN: true}}
-	E8M0    = &Format{Name: "e8m0", BlockElems: 1, BlockBytes: 1, GGML: NoGGML, Note: "a power of two: the scale of the MX formats"}
-	NF4     = &Format{Name: "nf4_code", BlockElems: 2, BlockBytes: 1, GGML: NoGGML, Note: "16 levels at the quantiles of a normal distribution"}
-	I64     = &Format{Name: "i64", BlockElems: 1, BlockBytes: 8, GGML: 27}
-	I32     = &Format{Name: "i32", BlockElems: 1, BlockBytes: 4, GGML: 26}
-	I16     = &Format{Name: "i16", BlockElems: 1, BlockBytes: 2, GGML: 25}
-	I8      = &Format{Name: "i8", BlockElems: 1, BlockBytes: 1, GGML: 24}
-	U8      = &Format{Name: "u8", BlockElems: 1, BlockBytes: 1, GGML: NoGGML}
-	Bool    = &Format{Name: "bool", BlockElems: 1, BlockBytes: 1, GGML: NoGGML}
-	I4      = &Format{Name: "i4", BlockElems: 2, BlockBytes: 1, GGML: NoGGML}
-	I3      = &Format{Name: "i3", BlockElems: 32, BlockBytes: 12, GGML: NoGGML}
-	I2      = &Format{Name: "i2", BlockElems: 4, BlockBytes: 1, GGML: NoGGML}
-	Bit     = &Format{Name: "bit", BlockElems: 8, BlockBytes: 1, GGML: NoGGML}
+	FP4E2M1 = &Format{Name: "fp4_e2m1", BlockElems: 2, BlockBytes: 1, GGML: NoGGML,
+		Float: &Float{Exponent: 2, Fraction: 1, NoInf: true, NoNaN: true}}
+	E8M0 = &Format{Name: "e8m0", BlockElems: 1, BlockBytes: 1, GGML: NoGGML, Note: "a power of two: the scale of the MX formats"}
+	NF4  = &Format{Name: "nf4_code", BlockElems: 2, BlockBytes: 1, GGML: NoGGML,
+		Note: "16 levels at the quantiles of a normal distribution"}
+	I64  = &Format{Name: "i64", BlockElems: 1, BlockBytes: 8, GGML: 27}
+	I32  = &Format{Name: "i32", BlockElems: 1, BlockBytes: 4, GGML: 26}
+	I16  = &Format{Name: "i16", BlockElems: 1, BlockBytes: 2, GGML: 25}
+	I8   = &Format{Name: "i8", BlockElems: 1, BlockBytes: 1, GGML: 24}
+	U8   = &Format{Name: "u8", BlockElems: 1, BlockBytes: 1, GGML: NoGGML}
+	Bool = &Format{Name: "bool", BlockElems: 1, BlockBytes: 1, GGML: NoGGML}
+	I4   = &Format{Name: "i4", BlockElems: 2, BlockBytes: 1, GGML: NoGGML}
+	I3   = &Format{Name: "i3", BlockElems: 32, BlockBytes: 12, GGML: NoGGML}
+	I2   = &Format{Name: "i2", BlockElems: 4, BlockBytes: 1, GGML: NoGGML}
+	Bit  = &Format{Name: "bit", BlockElems: 8, BlockBytes: 1, GGML: NoGGML}
 )
 
 // Plain lists the formats above, widest first.

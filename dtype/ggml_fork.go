@@ -39,8 +39,10 @@ var repacked = []struct {
 	id     int
 	of     *Format
 }{
-	{"r8", 202, Q4_0}, {"r4", 206, Q5_0}, {"r8", 208, Q8_0}, {"r4", 210, Q2_K}, {"r4", 211, Q3_K}, {"r4", 212, Q4_K}, {"r4", 213, Q5_K}, {"r4", 214, Q6_K}, {"r4", 216, IQ2_XXS}, {"r4", 217, IQ2_XS},
-	{"r4", 218, IQ3_XXS}, {"r4", 220, IQ4_NL}, {"r4", 221, IQ3_S}, {"r4", 222, IQ2_S}, {"r8", 223, IQ4_XS}, {"r16", 230, BF16}, {"r4", 233, Q6_0}, {"r4", 335, IQ2_BN}, {"r4", 337, IQ2_K}, {"r4", 338, IQ3_K},
+	{"r8", 202, Q4_0}, {"r4", 206, Q5_0}, {"r8", 208, Q8_0}, {"r4", 210, Q2_K}, {"r4", 211, Q3_K}, {"r4", 212, Q4_K}, {"r4", 213, Q5_K},
+	{"r4", 214, Q6_K}, {"r4", 216, IQ2_XXS}, {"r4", 217, IQ2_XS},
+	{"r4", 218, IQ3_XXS}, {"r4", 220, IQ4_NL}, {"r4", 221, IQ3_S}, {"r4", 222, IQ2_S}, {"r8", 223, IQ4_XS}, {"r16", 230, BF16},
+	{"r4", 233, Q6_0}, {"r4", 335, IQ2_BN}, {"r4", 337, IQ2_K}, {"r4", 338, IQ3_K},
 	{"r4", 339, IQ4_K}, {"r4", 340, IQ5_K}, {"r4", 344, IQ4_KS}, {"r4", 352, IQ5_KS}, {"r8", 353, MXFP4},
 }
 
@@ -48,7 +50,8 @@ var repacked = []struct {
 var Forked = forkedFormats()
 
 func forkedFormats() []*Format {
-	out := []*Format{Q6_0, IQ2_BN, IQ2_K, IQ3_K, IQ4_K, IQ5_K, IQ6_K, IQ4_KS, IQ2_KS, IQ4_KSS, Q8_KV, IQ5_KS, IQ2_KT, IQ3_KT, IQ4_KT, IQ3_KS, IQ2_KL, IQ1_KT, IQ1_S_R4, IQ1_M_R4}
+	out := []*Format{Q6_0, IQ2_BN, IQ2_K, IQ3_K, IQ4_K, IQ5_K, IQ6_K, IQ4_KS, IQ2_KS, IQ4_KSS, Q8_KV, IQ5_KS, IQ2_KT, IQ3_KT, IQ4_KT,
+		IQ3_KS, IQ2_KL, IQ1_KT, IQ1_S_R4, IQ1_M_R4}
 	for _, r := range repacked {
 		f := *r.of
 		f.Name, f.GGML, f.Float, f.Note = f.Name+"_"+r.suffix, r.id, nil, "rows of "+r.of.Name+", interleaved"
@@ -60,18 +63,24 @@ func forkedFormats() []*Format {
 // forkedTypes are file types of ik_llama.cpp (include/llama.h at 8337e4c). Their mixtures differ from build to build and
 // from author to author; the default type, and six bits for the head, stand for them.
 var forkedTypes = []ftype{
-	{"iq2_k", "IQ2_K - 2.375 bpw", 138, IQ2_K, nil}, {"iq3_k", "IQ3_K - 3.4325 bpw", 139, IQ3_K, nil}, {"iq4_k", "IQ4_K - 4.5 bpw", 140, IQ4_K, nil}, {"iq5_k", "IQ5_K - 5.5 bpw", 141, IQ5_K, nil},
-	{"iq6_k", "IQ6_K - 6.6 bpw", 142, IQ6_K, nil}, {"iq4_ks", "IQ4_KS - 4.25 bpw", 145, IQ4_KS, nil}, {"iq2_ks", "IQ2_KS - 2.1875 bpw", 147, IQ2_KS, nil}, {"iq4_kss", "IQ4_KSS - 4.0 bpw", 148, IQ4_KSS, nil},
-	{"iq5_ks", "IQ5_KS - 5.25 bpw", 150, IQ5_KS, nil}, {"iq2_kt", "IQ2_KT - 2.125 bpw", 151, IQ2_KT, nil}, {"iq3_kt", "IQ3_KT - 3.125 bpw", 152, IQ3_KT, nil}, {"iq4_kt", "IQ4_KT - 4.0 bpw", 153, IQ4_KT, nil},
-	{"iq3_ks", "IQ3_KS - 3.1875 bpw", 154, IQ3_KS, nil}, {"iq2_kl", "IQ2_KL - 2.6875 bpw", 155, IQ2_KL, nil}, {"iq1_kt", "IQ1_KT - 1.75 bpw", 156, IQ1_KT, nil},
+	{"iq2_k", "IQ2_K - 2.375 bpw", 138, IQ2_K, nil}, {"iq3_k", "IQ3_K - 3.4325 bpw", 139, IQ3_K, nil},
+	{"iq4_k", "IQ4_K - 4.5 bpw", 140, IQ4_K, nil}, {"iq5_k", "IQ5_K - 5.5 bpw", 141, IQ5_K, nil},
+	{"iq6_k", "IQ6_K - 6.6 bpw", 142, IQ6_K, nil}, {"iq4_ks", "IQ4_KS - 4.25 bpw", 145, IQ4_KS, nil},
+	{"iq2_ks", "IQ2_KS - 2.1875 bpw", 147, IQ2_KS, nil}, {"iq4_kss", "IQ4_KSS - 4.0 bpw", 148, IQ4_KSS, nil},
+	{"iq5_ks", "IQ5_KS - 5.25 bpw", 150, IQ5_KS, nil}, {"iq2_kt", "IQ2_KT - 2.125 bpw", 151, IQ2_KT, nil},
+	{"iq3_kt", "IQ3_KT - 3.125 bpw", 152, IQ3_KT, nil}, {"iq4_kt", "IQ4_KT - 4.0 bpw", 153, IQ4_KT, nil},
+	{"iq3_ks", "IQ3_KS - 3.1875 bpw", 154, IQ3_KS, nil}, {"iq2_kl", "IQ2_KL - 2.6875 bpw", 155, IQ2_KL, nil},
+	{"iq1_kt", "IQ1_KT - 1.75 bpw", 156, IQ1_KT, nil},
 }
 
 // forkedRecipes are those, each also under the name of its interleaved form.
 func forkedRecipes() (out []*Recipe) {
 	for i := range forkedTypes {
 		t := &forkedTypes[i]
-		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: []string{t.name + "_r4"}, Store: GGUF, Base: t.base, FType: t.id, Note: "mixture of ik_llama.cpp, head in q6_k",
-			StandsFor: t.name + " for all matrices stands for a mixture, which differs from author to author", Low: 0.93, High: 1.25, Pick: t.forked})
+		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: []string{t.name + "_r4"}, Store: GGUF, Base: t.base, FType: t.id,
+			Note:      "mixture of ik_llama.cpp, head in q6_k",
+			StandsFor: t.name + " for all matrices stands for a mixture, which differs from author to author", Low: 0.93, High: 1.25,
+			Pick: t.forked})
 	}
 	return out
 }

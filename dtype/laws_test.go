@@ -14,7 +14,8 @@ func TestEveryNameFindsItsRecipe(t *testing.T) {
 			if name == "" {
 				continue
 			}
-			for _, spelt := range []string{name, strings.ToUpper(name), strings.ReplaceAll(name, "_", " "), strings.ReplaceAll(name, "_", "-")} {
+			for _, spelt := range []string{name, strings.ToUpper(name), strings.ReplaceAll(name, "_", " "),
+				strings.ReplaceAll(name, "_", "-")} {
 				if got := FindRecipe(spelt); got != r && (got == nil || !before[got.Name]) {
 					t.Errorf("%q of %s finds %+v", spelt, r.Name, got)
 				}

@@ -44,7 +44,8 @@ func TestWhys(t *testing.T) {
 	if d := F16.Float.Fraction - BF16.Float.Fraction; d != 3 {
 		t.Errorf("f16 has %d more fraction bits than bf16", d)
 	}
-	if FP8E5M2.Float.Exponent != F16.Float.Exponent || TF32.Float.Exponent != F32.Float.Exponent || BF16.Float.Exponent != F32.Float.Exponent {
+	if FP8E5M2.Float.Exponent != F16.Float.Exponent || TF32.Float.Exponent != F32.Float.Exponent ||
+		BF16.Float.Exponent != F32.Float.Exponent {
 		t.Error("exponents")
 	}
 	if Q4_K.Bits() != Q4_0.Bits() || Q8_0.Bits() != 8.5 {

@@ -15,8 +15,10 @@ func exlRecipes() (out []*Recipe) {
 				name = version + "-" + strconv.FormatInt(bits/100, 10) + ".0bpw"
 			}
 			body, head := exl(bits), exl(600)
-			out = append(out, &Recipe{Name: name, Base: body.Elem, FType: NoGGML, Note: "ExLlama, average bits of the linear layers, head in 6",
-				StandsFor: "bits differ from layer to layer, and so many are their average", Low: 0.97, High: 1.05, Pick: averaged(body, head)})
+			out = append(out, &Recipe{Name: name, Base: body.Elem, FType: NoGGML,
+				Note:      "ExLlama, average bits of the linear layers, head in 6",
+				StandsFor: "bits differ from layer to layer, and so many are their average", Low: 0.97, High: 1.05,
+				Pick: averaged(body, head)})
 		}
 	}
 	return out
@@ -24,7 +26,8 @@ func exlRecipes() (out []*Recipe) {
 
 // exl stores 32 elements in as many quarters of a byte.
 func exl(hundredths int64) *Scheme {
-	return &Scheme{Name: "exl-" + strconv.FormatInt(hundredths, 10), Elem: &Format{Name: "exl" + strconv.FormatInt(hundredths, 10), BlockElems: 32, BlockBytes: hundredths / 25, GGML: NoGGML}}
+	return &Scheme{Name: "exl-" + strconv.FormatInt(hundredths, 10),
+		Elem: &Format{Name: "exl" + strconv.FormatInt(hundredths, 10), BlockElems: 32, BlockBytes: hundredths / 25, GGML: NoGGML}}
 }
 
 func averaged(body, head *Scheme) func(*Site) *Scheme {

@@ -23,7 +23,8 @@ var ftypes = []ftype{
 	{"q4_0", "Q4_0", 2, Q4_0, nil}, {"q4_1", "Q4_1", 3, Q4_1, nil},
 	{"q5_0", "Q5_0", 8, Q5_0, nil}, {"q5_1", "Q5_1", 9, Q5_1, nil}, {"q8_0", "Q8_0", 7, Q8_0, nil},
 	{"q2_k", "Q2_K - Medium", 10, Q2_K, []string{"q2_k_m"}}, {"q2_k_s", "Q2_K - Small", 21, Q2_K, nil},
-	{"q3_k_s", "Q3_K - Small", 11, Q3_K, nil}, {"q3_k_m", "Q3_K - Medium", 12, Q3_K, []string{"q3_k"}}, {"q3_k_l", "Q3_K - Large", 13, Q3_K, nil},
+	{"q3_k_s", "Q3_K - Small", 11, Q3_K, nil}, {"q3_k_m", "Q3_K - Medium", 12, Q3_K, []string{"q3_k"}},
+	{"q3_k_l", "Q3_K - Large", 13, Q3_K, nil},
 	{"q4_k_s", "Q4_K - Small", 14, Q4_K, nil}, {"q4_k_m", "Q4_K - Medium", 15, Q4_K, []string{"q4_k"}},
 	{"q5_k_s", "Q5_K - Small", 16, Q5_K, nil}, {"q5_k_m", "Q5_K - Medium", 17, Q5_K, []string{"q5_k"}},
 	{"q6_k", "Q6_K", 18, Q6_K, nil},
@@ -64,10 +65,15 @@ var dynamic = []struct {
 	name, like string
 	low, high  float64
 }{
-	{"ud-q2_k_xl", "q2_k", 0.9, 1.12}, {"ud-q3_k_xl", "q3_k_m", 0.9, 1.12}, {"ud-q4_k_xl", "q4_k_m", 0.9, 1.12}, {"ud-q5_k_xl", "q5_k_m", 0.92, 1.1}, {"ud-q6_k_xl", "q6_k", 0.95, 1.15}, {"ud-q8_k_xl", "q8_0", 1, 1.35},
-	{"ud-iq1_s", "iq1_s", 0.85, 1.25}, {"ud-iq1_m", "iq1_m", 0.85, 1.25}, {"ud-iq2_xxs", "iq2_xxs", 0.85, 1.2}, {"ud-iq2_m", "iq2_m", 0.85, 1.2}, {"ud-iq2_s", "iq2_s", 0.85, 1.2}, {"ud-iq2_xs", "iq2_xs", 0.85, 1.2},
-	{"ud-iq3_xxs", "iq3_xxs", 0.88, 1.15}, {"ud-iq3_s", "iq3_s", 0.88, 1.15}, {"ud-iq4_xs", "iq4_xs", 0.9, 1.12}, {"ud-iq4_nl", "iq4_nl", 0.9, 1.12}, {"ud-tq1_0", "tq1_0", 0.85, 1.3},
-	{"ud-q2_k", "q2_k", 0.9, 1.12}, {"ud-q3_k_s", "q3_k_s", 0.9, 1.12}, {"ud-q3_k_m", "q3_k_m", 0.9, 1.12}, {"ud-q4_k_s", "q4_k_s", 0.9, 1.12}, {"ud-q4_k_m", "q4_k_m", 0.9, 1.12}, {"ud-q5_k_s", "q5_k_s", 0.92, 1.1}, {"ud-q5_k_m", "q5_k_m", 0.92, 1.1}, {"ud-q6_k", "q6_k", 0.95, 1.15},
+	{"ud-q2_k_xl", "q2_k", 0.9, 1.12}, {"ud-q3_k_xl", "q3_k_m", 0.9, 1.12}, {"ud-q4_k_xl", "q4_k_m", 0.9, 1.12},
+	{"ud-q5_k_xl", "q5_k_m", 0.92, 1.1}, {"ud-q6_k_xl", "q6_k", 0.95, 1.15}, {"ud-q8_k_xl", "q8_0", 1, 1.35},
+	{"ud-iq1_s", "iq1_s", 0.85, 1.25}, {"ud-iq1_m", "iq1_m", 0.85, 1.25}, {"ud-iq2_xxs", "iq2_xxs", 0.85, 1.2},
+	{"ud-iq2_m", "iq2_m", 0.85, 1.2}, {"ud-iq2_s", "iq2_s", 0.85, 1.2}, {"ud-iq2_xs", "iq2_xs", 0.85, 1.2},
+	{"ud-iq3_xxs", "iq3_xxs", 0.88, 1.15}, {"ud-iq3_s", "iq3_s", 0.88, 1.15}, {"ud-iq4_xs", "iq4_xs", 0.9, 1.12},
+	{"ud-iq4_nl", "iq4_nl", 0.9, 1.12}, {"ud-tq1_0", "tq1_0", 0.85, 1.3},
+	{"ud-q2_k", "q2_k", 0.9, 1.12}, {"ud-q3_k_s", "q3_k_s", 0.9, 1.12}, {"ud-q3_k_m", "q3_k_m", 0.9, 1.12},
+	{"ud-q4_k_s", "q4_k_s", 0.9, 1.12}, {"ud-q4_k_m", "q4_k_m", 0.9, 1.12}, {"ud-q5_k_s", "q5_k_s", 0.92, 1.1},
+	{"ud-q5_k_m", "q5_k_m", 0.92, 1.1}, {"ud-q6_k", "q6_k", 0.95, 1.15},
 }
 
 func standIn(u *struct {
@@ -101,7 +107,8 @@ func largeEnd(name, like string, known []*Recipe) *Recipe {
 			out.Name, out.Title, out.FType, out.Aliases = name, strings.ToUpper(name), NoGGML, nil
 			out.Note = like + " with embeddings and head in q8_0"
 			out.Pick = func(s *Site) *Scheme {
-				if c := s.Role.Category(); (c == CatEmbedding || c == CatHead) && s.Dims >= 2 && !s.Bias && !s.Table && !keptF32[s.Role] && Q8_0.Fits(s.Cols) {
+				if c := s.Role.Category(); (c == CatEmbedding || c == CatHead) && s.Dims >= 2 && !s.Bias && !s.Table && !keptF32[s.Role] &&
+					Q8_0.Fits(s.Cols) {
 					return Of(Q8_0)
 				}
 				return inner(s)

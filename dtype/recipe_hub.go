@@ -29,7 +29,8 @@ func (s *Site) Quantisable() bool {
 	}
 	switch s.Role {
 	case SSMConv, SSMConvQ, SSMConvK, SSMConvV, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
-		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery, ProjectorPosition,
+		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery,
+		ProjectorPosition,
 		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj,
 		CompressKV, CompressGate, CompressPos, IndexKV, IndexGate, IndexPos, IndexProj, HyperAttn, HyperFFN, HyperHead,
 		RecallAttn, RecallFFN, RecallOut, Score:
@@ -60,7 +61,8 @@ var Int8Channel = &Scheme{Name: "int8-channel", Elem: I8, With: []Companion{{Nam
 
 // LLMInt8: bitsandbytes 8-bit: one f32 absmax per row (arXiv:2208.07339), and a byte that says how the
 // matrix is laid out (weight_format of bitsandbytes/nn/modules.py).
-var LLMInt8 = &Scheme{Name: "llm.int8", Elem: I8, With: []Companion{{Name: "SCB", Elem: F32, Rows: 1}, {Name: "weight_format", Elem: U8, Fixed: 1}}}
+var LLMInt8 = &Scheme{Name: "llm.int8", Elem: I8, With: []Companion{{Name: "SCB", Elem: F32, Rows: 1},
+	{Name: "weight_format", Elem: U8, Fixed: 1}}}
 
 // GPTQ: 4-bit codes, f16 scales and packed 4-bit zero points per group of columns, and the i32 group index
 // of every column (arXiv:2210.17323; layout of auto-gptq).
@@ -88,7 +90,8 @@ func Packed(bits *Format, group int64) *Scheme {
 }
 
 // W4A8AWQ: 4-bit codes of AWQ whose products take activations in fp8, as ModelOpt writes them for TensorRT-LLM (W4A8_AWQ).
-var W4A8AWQ = &Scheme{Name: "w4a8-awq", Elem: I4, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1, Cols: 128}, {Name: "pre_quant_scale", Elem: F32, Cols: 1}}}
+var W4A8AWQ = &Scheme{Name: "w4a8-awq", Elem: I4, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1, Cols: 128},
+	{Name: "pre_quant_scale", Elem: F32, Cols: 1}}}
 
 // MXFP4Split: e2m1 codes with one e8m0 scale per 32 columns, in tensors of their own (gpt-oss; OCP MX
 // specification 1.0).
@@ -105,7 +108,8 @@ var NVFP4Split = &Scheme{Name: "nvfp4-split", Elem: FP4E2M1, With: []Companion{
 
 // NF4Single: bitsandbytes NF4 (or FP4: same size) with one f32 absmax per 64 elements: 4.5 bits
 // (QLoRA, arXiv:2305.14314).
-var NF4Single = &Scheme{Name: "nf4-single", Elem: NF4, With: []Companion{{Name: "absmax", Elem: F32, Flat: 64}, {Name: "quant_map", Elem: F32, Fixed: 16}}}
+var NF4Single = &Scheme{Name: "nf4-single", Elem: NF4,
+	With: []Companion{{Name: "absmax", Elem: F32, Flat: 64}, {Name: "quant_map", Elem: F32, Fixed: 16}}}
 
 // NF4Double: the absmax values are 8-bit themselves, with one f32 per 256 of them and one offset: 4.127
 // bits (QLoRA, section 3).
@@ -141,7 +145,8 @@ func hubRecipes() []*Recipe {
 		hub("fp8", "e4m3, one scale per output row", FP8E4M3, FP8Channel, "fp8_e4m3", "fp8-dynamic", "float8", "w8a8-fp8", "fp8-channel"),
 		hub("fp8-tensor", "e4m3, one scale per matrix", FP8E4M3, FP8Tensor, "fp8-static"),
 		hub("fp8-block", "e4m3, one scale per 128 × 128", FP8E4M3, FP8Block, "deepseek-fp8", "fp8_block"),
-		{Name: "fp8-block-fp4-experts", Base: FP8E4M3, FType: NoGGML, Note: "fp8-block, routed experts in e2m1 with e8m0 scales of 32 (DeepSeek V4)", Pick: expertsApart(FP8Block, MXFP4Split)},
+		{Name: "fp8-block-fp4-experts", Base: FP8E4M3, FType: NoGGML,
+			Note: "fp8-block, routed experts in e2m1 with e8m0 scales of 32 (DeepSeek V4)", Pick: expertsApart(FP8Block, MXFP4Split)},
 		hub("int8", "8-bit, one scale per output row", I8, Int8Channel, "w8a8", "w8a8-int8", "smoothquant", "i8"),
 		hub("bnb-int8", "LLM.int8()", I8, LLMInt8, "bitsandbytes-8bit", "bnb-8bit", "load_in_8bit", "llm.int8"),
 		hub("gptq", "4-bit, groups of 128", I4, GPTQ(I4, g128), "gptq-int4", "gptq-4bit", "gptq-4bit-128g"),
@@ -151,17 +156,21 @@ func hubRecipes() []*Recipe {
 		hub("int4", "4-bit symmetric, groups of 128", I4, Packed(I4, g128), "int4_wo", "w4a16", "int4-g128", "i4"),
 		hub("w4a8-awq", "4-bit, groups of 128, activations in fp8", I4, W4A8AWQ, "w4a8_awq", "w4a8"),
 		hub("int4-g32", "4-bit symmetric, groups of 32", I4, Packed(I4, 32), "w4a16-g32"),
-		{Name: "int4-g32-experts", Base: I4, FType: NoGGML, Note: "experts only, symmetric, groups of 32", Pick: expertsOnly(Packed(I4, 32))},
+		{Name: "int4-g32-experts", Base: I4, FType: NoGGML, Note: "experts only, symmetric, groups of 32",
+			Pick: expertsOnly(Packed(I4, 32))},
 		hub("int4-g64", "4-bit symmetric, groups of 64", I4, Packed(I4, 64), "w4a16-g64"),
-		hub("nf4", "bitsandbytes NF4, double quantisation", NF4, NF4Double, "bnb-nf4", "bnb-4bit", "bitsandbytes", "bitsandbytes-4bit", "qlora", "load_in_4bit", "nf4-dq"),
+		hub("nf4", "bitsandbytes NF4, double quantisation", NF4, NF4Double, "bnb-nf4", "bnb-4bit", "bitsandbytes", "bitsandbytes-4bit",
+			"qlora", "load_in_4bit", "nf4-dq"),
 		hub("nf4-single", "bitsandbytes NF4, f32 absmax", NF4, NF4Single, "nf4-no-dq"),
 		hub("fp4", "bitsandbytes FP4, f32 absmax", FP4E2M1, NF4Single, "bnb-fp4"),
-		{Name: "mxfp4", Base: FP4E2M1, FType: NoGGML, Note: "experts only, as in gpt-oss", Pick: expertsOnly(MXFP4Split), Aliases: []string{"mxfp4-experts"}},
+		{Name: "mxfp4", Base: FP4E2M1, FType: NoGGML, Note: "experts only, as in gpt-oss", Pick: expertsOnly(MXFP4Split),
+			Aliases: []string{"mxfp4-experts"}},
 		hub("mxfp4-all", "every linear layer", FP4E2M1, MXFP4Split),
 		hub("mxfp8", "e4m3 with e8m0 scales", FP8E4M3, MXFP8),
 		hub("nvfp4", "e2m1 with e4m3 scales of 16", FP4E2M1, NVFP4Split, "modelopt-fp4", "fp4-nvidia"),
 		{Name: "nvfp4-experts", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, routed experts only", Pick: expertsOnly(NVFP4Split)},
-		{Name: "nvfp4-mlp", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, feed-forward layers and experts, not attention", Pick: feedForward(NVFP4Split)},
+		{Name: "nvfp4-mlp", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, feed-forward layers and experts, not attention",
+			Pick: feedForward(NVFP4Split)},
 		hub("sparse-2:4", "half of the weights kept, 16-bit", BF16, Sparse24, "2:4", "sparse", "semi-structured"),
 	}
 }

@@ -8,9 +8,12 @@ import (
 
 // shortcuts are what figures of answers are called in expressions.
 var shortcuts = map[string]string{
-	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high", "usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "in_host": "host.needed_bytes",
-	"users": "kv.max_sequences", "tokens": "kv.capacity_tokens", "per_token": "kv.bytes_per_token", "decode": "speed.decode_tokens_per_s", "all": "speed.total_tokens_per_s",
-	"prefill": "speed.prefill_tokens_per_s", "tpot": "speed.tpot_ms", "first": "speed.ttft_unloaded_ms", "wait": "speed.ttft_ms", "cost": "speed.usd_per_million_tokens",
+	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high",
+	"usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "in_host": "host.needed_bytes",
+	"users": "kv.max_sequences", "tokens": "kv.capacity_tokens", "per_token": "kv.bytes_per_token", "decode": "speed.decode_tokens_per_s",
+	"all":     "speed.total_tokens_per_s",
+	"prefill": "speed.prefill_tokens_per_s", "tpot": "speed.tpot_ms", "first": "speed.ttft_unloaded_ms", "wait": "speed.ttft_ms",
+	"cost": "speed.usd_per_million_tokens",
 }
 
 // MissingError is a path that leads nowhere: the answer does not know the figure, or has none.

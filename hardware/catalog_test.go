@@ -103,7 +103,8 @@ func facts(v reflect.Value, path string, f func(path string, a anyFact)) {
 		}
 	case reflect.Struct:
 		if strings.HasPrefix(v.Type().Name(), "Fact[") {
-			f(path, anyFact{asFloat(v.Field(0)), asFloat(v.Field(1)), asFloat(v.Field(2)), v.Field(3).Interface().(ledger.Basis), v.Field(4).String(), v.Field(5).Bool()})
+			f(path, anyFact{asFloat(v.Field(0)), asFloat(v.Field(1)), asFloat(v.Field(2)), v.Field(3).Interface().(ledger.Basis),
+				v.Field(4).String(), v.Field(5).Bool()})
 			return
 		}
 		for i := range v.NumField() {
@@ -168,7 +169,8 @@ func TestEveryFigureHasASource(t *testing.T) {
 			t.Errorf("price %+v: no source", p)
 		}
 	}
-	for _, key := range []string{given, recalled, "per-node", "fabric", "usable-nvidia", "usable-amd", "nominal", "nominal-nvidia", "os-share", "gtt-reports", "metal-logs", "pcie"} {
+	for _, key := range []string{given, recalled, "per-node", "fabric", "usable-nvidia", "usable-amd", "nominal", "nominal-nvidia",
+		"os-share", "gtt-reports", "metal-logs", "pcie"} {
 		if s, ok := Cite(key); !ok || s.Citation == "" {
 			t.Errorf("no source %q", key)
 		}
@@ -192,7 +194,8 @@ func TestBases(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("vendor %d, derived %d, measured %d, assumed %d", counts[ledger.Vendor], counts[ledger.Derived], counts[ledger.Measured], counts[ledger.Assumed])
+	t.Logf("vendor %d, derived %d, measured %d, assumed %d", counts[ledger.Vendor], counts[ledger.Derived], counts[ledger.Measured],
+		counts[ledger.Assumed])
 	for b := ledger.Derived; b <= ledger.Assumed; b++ {
 		if counts[b] == 0 {
 			t.Errorf("no figure is %v", b)

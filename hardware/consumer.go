@@ -6,7 +6,8 @@ import (
 )
 
 // consumer are beginnings of ids of devices that stand in desktops and laptops, where people run one model for themselves.
-var consumer = []string{"rtx-2", "rtx-3", "rtx-4", "rtx-5", "gtx-", "titan-", "rx-", "arc-a", "arc-b", "arc-1", "ryzen-", "vega-", "gb10", "jetson-"}
+var consumer = []string{"rtx-2", "rtx-3", "rtx-4", "rtx-5", "gtx-", "titan-", "rx-", "arc-a", "arc-b", "arc-1", "ryzen-", "vega-", "gb10",
+	"jetson-"}
 
 // workstation are those among them that are sold for work.
 var workstation = []string{"rtx-2000-ada", "rtx-4000", "rtx-4500-ada", "rtx-5000-ada"}

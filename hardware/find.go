@@ -254,7 +254,8 @@ func (d Device) withMemory(stated []unit.Bytes, name string) (Device, []Note, er
 		if len(d.Options) == 1 {
 			return d, nil, nil
 		}
-		return d, []Note{note("memory_default", "%s taken with %s GB, the most it is sold with; say %s-%sgb for another", d.ID, gib(largest), d.ID, gib(d.Options[0]))}, nil
+		return d, []Note{note("memory_default", "%s taken with %s GB, the most it is sold with; say %s-%sgb for another", d.ID,
+			gib(largest), d.ID, gib(d.Options[0]))}, nil
 	}
 	for _, o := range d.Options {
 		if o == stated[0] {
@@ -266,7 +267,8 @@ func (d Device) withMemory(stated []unit.Bytes, name string) (Device, []Note, er
 		sold[i] = gib(o)
 	}
 	return Device{}, nil, &Error{Code: UnknownHardware, Field: "hardware", Value: name,
-		Problem: "states a memory that " + d.ID + " is not sold with", Fix: "it comes with " + strings.Join(sold, ", ") + " GB", Candidates: []string{d.ID}}
+		Problem: "states a memory that " + d.ID + " is not sold with", Fix: "it comes with " + strings.Join(sold, ", ") + " GB",
+		Candidates: []string{d.ID}}
 }
 
 // fitted gives a processor with the memory that is stated.

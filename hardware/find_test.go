@@ -9,28 +9,54 @@ import (
 
 // Spellings in use: ids, shop names, what nvidia-smi and rocm-smi print, and how benchmarks write them.
 var spellings = []struct{ name, id string }{
-	{"rtx-4090", "rtx-4090"}, {"4090", "rtx-4090"}, {"RTX 4090 24GB", "rtx-4090"}, {"NVIDIA GeForce RTX 4090", "rtx-4090"}, {"RTX4090-24GB", "rtx-4090"},
+	{"rtx-4090", "rtx-4090"}, {"4090", "rtx-4090"}, {"RTX 4090 24GB", "rtx-4090"}, {"NVIDIA GeForce RTX 4090", "rtx-4090"},
+	{"RTX4090-24GB", "rtx-4090"},
 	{"RTX 4090 D", "rtx-4090-d"}, {"NVIDIA GeForce RTX 4090 Laptop GPU", "rtx-4090-laptop"}, {"RTX 4060 Mobile", "rtx-4060-laptop"},
-	{"4070 Ti Super", "rtx-4070-ti-super"}, {"4070ti", "rtx-4070-ti"}, {"NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"}, {"GTX 1660 SUPER", "gtx-1660-super"},
-	{"h100", "h100-sxm-80gb"}, {"H100", "h100-sxm-80gb"}, {"h100_sxm", "h100-sxm-80gb"}, {"h200_sxm", "h200-sxm-141gb"}, {"b200_sxm", "b200-sxm-180gb"}, {"b300_sxm", "b300-sxm-270gb"},
-	{"NVIDIA H100 80GB HBM3", "h100-sxm-80gb"}, {"NVIDIA H100 PCIe", "h100-pcie-80gb"}, {"NVIDIA H100 NVL", "h100-nvl-94gb"}, {"NVIDIA H100-NVL-94GB", "h100-nvl-94gb"},
-	{"H100-96GB-HBM2e-500W", "h100-sxm-96gb"}, {"NVIDIA H200", "h200-sxm-141gb"}, {"NVIDIA H20", "h20-96gb"}, {"NVIDIA H20-3e", "h20-141gb"}, {"NVIDIA H800", "h800-sxm-80gb"},
-	{"NVIDIA GH200 480GB", "gh200-96gb"}, {"NVIDIA GH200 Grace Hopper Superchip 144GB", "gh200-144gb"}, {"NVIDIA GB200 192GB", "gb200"}, {"NVIDIA B200-SXM-180GB", "b200-sxm-180gb"}, {"B200 192GB", "b200-sxm-180gb"},
-	{"a100", "a100-sxm-80gb"}, {"A100-40GB", "a100-sxm-40gb"}, {"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"}, {"NVIDIA A100-SXM4-40GB", "a100-sxm-40gb"}, {"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"}, {"NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"}, {"A100 PCIe", "a100-pcie-80gb"},
-	{"Tesla V100-SXM2-32GB", "v100-sxm-32gb"}, {"Tesla V100-PCIE-16GB", "v100-pcie-16gb"}, {"V100-32GB", "v100-sxm-32gb"}, {"Tesla P100-PCIE-16GB", "p100-pcie-16gb"}, {"Tesla T4", "t4"}, {"NVIDIA L4", "l4"}, {"NVIDIA A10G", "a10g"}, {"NVIDIA A30", "a30"}, {"NVIDIA L40S", "l40s"},
-	{"RTX A6000", "rtx-a6000"}, {"A6000", "rtx-a6000"}, {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"}, {"A6000-Ada-48GB", "rtx-6000-ada"}, {"RTX 4000 Ada 20GB", "rtx-4000-ada"}, {"Quadro RTX 8000", "quadro-rtx-8000"}, {"NVIDIA TITAN RTX", "titan-rtx"},
-	{"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-workstation"}, {"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx-pro-6000-max-q"}, {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000-server"}, {"RTXPRO6000", "rtx-pro-6000-workstation"}, {"NVIDIA RTX 6000 Pro Blackwell Server", "rtx-pro-6000-server"},
-	{"NVIDIA GB10", "gb10"}, {"NVIDIA DGX Spark (GB10)", "gb10"}, {"Dell Pro Max with GB10 (Nvidia Spark)", "gb10"}, {"NVIDIA Thor", "jetson-thor-t5000-128gb"},
-	{"rtx-3060", "rtx-3060-12gb"}, {"RTX 3080", "rtx-3080-10gb"}, {"RTX 3080 12GB", "rtx-3080-12gb"}, {"4060 Ti 16GB", "rtx-4060-ti-16gb"}, {"RTX A2000", "rtx-a2000-6gb"},
-	{"mi300x", "mi300x"}, {"AMD MI300X GPU", "mi300x"}, {"AMD Instinct MI300X-NPS1-SPX-192GB-750W", "mi300x"}, {"AMD Instinct MI325X 256GB HBM3e", "mi325x"}, {"AMD MI250", "mi250"}, {"AMD Instinct MI60", "mi60"},
-	{"7900 XTX", "rx-7900-xtx"}, {"AMD Radeon RX 7900 XT (20GB)", "rx-7900-xt"}, {"AMD Radeon AI PRO R9700 32GB", "r9700"}, {"AMD AI Pro R9700", "r9700"}, {"AMD Pro W7700", "w7700"},
-	{"AMD Ryzen AI Max+ 395 (Strix Halo 128GB)", "ryzen-ai-max-395"}, {"Ryzen AI Max+ 395", "ryzen-ai-max-395"}, {"AMD Ryzen AI Max+ 395 (Strix Halo, 256 GB/s theoretical)", "ryzen-ai-max-395"}, {"strix-halo-64gb", "ryzen-ai-max-395-64gb"},
-	{"m3-max", "m3-max-40-core"}, {"M4 Max 128GB", "m4-max-40-core"}, {"Apple M4 Max 36GB", "m4-max-32-core"}, {"Apple M3 Max 40‑Core GPU 64GB", "m3-max-40-core-64gb"}, {"Apple M3 Max 12P+4E+40GPU", "m3-max-40-core"},
-	{"Apple M2 Max 30-core GPU (MacBook Pro 32GB)", "m2-max-30-core-32gb"}, {"Apple M1 7-core GPU (MacBook Air 16GB)", "m1-7-core"}, {"M1 Ultra (48 GPU Core) 64GB", "m1-ultra-48-core-64gb"}, {"M1 Max Mac Studio (10 core - 64GB)", "m1-max"}, {"Mac Studio (M3 Ultra 512GB)", "m3-ultra-80-core"}, {"M4 Mac mini (10 core - 32GB)", "m4"},
-	{"Intel® Gaudi® 2 AI Accelerator", "gaudi-2"}, {"Habana Gaudi2", "gaudi-2"}, {"Intel Max 1550", "max-1550"}, {"Intel PVC", "max-1550"}, {"Intel Arc B580", "arc-b580"}, {"Arc A770", "arc-a770-16gb"}, {"Intel Core Ultra 7 258V Lunar Lake 32GB (Arc 140V)", "arc-140v"},
+	{"4070 Ti Super", "rtx-4070-ti-super"}, {"4070ti", "rtx-4070-ti"}, {"NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"},
+	{"GTX 1660 SUPER", "gtx-1660-super"},
+	{"h100", "h100-sxm-80gb"}, {"H100", "h100-sxm-80gb"}, {"h100_sxm", "h100-sxm-80gb"}, {"h200_sxm", "h200-sxm-141gb"},
+	{"b200_sxm", "b200-sxm-180gb"}, {"b300_sxm", "b300-sxm-270gb"},
+	{"NVIDIA H100 80GB HBM3", "h100-sxm-80gb"}, {"NVIDIA H100 PCIe", "h100-pcie-80gb"}, {"NVIDIA H100 NVL", "h100-nvl-94gb"},
+	{"NVIDIA H100-NVL-94GB", "h100-nvl-94gb"},
+	{"H100-96GB-HBM2e-500W", "h100-sxm-96gb"}, {"NVIDIA H200", "h200-sxm-141gb"}, {"NVIDIA H20", "h20-96gb"},
+	{"NVIDIA H20-3e", "h20-141gb"}, {"NVIDIA H800", "h800-sxm-80gb"},
+	{"NVIDIA GH200 480GB", "gh200-96gb"}, {"NVIDIA GH200 Grace Hopper Superchip 144GB", "gh200-144gb"}, {"NVIDIA GB200 192GB", "gb200"},
+	{"NVIDIA B200-SXM-180GB", "b200-sxm-180gb"}, {"B200 192GB", "b200-sxm-180gb"},
+	{"a100", "a100-sxm-80gb"}, {"A100-40GB", "a100-sxm-40gb"}, {"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
+	{"NVIDIA A100-SXM4-40GB", "a100-sxm-40gb"}, {"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"}, {"NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"},
+	{"A100 PCIe", "a100-pcie-80gb"},
+	{"Tesla V100-SXM2-32GB", "v100-sxm-32gb"}, {"Tesla V100-PCIE-16GB", "v100-pcie-16gb"}, {"V100-32GB", "v100-sxm-32gb"},
+	{"Tesla P100-PCIE-16GB", "p100-pcie-16gb"}, {"Tesla T4", "t4"}, {"NVIDIA L4", "l4"}, {"NVIDIA A10G", "a10g"}, {"NVIDIA A30", "a30"},
+	{"NVIDIA L40S", "l40s"},
+	{"RTX A6000", "rtx-a6000"}, {"A6000", "rtx-a6000"}, {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
+	{"A6000-Ada-48GB", "rtx-6000-ada"}, {"RTX 4000 Ada 20GB", "rtx-4000-ada"}, {"Quadro RTX 8000", "quadro-rtx-8000"},
+	{"NVIDIA TITAN RTX", "titan-rtx"},
+	{"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000-workstation"},
+	{"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx-pro-6000-max-q"},
+	{"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000-server"}, {"RTXPRO6000", "rtx-pro-6000-workstation"},
+	{"NVIDIA RTX 6000 Pro Blackwell Server", "rtx-pro-6000-server"},
+	{"NVIDIA GB10", "gb10"}, {"NVIDIA DGX Spark (GB10)", "gb10"}, {"Dell Pro Max with GB10 (Nvidia Spark)", "gb10"},
+	{"NVIDIA Thor", "jetson-thor-t5000-128gb"},
+	{"rtx-3060", "rtx-3060-12gb"}, {"RTX 3080", "rtx-3080-10gb"}, {"RTX 3080 12GB", "rtx-3080-12gb"}, {"4060 Ti 16GB", "rtx-4060-ti-16gb"},
+	{"RTX A2000", "rtx-a2000-6gb"},
+	{"mi300x", "mi300x"}, {"AMD MI300X GPU", "mi300x"}, {"AMD Instinct MI300X-NPS1-SPX-192GB-750W", "mi300x"},
+	{"AMD Instinct MI325X 256GB HBM3e", "mi325x"}, {"AMD MI250", "mi250"}, {"AMD Instinct MI60", "mi60"},
+	{"7900 XTX", "rx-7900-xtx"}, {"AMD Radeon RX 7900 XT (20GB)", "rx-7900-xt"}, {"AMD Radeon AI PRO R9700 32GB", "r9700"},
+	{"AMD AI Pro R9700", "r9700"}, {"AMD Pro W7700", "w7700"},
+	{"AMD Ryzen AI Max+ 395 (Strix Halo 128GB)", "ryzen-ai-max-395"}, {"Ryzen AI Max+ 395", "ryzen-ai-max-395"},
+	{"AMD Ryzen AI Max+ 395 (Strix Halo, 256 GB/s theoretical)", "ryzen-ai-max-395"}, {"strix-halo-64gb", "ryzen-ai-max-395-64gb"},
+	{"m3-max", "m3-max-40-core"}, {"M4 Max 128GB", "m4-max-40-core"}, {"Apple M4 Max 36GB", "m4-max-32-core"},
+	{"Apple M3 Max 40‑Core GPU 64GB", "m3-max-40-core-64gb"}, {"Apple M3 Max 12P+4E+40GPU", "m3-max-40-core"},
+	{"Apple M2 Max 30-core GPU (MacBook Pro 32GB)", "m2-max-30-core-32gb"}, {"Apple M1 7-core GPU (MacBook Air 16GB)", "m1-7-core"},
+	{"M1 Ultra (48 GPU Core) 64GB", "m1-ultra-48-core-64gb"}, {"M1 Max Mac Studio (10 core - 64GB)", "m1-max"},
+	{"Mac Studio (M3 Ultra 512GB)", "m3-ultra-80-core"}, {"M4 Mac mini (10 core - 32GB)", "m4"},
+	{"Intel® Gaudi® 2 AI Accelerator", "gaudi-2"}, {"Habana Gaudi2", "gaudi-2"}, {"Intel Max 1550", "max-1550"}, {"Intel PVC", "max-1550"},
+	{"Intel Arc B580", "arc-b580"}, {"Arc A770", "arc-a770-16gb"}, {"Intel Core Ultra 7 258V Lunar Lake 32GB (Arc 140V)", "arc-140v"},
 	{"TPU v5e", "tpu-v5e"}, {"Trillium", "tpu-v6e"}, {"trn2", "trainium2"}, {"Ascend 910B", "ascend-910b1"}, {"SambaNova SN40L", "sn40l"},
-	{"EPYC 9654", "epyc-9654"}, {"AMD EPYC 9654 (Genoa)", "epyc-9654"}, {"Xeon Platinum 8480+", "xeon-8480"}, {"AmpereOne A192-32X (512GB)", "ampereone-a192-512gb"},
-	{"Intel 265K Custom PC (Nvidia RTX 4070 Ti)", "rtx-4070-ti"}, {"Intel 13900K (Nvidia 5090)", "rtx-5090"}, {"Pi CM5 - 16GB (Nvidia RTX 40901)", "rtx-4090"}, {"Pi 5 - 8GB (AMD RX 6700 XT1) 12GB", "rx-6700-xt"},
+	{"EPYC 9654", "epyc-9654"}, {"AMD EPYC 9654 (Genoa)", "epyc-9654"}, {"Xeon Platinum 8480+", "xeon-8480"},
+	{"AmpereOne A192-32X (512GB)", "ampereone-a192-512gb"},
+	{"Intel 265K Custom PC (Nvidia RTX 4070 Ti)", "rtx-4070-ti"}, {"Intel 13900K (Nvidia 5090)", "rtx-5090"},
+	{"Pi CM5 - 16GB (Nvidia RTX 40901)", "rtx-4090"}, {"Pi 5 - 8GB (AMD RX 6700 XT1) 12GB", "rx-6700-xt"},
 	{"NVIDIA H100 SXM 80GB (Azure ND H100 v5)", "h100-sxm-80gb"}, {"B200-180GB(power limited)", "b200-sxm-180gb"},
 }
 
@@ -75,7 +101,8 @@ func TestNamesRefused(t *testing.T) {
 		if c.candidate != "" && !slices.Contains(e.Candidates, c.candidate) {
 			t.Errorf("Find(%q): %v does not offer %s", c.name, e.Candidates, c.candidate)
 		}
-		if !strings.Contains(err.Error(), c.says) || e.Code != UnknownHardware || e.Fix == "" && c.says != "processor" && c.says != "too long" {
+		if !strings.Contains(err.Error(), c.says) || e.Code != UnknownHardware || e.Fix == "" && c.says != "processor" &&
+			c.says != "too long" {
 			t.Errorf("Find(%q): %q (%s), which does not say %q", c.name, err, e.Code, c.says)
 		}
 		if len(err.Error()) > 500 {
@@ -137,7 +164,8 @@ func slowDistance(a, b string) int {
 }
 
 func TestBare(t *testing.T) {
-	for name, want := range map[string]string{"h100-sxm-80gb": "h100-sxm", "b200 192gb": "b200", "mi300x": "mi300x", "gb": "gb", "rtx-4090": "rtx-4090", "x-gb": "x-gb"} {
+	for name, want := range map[string]string{"h100-sxm-80gb": "h100-sxm", "b200 192gb": "b200", "mi300x": "mi300x", "gb": "gb",
+		"rtx-4090": "rtx-4090", "x-gb": "x-gb"} {
 		if got := bare(name); got != want {
 			t.Errorf("bare(%q) = %q", name, got)
 		}

@@ -13,9 +13,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(s.name, 0)
 	}
 	for _, s := range []string{
-		"8xh100", "2 x H100", "rtx-4090+rtx-3060", "2xp5.48xlarge", "cpu", "local", "cpu,host=64GiB@50GB/s", "16xh100,fabric=ib:100GB/s,per-node=4",
+		"8xh100", "2 x H100", "rtx-4090+rtx-3060", "2xp5.48xlarge", "cpu", "local", "cpu,host=64GiB@50GB/s",
+		"16xh100,fabric=ib:100GB/s,per-node=4",
 		"4xname=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS,link=nvlink:900GB/s,host=128GiB@200GB/s,nvme=4TB@7GB/s,pool=2TB@64GB/s",
-		"name=x,memory=1e-9GiB", "((((", "h100(", ")h100", "+++", ",,,", "=,=", "0x", "99999999x", "2x2x2xh100", "5p+6e+14gpu", "80gb80gb80gb", "1..2GB", "..gb",
+		"name=x,memory=1e-9GiB", "((((", "h100(", ")h100", "+++", ",,,", "=,=", "0x", "99999999x", "2x2x2xh100", "5p+6e+14gpu",
+		"80gb80gb80gb", "1..2GB", "..gb",
 	} {
 		f.Add(s, 0)
 		f.Add(s, 8)

@@ -62,7 +62,8 @@ func TestListNames(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) {
-	for _, s := range []string{"h100,a100", "8xh100,link=nvlink:900GB/s,a100", "name=x,memory=24GiB,name=y,memory=1GiB", "Chip (8 cores, 16GB),t4", ",,=,x=,4xname=", ")("} {
+	for _, s := range []string{"h100,a100", "8xh100,link=nvlink:900GB/s,a100", "name=x,memory=24GiB,name=y,memory=1GiB",
+		"Chip (8 cores, 16GB),t4", ",,=,x=,4xname=", ")("} {
 		f.Add(s)
 	}
 	letters := func(s string) string {

@@ -78,7 +78,8 @@ func ofDevices(groups []Group) (Machine, []Note) {
 		m.attach()
 		for _, g := range groups {
 			if g.Device.Dies > 1 {
-				notes = append(notes, note("board_of_dies", "a %s shows itself as %d devices; all figures are the board's", g.Device.ID, g.Device.Dies))
+				notes = append(notes, note("board_of_dies", "a %s shows itself as %d devices; all figures are the board's", g.Device.ID,
+					g.Device.Dies))
 			}
 		}
 	}
@@ -117,7 +118,8 @@ func (m *Machine) spread() []Note {
 	for _, g := range m.Groups {
 		m.Nodes += int(unit.CeilDiv(int64(g.Count), int64(holds)))
 	}
-	return []Note{note("nodes_assumed", "%d devices taken as %d nodes of up to %d, as %s usually comes", total, m.Nodes, holds, m.Groups[0].Device.ID)}
+	return []Note{note("nodes_assumed", "%d devices taken as %d nodes of up to %d, as %s usually comes", total, m.Nodes, holds,
+		m.Groups[0].Device.ID)}
 }
 
 // join finds the links between devices and between nodes.
@@ -150,8 +152,10 @@ func intra(groups []Group) (Link, []Note) {
 		return Link{}, []Note{note("link_assumed", "the link between the devices is unknown; say link=name:rate")}
 	}
 	if bridge {
-		return link, []Note{note("link_assumed", "PCIe taken between the devices, %s each way; an NVLink bridge joins two and is bought apart: say link=nvlink:%sGB/s",
-			link.EachWay.Value, strconv.FormatFloat(float64(2*first.Link.EachWay.Value)/gbs, 'f', -1, 64))}
+		return link,
+			[]Note{note("link_assumed", "PCIe taken between the devices, %s each way; an NVLink bridge joins two and is bought apart: "+
+				"say link=nvlink:%sGB/s",
+				link.EachWay.Value, strconv.FormatFloat(float64(2*first.Link.EachWay.Value)/gbs, 'f', -1, 64))}
 	}
 	return link, nil
 }
@@ -167,7 +171,9 @@ func inter(groups []Group) (Link, []Note) {
 		return Link{}, []Note{note("fabric_assumed", "nothing is known of the network between these computers; say fabric=name:rate")}
 	}
 	link := Link{Name: "fabric", EachWay: fact(unit.ByteRate(defaultFabric), ledger.Assumed, "fabric")}
-	return link, []Note{note("fabric_assumed", "between nodes %s each way for each device, as with 400 Gb/s InfiniBand; say fabric=name:rate", link.EachWay.Value)}
+	return link,
+		[]Note{note("fabric_assumed", "between nodes %s each way for each device, as with 400 Gb/s InfiniBand; say fabric=name:rate",
+			link.EachWay.Value)}
 }
 
 // attach adds up the host memory that the devices bring.
@@ -197,7 +203,8 @@ func ofNodes(n *Node, d Device, total int) (Machine, []Note) {
 		m.Inter = n.Inter
 		if !m.Inter.EachWay.Known {
 			m.Inter = Link{Name: "fabric", EachWay: fact(unit.ByteRate(defaultFabric), ledger.Assumed, "fabric")}
-			notes = append(notes, note("fabric_assumed", "the network of %s is unknown: %s each way for each device taken; say fabric=name:rate", n.ID, m.Inter.EachWay.Value))
+			notes = append(notes, note("fabric_assumed",
+				"the network of %s is unknown: %s each way for each device taken; say fabric=name:rate", n.ID, m.Inter.EachWay.Value))
 		}
 	}
 	if d.IsCPU() {

@@ -35,7 +35,8 @@ func sliced(name string) (Device, []Note, bool, error) {
 	}
 	r, ok := slices7.row(of.ID + "." + profile)
 	if !ok {
-		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is no profile of " + of.ID, Fix: "its profiles are " + strings.Join(profilesOf(of.ID), ", ")}
+		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is no profile of " + of.ID,
+			Fix: "its profiles are " + strings.Join(profilesOf(of.ID), ", ")}
 	}
 	return of.slice(profile, r), notes, true, nil
 }
@@ -101,7 +102,8 @@ func (d Device) slice(profile string, r row) Device {
 	d.Usable = d.Usable.band(d.Usable.Value-unit.GiB/2, d.Usable.High)
 	d.Options, d.Dies, d.PerNode = nil, 0, fact(1, ledger.Exact, "nvidia-mig")
 	d.Bandwidth = scaled(d.Bandwidth, memory)
-	for _, p := range []*Fact[unit.FLOPRate]{&d.Peaks.FP32, &d.Peaks.TF32, &d.Peaks.FP16, &d.Peaks.BF16, &d.Peaks.FP8, &d.Peaks.FP4, &d.Peaks.INT8} {
+	for _, p := range []*Fact[unit.FLOPRate]{&d.Peaks.FP32, &d.Peaks.TF32, &d.Peaks.FP16, &d.Peaks.BF16, &d.Peaks.FP8, &d.Peaks.FP4,
+		&d.Peaks.INT8} {
 		*p = scaled(*p, compute)
 	}
 	if d.SMs.Known {

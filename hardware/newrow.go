@@ -60,8 +60,9 @@ func (d *Device) cells() map[string]string {
 	if d.Usable.Value != d.Memory.Value {
 		c["torch_gib"] = plainNumber(d.Usable.Value.GiB())
 	}
-	rates := map[string]Fact[unit.FLOPRate]{"fp32_tflops": d.Peaks.FP32, "tf32_tflops": d.Peaks.TF32, "fp16_tflops": d.Peaks.FP16, "bf16_tflops": d.Peaks.BF16,
-		"fp8_tflops": d.Peaks.FP8, "fp4_tflops": d.Peaks.FP4, "int8_tops": d.Peaks.INT8}
+	rates := map[string]Fact[unit.FLOPRate]{"fp32_tflops": d.Peaks.FP32, "tf32_tflops": d.Peaks.TF32, "fp16_tflops": d.Peaks.FP16,
+		"bf16_tflops": d.Peaks.BF16,
+		"fp8_tflops":  d.Peaks.FP8, "fp4_tflops": d.Peaks.FP4, "int8_tops": d.Peaks.INT8}
 	for column, f := range rates {
 		if f.Known {
 			c[column] = plainNumber(float64(f.Value) / tflops)

@@ -25,8 +25,10 @@ func TestRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.ID != "foo-x1" || d.Name != "Foo X1" || d.Memory.Value != 141*unit.GB || d.Usable.Value != 130*unit.GiB || d.Bandwidth.Value != 4.8e12 ||
-		d.Peaks.BF16.Value != 989e12 || d.Peaks.FP8.Value != 1979e12 || d.Peaks.INT8.Value != 1979e12 || d.PCIe.Gen != 5 || d.PCIe.Lanes != 16 ||
+	if d.ID != "foo-x1" || d.Name != "Foo X1" || d.Memory.Value != 141*unit.GB || d.Usable.Value != 130*unit.GiB ||
+		d.Bandwidth.Value != 4.8e12 ||
+		d.Peaks.BF16.Value != 989e12 || d.Peaks.FP8.Value != 1979e12 || d.Peaks.INT8.Value != 1979e12 || d.PCIe.Gen != 5 ||
+		d.PCIe.Lanes != 16 ||
 		d.Link.Name != "nvlink" || math.Abs(float64(d.Link.EachWay.Value)-450e9) > 1 || d.Architecture != "hopper" {
 		t.Errorf("%q reads as %+v", line, d)
 	}

@@ -30,7 +30,8 @@ func (m *Machine) set(o option) ([]Note, error) {
 	switch o.key {
 	case "host":
 		if len(m.Groups) == 1 && m.Groups[0].Device.Unified != nil && len(m.Groups[0].Device.Options) > 1 {
-			return nil, bad("host", o.value, "is no memory of its own: "+m.Groups[0].Device.ID+" shares one with its GPU", "name the size that it is sold with: "+m.Groups[0].Device.smallest())
+			return nil, bad("host", o.value, "is no memory of its own: "+m.Groups[0].Device.ID+" shares one with its GPU",
+				"name the size that it is sold with: "+m.Groups[0].Device.smallest())
 		}
 		var s Store
 		s, err = givenStore(o)

@@ -22,7 +22,8 @@ const (
 //	cpu | local                               no accelerator; the machine at hand
 //
 // The keys host, cores, nvme, pool, link, fabric and per-node, which describe the machine, may follow each form
-// but "local"; usable and pcie also devices of the catalog. devices is how many were asked for beside the text; 0 when nothing was said. It must
+// but "local"; usable and pcie also devices of the catalog. devices is how many were asked for beside the text; 0 when nothing was said. It
+// must
 // agree with the text's own counts. The notes say what was taken for granted; an error is an *Error.
 func Parse(text string, devices int) (Machine, []Note, error) {
 	text = strings.TrimSpace(text)
@@ -108,7 +109,9 @@ func sizeAlone(text string) (size string, ok bool) {
 func parseSize(size string, options *[]option, devices int) (Machine, []Note, error) {
 	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}, {"vendor", "nvidia"}}, *options...)
 	m, notes, err := parseCustom("", options, devices)
-	return m, append(notes, note("name_unread", "%s GB of a device of which nothing else is said, taken for one of NVIDIA's: name it for its speed and for what its driver keeps", size)), err
+	return m,
+		append(notes, note("name_unread", "%s GB of a device of which nothing else is said, taken for one of NVIDIA's: name it for its "+
+			"speed and for what its driver keeps", size)), err
 }
 
 // cut parts a description into what comes before the first key and the keys. Commas within parentheses
@@ -223,7 +226,8 @@ func parseNodes(n *Node, count, devices int) (Machine, []Note, error) {
 }
 
 func disagree(devices, total int, text string) *Error {
-	return bad("devices", strconv.Itoa(devices), "does not agree with "+quote(text)+", which holds "+strconv.Itoa(total), "give the number once")
+	return bad("devices", strconv.Itoa(devices), "does not agree with "+quote(text)+", which holds "+strconv.Itoa(total),
+		"give the number once")
 }
 
 // parseDevices reads "[N x]NAME[+[N x]NAME...]". The whole may be one name with a plus in it.
@@ -311,7 +315,8 @@ func CountBehind(s string) (n int, rest string, ok bool) {
 }
 
 // counting are words that count.
-var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "six": 6, "eight": 8}
+var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "six": 6,
+	"eight": 8}
 
 // countBefore reads "8 H100", "dual 3090" and "two 4090s".
 func countBefore(s string) (n int, rest string, ok bool) {

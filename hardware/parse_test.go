@@ -32,7 +32,8 @@ func shape(m *Machine) string {
 func TestHere(t *testing.T) {
 	m, _, err := Parse("2xrtx-3090,usable=23GiB,pcie=3x8,cores=12,host=62GiB@40GB/s", 0)
 	d := m.Groups[0].Device
-	if err != nil || d.Usable.Value != 23*unit.GiB || d.Usable.Basis != ledger.Exact || m.Host.Cores.Value != 12 || math.Abs(float64(m.Intra.EachWay.Value)/gbs-7.877) > 0.001 {
+	if err != nil || d.Usable.Value != 23*unit.GiB || d.Usable.Basis != ledger.Exact || m.Host.Cores.Value != 12 ||
+		math.Abs(float64(m.Intra.EachWay.Value)/gbs-7.877) > 0.001 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if m, _, err = Parse("2xa100,pcie=4x8", 0); err != nil || m.Intra.EachWay.Value != 300*gbs {
@@ -45,7 +46,8 @@ func TestHere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for text, field := range map[string]string{
-		"name=x,memory=24GiB,vendor=acme": "vendor", "rtx-3090,usable=25GiB": "usable", "rtx-3090,usable=x": "usable", "cpu,usable=1GiB": "usable", "rtx-3090+rtx-4090,usable=20GiB": "usable",
+		"name=x,memory=24GiB,vendor=acme": "vendor", "rtx-3090,usable=25GiB": "usable", "rtx-3090,usable=x": "usable",
+		"cpu,usable=1GiB": "usable", "rtx-3090+rtx-4090,usable=20GiB": "usable",
 		"cpu,pcie=4x8": "pcie", "rtx-3090,pcie=9x9": "pcie", "cpu,cores=0": "cores", "cpu,cores=x": "cores",
 	} {
 		var e *Error
@@ -118,7 +120,8 @@ func TestParseNotes(t *testing.T) {
 		text string
 		code []string
 	}{
-		{"rtx-4090", nil}, {"2xrtx-4090", nil}, {"8xmi300x", nil}, {"cpu", nil}, {"local", nil}, {"p5.48xlarge", nil}, {"2xp5.48xlarge", nil},
+		{"rtx-4090", nil}, {"2xrtx-4090", nil}, {"8xmi300x", nil}, {"cpu", nil}, {"local", nil}, {"p5.48xlarge", nil},
+		{"2xp5.48xlarge", nil},
 		{"h100", []string{"default_used"}},
 		{"16xmi300x", []string{"nodes_assumed", "fabric_assumed"}},
 		{"16xmi300x,fabric=ib:25GB/s", []string{"nodes_assumed"}},
@@ -221,7 +224,8 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestCustom(t *testing.T) {
-	m, _, err := Parse("2xname=my card,memory=24GiB,usable=23GiB,bandwidth=1TB/s,bf16=80TFLOPS,int8=160TOPS,pcie=4x16,arch=Ada,link=nvlink:900GB/s,host=128GiB@200GB/s,nvme=4TB@7GB/s,pool=2TB@64GB/s", 0)
+	m, _, err := Parse(
+		"2xname=my card,memory=24GiB,usable=23GiB,bandwidth=1TB/s,bf16=80TFLOPS,int8=160TOPS,pcie=4x16,arch=Ada,link=nvlink:900GB/s,host=128GiB@200GB/s,nvme=4TB@7GB/s,pool=2TB@64GB/s", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +234,10 @@ func TestCustom(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"memory", float64(d.Memory.Value), 24 << 30}, {"usable", float64(d.Usable.Value), 23 << 30}, {"bandwidth", float64(d.Bandwidth.Value), 1e12},
-		{"bf16", float64(d.Peaks.At("bf16").Value), 80e12}, {"int8", float64(d.Peaks.INT8.Value), 160e12}, {"link", float64(m.Intra.EachWay.Value), 450e9},
+		{"memory", float64(d.Memory.Value), 24 << 30}, {"usable", float64(d.Usable.Value), 23 << 30},
+		{"bandwidth", float64(d.Bandwidth.Value), 1e12},
+		{"bf16", float64(d.Peaks.At("bf16").Value), 80e12}, {"int8", float64(d.Peaks.INT8.Value), 160e12},
+		{"link", float64(m.Intra.EachWay.Value), 450e9},
 		{"host", float64(m.Host.Memory.Value), 128 << 30}, {"host rate", float64(m.Host.Bandwidth.Value), 200e9},
 		{"nvme", float64(m.NVMe.Capacity.Value), 4e12}, {"nvme rate", float64(m.NVMe.Bandwidth.Value), 7e9},
 		{"pool", float64(m.Pool.Capacity.Value), 2e12}, {"pool rate", float64(m.Pool.Bandwidth.Value), 64e9},
@@ -263,7 +269,8 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]unit.Bytes{
-		"p5.48xlarge": 2048 * unit.GiB, "4xgb200": 960 * unit.GB, "gh200": 480 * unit.GB, "ampereone-a192-512gb": 512 * unit.GiB, "2xgrace": 960 * unit.GiB,
+		"p5.48xlarge": 2048 * unit.GiB, "4xgb200": 960 * unit.GB, "gh200": 480 * unit.GB, "ampereone-a192-512gb": 512 * unit.GiB,
+		"2xgrace":             960 * unit.GiB,
 		"rtx-4090,host=64GiB": 64 * unit.GiB, "cpu,host=64GiB@50GB/s": 64 * unit.GiB,
 	} {
 		m, _, err := Parse(text, 0)
@@ -287,7 +294,8 @@ func TestMachineNames(t *testing.T) {
 		text    string
 		devices int
 	}{
-		{"rtx-4090", 0}, {"H100", 16}, {"rtx-4090+2xrtx-3060", 0}, {"p5.48xlarge", 12}, {"2xp5.48xlarge", 0}, {"M4 Max 64GB", 0}, {"2xgb10", 0}, {"rtx-4090+epyc-9654", 0}, {"mac-studio-m3-ultra-512gb", 0}, {"cpu", 0}, {"local", 0}, {"epyc-9654", 0},
+		{"rtx-4090", 0}, {"H100", 16}, {"rtx-4090+2xrtx-3060", 0}, {"p5.48xlarge", 12}, {"2xp5.48xlarge", 0}, {"M4 Max 64GB", 0},
+		{"2xgb10", 0}, {"rtx-4090+epyc-9654", 0}, {"mac-studio-m3-ultra-512gb", 0}, {"cpu", 0}, {"local", 0}, {"epyc-9654", 0},
 	} {
 		m, _, err := Parse(c.text, c.devices)
 		if err != nil {

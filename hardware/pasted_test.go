@@ -60,7 +60,8 @@ func TestSlices(t *testing.T) {
 		if err != nil || again.ID != part.ID {
 			t.Errorf("%s is not found again: %v", part.ID, err)
 		}
-		if part.Memory.Value > whole.Memory.Value || part.Usable.Value > part.Memory.Value || part.Bandwidth.Value > whole.Bandwidth.Value || part.Peaks.FP16.Value > whole.Peaks.FP16.Value {
+		if part.Memory.Value > whole.Memory.Value || part.Usable.Value > part.Memory.Value ||
+			part.Bandwidth.Value > whole.Bandwidth.Value || part.Peaks.FP16.Value > whole.Peaks.FP16.Value {
 			t.Errorf("%s is more than its device", id)
 		}
 	}
@@ -70,7 +71,8 @@ func TestSlices(t *testing.T) {
 }
 
 func FuzzCounts(f *testing.F) {
-	for _, s := range []string{"H100 x2", "3090x4", "7900xtx", "8 H100", "two 4090", "24GB", "a100 mig 3g.40gb", "x2", "*2", "dual", "g.", "1g.1gb", "9999999 x"} {
+	for _, s := range []string{"H100 x2", "3090x4", "7900xtx", "8 H100", "two 4090", "24GB", "a100 mig 3g.40gb", "x2", "*2", "dual", "g.",
+		"1g.1gb", "9999999 x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -56,7 +56,8 @@ func TestPricesByID(t *testing.T) {
 	for _, id := range []string{"p5.48xlarge", "h100-sxm-80gb"} {
 		found := false
 		for _, p := range Prices(id) {
-			found = found || p.Node == "p5.48xlarge" && math.Abs(float64(p.PerDeviceHour())-6.88) < 1e-9 && p.Date == "2026-07-20" && p.Source == "karpenter-aws"
+			found = found || p.Node == "p5.48xlarge" && math.Abs(float64(p.PerDeviceHour())-6.88) < 1e-9 && p.Date == "2026-07-20" &&
+				p.Source == "karpenter-aws"
 		}
 		if !found {
 			t.Errorf("%s: no price of p5.48xlarge in %+v", id, Prices(id))

@@ -45,7 +45,8 @@ func TestSharedNames(t *testing.T) {
 		least        float64
 	}{
 		{"decode.csv", "hardware", 0.97}, {"serving.csv", "gpu", 0.99}, {"throughput.csv", "gpu", 1}, {"power.csv", "device", 0.98},
-		{"train_memory.csv", "gpu", 0.86}, {"train_throughput.csv", "gpu", 0.99}, {"vllm_logs.csv", "gpu", 0.90}, {"kernels.csv", "hardware", 0.99}, {"prices.csv", "accelerator", 1},
+		{"train_memory.csv", "gpu", 0.86}, {"train_throughput.csv", "gpu", 0.99}, {"vllm_logs.csv", "gpu", 0.90},
+		{"kernels.csv", "hardware", 0.99}, {"prices.csv", "accelerator", 1},
 	} {
 		rows, found, names := 0, 0, map[string]bool{}
 		for _, r := range sharedRows(t, c.file) {
@@ -95,7 +96,8 @@ func TestSharedAccelerators(t *testing.T) {
 			column string
 			got    float64
 		}{
-			{"bandwidth_gbs", float64(d.Bandwidth.Value) / gbs}, {"bf16_tflops_dense", float64(d.Peaks.BF16.Value) / tflops}, {"fp8_tflops_dense", float64(d.Peaks.FP8.Value) / tflops}, {"fp32_tflops", float64(d.Peaks.FP32.Value) / tflops},
+			{"bandwidth_gbs", float64(d.Bandwidth.Value) / gbs}, {"bf16_tflops_dense", float64(d.Peaks.BF16.Value) / tflops},
+			{"fp8_tflops_dense", float64(d.Peaks.FP8.Value) / tflops}, {"fp32_tflops", float64(d.Peaks.FP32.Value) / tflops},
 		} {
 			want, _ := strconv.ParseFloat(r[c.column], 64)
 			if math.Abs(c.got-want) > 1e-6*want {

@@ -84,7 +84,8 @@ func hostMemory(part string) (rest, size string) {
 
 func hostWord(w string) bool {
 	w = strings.ToLower(w)
-	return slices.Contains([]string{"ram", "system", "host", "memory", "of", "ecc"}, w) || len(w) >= 4 && strings.HasPrefix(w, "ddr") || strings.HasPrefix(w, "ddr4-") || strings.HasPrefix(w, "ddr5-")
+	return slices.Contains([]string{"ram", "system", "host", "memory", "of", "ecc"}, w) || len(w) >= 4 && strings.HasPrefix(w, "ddr") ||
+		strings.HasPrefix(w, "ddr4-") || strings.HasPrefix(w, "ddr5-")
 }
 
 // mostInNode devices share one interconnect: a rack of CloudMatrix.
@@ -97,7 +98,8 @@ func nodesOf(text string) (n, each int, device string, ok bool) {
 		word, after, _ := strings.Cut(text, " ")
 		kind, after, _ := strings.Cut(strings.TrimSpace(after), " ")
 		var err error
-		if n, err = strconv.Atoi(word); err != nil || !slices.Contains([]string{"node", "nodes", "servers", "machines", "hosts"}, strings.ToLower(kind)) {
+		if n, err = strconv.Atoi(word); err != nil ||
+			!slices.Contains([]string{"node", "nodes", "servers", "machines", "hosts"}, strings.ToLower(kind)) {
 			return 0, 0, "", false
 		}
 		joint, behind, _ := strings.Cut(after, " ")

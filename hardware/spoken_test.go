@@ -31,7 +31,8 @@ func TestSpoken(t *testing.T) {
 			t.Errorf("%s: %s host %s, %v; want %s", c.text, shape(&m), m.Host.Memory.Value, err, c.want)
 		}
 	}
-	for _, text := range []string{"4090 96GB", "rtx 4090 16gb", "h100 160gb", "0x8xh100", "2x0xh100", "99999999x99999999xh100", "rtx 3090 and something", "3090,3060", "nodes of h100", "2 nodes of", "ram", "64gb of"} {
+	for _, text := range []string{"4090 96GB", "rtx 4090 16gb", "h100 160gb", "0x8xh100", "2x0xh100", "99999999x99999999xh100",
+		"rtx 3090 and something", "3090,3060", "nodes of h100", "2 nodes of", "ram", "64gb of"} {
 		if m, _, err := Parse(text, 0); err == nil && !strings.HasPrefix(text, "64gb") {
 			t.Errorf("%s: %s", text, shape(&m))
 		}

@@ -18,7 +18,8 @@ func unified(d *Device, rule string) *Unified {
 		if d.Memory.Value == 128*unit.GiB {
 			limit.Basis = ledger.Measured
 		}
-		return &Unified{Rule: rule, Raise: "ttm.pages_limit = GiB × 262144 on the kernel's command line, or a larger carve-out in the BIOS", Limit: limit}
+		return &Unified{Rule: rule, Raise: "ttm.pages_limit = GiB × 262144 on the kernel's command line, or a larger carve-out in the BIOS",
+			Limit: limit}
 	case "shared":
 		return &Unified{Rule: rule, Raise: "stop the desktop and other programs", Limit: d.Reported.or(d.Memory)}
 	}

@@ -180,7 +180,8 @@ func TestSharedMemory(t *testing.T) {
 }
 
 func TestPCIe(t *testing.T) {
-	for s, want := range map[string]float64{"3x16": 15.75, "4x16": 31.5, "5x16": 63.0, "6x16": 121, "4x8": 15.75, "5x8": 31.5, "4x4": 7.88} {
+	for s, want := range map[string]float64{"3x16": 15.75, "4x16": 31.5, "5x16": 63.0, "6x16": 121, "4x8": 15.75, "5x8": 31.5,
+		"4x4": 7.88} {
 		p, ok := parsePCIe(s)
 		if got := float64(p.EachWay.Value) / gbs; !ok || math.Abs(got-want) > 0.02 {
 			t.Errorf("%s: %.3f GB/s each way, not %v", s, got, want)

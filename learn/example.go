@@ -49,10 +49,13 @@ func deviceOf(text string) (*hardware.Device, error) {
 	m, _, err := hardware.Parse(text, 0)
 	var h *hardware.Error
 	if errors.As(err, &h) {
-		return nil, &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
+		return nil, &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value,
+			Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
 	}
 	if len(m.Groups) != 1 {
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "hardware", Value: text, Message: fmt.Sprintf("a lesson is about one kind of device, and %q has %d", text, len(m.Groups)), Hint: "one accelerator, such as h100"}
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "hardware", Value: text,
+			Message: fmt.Sprintf("a lesson is about one kind of device, and %q has %d", text, len(m.Groups)),
+			Hint:    "one accelerator, such as h100"}
 	}
 	return &m.Groups[0].Device, nil
 }

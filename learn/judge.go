@@ -14,14 +14,17 @@ var measures = map[string]struct {
 	kind  string
 	worth float64
 }{
-	"b": {"size", 1}, "bytes": {"size", 1}, "kib": {"size", 1 << 10}, "mib": {"size", 1 << 20}, "gib": {"size", 1 << 30}, "tib": {"size", 1 << 40},
-	"kb": {"size", 1e3}, "mb": {"size", 1e6}, "gb": {"size", 1e9}, "tb": {"size", 1e12}, "pb": {"size", 1e15},
-	"µs": {"time", 1e-6}, "us": {"time", 1e-6}, "ms": {"time", 1e-3}, "s": {"time", 1}, "sec": {"time", 1}, "seconds": {"time", 1}, "min": {"time", 60}, "minutes": {"time", 60},
+	"b": {"size", 1}, "bytes": {"size", 1}, "kib": {"size", 1 << 10}, "mib": {"size", 1 << 20}, "gib": {"size", 1 << 30},
+	"tib": {"size", 1 << 40},
+	"kb":  {"size", 1e3}, "mb": {"size", 1e6}, "gb": {"size", 1e9}, "tb": {"size", 1e12}, "pb": {"size", 1e15},
+	"µs": {"time", 1e-6}, "us": {"time", 1e-6}, "ms": {"time", 1e-3}, "s": {"time", 1}, "sec": {"time", 1}, "seconds": {"time", 1},
+	"min": {"time", 60}, "minutes": {"time", 60},
 	"h": {"time", 3600}, "hours": {"time", 3600},
 	"%": {"share", 0.01}, "percent": {"share", 0.01}, "×": {"ratio", 1}, "x": {"ratio", 1}, "times": {"ratio", 1},
 	"tok/s": {"pace", 1}, "tokens/s": {"pace", 1}, "t/s": {"pace", 1}, "gb/s": {"rate", 1e9}, "tb/s": {"rate", 1e12},
-	"tflop": {"work", 1e12}, "gflop": {"work", 1e9}, "tflop/s": {"flops", 1e12}, "tflops": {"flops", 1e12}, "pflop/s": {"flops", 1e15}, "pflops": {"flops", 1e15},
-	"$": {"money", 1}, "$/m": {"money", 1}, "bits": {"bits", 1}, "billion": {"count", 1e9}, "million": {"count", 1e6},
+	"tflop": {"work", 1e12}, "gflop": {"work", 1e9}, "tflop/s": {"flops", 1e12}, "tflops": {"flops", 1e12}, "pflop/s": {"flops", 1e15},
+	"pflops": {"flops", 1e15},
+	"$":      {"money", 1}, "$/m": {"money", 1}, "bits": {"bits", 1}, "billion": {"count", 1e9}, "million": {"count", 1e6},
 }
 
 // Judge reports whether a typed answer is right: a number with its unit, in the question's unit where there is none, or a choice
@@ -43,7 +46,8 @@ func (q *Question) Judge(typed string) (bool, error) {
 }
 
 func (q *Question) noAnswer(typed, want string) error {
-	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed, Message: strconv.Quote(typed) + " is no answer to this", Hint: want}
+	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed, Message: strconv.Quote(typed) + " is no answer to this",
+		Hint: want}
 }
 
 // example shows the form of an answer and gives nothing away.

@@ -74,7 +74,8 @@ func find(word string) (string, error) {
 			names = append(names, n)
 		}
 	}
-	e := &memwall.Error{Code: memwall.BadField, Field: "topic", Value: word, Message: fmt.Sprintf("no lesson called %q", word), Hint: "memwall learn lists them"}
+	e := &memwall.Error{Code: memwall.BadField, Field: "topic", Value: word, Message: fmt.Sprintf("no lesson called %q", word),
+		Hint: "memwall learn lists them"}
 	if near := spell.Nearest(w, names); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}

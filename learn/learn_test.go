@@ -64,7 +64,8 @@ func (s *script) asked() map[string]string {
 // Kinds of models and devices that lessons are told with: dense, experts, latent, hybrid, state alone, sliding, small; a desktop
 // card, several makers, a processor, one of one's own without figures.
 var (
-	models  = []string{"llama-3.1-70b", "mixtral-8x7b", "deepseek-v3", "qwen3-next-80b-a3b", "falcon-mamba-7b", "gemma-3-27b", "qwen2.5-0.5b", "gpt-oss-20b"}
+	models = []string{"llama-3.1-70b", "mixtral-8x7b", "deepseek-v3", "qwen3-next-80b-a3b", "falcon-mamba-7b", "gemma-3-27b",
+		"qwen2.5-0.5b", "gpt-oss-20b"}
 	devices = []string{"h100", "rtx-4090", "mi300x", "m4-max", "name=mine,memory=48GiB,bandwidth=1TB/s"}
 )
 
@@ -150,7 +151,8 @@ func TestWhatCannotBeTold(t *testing.T) {
 
 // TestBrokenLessonIsSeen: mistakes in a text are errors, and figures that nobody knows are not.
 func TestBrokenLessonIsSeen(t *testing.T) {
-	const head = "topic: x\ntitle: X\nmodel: llama-3.1-8b\non: h100\nask one: fit $model engine=generic context=8k\nask bad: fit $model nothing=1\n\n"
+	const head = "topic: x\ntitle: X\nmodel: llama-3.1-8b\non: h100\nask one: fit $model engine=generic context=8k\nask bad: fit $model " +
+		"nothing=1\n\n"
 	for body, want := range map[string]string{
 		"{one.per_token | parsecs}":            "no unit",
 		"{one.per_token":                       "without its }",
@@ -165,7 +167,8 @@ func TestBrokenLessonIsSeen(t *testing.T) {
 			t.Errorf("%q: %v, want %q", body, err, want)
 		}
 	}
-	for _, body := range []string{"{one.nothing}", "{two.per_token}", "{bad.needed}", "{one.per_token +}", "{one.per_token / one.ledger.0.nothing}"} {
+	for _, body := range []string{"{one.nothing}", "{two.per_token}", "{bad.needed}", "{one.per_token +}",
+		"{one.per_token / one.ledger.0.nothing}"} {
 		l, err := tell(asker, parse("x", head+body), Example{})
 		if err != nil || len(l.Unknown) != 1 || l.Blocks[0].Text.String() != unknown {
 			t.Errorf("%q: %v, %v: want one unknown figure", body, l, err)
@@ -181,7 +184,8 @@ func TestReferencesStayWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Unknown) > 0 || !strings.Contains(l.Blocks[0].Text.String(), "320 KiB") || !strings.Contains(l.Try[0], "fit '"+strange+"' --on") {
+	if len(l.Unknown) > 0 || !strings.Contains(l.Blocks[0].Text.String(), "320 KiB") ||
+		!strings.Contains(l.Try[0], "fit '"+strange+"' --on") {
 		t.Errorf("%q, %q, %v", l.Blocks[0].Text, l.Try, l.Unknown)
 	}
 }
@@ -197,7 +201,9 @@ func (r renamed) Model(ref string) (*memwall.Resolved, error) {
 }
 
 func TestConditions(t *testing.T) {
-	const text = "topic: x\ntitle: X\nmodel: falcon-mamba-7b\non: h100\nask one: fit $model engine=generic context=8k\n\nif one.per_token\ncache\n\nunless one.per_token\nstate\n\nif you have a cache, this is a paragraph\n\ntable:\na | b\nif one.per_token\n1 | 2\nunless one.per_token\n3 | 4"
+	const text = "topic: x\ntitle: X\nmodel: falcon-mamba-7b\non: h100\nask one: fit $model engine=generic context=8k\n\nif " +
+		"one.per_token\ncache\n\nunless one.per_token\nstate\n\nif you have a cache, this is a paragraph\n\ntable:\na | b\nif " +
+		"one.per_token\n1 | 2\nunless one.per_token\n3 | 4"
 	l, err := tell(asker, parse("x", text), Example{})
 	if err != nil {
 		t.Fatal(err)
@@ -220,9 +226,12 @@ func TestUnits(t *testing.T) {
 		name string
 		want string
 	}{
-		{327680, "bytes", "320 KiB"}, {2684354560, "bytes", "2.5 GiB"}, {2684354560, "in GiB", "2.5"}, {80e9, "GB", "80 GB"}, {1e6, "", "1,000,000"},
-		{0.0078125, "power", "0.00781"}, {65504, "power", "65,504"}, {3.4028e38, "power", "3.40e38"}, {5.96e-8, "power", "5.96e-8"}, {8192, "length", "8k"},
-		{0.5, "%", "50 %"}, {3.83, "$/M", "$3.8 per M"}, {2, "×", "2 ×"}, {-1.5, "", "−1.5"}, {989e12, "TFLOP/s", "989 TFLOP/s"}, {3.35e12, "rate", "3.35 TB/s"},
+		{327680, "bytes", "320 KiB"}, {2684354560, "bytes", "2.5 GiB"}, {2684354560, "in GiB", "2.5"}, {80e9, "GB", "80 GB"},
+		{1e6, "", "1,000,000"},
+		{0.0078125, "power", "0.00781"}, {65504, "power", "65,504"}, {3.4028e38, "power", "3.40e38"}, {5.96e-8, "power", "5.96e-8"},
+		{8192, "length", "8k"},
+		{0.5, "%", "50 %"}, {3.83, "$/M", "$3.8 per M"}, {2, "×", "2 ×"}, {-1.5, "", "−1.5"}, {989e12, "TFLOP/s", "989 TFLOP/s"},
+		{3.35e12, "rate", "3.35 TB/s"},
 	} {
 		if got, ok := written(c.x, c.name); !ok || got != c.want {
 			t.Errorf("%g | %s = %q, want %q", c.x, c.name, got, c.want)

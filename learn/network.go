@@ -14,7 +14,8 @@ func (d *desk) model(ref string) (branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := branch{"hidden": float64(m.Hidden), "vocabulary": float64(m.Vocab), "parameters": float64(m.Params()), "active": float64(m.ActiveParams())}
+	b := branch{"hidden": float64(m.Hidden), "vocabulary": float64(m.Vocab), "parameters": float64(m.Params()),
+		"active": float64(m.ActiveParams())}
 	some := func(name string, n int64) {
 		if n > 0 {
 			b[name] = float64(n)

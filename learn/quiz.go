@@ -98,7 +98,8 @@ func (e *Entry) Work(asker *memwall.Asker) (*Question, error) {
 	}
 	q.Working, q.Try, q.Questions = l.Blocks, l.Try, w.desk.questions()
 	if err := cmp.Or(s.err, w.err); err != nil {
-		return nil, &memwall.Error{Code: memwall.Internal, Field: "question", Value: q.ID, Message: fmt.Sprintf("the question %s: %v", q.ID, err), Hint: "this is a bug; report it"}
+		return nil, &memwall.Error{Code: memwall.Internal, Field: "question", Value: q.ID,
+			Message: fmt.Sprintf("the question %s: %v", q.ID, err), Hint: "this is a bug; report it"}
 	}
 	return q, nil
 }

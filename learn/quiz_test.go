@@ -88,11 +88,14 @@ func TestJudge(t *testing.T) {
 		right bool
 		fails bool
 	}{
-		{size, "40", true, false}, {size, "40 GiB", true, false}, {size, "40gib", true, false}, {size, "42.9 GB", true, false}, {size, "40,960 MiB", true, false}, {size, "20 GiB", false, false},
-		{size, "40 ms", false, true}, {size, "", false, true}, {size, "forty", false, true}, {size, "-40", false, true}, {size, "40 parsecs", false, true}, {size, "1e400", false, true}, {size, "..", false, true},
+		{size, "40", true, false}, {size, "40 GiB", true, false}, {size, "40gib", true, false}, {size, "42.9 GB", true, false},
+		{size, "40,960 MiB", true, false}, {size, "20 GiB", false, false},
+		{size, "40 ms", false, true}, {size, "", false, true}, {size, "forty", false, true}, {size, "-40", false, true},
+		{size, "40 parsecs", false, true}, {size, "1e400", false, true}, {size, "..", false, true},
 		{count, "18", true, false}, {count, "18 users", true, false}, {count, "12", false, false}, {count, "NaN", false, true},
 		{ratio, "2.5", true, false}, {ratio, "2.5x", true, false}, {ratio, "2.5 ×", true, false}, {ratio, "3 times", false, false},
-		{number(3.8, "$"), "$3.8", true, false}, {number(0.27, "%"), "27 %", true, false}, {number(0.27, "%"), "27", true, false}, {number(0.042, "ms"), "0.042 s", true, false},
+		{number(3.8, "$"), "$3.8", true, false}, {number(0.27, "%"), "27 %", true, false}, {number(0.27, "%"), "27", true, false},
+		{number(0.042, "ms"), "0.042 s", true, false},
 	} {
 		right, err := c.q.Judge(c.typed)
 		if right != c.right || (err != nil) != c.fails {

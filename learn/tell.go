@@ -33,7 +33,8 @@ func tell(asker *memwall.Asker, s *script, x Example) (*Lesson, error) {
 	}
 	l.Questions, l.Unknown = w.desk.questions(), w.unknown
 	if err := cmp.Or(s.err, w.err); err != nil {
-		return nil, &memwall.Error{Code: memwall.Internal, Field: "topic", Value: l.Topic, Message: fmt.Sprintf("the lesson %s: %v", l.Topic, err), Hint: "this is a bug; report it"}
+		return nil, &memwall.Error{Code: memwall.Internal, Field: "topic", Value: l.Topic,
+			Message: fmt.Sprintf("the lesson %s: %v", l.Topic, err), Hint: "this is a bug; report it"}
 	}
 	return l, nil
 }
@@ -200,7 +201,8 @@ func (w *writer) ledger(c *chunk) *Block {
 
 // articles are titles by the number that docs/worked-examples.md gives them.
 var articles = map[string]string{
-	"1": "LLMs: hardware, memory, and performance", "2": "Why memory systems matter in large language models", "3": "A primer on GPU memory and quantisation",
+	"1": "LLMs: hardware, memory, and performance", "2": "Why memory systems matter in large language models",
+	"3": "A primer on GPU memory and quantisation",
 	"4": "GPU memory for LLMs", "5": "GPU and hardware considerations",
 }
 

@@ -11,8 +11,10 @@ import (
 // scales are units with what one of them is worth, in bytes, seconds, operations a second or shares.
 var scales = map[string]float64{
 	"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15,
-	"µs": 1e-6, "ms": 1e-3, "s": 1, "h": 3600, "%": 0.01, "tok/s": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12, "TFLOP": 1e12, "GFLOP": 1e9, "FLOP/B": 1,
-	"bits": 1, "billion": 1e9, "million": 1e6, "W": 1, "J": 1, "J/token": 1, "kWh": 1, "days": 1, "$": 1, "$/M": 1, "×": 1, "cycles": 1, "points": 1,
+	"µs": 1e-6, "ms": 1e-3, "s": 1, "h": 3600, "%": 0.01, "tok/s": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12, "TFLOP": 1e12,
+	"GFLOP": 1e9, "FLOP/B": 1,
+	"bits": 1, "billion": 1e9, "million": 1e6, "W": 1, "J": 1, "J/token": 1, "kWh": 1, "days": 1, "$": 1, "$/M": 1, "×": 1, "cycles": 1,
+	"points": 1,
 }
 
 // forms are ways to write a number without a unit of its own: whole, as a length, in the unit that suits it.

@@ -32,10 +32,12 @@ func TestLawsOfSums(t *testing.T) {
 		s := Sum(items)
 		shuffled := append([]Item(nil), items...)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if o := Sum(shuffled); o.Bytes != s.Bytes || o.Basis != s.Basis || o.Unknown != s.Unknown || apart(o.Low, s.Low) || apart(o.High, s.High) {
+		if o := Sum(shuffled); o.Bytes != s.Bytes || o.Basis != s.Basis || o.Unknown != s.Unknown || apart(o.Low, s.Low) ||
+			apart(o.High, s.High) {
 			t.Fatalf("%+v in another order: %+v", s, o)
 		}
-		if g := Group("g", "g", items...); g.Bytes != s.Bytes || g.Low != s.Low || g.High != s.High || g.Basis != s.Basis || g.Unknown != s.Unknown {
+		if g := Group("g", "g", items...); g.Bytes != s.Bytes || g.Low != s.Low || g.High != s.High || g.Basis != s.Basis ||
+			g.Unknown != s.Unknown {
 			t.Fatalf("%+v as a group: %+v", s, g)
 		}
 		var placed unit.Bytes

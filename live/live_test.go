@@ -14,7 +14,8 @@ import (
 // predicted is what memwall says of a plan on two cards.
 func predicted(t testing.TB) *Prediction {
 	t.Helper()
-	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192 --enforce-eager")
+	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192 " +
+		"--enforce-eager")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +38,10 @@ func number(x float64) *float64 { return &x }
 func moment(at, gib, kv float64) *Moment {
 	m := &Moment{At: at, Host: &Host{Total: 512 * unit.GiB, Free: 400 * unit.GiB}}
 	for i := range 2 {
-		m.Devices = append(m.Devices, Device{Index: i, Name: "NVIDIA H100 80GB HBM3", Total: 81559 * unit.MiB, Used: size(gib + 0.1), Free: size(79 - gib), ByProcess: true})
-		m.Processes = append(m.Processes, Process{PID: 11 + i, Name: "worker", Engine: 10, Own: size(2), Resident: size(3), Held: []Held{{i, size(gib)}}})
+		m.Devices = append(m.Devices, Device{Index: i, Name: "NVIDIA H100 80GB HBM3", Total: 81559 * unit.MiB, Used: size(gib + 0.1),
+			Free: size(79 - gib), ByProcess: true})
+		m.Processes = append(m.Processes, Process{PID: 11 + i, Name: "worker", Engine: 10, Own: size(2), Resident: size(3),
+			Held: []Held{{i, size(gib)}}})
 	}
 	m.Processes = append(m.Processes, Process{PID: 902, Name: "Xorg", Held: []Held{{0, size(0.02)}}})
 	m.Engines = []Engine{{PID: 10, Name: "vllm", Reading: &Reading{KVUsage: number(kv), Running: number(3), Waiting: number(0)}}}
@@ -70,7 +73,8 @@ func TestFindings(t *testing.T) {
 		{"a leak", func(i int) float64 { return 72.6 + 0.5*float64(i)/1200 }, always(0.3), Leaks},
 		{"a cache that fills", always(72.8), func(i int) float64 { return float64(i) / 1500 }, KVFullSoon},
 		{"a step at load", func(i int) float64 { return 72.6 + 0.5*float64(i/600) }, always(0.3), AsSaid},
-		{"growth with its load", func(i int) float64 { return 72.6 + 0.5*float64(i)/1200 }, func(i int) float64 { return 0.2 + 0.1*float64(i)/1200 }, GrowsLoaded},
+		{"growth with its load", func(i int) float64 { return 72.6 + 0.5*float64(i)/1200 },
+			func(i int) float64 { return 0.2 + 0.1*float64(i)/1200 }, GrowsLoaded},
 	} {
 		p := watched(t, 1200, c.gib, c.kv)
 		if p.Finding.Code != c.want {
@@ -87,7 +91,8 @@ func TestLeakEnds(t *testing.T) {
 		t.Fatalf("%+v", g)
 	}
 	free := p.Devices[0].Free.GiB()
-	if want := free / 1.5 * 3600; g.Out.Seconds < 0.99*want || g.Out.Seconds > 1.01*want || g.Out.Low > g.Out.Seconds || g.Out.High != nil && *g.Out.High < g.Out.Seconds {
+	if want := free / 1.5 * 3600; g.Out.Seconds < 0.99*want || g.Out.Seconds > 1.01*want || g.Out.Low > g.Out.Seconds ||
+		g.Out.High != nil && *g.Out.High < g.Out.Seconds {
 		t.Errorf("%+v, want %g", g.Out, want)
 	}
 }
@@ -222,7 +227,8 @@ func TestReport(t *testing.T) {
 	}
 	r := s.Report()
 	d := r.Devices[0]
-	if d.Peak != *size(75) || d.Mean != *size(72.5) || d.Last != *size(75) || d.Off == nil || d.Off.Bytes != d.Peak-d.Said.Bytes || r.Moments != 10 {
+	if d.Peak != *size(75) || d.Mean != *size(72.5) || d.Last != *size(75) || d.Off == nil || d.Off.Bytes != d.Peak-d.Said.Bytes ||
+		r.Moments != 10 {
 		t.Errorf("%+v", d)
 	}
 	if e := r.Engines[0]; *e.KVPeak != 0.9 || *e.RunningMean != 3 {

@@ -106,7 +106,8 @@ func (s *Session) Picture() *Picture {
 		return nil
 	}
 	m := s.now
-	p := &Picture{Schema: memwall.Schema, Version: memwall.Version, Ask: "watch", At: m.At, Seconds: m.At - s.first.At, Moments: s.moments, Cost: s.cost, Recording: s.recording,
+	p := &Picture{Schema: memwall.Schema, Version: memwall.Version, Ask: "watch", At: m.At, Seconds: m.At - s.first.At, Moments: s.moments,
+		Cost: s.cost, Recording: s.recording,
 		Engines: []EngineView{}, Devices: []DeviceView{}, Others: append([]Process{}, m.others()...), Notes: []memwall.Note{}}
 	for i := range m.Engines {
 		p.Engines = append(p.Engines, s.engine(&m.Engines[i]))
@@ -251,7 +252,8 @@ func (s *Session) loadGrew() bool {
 	for i := range s.now.Engines {
 		for _, what := range []string{"running", "kv"} {
 			points := s.points(what, s.now.Engines[i].PID)
-			if t := trend.Of(points, 0); t.Finding != trend.Unknown && t.Slope > 0 && t.Low > 0 && t.Drift > 0.2*math.Max(1e-9, points[len(points)-1].Value) {
+			if t := trend.Of(points, 0); t.Finding != trend.Unknown && t.Slope > 0 && t.Low > 0 &&
+				t.Drift > 0.2*math.Max(1e-9, points[len(points)-1].Value) {
 				return true
 			}
 		}

@@ -59,7 +59,8 @@ func (s *Session) Report() *Report {
 	if s.now == nil {
 		return nil
 	}
-	r := &Report{Schema: memwall.Schema, Version: memwall.Version, Ask: "watch", From: s.first.At, To: s.now.At, Moments: s.moments, Picture: s.Picture(), Devices: []Sum{}, Processes: []Sum{}, Engines: []Load{}}
+	r := &Report{Schema: memwall.Schema, Version: memwall.Version, Ask: "watch", From: s.first.At, To: s.now.At, Moments: s.moments,
+		Picture: s.Picture(), Devices: []Sum{}, Processes: []Sum{}, Engines: []Load{}}
 	for i := range s.now.Devices {
 		d := &s.now.Devices[i]
 		what := "engines"

@@ -45,7 +45,8 @@ func TestDecodeCost(t *testing.T) {
 		for _, x := range []struct {
 			what      string
 			got, want float64
-		}{{"GFLOP", float64(got.FLOPs) / 1e9, c.gflop}, {"weights", got.Weights / 1e9, c.weights}, {"cache", got.CacheRead / 1e9, c.cache}} {
+		}{{"GFLOP", float64(got.FLOPs) / 1e9, c.gflop}, {"weights", got.Weights / 1e9, c.weights},
+			{"cache", got.CacheRead / 1e9, c.cache}} {
 			if math.Abs(x.got-x.want) > 0.02*x.want {
 				t.Errorf("%s: %s %.4g, want %.4g", c.id, x.what, x.got, x.want)
 			}
@@ -108,7 +109,8 @@ func TestStoredIsParameters(t *testing.T) {
 // TestActive: published active parameters, to their rounding. gpt-oss publishes 5.1 B without its embedding
 // of 0.58 B.
 func TestActive(t *testing.T) {
-	for id, want := range map[string]float64{"mixtral-8x7b": 12.9, "deepseek-v3": 37, "kimi-k2": 32, "qwen3-30b-a3b": 3.3, "qwen3-235b-a22b": 22, "gpt-oss-120b": 5.7, "glm-4.5": 32} {
+	for id, want := range map[string]float64{"mixtral-8x7b": 12.9, "deepseek-v3": 37, "kimi-k2": 32, "qwen3-30b-a3b": 3.3,
+		"qwen3-235b-a22b": 22, "gpt-oss-120b": 5.7, "glm-4.5": 32} {
 		got := float64(build(t, id).ActiveParams()) / 1e9
 		if math.Abs(got-want) > 0.05*want+0.3 {
 			t.Errorf("%s: %.2f B active, published %.1f", id, got, want)

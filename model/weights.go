@@ -101,7 +101,8 @@ func (m *Model) Store(r *dtype.Recipe) *Weights {
 		var s dtype.Site // one for all tensors: recipes look at it and keep nothing
 		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
 			c := t.category()
-			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
+			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(),
+				Cols:  t.Cols,
 				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
 			if t.In != nil {
 				s.InRows, s.InCols, s.First = t.In.Rows, t.In.Cols, t.First

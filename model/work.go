@@ -60,8 +60,9 @@ func (w *Work) Cache(s Step) []Term {
 }
 
 // perNames call what a feature counts, in formulas.
-var perNames = [features]string{One: "step", Tokens: "token", Outputs: "output", Seqs: "sequence", Pairs: "pair", Read: "position", Touched: "expert",
-	pairsW: "window_pair", pairsW + 1: "window_position", pairsW + 2: "window_2_pair", pairsW + 3: "window_2_position"}
+var perNames = [features]string{One: "step", Tokens: "token", Outputs: "output", Seqs: "sequence", Pairs: "pair", Read: "position",
+	Touched: "expert",
+	pairsW:  "window_pair", pairsW + 1: "window_position", pairsW + 2: "window_2_pair", pairsW + 3: "window_2_position"}
 
 func (w *Work) terms(s Step, each *Features) (out []Term) {
 	f := s.Features(w.spans, w.moe)

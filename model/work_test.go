@@ -24,7 +24,8 @@ func TestWorkIsTheCost(t *testing.T) {
 			what string
 			got  []model.Term
 			want float64
-		}{{"FLOPs", w.FLOPs(step), float64(want.FLOPs)}, {"weights", w.Weights(step), want.Weights}, {"cache", w.Cache(step), want.CacheRead + want.CacheWrite}} {
+		}{{"FLOPs", w.FLOPs(step), float64(want.FLOPs)}, {"weights", w.Weights(step), want.Weights},
+			{"cache", w.Cache(step), want.CacheRead + want.CacheWrite}} {
 			if got := model.Total(x.got); w.Sparse || math.Abs(got-x.want) > 1e-9*x.want {
 				t.Errorf("%s: %s %g, want %g", id, x.what, got, x.want)
 			}
@@ -52,7 +53,8 @@ func TestSparseWork(t *testing.T) {
 	m := build(t, "deepseek-v3.2")
 	at := func(context int64) model.Step { return model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: context} }
 	w := work(m)
-	far, near := model.Total(w.Cache(at(60000)))-model.Total(w.Cache(at(50000))), model.Total(w.Cache(at(1500)))-model.Total(w.Cache(at(500)))
+	far, near := model.Total(w.Cache(at(60000)))-model.Total(w.Cache(at(50000))),
+		model.Total(w.Cache(at(1500)))-model.Total(w.Cache(at(500)))
 	if perKey := 61 * 128 * (1 + 4.0/128); math.Abs(far-10000*perKey) > 1 || near <= 1000*perKey {
 		t.Errorf("10,000 positions far away read %g bytes, the indexer's keys are %g; 1,000 near ones %g", far, 10000*perKey, near)
 	}

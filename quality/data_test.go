@@ -67,7 +67,8 @@ func TestOneBaseline(t *testing.T) {
 			for _, b := range list {
 				for _, r := range b.rows {
 					if r.Based && b.rows[0].Based && !oneBaseline(b.rows[0], r) {
-						t.Errorf("%s, %s of %s: baselines %v and %v", b.source.ID, b.metric.Name, s.name, b.rows[0].Baseline.Number, r.Baseline.Number)
+						t.Errorf("%s, %s of %s: baselines %v and %v", b.source.ID, b.metric.Name, s.name, b.rows[0].Baseline.Number,
+							r.Baseline.Number)
 					}
 				}
 			}
@@ -89,8 +90,10 @@ func TestOneBaseline(t *testing.T) {
 // TestFamilies: the family of a name is that of the table.
 func TestFamilies(t *testing.T) {
 	for id, want := range map[string]string{
-		"llama-3.1-8b": "llama-3", "llama-3-70b": "llama-3", "llama-7b": "llama", "qwen2.5-72b": "qwen2", "qwen3-30b-a3b": "qwen3", "gemma-3-27b": "gemma-3", "gpt-oss-20b": "gpt-oss",
-		"phi-4": "phi-4", "mistral-7b-v0.3": "mistral", "deepseek-v3.2": "deepseek-v3", "smollm2-135m": "smollm2", "mixtral-8x7b": "mixtral-8x7b", "": "",
+		"llama-3.1-8b": "llama-3", "llama-3-70b": "llama-3", "llama-7b": "llama", "qwen2.5-72b": "qwen2", "qwen3-30b-a3b": "qwen3",
+		"gemma-3-27b": "gemma-3", "gpt-oss-20b": "gpt-oss",
+		"phi-4": "phi-4", "mistral-7b-v0.3": "mistral", "deepseek-v3.2": "deepseek-v3", "smollm2-135m": "smollm2",
+		"mixtral-8x7b": "mixtral-8x7b", "": "",
 	} {
 		if got := familyName(id); got != want {
 			t.Errorf("%s is of %q, want %q", id, got, want)
@@ -187,12 +190,14 @@ func TestMethods(t *testing.T) {
 	}
 	head, first, _ := strings.Cut(methodsText, "\n")
 	first, _, _ = strings.Cut(first, "\n")
-	for old, says := range map[string]string{"q4_0": "column formats", "none": "column calibration", "\ti8\t": "column arithmetic", "weights": "column formats", "GGUF legacy blocks": "column name"} {
+	for old, says := range map[string]string{"q4_0": "column formats", "none": "column calibration", "\ti8\t": "column arithmetic",
+		"weights": "column formats", "GGUF legacy blocks": "column name"} {
 		with := "\tx\t"
 		if old != "\ti8\t" {
 			with = map[bool]string{true: "", false: "x"}[says == "column name"]
 		}
-		if _, err := parseMethods(head + "\n" + strings.Replace(first, old, with, 1)); err == nil || !strings.Contains(err.Error(), "methods.tsv, line 2: "+says) {
+		if _, err := parseMethods(head + "\n" + strings.Replace(first, old, with, 1)); err == nil ||
+			!strings.Contains(err.Error(), "methods.tsv, line 2: "+says) {
 			t.Errorf("without %q: %v", old, err)
 		}
 	}
@@ -222,7 +227,8 @@ func TestCollected(t *testing.T) {
 	}
 	for i, l := range lines[1:] {
 		r := &rows[i]
-		if r.Model() != l[0] || r.Format.Name != l[2] || string(r.Format.Target) != l[3] || r.Metric.Name != l[5] || r.Source.Citation != l[9] {
+		if r.Model() != l[0] || r.Format.Name != l[2] || string(r.Format.Target) != l[3] || r.Metric.Name != l[5] ||
+			r.Source.Citation != l[9] {
 			t.Errorf("line %d: %+v", i+2, r)
 		}
 		printed, err := strconv.ParseFloat(l[8], 64)

@@ -91,7 +91,8 @@ func (m *Method) Bits() (least, most float64) {
 func parseMethods(text string) (list []Method, err error) {
 	err = each("methods", text, func(c *cells) error {
 		m := Method{
-			ID: c.text("method"), Name: c.text("name"), Target: Target(c.text("target")), Calibration: Calibration(c.text("calibration")), Engines: strings.Fields(c.text("engines")),
+			ID: c.text("method"), Name: c.text("name"), Target: Target(c.text("target")), Calibration: Calibration(c.text("calibration")),
+			Engines: strings.Fields(c.text("engines")),
 			Prefill: c.text("prefill"), Decode: c.text("decode"), When: c.text("when"), Source: c.text("source"),
 		}
 		if err := m.readFormats(c); err != nil {

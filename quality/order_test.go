@@ -18,7 +18,8 @@ func ranks(o *Order) (all []Rank) {
 }
 
 func cacheRanks(o *Order) (all []Rank) {
-	formats := []*dtype.Format{dtype.F32, dtype.BF16, dtype.F16, dtype.Q8_0, dtype.Q5_1, dtype.Q5_0, dtype.Q4_1, dtype.Q4_0, dtype.IQ4_NL, dtype.FP8E4M3, dtype.FP4E2M1, dtype.I8}
+	formats := []*dtype.Format{dtype.F32, dtype.BF16, dtype.F16, dtype.Q8_0, dtype.Q5_1, dtype.Q5_0, dtype.Q4_1, dtype.Q4_0, dtype.IQ4_NL,
+		dtype.FP8E4M3, dtype.FP4E2M1, dtype.I8}
 	for _, k := range formats {
 		for _, v := range formats {
 			all = append(all, o.Cache(k, v))
@@ -28,7 +29,8 @@ func cacheRanks(o *Order) (all []Rank) {
 }
 
 // models to order for: measured, in a family, of like size, unknown.
-var orders = []Model{{ID: "llama-3-8b", Parameters: 8e9}, {ID: "llama-3.1-70b", Parameters: 70e9}, {ID: "qwen3-30b-a3b", Parameters: 30e9}, {ID: "olmo2-7b", Parameters: 7e9}, {Parameters: 1e12}, {}}
+var orders = []Model{{ID: "llama-3-8b", Parameters: 8e9}, {ID: "llama-3.1-70b", Parameters: 70e9}, {ID: "qwen3-30b-a3b", Parameters: 30e9},
+	{ID: "olmo2-7b", Parameters: 7e9}, {Parameters: 1e12}, {}}
 
 // TestTotal: of two places one is before the other, whatever third stands between; only a format itself is equal.
 func TestTotal(t *testing.T) {
@@ -61,7 +63,8 @@ func TestOrderFollowsRows(t *testing.T) {
 				t.Errorf("%+v: nothing decides %s and it is no guess", m, a.Name)
 			}
 			for _, b := range all {
-				if pb := b.Effect.Perplexity; a.Guess == "" && b.Guess == "" && pa != nil && pb != nil && pa.Mid > max(0, pb.Mid) && !Wide(dtype.FindRecipe(a.Name)) && Compare(a, b) < 0 {
+				if pb := b.Effect.Perplexity; a.Guess == "" && b.Guess == "" && pa != nil && pb != nil && pa.Mid > max(0, pb.Mid) &&
+					!Wide(dtype.FindRecipe(a.Name)) && Compare(a, b) < 0 {
 					t.Errorf("%+v: %s loses %.3f %% and stands before %s with %.3f %%", m, a.Name, pa.Mid, b.Name, pb.Mid)
 				}
 			}
@@ -122,7 +125,8 @@ func TestBitsOfTheModel(t *testing.T) {
 
 // TestNative: the recipe that the makers publish loses nothing, and does not lift its neighbours.
 func TestNative(t *testing.T) {
-	plain, native := NewOrder(Model{ID: "gpt-oss-120b", Parameters: 117e9}), NewOrder(Model{ID: "gpt-oss-120b", Parameters: 117e9, Native: "mxfp4"})
+	plain, native := NewOrder(Model{ID: "gpt-oss-120b", Parameters: 117e9}),
+		NewOrder(Model{ID: "gpt-oss-120b", Parameters: 117e9, Native: "mxfp4"})
 	mxfp4, q8 := dtype.FindRecipe("mxfp4"), dtype.FindRecipe("q8_0")
 	if Compare(plain.Weights(mxfp4), plain.Weights(q8)) < 0 {
 		t.Error("4 bits of a model of 16 stand before 8")

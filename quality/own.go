@@ -91,7 +91,8 @@ func (o *Own) change(m *Model, from, to string) *Change {
 		return nil
 	}
 	said := "measured on these weights: an error of " + strconv.FormatFloat(100*b, 'g', 3, 64) + " %"
-	c := &Change{Metric: ownMetric, Rows: 1, Models: 1, OnModel: "these weights", Level: Weighed, Source: &Source{ID: "own", Citation: said}}
+	c := &Change{Metric: ownMetric, Rows: 1, Models: 1, OnModel: "these weights", Level: Weighed,
+		Source: &Source{ID: "own", Citation: said}}
 	if o.scale == nil {
 		c.Mid = 100 * (b - a)
 		c.Low, c.High = c.Mid, c.Mid

@@ -69,7 +69,8 @@ func compared(r *Row, a, b Figure) sample {
 	}
 	percent := func(a, b float64) float64 { return 100 * (b/a - 1) }
 	return sample{
-		low: percent(a.Number+a.half, b.Number-b.half-noise), mid: percent(a.Number, b.Number), high: percent(a.Number-a.half, b.Number+b.half+noise),
-		to: r,
+		low: percent(a.Number+a.half, b.Number-b.half-noise), mid: percent(a.Number, b.Number),
+		high: percent(a.Number-a.half, b.Number+b.half+noise),
+		to:   r,
 	}
 }

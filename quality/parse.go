@@ -16,7 +16,8 @@ func parse(f files) (*table, error) {
 	for _, step := range []struct {
 		file, text string
 		read       func(*cells) error
-	}{{"sources", f.sources, p.source}, {"metrics", f.metrics, p.metric}, {"models", f.models, p.model}, {"formats", f.formats, p.format}, {"rows", f.rows, p.row}} {
+	}{{"sources", f.sources, p.source}, {"metrics", f.metrics, p.metric}, {"models", f.models, p.model}, {"formats", f.formats, p.format},
+		{"rows", f.rows, p.row}} {
 		if err := each(step.file, step.text, step.read); err != nil {
 			return nil, err
 		}
@@ -105,7 +106,8 @@ func (p *parser) format(c *cells) error {
 }
 
 func (p *parser) row(c *cells) (err error) {
-	r := Row{Bits: 0, Source: p.sources[c.text("source")], Metric: p.metrics[c.text("metric")], model: p.models[c.text("model")], Refused: c.text("refused")}
+	r := Row{Bits: 0, Source: p.sources[c.text("source")], Metric: p.metrics[c.text("metric")], model: p.models[c.text("model")],
+		Refused: c.text("refused")}
 	r.Format = p.formats[formatKey{c.text("format"), c.text("target"), c.text("source")}]
 	if r.Format == nil {
 		r.Format = p.formats[formatKey{c.text("format"), c.text("target"), ""}]

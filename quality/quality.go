@@ -89,7 +89,8 @@ func (e Effect) Best() *Change {
 
 // OfWeights is what happens when the weights of a model go from one recipe to another. Names are those that dtype
 // reads, or those that rows have ("aqlm-2bit-1x16"). Rows of the model itself count first, then those of its
-// family, of similar size before others, then those of other models of similar size; of metrics the first of metrics.tsv that has rows there.
+// family, of similar size before others, then those of other models of similar size; of metrics the first of metrics.tsv that has rows
+// there.
 func OfWeights(m Model, from, to string) Effect { return published().ofWeights(m, from, to) }
 
 func (t *table) ofWeights(m Model, from, to string) Effect {
@@ -197,7 +198,8 @@ func summary(found []sample, level Level) *Change {
 	n := len(found)
 	typical := &found[stat.MedianRow(n)]
 	mid := stat.OfRanks(int64(n), 0.5, func(i int64) float64 { return found[i].mid })
-	c := &Change{Metric: typical.to.Metric, Mid: mid, Low: math.Inf(1), High: math.Inf(-1), Rows: n, Source: typical.to.Source, OnModel: typical.to.Model(), Format: typical.to.Format, Level: level}
+	c := &Change{Metric: typical.to.Metric, Mid: mid, Low: math.Inf(1), High: math.Inf(-1), Rows: n, Source: typical.to.Source,
+		OnModel: typical.to.Model(), Format: typical.to.Format, Level: level}
 	for i := range found {
 		c.Low, c.High = min(c.Low, found[i].low), max(c.High, found[i].high)
 		if !slices.ContainsFunc(found[:i], func(s sample) bool { return s.to.model == found[i].to.model }) {

@@ -31,7 +31,8 @@ func TestPublishedChanges(t *testing.T) {
 		{"AWQ README of omniserve, two digits: 6.14 → 6.54", eight, "bf16", "awq-4bit", 6.347, 6.515, 6.683, 1, Exact}, // ±0.005 of each
 		{"the same file's GPTQ to AWQ: 6.56 → 6.54", eight, "gptq", "awq", -0.457, -0.305, -0.153, 1, Exact},
 		{"no row of 3.1: the family's", Model{ID: "llama-3.1-8b"}, "bf16", "q6_k", 0.349, 0.349, 0.349, 1, Family},
-		{"of a family, the sizes around: Llama 2 70B, 3.32 → 3.41", Model{ID: "llama-2-40b", Parameters: 40e9}, "bf16", "awq", 2.406, 2.711, 3.017, 1, FamilyNear},
+		{"of a family, the sizes around: Llama 2 70B, 3.32 → 3.41", Model{ID: "llama-2-40b", Parameters: 40e9}, "bf16", "awq", 2.406, 2.711,
+			3.017, 1, FamilyNear},
 		{"no row, no family: models of like size", Model{ID: "olmo2-7b", Parameters: 7e9}, "bf16", "q6_k", 0.109, 0.241, 0.349, 0, Similar},
 	} {
 		p := OfWeights(c.model, c.from, c.to).Perplexity
@@ -103,7 +104,8 @@ func TestCache(t *testing.T) {
 		t.Fatal("unknown")
 	}
 	near(t, "6.229753 → 6.234369", both.Mid, 0.074)
-	if between := OfCache(eight, Cache{K: "q8_0"}, Cache{"f16", "q5_1"}).Perplexity; between == nil || math.Abs(100*((1+values.Mid/100)/(1+both.Mid/100)-1)-between.Mid) > 1e-4 {
+	if between := OfCache(eight, Cache{K: "q8_0"}, Cache{"f16", "q5_1"}).Perplexity; between == nil ||
+		math.Abs(100*((1+values.Mid/100)/(1+both.Mid/100)-1)-between.Mid) > 1e-4 {
 		t.Errorf("%+v does not follow from %g and %g", between, both.Mid, values.Mid)
 	}
 }

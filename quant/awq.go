@@ -22,7 +22,8 @@ func newAWQ(s *Survey) (Coder, error) {
 	cols := int(s.Cols)
 	best, least := (*awq)(nil), math.Inf(1)
 	for k := range awqSteps {
-		c := &awq{integers: *newIntegers(s, 4, 128, true, scaleF16), up: powers(s.Inputs.Columns, float64(k)/awqSteps), x: make([]float32, cols), w: make([]float32, cols)}
+		c := &awq{integers: *newIntegers(s, 4, 128, true, scaleF16), up: powers(s.Inputs.Columns, float64(k)/awqSteps),
+			x: make([]float32, cols), w: make([]float32, cols)}
 		if e := sampled(c, s.Sample, s.Inputs); e < least {
 			best, least = c, e
 		}

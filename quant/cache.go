@@ -69,7 +69,8 @@ func (t *Tensor) slab(axis int) (along, across *Tensor, err error) {
 		axis += len(t.Shape)
 	}
 	if axis < 0 || axis >= len(t.Shape)-1 {
-		return nil, nil, fmt.Errorf("tensor %s has %d dimensions, and none of its first %d is that of tokens", t.Name, len(t.Shape), max(0, len(t.Shape)-1))
+		return nil, nil, fmt.Errorf("tensor %s has %d dimensions, and none of its first %d is that of tokens", t.Name, len(t.Shape),
+			max(0, len(t.Shape)-1))
 	}
 	rows := *t
 	rows.Cache, rows.Layer = cachePart(t.Name)

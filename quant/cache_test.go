@@ -13,8 +13,10 @@ func TestCachePart(t *testing.T) {
 		part  CachePart
 		layer int
 	}{
-		"cache_k_l0": {Keys, 0}, "cache_v_l17": {Values, 17}, "past_key_values.3.key": {Keys, 3}, "past_key_values.3.value": {Values, 3}, "layers.12.keys": {Keys, 12},
-		"model.layers.7.self_attn.v_cache": {Values, 7}, "key_cache.2": {Keys, 2}, "k": {Keys, -1}, "model.layers.0.self_attn.k_proj.weight": {"", -1}, "model.norm": {"", -1}, "model.layers.1.self_attn.k_proj.input": {"", -1},
+		"cache_k_l0": {Keys, 0}, "cache_v_l17": {Values, 17}, "past_key_values.3.key": {Keys, 3}, "past_key_values.3.value": {Values, 3},
+		"layers.12.keys":                   {Keys, 12},
+		"model.layers.7.self_attn.v_cache": {Values, 7}, "key_cache.2": {Keys, 2}, "k": {Keys, -1},
+		"model.layers.0.self_attn.k_proj.weight": {"", -1}, "model.norm": {"", -1}, "model.layers.1.self_attn.k_proj.input": {"", -1},
 	} {
 		if part, layer := cachePart(name); part != want.part || part != "" && layer != want.layer {
 			t.Errorf("%s: %q of layer %d, want %+v", name, part, layer, want)
@@ -57,7 +59,8 @@ func TestCache(t *testing.T) {
 	r := NewCacheReport(views, all, formats)
 	row := r.Cache.Formats[0]
 	if row.KeysChannel.RMS*2 > row.KeysToken.RMS || math.Abs(row.ValuesChannel.RMS/row.ValuesToken.RMS-1) > 0.05 {
-		t.Errorf("keys %v and %v by channel, values %v and %v", row.KeysToken.RMS, row.KeysChannel.RMS, row.ValuesToken.RMS, row.ValuesChannel.RMS)
+		t.Errorf("keys %v and %v by channel, values %v and %v", row.KeysToken.RMS, row.KeysChannel.RMS, row.ValuesToken.RMS,
+			row.ValuesChannel.RMS)
 	}
 	if r.Cache.Formats[1].KeysChannel != nil || r.Cache.Formats[2].KeysChannel != nil {
 		t.Error("q8_0 and int8 are tried by channel")

@@ -83,7 +83,8 @@ func cacheFormat(all []*Measured, f *Format) (row CacheFormat, ok bool) {
 	if elements > 0 {
 		row.Bits = 8 * float64(bytes) / float64(elements)
 	}
-	for way, to := range map[string]**Figures{string(Keys): &row.KeysToken, string(Keys) + byChannel: &row.KeysChannel, string(Values): &row.ValuesToken, string(Values) + byChannel: &row.ValuesChannel} {
+	for way, to := range map[string]**Figures{string(Keys): &row.KeysToken, string(Keys) + byChannel: &row.KeysChannel,
+		string(Values): &row.ValuesToken, string(Values) + byChannel: &row.ValuesChannel} {
 		if e := of[way]; e != nil {
 			fig := figures(e)
 			*to = &fig
@@ -109,7 +110,8 @@ func ByCacheLayer(all []*Measured, f *Format) []Part {
 
 // CacheFormats are those that engines keep caches in, and those that papers propose: for what no format is named.
 func CacheFormats() (out []*Format) {
-	names := []string{"q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "fp8-tensor", "fp8", "int8", "int4-zero-g64", "int4-zero-g32", "nvfp4", "mxfp4", "int2-zero-g32"}
+	names := []string{"q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "fp8-tensor", "fp8", "int8", "int4-zero-g64", "int4-zero-g32",
+		"nvfp4", "mxfp4", "int2-zero-g32"}
 	for _, f := range formats() {
 		if slices.Contains(names, f.Name) {
 			out = append(out, f)

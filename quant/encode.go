@@ -283,7 +283,8 @@ func (o *Output) Verify(r io.ReaderAt) error {
 	case err != nil:
 		return fmt.Errorf("reading back: %w", err)
 	case n != o.size || h.Sum32() != o.checksum:
-		return fmt.Errorf("what was written reads back as %s bytes with the checksum %08x, and was %s with %08x", unit.Count(n), h.Sum32(), unit.Count(o.size), o.checksum)
+		return fmt.Errorf("what was written reads back as %s bytes with the checksum %08x, and was %s with %08x", unit.Count(n), h.Sum32(),
+			unit.Count(o.size), o.checksum)
 	}
 	return nil
 }

@@ -48,14 +48,16 @@ func TestFolds(t *testing.T) {
 	for i, want := range []struct {
 		by   string
 		into []string
-	}{{"attn_norm", []string{"attn_q", "attn_k", "attn_v"}}, {"ffn_norm", []string{"ffn_gate", "ffn_up"}}, {"ffn_up", []string{"ffn_down"}}} {
+	}{{"attn_norm", []string{"attn_q", "attn_k", "attn_v"}}, {"ffn_norm", []string{"ffn_gate", "ffn_up"}},
+		{"ffn_up", []string{"ffn_down"}}} {
 		if f := &folds[i]; string(f.By.Role) != want.by || !slices.Equal(into(f), want.into) {
 			t.Errorf("%s into %v, want %+v", f.By.Role, into(f), want)
 		}
 	}
 	shared := attentionLayer(4, 4)
 	shared.Parts[0].Kinds[0].Ops[12].In[1] = 8 // the residual goes on behind the norm
-	if folds, left = Folds(shared, m); len(left) == 0 || left[len(left)-1].Why != "what the norm before gives is read by more than products" {
+	if folds, left = Folds(shared, m); len(left) == 0 ||
+		left[len(left)-1].Why != "what the norm before gives is read by more than products" {
 		t.Errorf("%d places, left %+v", len(folds), left)
 	}
 	plain := attentionLayer(4, 1)
@@ -63,7 +65,8 @@ func TestFolds(t *testing.T) {
 	if _, left = Folds(plain, m); !slices.ContainsFunc(left, func(u Unfolded) bool { return u.Role == "ffn_down" }) {
 		t.Errorf("left %+v", left)
 	}
-	if Unsure(&model.Model{Family: "gemma2"}, &Model{}) == "" || Unsure(&model.Model{Family: "gemma2"}, m) != "" || Unsure(attentionLayer(1, 1), &Model{}) != "" {
+	if Unsure(&model.Model{Family: "gemma2"}, &Model{}) == "" || Unsure(&model.Model{Family: "gemma2"}, m) != "" ||
+		Unsure(attentionLayer(1, 1), &Model{}) != "" {
 		t.Error("norms less one")
 	}
 }

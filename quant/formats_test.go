@@ -77,14 +77,17 @@ var golden = []struct {
 	{"q5_0", ramp(32, func(i int) float32 { return float32(i - 16) }), "003c" + "0000ffff" + "00112233445566778899aabbccddeeff"},
 	{"q5_1", ramp(32, func(i int) float32 { return float32(i) }), "003c0000" + "0000ffff" + "00112233445566778899aabbccddeeff"},
 	// d = 127/127 = 1; 2.5 is rounded away from zero.
-	{"q8_0", ramp(32, func(i int) float32 { return []float32{127, -127, 2.5, -2.5}[i%4] }), "003c" + "7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd"},
+	{"q8_0", ramp(32, func(i int) float32 { return []float32{127, -127, 2.5, -2.5}[i%4] }),
+		"003c" + "7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd7f8103fd"},
 	// Grid values in order: d = 1, codes 0 to 15.
 	{"iq4_nl", ramp(32, func(i int) float32 { return float32(iq4Grid[i%16]) }), "003c" + "00112233445566778899aabbccddeeff"},
 	// Exponent of 6 is 2, that of the largest e2m1 number 2 as well: the scale is 2^0, byte 127. Codes are sign, 2
 	// bits of exponent, 1 of fraction: 0 0.5 1 1.5 2 3 4 6 are 0 to 7. 2.5 and 5 are ties: to 2 and 4, the even codes.
-	{"mxfp4", ramp(32, func(i int) float32 { return []float32{0, 0.5, 1, 1.5, 2, 3, 4, 6, -6, -0.5, 2.5, 5, 0, 0, 0, 0}[i%16] }), "103254769f640000" + "103254769f640000" + "7f"},
+	{"mxfp4", ramp(32, func(i int) float32 { return []float32{0, 0.5, 1, 1.5, 2, 3, 4, 6, -6, -0.5, 2.5, 5, 0, 0, 0, 0}[i%16] }),
+		"103254769f640000" + "103254769f640000" + "7f"},
 	// The largest is 448 = 1.75·2^8: the scale is 2^0; 448 is 0x7e, 1 is exponent 7: 0x38, -2 is 0xc0.
-	{"mxfp8", ramp(32, func(i int) float32 { return []float32{448, 1, -2, 0}[i%4] }), "7e38c0007e38c0007e38c0007e38c0007e38c0007e38c0007e38c0007e38c000" + "7f"},
+	{"mxfp8", ramp(32, func(i int) float32 { return []float32{448, 1, -2, 0}[i%4] }),
+		"7e38c0007e38c0007e38c0007e38c0007e38c0007e38c0007e38c0007e38c000" + "7f"},
 	// Unit 6·448/(6·448) = 1; the first group's scale is 448 (0x7e), the second's 6/6 = 1 (0x38).
 	{"nvfp4", ramp(32, func(i int) float32 {
 		if i < 16 {
@@ -107,9 +110,11 @@ var golden = []struct {
 	// The largest e5m2 number is 57344, 0x7b; 1 is 0x3c.
 	{"fp8-e5m2", ramp(4, func(i int) float32 { return []float32{57344, -1, 0.5, 0}[i] }), "7bbc3800" + "803f"},
 	// absmax 1: 1 is level 15, 0 level 7, -1 level 0; the first of two is in the high half.
-	{"nf4-single", ramp(64, func(i int) float32 { return []float32{1, 0, -1, 0.07958029955625534}[i%4] }), "f708f708f708f708f708f708f708f708f708f708f708f708f708f708f708f708" + "0000803f"},
+	{"nf4-single", ramp(64, func(i int) float32 { return []float32{1, 0, -1, 0.07958029955625534}[i%4] }),
+		"f708f708f708f708f708f708f708f708f708f708f708f708f708f708f708f708" + "0000803f"},
 	// 12 of 12 is code 3, 0.0625 of 12 code 1; the sign is the highest bit.
-	{"fp4-single", ramp(64, func(i int) float32 { return []float32{12, 0.0625, -8, 2}[i%4] }), "31a631a631a631a631a631a631a631a631a631a631a631a631a631a631a631a6" + "00004041"},
+	{"fp4-single", ramp(64, func(i int) float32 { return []float32{12, 0.0625, -8, 2}[i%4] }),
+		"31a631a631a631a631a631a631a631a631a631a631a631a631a631a631a631a6" + "00004041"},
 }
 
 func TestGolden(t *testing.T) {
@@ -153,7 +158,8 @@ func TestDoubleQuantisation(t *testing.T) {
 
 // TestBytes: the units of every format are as large as its scheme says, which tells what files hold beside the rows.
 func TestBytes(t *testing.T) {
-	beside := map[string]int64{"fp8-tensor": 8, "int8-tensor": 4, "int8-zero-tensor": 5, "nf4": 1024 + 64 + 4, "fp4": 1024 + 64 + 4, "nf4-single": 64, "fp4-single": 64,
+	beside := map[string]int64{"fp8-tensor": 8, "int8-tensor": 4, "int8-zero-tensor": 5, "nf4": 1024 + 64 + 4, "fp4": 1024 + 64 + 4,
+		"nf4-single": 64, "fp4-single": 64,
 		"nvfp4": 8, "int4-g32": 16, "int4-g64": 16, "int4-g128": 16, "int8-g128": 16, "llm.int8": 1}
 	const rows, cols = 256, 1024
 	for _, f := range unasked() {
@@ -185,7 +191,8 @@ func TestMinifloats(t *testing.T) {
 	for name, m := range map[string]*minifloat{"e4m3": e4m3, "e5m2": e5m2, "e2m1": e2m1} {
 		for c := range m.top {
 			lo, hi := m.decode(c), m.decode(c+1)
-			for _, x := range []float32{lo, (lo + hi) / 2, math.Nextafter32((lo+hi)/2, 0), math.Nextafter32((lo+hi)/2, hi), lo + (hi-lo)*r.Float32(), -hi} {
+			for _, x := range []float32{lo, (lo + hi) / 2, math.Nextafter32((lo+hi)/2, 0), math.Nextafter32((lo+hi)/2, hi),
+				lo + (hi-lo)*r.Float32(), -hi} {
 				if got, want := m.encode(x), slowNearest(m, x); got != want {
 					t.Fatalf("%s: %v has the code %#x, want %#x", name, x, got, want)
 				}
@@ -226,7 +233,8 @@ func TestHalf(t *testing.T) {
 			t.Fatalf("the middle %v goes to %#04x", m, toHalf(m))
 		}
 	}
-	if ofHalf(0x3c00) != 1 || ofHalf(1) != 0x1p-24 || ofHalf(0x7bff) != 65504 || !math.IsInf(float64(ofHalf(0xfc00)), -1) || ofHalf(0x7e00) == ofHalf(0x7e00) || toHalf(1e6) != 0x7c00 {
+	if ofHalf(0x3c00) != 1 || ofHalf(1) != 0x1p-24 || ofHalf(0x7bff) != 65504 || !math.IsInf(float64(ofHalf(0xfc00)), -1) ||
+		ofHalf(0x7e00) == ofHalf(0x7e00) || toHalf(1e6) != 0x7c00 {
 		t.Error("f16 is read or written wrongly")
 	}
 	if toBrain(1) != 0x3f80 || toBrain(1.00390625) != 0x3f80 || toBrain(1.01171875) != 0x3f82 {
@@ -346,7 +354,8 @@ func TestSlowTwins(t *testing.T) {
 			for i := range b {
 				b[i] = byte(r.Uint32())
 			}
-			for _, at := range map[string][]int{"q4_k": {1, 3}, "q5_k": {1, 3}, "q2_k": {81, 83}, "q3_k": {109}, "q6_k": {209}, "iq4_xs": {1}}[name] {
+			for _, at := range map[string][]int{"q4_k": {1, 3}, "q5_k": {1, 3}, "q2_k": {81, 83}, "q3_k": {109}, "q6_k": {209},
+				"iq4_xs": {1}}[name] {
 				b[at] &= 0x3f // scales that are numbers
 			}
 			var x [super]float32
@@ -415,8 +424,10 @@ func TestOrder(t *testing.T) {
 			tr := tried(f, surveyOf(x, 1024), x)
 			e[f.Name] = tr.Error.RMS()
 		}
-		for _, pair := range [][2]string{{"nf4", "int4-g64"}, {"nf4-single", "fp4-single"}, {"q4_k", "q4_0"}, {"q5_k", "q5_0"}, {"q6_k", "q5_k"}, {"q8_0", "q6_k"}, {"q3_k", "q2_k"}, {"iq4_xs", "q4_0"},
-			{"iq4_nl", "q4_0"}, {"fp8", "fp8-e5m2"}, {"nvfp4", "mxfp4"}, {"int8-g128", "int8"}, {"int8", "int8-tensor"}, {"int4-g32", "int4-g128"}, {"int4-zero-g128", "int4-g128"}, {"int8-zero", "int8"}} {
+		for _, pair := range [][2]string{{"nf4", "int4-g64"}, {"nf4-single", "fp4-single"}, {"q4_k", "q4_0"}, {"q5_k", "q5_0"},
+			{"q6_k", "q5_k"}, {"q8_0", "q6_k"}, {"q3_k", "q2_k"}, {"iq4_xs", "q4_0"},
+			{"iq4_nl", "q4_0"}, {"fp8", "fp8-e5m2"}, {"nvfp4", "mxfp4"}, {"int8-g128", "int8"}, {"int8", "int8-tensor"},
+			{"int4-g32", "int4-g128"}, {"int4-zero-g128", "int4-g128"}, {"int8-zero", "int8"}} {
 			if e[pair[0]] >= e[pair[1]] {
 				t.Errorf("%s: %s has the error %.4f, %s %.4f", name, pair[0], e[pair[0]], pair[1], e[pair[1]])
 			}
@@ -467,7 +478,8 @@ func TestRealShapes(t *testing.T) {
 		}
 		return stored / bytes
 	}
-	for name, want := range map[string]float64{"int8": 2.00, "fp8": 2.00, "int8-zero-g128": 1.925, "int4-g128": 3.878, "int4-zero-g128": 3.848, "nf4": 3.877, "nvfp4": 3.556, "q8_0": 1.882, "q4_0": 3.556, "q4_k": 3.556} {
+	for name, want := range map[string]float64{"int8": 2.00, "fp8": 2.00, "int8-zero-g128": 1.925, "int4-g128": 3.878,
+		"int4-zero-g128": 3.848, "nf4": 3.877, "nvfp4": 3.556, "q8_0": 1.882, "q4_0": 3.556, "q4_k": 3.556} {
 		if got := smaller(name); math.Abs(got-want) > 0.002 {
 			t.Errorf("%s is %.4f times as small as bf16, want %.3f", name, got, want)
 		}

@@ -172,7 +172,8 @@ func (e *entries) count(what string, bytes int64) (int64, error) {
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(b[:])))
 	if n < 0 || n*bytes > e.size-e.at {
-		return 0, fmt.Errorf("byte %s: %s %s in %s: it is no importance matrix", unit.Count(e.at-4), unit.Count(n), what, format.Size(e.size))
+		return 0, fmt.Errorf("byte %s: %s %s in %s: it is no importance matrix", unit.Count(e.at-4), unit.Count(n), what,
+			format.Size(e.size))
 	}
 	return n, nil
 }

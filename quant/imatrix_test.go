@@ -58,7 +58,8 @@ func TestImportanceFiles(t *testing.T) {
 		t.Error("an expert without tokens has inputs")
 	}
 	s := &Statistics{Importance: map[string][]float32{"blk.3.attn_q": {1, 2}}}
-	for name, want := range map[string]bool{"blk.3.attn_q.weight": true, "model.layers.3.self_attn.q_proj.weight": true, "other.weight": false} {
+	for name, want := range map[string]bool{"blk.3.attn_q.weight": true, "model.layers.3.self_attn.q_proj.weight": true,
+		"other.weight": false} {
 		x := &Tensor{Name: name, Layer: 3, Part: "decoder", Role: dtype.AttnQ}
 		if name == "other.weight" {
 			x.Role = ""

@@ -240,7 +240,8 @@ func (s *mixer) extended(from []state, g int) (next []state) {
 // that one of these might have led to.
 func (s *mixer) kept(all []state) (kept []state, lost float64) {
 	slices.SortFunc(all, func(a, b state) int {
-		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.noise, b.noise), cmp.Compare(a.from, b.from), cmp.Compare(a.pick, b.pick))
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.noise, b.noise), cmp.Compare(a.from, b.from),
+			cmp.Compare(a.pick, b.pick))
 	})
 	for _, x := range all {
 		if n := len(kept); n == 0 || x.noise < kept[n-1].noise {

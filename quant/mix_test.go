@@ -16,7 +16,8 @@ func someGroups(r *rand.Rand, n, options int) []Group {
 		hard := math.Exp(r.NormFloat64())
 		for o := range options {
 			bits := unit.Bytes(2 + o + r.IntN(3))
-			groups[g].Options = append(groups[g].Options, Option{Bytes: size * bits, Noise: hard * float64(size) * math.Pow(4, -float64(bits)) * (0.5 + r.Float64())})
+			groups[g].Options = append(groups[g].Options,
+				Option{Bytes: size * bits, Noise: hard * float64(size) * math.Pow(4, -float64(bits)) * (0.5 + r.Float64())})
 		}
 	}
 	return groups

@@ -156,7 +156,8 @@ func moduleTarget(stem string, layers []int, whole bool) string {
 // YAML is the recipe of llm-compressor that stores a model so.
 func (c *ModuleConfig) YAML() string {
 	var b strings.Builder
-	b.WriteString("quant_stage:\n  quant_modifiers:\n    QuantizationModifier:\n      ignore: " + flow(c.Ignore) + "\n      config_groups:\n")
+	b.WriteString("quant_stage:\n  quant_modifiers:\n    QuantizationModifier:\n      ignore: " + flow(c.Ignore) +
+		"\n      config_groups:\n")
 	for i, g := range c.Groups {
 		fmt.Fprintf(&b, "        group_%d:\n          targets: %s\n          weights: %s\n", i, flow(g.Targets), flow(g.Weights))
 		if g.Inputs != nil {

@@ -32,7 +32,8 @@ func modulesOf(formats map[string]string) *Mixed {
 // TestModules: every module is matched by the pattern of its format and by no other, names are no patterns by accident,
 // and the arguments are those of the presets of compressed-tensors (quant_scheme.py: W4A16, NVFP4A16, FP8_BLOCK).
 func TestModules(t *testing.T) {
-	x := modulesOf(map[string]string{"attn_q": "fp8", "ffn_up_exps": "nvfp4", "model.layers.1.self_attn.q_proj.weight": "int4-g128", "model.layers.2.self_attn.q_proj.weight": ""})
+	x := modulesOf(map[string]string{"attn_q": "fp8", "ffn_up_exps": "nvfp4", "model.layers.1.self_attn.q_proj.weight": "int4-g128",
+		"model.layers.2.self_attn.q_proj.weight": ""})
 	c, why := x.Modules()
 	if c == nil {
 		t.Fatal(why)
@@ -73,7 +74,8 @@ func TestModules(t *testing.T) {
 	if len(block.Groups) != 1 || !strings.Contains(block.YAML(), `"block_structure":[128,128]`) || !strings.Contains(block.YAML(), `input_activations: {"num_bits":8,"type":"float","symmetric":true,"strategy":"group","group_size":128,"dynamic":true}`) {
 		t.Error(block.YAML())
 	}
-	if c, why := modulesOf(map[string]string{"attn_q": "fp8", "ffn_up_exps": "nf4"}).Modules(); c != nil || !strings.Contains(why, "nf4 lies beside no other") {
+	if c, why := modulesOf(map[string]string{"attn_q": "fp8", "ffn_up_exps": "nf4"}).Modules(); c != nil ||
+		!strings.Contains(why, "nf4 lies beside no other") {
 		t.Errorf("%+v %q", c, why)
 	}
 }

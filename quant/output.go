@@ -26,7 +26,8 @@ func NewGGUF(m *Model, tensors []*Encoder) (*Output, error) {
 			bytes[p.Format] += e.Bytes()
 		}
 	}
-	h, err := gguf.Rewritten(m.GGUF, m.Head, map[string]uint32{"general.quantization_version": 2, "general.file_type": fileType(bytes)}, planned)
+	h, err := gguf.Rewritten(m.GGUF, m.Head, map[string]uint32{"general.quantization_version": 2, "general.file_type": fileType(bytes)},
+		planned)
 	if err != nil {
 		return nil, err
 	}

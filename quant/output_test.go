@@ -32,7 +32,8 @@ func smallGGUF(t *testing.T) *Model {
 	m := &Model{GGUF: f, Head: r}
 	for i := range f.Tensors {
 		g := &f.Tensors[i]
-		x := &Tensor{Name: g.Name, Layer: -1, Dims: len(g.Dims), Stored: g.Format, Bytes: unit.Bytes(g.Bytes), Data: r, Start: f.Start(g), Batch: 1, Rows: 1, Cols: g.Dims[0], Shape: []int64{g.Dims[0]}}
+		x := &Tensor{Name: g.Name, Layer: -1, Dims: len(g.Dims), Stored: g.Format, Bytes: unit.Bytes(g.Bytes), Data: r, Start: f.Start(g),
+			Batch: 1, Rows: 1, Cols: g.Dims[0], Shape: []int64{g.Dims[0]}}
 		if len(g.Dims) > 1 {
 			x.Rows, x.Shape = g.Dims[1], []int64{g.Dims[1], g.Dims[0]}
 		}

@@ -7,7 +7,8 @@
 //
 // Open this file first; formats.go lists the formats, blocks.go, kquants.go, rows.go and flat.go hold the coders, gptq.go
 // and awq.go those that look at inputs, fold.go where AWQ's factors go, measure.go the errors, cache.go those of keys and
-// values, mix.go the choice, modules.go and recipe.go how others are told of it, saved.go what searches read of it. The package reads through an io.ReaderAt (tensor.go) and writes
+// values, mix.go the choice, modules.go and recipe.go how others are told of it, saved.go what searches read of it. The package reads
+// through an io.ReaderAt (tensor.go) and writes
 // nothing.
 package quant
 

@@ -33,7 +33,8 @@ func TestRecord(t *testing.T) {
 	b.Truncate(b.Len() - 20)
 	r := ReadRecords(&b)
 	back := r.Of(tensors[0], formats, Nothing)
-	if back == nil || !reflect.DeepEqual(back.Tried, all[0].Tried) || back.Survey.Squares != all[0].Survey.Squares || back.Survey.Magnitudes != all[0].Survey.Magnitudes {
+	if back == nil || !reflect.DeepEqual(back.Tried, all[0].Tried) || back.Survey.Squares != all[0].Survey.Squares ||
+		back.Survey.Magnitudes != all[0].Survey.Magnitudes {
 		t.Errorf("%+v, want %+v", back, all[0])
 	}
 	if back := r.Of(tensors[1], formats, Nothing); back == nil || back.Kept != all[1].Kept {

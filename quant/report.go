@@ -204,7 +204,8 @@ var families = [...]string{GGUF: "gguf", Hub: "hub"}
 func (f Family) String() string { return families[f] }
 
 func (u *Uniform) row(all []*Measured, stored unit.Bytes) Row {
-	row := Row{Format: u.Format.Name, Family: u.Format.Family.String(), Note: u.Format.Note, Bytes: u.Bytes, Matrices: u.Tensors, Figures: figures(&u.Error)}
+	row := Row{Format: u.Format.Name, Family: u.Format.Family.String(), Note: u.Format.Note, Bytes: u.Bytes, Matrices: u.Tensors,
+		Figures: figures(&u.Error)}
 	row.Smaller = float64(stored) / float64(max(1, u.Bytes))
 	var bytes unit.Bytes
 	var elements int64
@@ -254,7 +255,8 @@ func (r *Report) SetCurve(c *Choice) {
 		}
 	}
 	for _, p := range Curve(c.Groups) {
-		r.Curve = append(r.Curve, CurvePoint{p.Bytes + c.Fixed, float64(p.Bytes+c.Fixed) / float64(max(1, r.Bytes)), relative(p.Noise, signal)})
+		r.Curve = append(r.Curve, CurvePoint{p.Bytes + c.Fixed, float64(p.Bytes+c.Fixed) / float64(max(1, r.Bytes)),
+			relative(p.Noise, signal)})
 	}
 }
 
@@ -273,7 +275,8 @@ func (r *Report) SetEach(all []*Measured) {
 		if m.Survey == nil {
 			continue
 		}
-		t := TensorRow{Tensor: m.Name, Elements: m.Elements(), RMS: m.Survey.RMS(), AbsMax: m.Survey.AbsMax, Kurtosis: m.Survey.Kurtosis(), Beyond6: m.Survey.Beyond(6), ZeroRows: m.Survey.ZeroRows}
+		t := TensorRow{Tensor: m.Name, Elements: m.Elements(), RMS: m.Survey.RMS(), AbsMax: m.Survey.AbsMax, Kurtosis: m.Survey.Kurtosis(),
+			Beyond6: m.Survey.Beyond(6), ZeroRows: m.Survey.ZeroRows}
 		for i := range m.Tried {
 			t.Tried = append(t.Tried, FormatRow{m.Tried[i].Format.Name, m.Tried[i].Bytes, figures(&m.Tried[i].Error)})
 		}

@@ -56,7 +56,8 @@ func Save(m *Model, all []*Measured) *Saved {
 		if x.Weighed {
 			s.Weighed++
 		}
-		t := SavedTensor{Tensor: x.Name, Role: string(x.Role), Layer: x.Layer, Rows: x.Batch * x.Rows, Cols: x.Cols, Signal: x.Tried[0].Error.WeightedSignal, Tried: map[string]SavedTrial{}}
+		t := SavedTensor{Tensor: x.Name, Role: string(x.Role), Layer: x.Layer, Rows: x.Batch * x.Rows, Cols: x.Cols,
+			Signal: x.Tried[0].Error.WeightedSignal, Tried: map[string]SavedTrial{}}
 		for i := range x.Tried {
 			t.Tried[x.Tried[i].Format.Name] = SavedTrial{x.Tried[i].Bytes, x.Tried[i].Error.WeightedNoise}
 		}
@@ -139,7 +140,8 @@ func sitesOf(m *Model, all []*Measured) []dtype.Site {
 			nth[p] = of[c]
 			of[c]++
 		}
-		sites[i] = dtype.Site{Part: t.Part, Role: t.Role, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows, Cols: t.Cols, Layer: t.Layer, Nth: nth[p], Model: facts}
+		sites[i] = dtype.Site{Part: t.Part, Role: t.Role, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows, Cols: t.Cols, Layer: t.Layer,
+			Nth: nth[p], Model: facts}
 	}
 	for i := range sites {
 		sites[i].Of = of[sites[i].Role.Category()]

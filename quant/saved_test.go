@@ -34,7 +34,8 @@ func namedModel(t *testing.T, formats []*Format) (*Model, []*Measured) {
 // TestSaved: the error of a recipe of one format is that of the format; that of a mixture is the sum over the formats that
 // llama.cpp gives its tensors. Recipes of formats that were not measured are not there.
 func TestSaved(t *testing.T) {
-	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "fp8"), find(t, "int4-g128"), find(t, "int8-g128")}
+	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "fp8"), find(t, "int4-g128"),
+		find(t, "int8-g128")}
 	m, all := namedModel(t, formats)
 	s := Save(m, all)
 	of := map[string]float64{}

@@ -63,6 +63,7 @@ func (s *Spread) add(m *Measured) {
 		}
 	}
 	if far := m.Survey.Beyond(6); far > 0 {
-		s.Outliers = append(s.Outliers, OutlierRow{m.Name, float64(far) / float64(m.Survey.Elements), float64(m.Survey.AbsMax) / rms, m.Survey.Kurtosis()})
+		s.Outliers = append(s.Outliers, OutlierRow{m.Name, float64(far) / float64(m.Survey.Elements), float64(m.Survey.AbsMax) / rms,
+			m.Survey.Kurtosis()})
 	}
 }

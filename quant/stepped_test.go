@@ -38,7 +38,8 @@ func TestSteps(t *testing.T) {
 				if s := float64(step[i/run]); s != 0 {
 					n = math.Round((float64(v) - float64(low[i/run])) / s)
 				}
-				if d := float64(v) - n*float64(step[i/run]) - float64(low[i/run]); n < 0 || n > float64(top) || math.Abs(d) > 1e-5*math.Abs(float64(low[i/run]))+1e-9 {
+				if d := float64(v) - n*float64(step[i/run]) - float64(low[i/run]); n < 0 || n > float64(top) ||
+					math.Abs(d) > 1e-5*math.Abs(float64(low[i/run]))+1e-9 {
 					t.Fatalf("%s: element %d is %v, which is %v steps of %v above %v", f.Name, i, v, n, step[i/run], low[i/run])
 				}
 				q[i] = uint8(n)

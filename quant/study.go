@@ -97,7 +97,8 @@ func (w *Work) inputs(t *Tensor) (*Inputs, error) {
 		return nil, err
 	}
 	if n := int64(len(in.Columns)); n != t.Cols && n != t.Batch*t.Cols {
-		return nil, fmt.Errorf("inputs of %s columns for tensor %s, which has %s: the statistics are of another model", unit.Count(n), t.Name, unit.Count(t.Cols))
+		return nil, fmt.Errorf("inputs of %s columns for tensor %s, which has %s: the statistics are of another model", unit.Count(n),
+			t.Name, unit.Count(t.Cols))
 	}
 	return in, nil
 }

@@ -20,7 +20,8 @@ func brain(name string, x []float32, batch, rows, cols int64) *Tensor {
 	for _, v := range x {
 		b = binary.LittleEndian.AppendUint16(b, toBrain(v))
 	}
-	return &Tensor{Name: name, Layer: -1, Dims: 2, Batch: batch, Rows: rows, Cols: cols, Stored: dtype.BF16, Bytes: unit.Bytes(len(b)), Data: bytes.NewReader(b), File: "memory"}
+	return &Tensor{Name: name, Layer: -1, Dims: 2, Batch: batch, Rows: rows, Cols: cols, Stored: dtype.BF16, Bytes: unit.Bytes(len(b)),
+		Data: bytes.NewReader(b), File: "memory"}
 }
 
 // slowError measures in 64 bits, one element after the other.
@@ -58,7 +59,8 @@ func TestMeasureTwin(t *testing.T) {
 	for _, tried := range m.Tried {
 		want, cosine := slowError(x, stores(tried.Format, x, cols), nil)
 		got := tried.Error
-		if got.Elements != want.Elements || !near(got.RMS(), want.RMS()) || !near(got.SQNR(), want.SQNR()) || !near(got.Cosine(), cosine) || !near(got.Max, want.Max) || !near(got.WeightedRMS(), want.RMS()) {
+		if got.Elements != want.Elements || !near(got.RMS(), want.RMS()) || !near(got.SQNR(), want.SQNR()) || !near(got.Cosine(), cosine) ||
+			!near(got.Max, want.Max) || !near(got.WeightedRMS(), want.RMS()) {
 			t.Errorf("%s: %+v, want %+v", tried.Format.Name, got, want)
 		}
 	}
@@ -114,7 +116,8 @@ func TestKept(t *testing.T) {
 	for _, c := range []struct {
 		t   *Tensor
 		why string
-	}{{one, "no matrix"}, {empty, "empty"}, {whole, "stored as i32"}, {strange, "not known"}, {norm, "ffn_gate_inp"}, {brain("nan", nan, 1, 2, 256), "1 NaN"}, {odd, ""}} {
+	}{{one, "no matrix"}, {empty, "empty"}, {whole, "stored as i32"}, {strange, "not known"}, {norm, "ffn_gate_inp"},
+		{brain("nan", nan, 1, 2, 256), "1 NaN"}, {odd, ""}} {
 		m, err := (&Work{Formats: []*Format{find(t, "q4_k")}}).Measure(c.t)
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +139,10 @@ func TestReadFaults(t *testing.T) {
 	if _, err := (&Work{Formats: unasked(), Done: func(int64) bool { return false }}).Measure(x); !errors.Is(err, ErrStopped) {
 		t.Errorf("%v", err)
 	}
-	if _, err := (&Work{Formats: unasked(), Inputs: func(*Tensor) (*Inputs, error) { return &Inputs{Columns: make([]float32, 7)}, nil }}).Measure(x); err == nil || !strings.Contains(err.Error(), "another model") {
+	if _, err := (&Work{Formats: unasked(), Inputs: func(*Tensor) (*Inputs, error) {
+		return &Inputs{Columns: make([]float32, 7)},
+			nil
+	}}).Measure(x); err == nil || !strings.Contains(err.Error(), "another model") {
 		t.Errorf("%v", err)
 	}
 }
@@ -162,7 +168,8 @@ func TestTogether(t *testing.T) {
 		format string
 		cols   int64
 		takes  bool
-	}{{"nf4", 4096, true}, {"nf4", 28672, true}, {"nf4", 4097, false}, {"nf4-single", 4097, true}, {"fp8-block", 28672, true}, {"fp8-block", 1 << 20, false}, {"int8", 1 << 20, true}} {
+	}{{"nf4", 4096, true}, {"nf4", 28672, true}, {"nf4", 4097, false}, {"nf4-single", 4097, true}, {"fp8-block", 28672, true},
+		{"fp8-block", 1 << 20, false}, {"int8", 1 << 20, true}} {
 		x := &Tensor{Dims: 2, Batch: 1, Rows: 512, Cols: c.cols}
 		if x.Takes(find(t, c.format)) != c.takes {
 			t.Errorf("%s of %d columns: want %v", c.format, c.cols, c.takes)
@@ -229,7 +236,8 @@ func measuredModel(t *testing.T, formats []*Format) []*Measured {
 // TestMixBeatsUniform: in the bytes of each single format there is a mixture with no more error, and with less where
 // there are formats on both sides to trade.
 func TestMixBeatsUniform(t *testing.T) {
-	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "q3_k"), find(t, "q2_k"), find(t, "fp8"), find(t, "nf4"), find(t, "int4-g128")}
+	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "q3_k"), find(t, "q2_k"),
+		find(t, "fp8"), find(t, "nf4"), find(t, "int4-g128")}
 	all := measuredModel(t, formats)
 	head := brain("head", normal(64*256, 77), 1, 64, 256)
 	head.Role, head.Layer = dtype.Output, -1 // which formats of the hub leave alone: it counts all the same
@@ -300,7 +308,8 @@ func TestShared(t *testing.T) {
 func TestTensorTypes(t *testing.T) {
 	x := &Mixed{}
 	for l := range 3 {
-		x.Parts = append(x.Parts, Given{Tensor: &Tensor{Role: dtype.AttnV, Layer: l, Stored: dtype.BF16}, Format: []string{"q6_k", "q4_k", "q6_k"}[l]})
+		x.Parts = append(x.Parts, Given{Tensor: &Tensor{Role: dtype.AttnV, Layer: l, Stored: dtype.BF16},
+			Format: []string{"q6_k", "q4_k", "q6_k"}[l]})
 	}
 	x.Parts = append(x.Parts, Given{Tensor: &Tensor{Role: dtype.Output, Layer: -1, Stored: dtype.BF16}})
 	want := []string{`--tensor-type 'blk\.(0|2)\.attn_v\.=q6_k'`, `--tensor-type 'blk\.(1)\.attn_v\.=q4_k'`, `--tensor-type '^output\.=bf16'`}
@@ -338,7 +347,8 @@ func TestWhole(t *testing.T) {
 
 // TestBroken: numbers that are none stop no format and reach no figure of other tensors.
 func TestBroken(t *testing.T) {
-	for i, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(math.NaN(), -1))} {
+	for i, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)),
+		float32(math.Copysign(math.NaN(), -1))} {
 		x := heavy(16*512, uint64(i))
 		x[700], x[3000] = bad, bad
 		m, err := (&Work{Formats: unasked()}).Measure(brain("bad", x, 1, 16, 512))

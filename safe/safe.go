@@ -16,7 +16,8 @@ func Rune(r rune) bool {
 		return true
 	case r < ' ', r < 0xa0, r == 0x61c, r == 0xfeff:
 		return false
-	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
+	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb,
+		r >= 0xe0000 && r <= 0xe007f:
 		return false
 	}
 	return true

@@ -41,7 +41,8 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, in)
-	if got := string(safe.JSON([]byte("{\n  \"a\": \"\u009bä\U000e0041\x7f\"\n}\n"))); got != "{\n  \"a\": \"\\u009bä\\udb40\\udc41\\u007f\"\n}\n" {
+	if got := string(
+		safe.JSON([]byte("{\n  \"a\": \"\u009bä\U000e0041\x7f\"\n}\n"))); got != "{\n  \"a\": \"\\u009bä\\udb40\\udc41\\u007f\"\n}\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -76,7 +77,8 @@ func FuzzJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		check(t, in)
-		if got := safe.Text(s, ""); utf8.RuneCountInString(got) != utf8.RuneCountInString(s) || strings.ContainsFunc(got, func(r rune) bool { return !safe.Rune(r) }) {
+		if got := safe.Text(s, ""); utf8.RuneCountInString(got) != utf8.RuneCountInString(s) ||
+			strings.ContainsFunc(got, func(r rune) bool { return !safe.Rune(r) }) {
 			t.Errorf("%q became %q", s, got)
 		}
 	})

@@ -32,7 +32,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s for %s", m, use)
 		}
 	}
-	for _, bad := range []string{"head\nx\taa-index\t1\t2026-01", "head\nx\tno-such\t1\t2026-01\ts", "head\nx\taa-index\t100\t2026-01\ts", "head\nx\taa-index\tNaN\t2026-01\ts"} {
+	for _, bad := range []string{"head\nx\taa-index\t1\t2026-01", "head\nx\tno-such\t1\t2026-01\ts", "head\nx\taa-index\t100\t2026-01\ts",
+		"head\nx\taa-index\tNaN\t2026-01\ts"} {
 		if _, err := parse(benchmarksText, bad, specialText); err == nil || !strings.Contains(err.Error(), "scores.tsv:2") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -58,7 +59,8 @@ func TestLeftOut(t *testing.T) {
 	}
 	slices.Sort(off)
 	slices.Sort(plain)
-	t.Logf("%d figures left out: median %.1f points off, p90 %.1f; the mean of a benchmark is %.1f and %.1f off", len(off), off[len(off)/2], off[len(off)*9/10], plain[len(plain)/2], plain[len(plain)*9/10])
+	t.Logf("%d figures left out: median %.1f points off, p90 %.1f; the mean of a benchmark is %.1f and %.1f off", len(off), off[len(off)/2],
+		off[len(off)*9/10], plain[len(plain)/2], plain[len(plain)*9/10])
 	if off[len(off)/2] > plain[len(plain)/2]/2 {
 		t.Errorf("median %.1f points, the mean alone %.1f", off[len(off)/2], plain[len(plain)/2])
 	}
@@ -67,9 +69,12 @@ func TestLeftOut(t *testing.T) {
 // TestOrder: pairs of models whose order nobody doubts.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct{ use, better, worse string }{
-		{Chat, "qwen3.6-27b", "qwen3-32b"}, {Chat, "qwen3-32b", "qwen3-8b"}, {Chat, "gpt-oss-120b", "gpt-oss-20b"}, {Chat, "gemma-4-31b", "gemma-3-27b"},
-		{Chat, "llama-3.3-70b", "llama-3.1-8b"}, {Chat, "qwen3.5-9b", "qwen2.5-7b"}, {Coding, "qwen3.5-27b", "qwen3.5-4b"}, {Coding, "devstral-2-123b", "llama-3.1-8b"},
-		{Reasoning, "qwen3.6-35b-a3b", "gemma-3-12b"}, {Agents, "qwen3.5-35b-a3b", "qwen3-30b-a3b-2507"}, {Vision, "gemma-4-31b", "qwen3.5-2b"},
+		{Chat, "qwen3.6-27b", "qwen3-32b"}, {Chat, "qwen3-32b", "qwen3-8b"}, {Chat, "gpt-oss-120b", "gpt-oss-20b"},
+		{Chat, "gemma-4-31b", "gemma-3-27b"},
+		{Chat, "llama-3.3-70b", "llama-3.1-8b"}, {Chat, "qwen3.5-9b", "qwen2.5-7b"}, {Coding, "qwen3.5-27b", "qwen3.5-4b"},
+		{Coding, "devstral-2-123b", "llama-3.1-8b"},
+		{Reasoning, "qwen3.6-35b-a3b", "gemma-3-12b"}, {Agents, "qwen3.5-35b-a3b", "qwen3-30b-a3b-2507"},
+		{Vision, "gemma-4-31b", "qwen3.5-2b"},
 		{Embedding, "qwen3-embedding-8b", "bge-m3"}, {LongContext, "qwen3.5-27b", "gemma-3-4b"},
 	} {
 		b, ok := Of(c.better, c.use)
@@ -106,8 +111,10 @@ func TestElder(t *testing.T) {
 		model, line string
 		version     []string
 	}{
-		{"qwen3.8-27b", "qwen-27b", []string{"3.8"}}, {"qwen3.6-35b-a3b", "qwen-35b-a3b", []string{"3.6"}}, {"glm-5.2", "glm-", []string{"5.2"}},
-		{"kimi-k2.6", "kimi-k", []string{"2.6"}}, {"deepseek-v4-flash", "deepseek-v-flash", []string{"4"}}, {"gpt-oss-20b", "gpt-oss-20b", nil},
+		{"qwen3.8-27b", "qwen-27b", []string{"3.8"}}, {"qwen3.6-35b-a3b", "qwen-35b-a3b", []string{"3.6"}},
+		{"glm-5.2", "glm-", []string{"5.2"}},
+		{"kimi-k2.6", "kimi-k", []string{"2.6"}}, {"deepseek-v4-flash", "deepseek-v-flash", []string{"4"}},
+		{"gpt-oss-20b", "gpt-oss-20b", nil},
 	} {
 		if line, version := lineOf(c.model); line != c.line || !slices.Equal(version, c.version) {
 			t.Errorf("%s: %s %v", c.model, line, version)

@@ -35,7 +35,8 @@ func newWorld(r *rand.Rand) *world {
 				prices[i] += prices[i-1]
 			}
 		}
-		w.settings, w.falls, w.saves, w.prices = append(w.settings, n), append(w.falls, falls), append(w.saves, saves), append(w.prices, prices)
+		w.settings, w.falls, w.saves, w.prices = append(w.settings, n), append(w.falls, falls), append(w.saves, saves),
+			append(w.prices, prices)
 		points *= n
 	}
 	for i := range points {
@@ -182,7 +183,8 @@ func BenchmarkDecide(b *testing.B) {
 		}
 		return x
 	}
-	p := &search.Problem{Settings: []int{10, 10, 10, 10, 10}, Falls: []bool{true, true, true, true, true}, Most: 5, Least: weighed, Price: weighed,
+	p := &search.Problem{Settings: []int{10, 10, 10, 10, 10}, Falls: []bool{true, true, true, true, true}, Most: 5, Least: weighed,
+		Price: weighed,
 		Fits: func(at search.Point) bool {
 			sum := 0
 			for _, s := range at {

@@ -210,7 +210,8 @@ func (p *Parallel) stages(layers int) ([]int, error) {
 		sum += n
 	}
 	if int64(len(p.Stages)) != p.PP || sum != layers {
-		return nil, fmt.Errorf("%d pipeline stages with %d layers in all do not make pp %d over %d layers", len(p.Stages), sum, p.PP, layers)
+		return nil, fmt.Errorf("%d pipeline stages with %d layers in all do not make pp %d over %d layers", len(p.Stages), sum, p.PP,
+			layers)
 	}
 	return p.Stages, nil
 }

@@ -104,9 +104,11 @@ func BenchmarkSessions(b *testing.B) {
 				return r, false
 			}
 			before := done.Prompt + done.Output
-			r = workload.Request{ID: f.n + int64(done.User)*10 + int64(turns[done.User]), Arrival: at + 5*time.Second, User: done.User, Output: f.between(50, 450)}
+			r = workload.Request{ID: f.n + int64(done.User)*10 + int64(turns[done.User]), Arrival: at + 5*time.Second, User: done.User,
+				Output: f.between(50, 450)}
 			r.Own, r.Prompt = uint64(r.ID)<<1|1, before+f.between(50, 450)
-			r.Spans = append(append(make([]workload.Span, 0, len(done.Spans)+1), done.Spans...), workload.Span{ID: done.Own, Tokens: before - done.Shared()})
+			r.Spans = append(append(make([]workload.Span, 0, len(done.Spans)+1), done.Spans...),
+				workload.Span{ID: done.Own, Tokens: before - done.Shared()})
 			return r, true
 		}
 		return f

@@ -46,9 +46,11 @@ func (r *Replica) check() error {
 	case r.MaxSequences < 1:
 		return fmt.Errorf("%d sequences at once", r.MaxSequences)
 	case r.Budget < r.MaxSequences || r.Budget > mostTokens:
-		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences, or for more than there are", r.Budget, r.MaxSequences)
+		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences, or for more than there are", r.Budget,
+			r.MaxSequences)
 	case r.LongPrompt < 0 || r.MaxLength < 0 || r.MaxWaiting < 0 || r.MaxAdapters < 0 || r.SlotTokens < 0:
-		return fmt.Errorf("a bound below zero: %d tokens of a prompt in a step, %d of a request, %d who wait, %d adapters, %d tokens of a seat",
+		return fmt.Errorf("a bound below zero: %d tokens of a prompt in a step, %d of a request, %d who wait, %d adapters, %d tokens "+
+			"of a seat",
 			r.LongPrompt, r.MaxLength, r.MaxWaiting, r.MaxAdapters, r.SlotTokens)
 	case r.Reserve != nil && r.PrefixCache:
 		return errors.New("rows in one piece cannot be shared: no prefix cache where rows are reserved")

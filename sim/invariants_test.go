@@ -83,8 +83,10 @@ func (w watched) books(s *server) {
 		}
 	}
 	p := &s.pool
-	if own < 0 || held < 0 || cached < 0 || plain < 0 || p.loose < 0 || p.free != cached+plain+p.loose || p.named != cached || own+held+p.free != s.Blocks {
-		w.t.Fatalf("I3: %d blocks: %d own, %d held, %d cached, %d plain and %d loose of %d free", s.Blocks, own, held, cached, plain, p.loose, p.free)
+	if own < 0 || held < 0 || cached < 0 || plain < 0 || p.loose < 0 || p.free != cached+plain+p.loose || p.named != cached ||
+		own+held+p.free != s.Blocks {
+		w.t.Fatalf("I3: %d blocks: %d own, %d held, %d cached, %d plain and %d loose of %d free", s.Blocks, own, held, cached, plain,
+			p.loose, p.free)
 	}
 	if alive == 0 && p.free != s.Blocks {
 		w.t.Fatalf("I3: nobody is there and %d of %d blocks are free", p.free, s.Blocks)
@@ -181,7 +183,8 @@ func watch(t *testing.T, f Fleet, src workload.Source) *Result {
 				t.Errorf("I2: request %d has %d tokens of %d", d.ID, d.Generated, d.Output)
 			}
 			if d.Arrival > d.Ready || d.Ready > d.Admitted || d.Admitted >= d.First || d.First > d.End {
-				t.Errorf("I4: request %d arrives at %v, is seen at %v, admitted at %v, has its first token at %v, ends at %v", d.ID, d.Arrival, d.Ready, d.Admitted, d.First, d.End)
+				t.Errorf("I4: request %d arrives at %v, is seen at %v, admitted at %v, has its first token at %v, ends at %v", d.ID,
+					d.Arrival, d.Ready, d.Admitted, d.First, d.End)
 			}
 		case Refused:
 			if d.Generated != 0 {
@@ -227,8 +230,10 @@ func TestInvariants(t *testing.T) {
 // told is what a fleet is like.
 func told(f *Fleet) string {
 	r := f.Replicas[0]
-	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, length %d, ahead %v, promise %v, reserve %v, ranked %v, waiting %d, adapters %d, group %d, drafts %+v",
-		len(f.Replicas), len(f.Prefills), f.Router, r.Policy.(watched).Policy, r.MaxSequences, r.Budget, r.Paging, r.LongPrompt, r.WholePrompts, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Group, r.Speculation)
+	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, length %d, ahead %v, "+
+		"promise %v, reserve %v, ranked %v, waiting %d, adapters %d, group %d, drafts %+v",
+		len(f.Replicas), len(f.Prefills), f.Router, r.Policy.(watched).Policy, r.MaxSequences, r.Budget, r.Paging, r.LongPrompt,
+		r.WholePrompts, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Group, r.Speculation)
 }
 
 // FuzzRun looks for fleets and workloads that break an invariant, panic or have no end.

@@ -15,10 +15,12 @@ func TestGroupsStepApart(t *testing.T) {
 		return func(b speed.Batch) float64 { return each * float64(1+b.Prefill) }
 	}
 	server := func(each float64, group int) Replica {
-		return Replica{Policy: Inflight, Paging: Paging{Blocks: 10_000, BlockTokens: 16, Full: 1}, MaxSequences: 64, Budget: 512, MaxLength: 4096, Timer: timer(each), Group: group}
+		return Replica{Policy: Inflight, Paging: Paging{Blocks: 10_000, BlockTokens: 16, Full: 1}, MaxSequences: 64, Budget: 512,
+			MaxLength: 4096, Timer: timer(each), Group: group}
 	}
 	play := func(replicas, prefills []Replica) *Result {
-		src, err := workload.Spec{Arrivals: "poisson", Rate: 2, Requests: 300, Seed: 1, Prompt: workload.Law{Law: "fixed", Mean: 200}, Output: workload.Law{Law: "fixed", Mean: 50}}.Source()
+		src, err := workload.Spec{Arrivals: "poisson", Rate: 2, Requests: 300, Seed: 1, Prompt: workload.Law{Law: "fixed", Mean: 200},
+			Output: workload.Law{Law: "fixed", Mean: 50}}.Source()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +32,8 @@ func TestGroupsStepApart(t *testing.T) {
 	}
 	same := func(what string, a, b *Result) {
 		if a.End != b.End || a.PerToken.Mean() != b.PerToken.Mean() || a.First.Mean() != b.First.Mean() {
-			t.Errorf("%s: %s a token and %s to the first, alone %s and %s", what, a.PerToken.Mean(), a.First.Mean(), b.PerToken.Mean(), b.First.Mean())
+			t.Errorf("%s: %s a token and %s to the first, alone %s and %s", what, a.PerToken.Mean(), a.First.Mean(), b.PerToken.Mean(),
+				b.First.Mean())
 		}
 	}
 	one, slow := []Replica{server(0.01, 0)}, []Replica{server(0.001, 0)}

@@ -29,7 +29,8 @@ type queueing struct {
 
 func (q queueing) source(t *testing.T, seed, requests int64) workload.Source {
 	t.Helper()
-	s := workload.Spec{Arrivals: "poisson", Rate: q.load * float64(q.seats) / (meanAnswer * tick.Seconds()), Requests: plan.Int(requests), Seed: plan.Int(seed),
+	s := workload.Spec{Arrivals: "poisson", Rate: q.load * float64(q.seats) / (meanAnswer * tick.Seconds()), Requests: plan.Int(requests),
+		Seed:   plan.Int(seed),
 		Prompt: workload.Law{Mean: 1}, Output: q.law}
 	src, err := s.Source()
 	if err != nil {
@@ -64,7 +65,8 @@ func (q queueing) recursion(t *testing.T, seed, requests int64) float64 {
 
 // simulated mean wait.
 func (q queueing) simulated(t *testing.T, seed, requests int64) float64 {
-	r := Replica{Policy: Inflight, Timer: func(speed.Batch) float64 { return tick.Seconds() }, MaxSequences: q.seats, Budget: max(64, q.seats),
+	r := Replica{Policy: Inflight, Timer: func(speed.Batch) float64 { return tick.Seconds() }, MaxSequences: q.seats,
+		Budget: max(64, q.seats),
 		Paging: Paging{Blocks: 1 << 32, BlockTokens: 1 << 10, Full: 1}}
 	out := play(t, r, q.source(t, seed, requests), Options{})
 	if out.Finished != requests {

@@ -15,7 +15,8 @@ func simple(b speed.Batch) float64 {
 }
 
 func replica() Replica {
-	return Replica{Timer: simple, Policy: Inflight, Paging: Paging{Blocks: 40000, BlockTokens: 16, Full: 1, PrefixCache: true}, MaxSequences: 256, Budget: 8192, Ahead: true}
+	return Replica{Timer: simple, Policy: Inflight, Paging: Paging{Blocks: 40000, BlockTokens: 16, Full: 1, PrefixCache: true},
+		MaxSequences: 256, Budget: 8192, Ahead: true}
 }
 
 // list is a source of requests that are given.
@@ -59,7 +60,8 @@ func TestAlone(t *testing.T) {
 // chat is the steady load of the figure that the package promises: prompts of about 1,000 tokens, answers of 250, some 200
 // sequences at a time.
 func chat(b testing.TB, requests int) workload.Source {
-	s := workload.Spec{Arrivals: "poisson", Rate: 22, Prompt: workload.Law{Law: "lognormal", Mean: 1000, CV: 0.5}, Output: workload.Law{Law: "lognormal", Mean: 250, CV: 0.5}, Seed: 1}
+	s := workload.Spec{Arrivals: "poisson", Rate: 22, Prompt: workload.Law{Law: "lognormal", Mean: 1000, CV: 0.5},
+		Output: workload.Law{Law: "lognormal", Mean: 250, CV: 0.5}, Seed: 1}
 	s.Requests = plan.Int(requests)
 	src, err := s.Source()
 	if err != nil {

@@ -60,7 +60,8 @@ func (s *slots) add(r *workload.Request) int32 {
 	}
 	s.live++
 	t := &s.all[at]
-	*t = slot{Request: *r, gen: t.gen + 1, spans: int32(len(r.Spans)), held: t.held[:0], goal: r.Prompt, state: waits, prev: nobody, next: nobody}
+	*t = slot{Request: *r, gen: t.gen + 1, spans: int32(len(r.Spans)), held: t.held[:0], goal: r.Prompt, state: waits, prev: nobody,
+		next: nobody}
 	return at
 }
 

@@ -10,7 +10,8 @@ func TestNoDraftAccepted(t *testing.T) {
 	r.Speculation = &Speculation{Tokens: 3, Acceptance: 0, Seed: 1}
 	none := play(t, r, chat(t, 2000), Options{})
 	if none.PerToken.Mean() < plain.PerToken.Mean() || none.Whole.Mean() < plain.Whole.Mean() {
-		t.Errorf("with no draft accepted %v a token and %v in all, without drafts %v and %v", none.PerToken.Mean(), none.Whole.Mean(), plain.PerToken.Mean(), plain.Whole.Mean())
+		t.Errorf("with no draft accepted %v a token and %v in all, without drafts %v and %v", none.PerToken.Mean(), none.Whole.Mean(),
+			plain.PerToken.Mean(), plain.Whole.Mean())
 	}
 	if none.Generated != plain.Generated {
 		t.Errorf("%d tokens with drafts, %d without", none.Generated, plain.Generated)

@@ -3,7 +3,8 @@ package sim
 import "time"
 
 // Static batches sequences as a whole: a batch takes who waits when it begins, pads their prompts to the longest, and
-// nobody joins before the last of them has ended. There is room for all answers from the start. Its time is that of a full batch to the end.
+// nobody joins before the last of them has ended. There is room for all answers from the start. Its time is that of a full batch to the
+// end.
 var Static Policy = static{}
 
 type static struct{}

@@ -12,7 +12,8 @@ func turnsOf(prefixes, requests int) *list {
 	out := &list{}
 	for i := range requests {
 		id := uint64(1 + i%prefixes)
-		*out = append(*out, workload.Request{ID: int64(i), Arrival: time.Duration(i) * 10 * time.Second, Prompt: 4100, Output: 2, Spans: []workload.Span{{ID: id, Tokens: 4000}}})
+		*out = append(*out, workload.Request{ID: int64(i), Arrival: time.Duration(i) * 10 * time.Second, Prompt: 4100, Output: 2,
+			Spans: []workload.Span{{ID: id, Tokens: 4000}}})
 	}
 	return out
 }

@@ -652,7 +652,8 @@ func anything(seed uint64) (f Fleet, source func() workload.Source) {
 	step := float64(some(1, 10, 1000)) * 1e-5
 	rep := Replica{Policy: Inflight, Ahead: one(2), MaxSequences: some(1, 2, 3, 8, 64)}
 	rep.Timer = func(b speed.Batch) float64 {
-		return step + 1e-5*float64(b.Decodes) + 2e-6*float64(b.Prefill) + 1e-8*float64(b.Decodes*b.Context) + 1e-9*float64(b.Prefill*b.Cached) + 3e-6*float64(b.Prompts) + 1e-7*float64(b.Finished)
+		return step + 1e-5*float64(b.Decodes) + 2e-6*float64(b.Prefill) + 1e-8*float64(b.Decodes*b.Context) +
+			1e-9*float64(b.Prefill*b.Cached) + 3e-6*float64(b.Prompts) + 1e-7*float64(b.Finished)
 	}
 	rep.Budget = rep.MaxSequences + some(0, 1, 7, 40, 300, 5000)
 	rep.Paging = Paging{BlockTokens: some(1, 2, 4, 16, 32), Full: some(1, 1, 1, 2, 3), PrefixCache: !one(3)}

@@ -219,7 +219,10 @@ func (a *allocator) expand(p *pool, size int64) *chunk {
 
 // place is where a free block stands, or would.
 func (p *pool) place(b *chunk) int {
-	i, _ := slices.BinarySearchFunc(p.free, b, func(x, y *chunk) int { return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.at, y.at)) })
+	i, _ := slices.BinarySearchFunc(p.free, b, func(x,
+		y *chunk) int {
+		return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.at, y.at))
+	})
 	return i
 }
 

@@ -21,7 +21,8 @@ const (
 
 // Categories are all of them.
 func Categories() []Category {
-	return []Category{Parameters, Gathered, Optimizer, Gradients, Activation, Temporary, Workspace, Inputs, Collective, KVCache, Older, Other}
+	return []Category{Parameters, Gathered, Optimizer, Gradients, Activation, Temporary, Workspace, Inputs, Collective, KVCache, Older,
+		Other}
 }
 
 // Sizes of cuBLAS's workspace where the stack does not name it: :4096:2:16:8 in KiB, and 32 MiB from Hopper on

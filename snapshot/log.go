@@ -54,7 +54,8 @@ func (r *Report) Log() *startup.Log {
 		return l
 	}
 	add := func(id, name string, bytes int64) {
-		l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Unit: "MiB", Text: fmt.Sprint(bytes), Value: float64(bytes) / (1 << 20), Digits: 2})
+		l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Unit: "MiB", Text: fmt.Sprint(bytes),
+			Value: float64(bytes) / (1 << 20), Digits: 2})
 	}
 	phase, _, _ := strings.Cut(d.HeldAt.Phase, " ")
 	for _, g := range heldAs {

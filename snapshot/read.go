@@ -16,7 +16,8 @@ type Error struct{ Problem, Fix string }
 
 func (e *Error) Error() string { return e.Problem }
 
-const fixSnapshot = "give the file that torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") wrote, after torch.cuda.memory._record_memory_history()"
+const fixSnapshot = "give the file that torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") wrote, after " +
+	"torch.cuda.memory._record_memory_history()"
 
 // Words of a snapshot, in the order of their numbers.
 const (
@@ -47,7 +48,8 @@ const (
 
 var words = [wordCount]string{
 	"action", "addr", "size", "stream", "time_us", "frames", "filename", "line", "name", "device", "address", "total_size", "segment_type",
-	"segment_pool_id", "is_expandable", "blocks", "requested_size", "state", "device_free", "segments", "device_traces", "allocator_settings",
+	"segment_pool_id", "is_expandable", "blocks", "requested_size", "state", "device_free", "segments", "device_traces",
+	"allocator_settings",
 }
 
 // Tags of what records are packed into.
@@ -209,7 +211,8 @@ func (r *reader) event(rec *record) pickle.Value {
 	if !ok {
 		a = unknownAction
 	}
-	e := event{action: a, address: rec.number(wAddr), size: rec.bytes(wSize), stream: rec.number(wStream), time: rec.number(wTime), stack: rec.stackOf()}
+	e := event{action: a, address: rec.number(wAddr), size: rec.bytes(wSize), stream: rec.number(wStream), time: rec.number(wTime),
+		stack: rec.stackOf()}
 	if a == outOfMemory {
 		e.address = rec.number(wFree)
 	}
@@ -219,7 +222,8 @@ func (r *reader) event(rec *record) pickle.Value {
 var states = map[string]state{"active_allocated": allocated, "active_pending_free": pendingFree, "active_awaiting_free": pendingFree}
 
 func (r *reader) block(rec *record) pickle.Value {
-	b := block{address: rec.number(wAddress), size: rec.bytes(wSize), requested: rec.bytes(wRequested), state: states[r.Text(rec.at(wState))], stack: rec.stackOf()}
+	b := block{address: rec.number(wAddress), size: rec.bytes(wSize), requested: rec.bytes(wRequested),
+		state: states[r.Text(rec.at(wState))], stack: rec.stackOf()}
 	r.hold(true, 40)
 	r.out.blocks = append(r.out.blocks, b)
 	return pickle.Pack(aBlock, uint64(len(r.out.blocks)-1))

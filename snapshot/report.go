@@ -131,7 +131,8 @@ func (r *replay) report() Device {
 	c := newCount(r)
 	r.lives(c.add)
 	d := Device{
-		Device: r.device, Events: r.events, Seconds: seconds(r.ended - r.begun), Peak: r.moment(r.peak), End: r.moment(r.last), PeakReserved: r.most, HeldAt: r.moment(c.moment),
+		Device: r.device, Events: r.events, Seconds: seconds(r.ended - r.begun), Peak: r.moment(r.peak), End: r.moment(r.last),
+		PeakReserved: r.most, HeldAt: r.moment(c.moment),
 		Held: c.held(), Calls: c.calls(), Growth: c.grown(), Steps: c.judge.last.step, Segments: r.layout(), Timeline: c.timeline(),
 	}
 	named := int64(0)
@@ -192,7 +193,8 @@ type count struct {
 }
 
 func newCount(r *replay) *count {
-	c := &count{replay: r, moment: r.peak, judge: newJudge(r), peak: map[key]*sum{}, lived: map[Category][]int64{}, left: map[key]*survivors{}}
+	c := &count{replay: r, moment: r.peak, judge: newJudge(r), peak: map[key]*sum{}, lived: map[Category][]int64{},
+		left: map[key]*survivors{}}
 	if n := len(r.ooms); n > 0 {
 		c.moment = r.ooms[n-1].moment
 	}
@@ -312,7 +314,8 @@ func (c *count) grown() (out []Growth) {
 	for k, s := range c.left {
 		once := c.parts > 0 && (k.category == Parameters || k.category == Gradients || k.category == Optimizer)
 		if s.steps >= least && k.stack != 0 && !once {
-			out = append(out, Growth{c.stacks.place(k.stack), c.stacks.trail(k.stack, mostFrames), k.category, s.bytes / int64(s.steps), s.steps, s.bytes})
+			out = append(out, Growth{c.stacks.place(k.stack), c.stacks.trail(k.stack, mostFrames), k.category, s.bytes / int64(s.steps),
+				s.steps, s.bytes})
 		}
 	}
 	slices.SortFunc(out, func(a, b Growth) int {

@@ -121,7 +121,8 @@ func (s *stacks) place(n uint32) string {
 		if first == "" {
 			first = s.written(f)
 		}
-		if file := s.texts[s.frames[f].file]; !strings.Contains(file, "/torch/") && !strings.HasPrefix(file, "torch/") && !strings.Contains(file, "torchinductor_") {
+		if file := s.texts[s.frames[f].file]; !strings.Contains(file, "/torch/") && !strings.HasPrefix(file, "torch/") &&
+			!strings.Contains(file, "torchinductor_") {
 			return s.written(f)
 		}
 	}
@@ -146,7 +147,8 @@ func (s *stacks) operator(n uint32) string {
 		switch {
 		case strings.HasSuffix(file, "torch/nn/functional.py"), strings.HasSuffix(file, "torch/_tensor.py"):
 			return name
-		case strings.Contains(file, "torch/nn/modules/") && !strings.HasSuffix(file, "/module.py") && !strings.HasSuffix(file, "/container.py"):
+		case strings.Contains(file, "torch/nn/modules/") && !strings.HasSuffix(file, "/module.py") &&
+			!strings.HasSuffix(file, "/container.py"):
 			return strings.TrimSuffix(path.Base(file), ".py")
 		}
 	}

@@ -20,8 +20,9 @@ const (
 
 // actions by their names in PyTorch.
 var actions = map[string]action{
-	"alloc": alloc, "free_requested": freeRequested, "free_completed": freeCompleted, "segment_alloc": segmentAlloc, "segment_free": segmentFree,
-	"segment_map": segmentMap, "segment_unmap": segmentUnmap, "oom": outOfMemory, "snapshot": taken,
+	"alloc": alloc, "free_requested": freeRequested, "free_completed": freeCompleted, "segment_alloc": segmentAlloc,
+	"segment_free": segmentFree,
+	"segment_map":  segmentMap, "segment_unmap": segmentUnmap, "oom": outOfMemory, "snapshot": taken,
 }
 
 // event is an entry of a trace. Of one that ran out of memory the address is what the device had free.

@@ -41,7 +41,8 @@ func TestKernelsAreTheWork(t *testing.T) {
 		for _, c := range []struct {
 			what      string
 			got, want float64
-		}{{"operations", got.FLOPs, float64(want.FLOPs)}, {"weights", got.Weights, want.Weights}, {"cache", got.CacheRead, want.CacheRead}} {
+		}{{"operations", got.FLOPs, float64(want.FLOPs)}, {"weights", got.Weights, want.Weights},
+			{"cache", got.CacheRead, want.CacheRead}} {
 			if math.Abs(c.got-c.want) > 1e-6*c.want {
 				t.Errorf("%s: kernels sum to %g of %s, the model has %g", id, c.got, c.what, c.want)
 			}

@@ -37,7 +37,8 @@ func (k *Kernel) Of(part string, seconds float64) Operator {
 
 // same reports whether two are alike but for the layers that they are of.
 func (o *Operator) same(x *Operator) bool {
-	return o.Part == x.Part && o.Kind == x.Kind && o.Role == x.Role && o.Cols == x.Cols && o.Batch == x.Batch && o.Rest == x.Rest && slices.Equal(o.Members, x.Members)
+	return o.Part == x.Part && o.Kind == x.Kind && o.Role == x.Role && o.Cols == x.Cols && o.Batch == x.Batch && o.Rest == x.Rest &&
+		slices.Equal(o.Members, x.Members)
 }
 
 // PutOperator adds an operator to one like it of other layers.

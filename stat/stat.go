@@ -1,6 +1,7 @@
 // Package stat holds the one definition of a median and of a quantile that all of memwall uses: answers, fits, bands, scores and reports.
 //
-// A quantile is type 7 of Hyndman and Fan (Sample Quantiles in Statistical Packages, The American Statistician 50, 1996): of n sorted numbers
+// A quantile is type 7 of Hyndman and Fan (Sample Quantiles in Statistical Packages, The American Statistician 50, 1996): of n sorted
+// numbers
 // x[0] to x[n-1] the one at the place q (n-1), on a straight line between the two that are nearest. It is what numpy.percentile gives, with
 // which the benchmarks of vLLM (vllm/benchmarks/serve.py) and SGLang (sglang/bench_serving.py) print p50 and p99, so that a percentile
 // predicted and one measured are of one definition. The median is its half: of an even number the mean of the middle two.
@@ -24,7 +25,8 @@ func Quantile(x []float64, q float64) float64 {
 // Median of numbers in any order, which stay as they are; NaN of none.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
-// MedianRow is the rank, 0 to n-1, of the row in the middle of n sorted ones, of an even number the lower: for what is quoted and not averaged,
+// MedianRow is the rank, 0 to n-1, of the row in the middle of n sorted ones, of an even number the lower: for what is quoted and not
+// averaged,
 // such as a price that somebody asks.
 func MedianRow(n int) int { return (n - 1) / 2 }
 
@@ -51,7 +53,8 @@ func OfRanks(n int64, q float64, at func(rank int64) float64) float64 {
 // Weighted is a number and what it weighs: not below 0.
 type Weighted struct{ Value, Weight float64 }
 
-// WeightedQuantile is quantile q of numbers of unequal weight, in any order; NaN of none. It is Akinshin's weighted type 7 (Weighted quantile
+// WeightedQuantile is quantile q of numbers of unequal weight, in any order; NaN of none. It is Akinshin's weighted type 7 (Weighted
+// quantile
 // estimators, 2023, arXiv:2304.07265): the mean over a window as wide as one of n* numbers, n* being Kish's effective size, the square of
 // the sum of the weights over the sum of their squares. Equal weights give Quantile, and a scale of the weights changes nothing.
 func WeightedQuantile(x []Weighted, q float64) float64 {
@@ -77,7 +80,8 @@ func WeightedQuantile(x []Weighted, q float64) float64 {
 	return min(max(mean, x[0].Value), x[len(x)-1].Value)
 }
 
-// PredictionInterval holds the next number of the kind with at least the given coverage, as much of the rest below as above. The next of n + 1
+// PredictionInterval holds the next number of the kind with at least the given coverage, as much of the rest below as above. The next of n
+// + 1
 // takes each place among them with the same chance, so that the limits are the numbers at the ranks q (n+1), rounded outwards
 // (Wilks, Annals of Mathematical Statistics 12, 1941); where there are too few, they are the smallest and the largest. NaN of none.
 func PredictionInterval(x []float64, coverage float64) (low, high float64) {
@@ -90,7 +94,8 @@ func PredictionInterval(x []float64, coverage float64) (low, high float64) {
 	return x[beyond-1], x[len(x)-beyond]
 }
 
-// Deviation is the standard deviation of residuals about 0 by the median of their sizes, which a few of another kind do not move: 1.4826 times
+// Deviation is the standard deviation of residuals about 0 by the median of their sizes, which a few of another kind do not move: 1.4826
+// times
 // it for normal ones (Rousseeuw and Croux, 1993, doi:10.1080/01621459.1993.10476408). NaN of none.
 func Deviation(residuals []float64) float64 {
 	sizes := make([]float64, len(residuals))

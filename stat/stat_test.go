@@ -29,7 +29,8 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("quantile %g of %v = %g, want %g", c.q, c.x, got, c.want)
 		}
 	}
-	for _, nan := range []float64{Quantile(nil, 0.5), Median(nil), Deviation(nil), WeightedQuantile(nil, 0.5), Quantile([]float64{1}, math.NaN()), WeightedQuantile([]Weighted{{1, 0}}, 0.5)} {
+	for _, nan := range []float64{Quantile(nil, 0.5), Median(nil), Deviation(nil), WeightedQuantile(nil, 0.5),
+		Quantile([]float64{1}, math.NaN()), WeightedQuantile([]Weighted{{1, 0}}, 0.5)} {
 		if !math.IsNaN(nan) {
 			t.Errorf("a quantile of nothing is %g", nan)
 		}

@@ -24,7 +24,8 @@ func ParseSeconds(s string) (Seconds, error) {
 	return Seconds(x), err
 }
 
-var perScales = []scale{{"/s", 1}, {"/sec", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}, {"/d", 1.0 / 86400}, {"/day", 1.0 / 86400}, {"", 1}}
+var perScales = []scale{{"/s", 1}, {"/sec", 1}, {"/min", 1.0 / 60}, {"/m", 1.0 / 60}, {"/h", 1.0 / 3600}, {"/d", 1.0 / 86400},
+	{"/day", 1.0 / 86400}, {"", 1}}
 
 // ParseRate reads how often something comes: 4 or 4/s a second, 90/min, 1000/h.
 func ParseRate(s string) (float64, error) {

@@ -6,7 +6,8 @@ import (
 )
 
 func TestParseSeconds(t *testing.T) {
-	for text, want := range map[string]float64{"500ms": 0.5, "30": 30, "30s": 30, "10min": 600, "10m": 600, "1.5h": 5400, "2days": 172800, "250 us": 250e-6, "3 seconds": 3} {
+	for text, want := range map[string]float64{"500ms": 0.5, "30": 30, "30s": 30, "10min": 600, "10m": 600, "1.5h": 5400, "2days": 172800,
+		"250 us": 250e-6, "3 seconds": 3} {
 		got, err := ParseSeconds(text)
 		if err != nil || math.Abs(float64(got)-want) > 1e-12 {
 			t.Errorf("%q: %v, %v; want %v", text, float64(got), err, want)

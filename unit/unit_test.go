@@ -10,14 +10,16 @@ import (
 
 func TestParseBytes(t *testing.T) {
 	for s, want := range map[string]Bytes{
-		"24GiB": 24 << 30, "80GB": 80e9, "80 GB": 80e9, "512MiB": 512 << 20, "1e9": 1e9, "1024": 1024, "0": 0, "1.5KiB": 1536, "9.4GiB": 10093173146, "0.0001KB": 0, "2tib": 2 << 40, "7B": 7,
+		"24GiB": 24 << 30, "80GB": 80e9, "80 GB": 80e9, "512MiB": 512 << 20, "1e9": 1e9, "1024": 1024, "0": 0, "1.5KiB": 1536,
+		"9.4GiB": 10093173146, "0.0001KB": 0, "2tib": 2 << 40, "7B": 7,
 		"9007199254740993": 9007199254740993,
 	} {
 		if got, err := ParseBytes(s); err != nil || got != want {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "GiB", "-1", "NaN", "inf", "1.3B", "1e30", "1e30GiB", "0x10", "1_000", "24 GiBs", "9999999999999999999", "--1"} {
+	for _, s := range []string{"", "GiB", "-1", "NaN", "inf", "1.3B", "1e30", "1e30GiB", "0x10", "1_000", "24 GiBs", "9999999999999999999",
+		"--1"} {
 		if got, err := ParseBytes(s); err == nil {
 			t.Errorf("ParseBytes(%q) = %d, want an error", s, got)
 		} else if !strings.Contains(err.Error(), `"`+s+`"`) {
@@ -61,10 +63,13 @@ func TestRates(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Size(0, 2), "0 B"}, {Size(1023, 2), "1023 B"}, {Size(160<<10, 2), "160.0 KiB"}, {Size(75*MiB, 2), "75.0 MiB"}, {Size(GiB+GiB/4, 2), "1.25 GiB"},
+		{Size(0, 2), "0 B"}, {Size(1023, 2), "1023 B"}, {Size(160<<10, 2), "160.0 KiB"}, {Size(75*MiB, 2), "75.0 MiB"},
+		{Size(GiB+GiB/4, 2), "1.25 GiB"},
 		{Size(1200*GiB, 1), "1.17 TiB"}, {Fixed(0.001, 2), "<0.01"}, {Fixed(0, 2), "0.00"}, {Fixed(0.04, 1), "<0.1"},
-		{Count(1234567), "1,234,567"}, {Count(-1000), "-1,000"}, {Count(12), "12"}, {Length(8192), "8k"}, {Length(131072), "128k"}, {Length(29936), "29,936"}, {Length(1 << 20), "1M"}, {Length(100), "100"},
-		{Rate(37.4), "37"}, {Rate(2398), "2,400"}, {Rate(5.24), "5.2"}, {Rate(99.7), "99.7"}, {Seconds(0.0265).String(), "27 ms"}, {Seconds(0.71).String(), "0.71 s"}, {Seconds(6480).String(), "110 min"}, {Seconds(7200 * 3).String(), "6.0 h"},
+		{Count(1234567), "1,234,567"}, {Count(-1000), "-1,000"}, {Count(12), "12"}, {Length(8192), "8k"}, {Length(131072), "128k"},
+		{Length(29936), "29,936"}, {Length(1 << 20), "1M"}, {Length(100), "100"},
+		{Rate(37.4), "37"}, {Rate(2398), "2,400"}, {Rate(5.24), "5.2"}, {Rate(99.7), "99.7"}, {Seconds(0.0265).String(), "27 ms"},
+		{Seconds(0.71).String(), "0.71 s"}, {Seconds(6480).String(), "110 min"}, {Seconds(7200 * 3).String(), "6.0 h"},
 		{(-GiB).String(), "-1.00 GiB"},
 	} {
 		if c.got != c.want {
@@ -167,7 +172,8 @@ func FuzzPrint(f *testing.F) {
 	f.Add(int64(-1), math.NaN())
 	f.Fuzz(func(t *testing.T, n int64, x float64) {
 		for _, s := range []string{
-			Bytes(n).String(), Size(Bytes(n), 1), Count(n), Length(n), Fixed(x, 2), Significant(x, 3), Rate(x), Seconds(x).String(), ByteRate(x).String(), FLOPRate(x).String(), FLOPs(x).String(),
+			Bytes(n).String(), Size(Bytes(n), 1), Count(n), Length(n), Fixed(x, 2), Significant(x, 3), Rate(x), Seconds(x).String(),
+			ByteRate(x).String(), FLOPRate(x).String(), FLOPs(x).String(),
 		} {
 			if s == "" || len(s) > 400 {
 				t.Errorf("%d, %g: %q", n, x, s)

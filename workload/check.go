@@ -23,7 +23,8 @@ func missing(field, message, fix string) error {
 
 // Check refuses what cannot be generated, or not within bounds.
 func (s *Spec) Check() error {
-	for _, check := range []func() error{s.checkArrivals, s.checkUnused, s.checkCounts, s.checkRate, s.checkLaws, s.checkChoices, s.checkSessions, s.checkPriorities, s.Reading.check} {
+	for _, check := range []func() error{s.checkArrivals, s.checkUnused, s.checkCounts, s.checkRate, s.checkLaws, s.checkChoices,
+		s.checkSessions, s.checkPriorities, s.Reading.check} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -87,9 +88,11 @@ func (s *Spec) checkRate() error {
 	case s.Rate == 0:
 		return missing("rate", "is not given", "give arrivals a second, such as 4")
 	case !(s.Rate > 0) || s.Rate > MaxRate:
-		return bad("rate", s.Rate, fmt.Sprintf("is no number above 0 and at most %g", MaxRate), "give arrivals a second, such as 4; arrivals burst for all at once")
+		return bad("rate", s.Rate, fmt.Sprintf("is no number above 0 and at most %g", MaxRate),
+			"give arrivals a second, such as 4; arrivals burst for all at once")
 	case float64(s.Requests)/s.Rate > MaxSeconds:
-		return bad("rate", s.Rate, fmt.Sprintf("is so low that %d requests take more than thirty years", s.Requests), "a higher rate, or fewer requests")
+		return bad("rate", s.Rate, fmt.Sprintf("is so low that %d requests take more than thirty years", s.Requests),
+			"a higher rate, or fewer requests")
 	case s.Arrivals == "gamma" && s.CV == nil:
 		return missing("cv", "is not given", "give the cv of the gaps between arrivals: 0 evenly spaced, 1 as poisson, 3 in clumps")
 	case s.CV != nil && !within(*s.CV, 0, maxCV):
@@ -114,7 +117,8 @@ func (s *Spec) checkCounts() error {
 	case s.Requests < 0:
 		return bad("requests", s.Requests, "is negative", "give a number from 1")
 	case s.Requests > MaxRequests:
-		return bad("requests", s.Requests, fmt.Sprintf("is more than %d", MaxRequests), "give fewer: percentiles of a million hardly differ from those of more")
+		return bad("requests", s.Requests, fmt.Sprintf("is more than %d", MaxRequests),
+			"give fewer: percentiles of a million hardly differ from those of more")
 	case s.Warmup != nil && (*s.Warmup < 0 || *s.Warmup > MaxWarmup):
 		return bad("warmup", *s.Warmup, notFrom(0, MaxWarmup), "as many as fill the servers, such as 200; 0 counts all")
 	case !within(s.DurationS, 0, MaxSeconds):
@@ -124,7 +128,8 @@ func (s *Spec) checkCounts() error {
 	case s.Requests == 0 && s.Arrivals == "burst" && s.Trace == "":
 		return missing("requests", "is 0, and all of them come at once", "give a number from 1")
 	case s.Requests == 0 && float64(s.DurationS*s.Rate) > MaxRequests:
-		return bad("duration_s", s.DurationS, fmt.Sprintf("is more than %d requests at rate %g", MaxRequests, s.Rate), "a shorter time, or a lower rate")
+		return bad("duration_s", s.DurationS, fmt.Sprintf("is more than %d requests at rate %g", MaxRequests, s.Rate),
+			"a shorter time, or a lower rate")
 	}
 	return nil
 }

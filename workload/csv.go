@@ -21,7 +21,8 @@ type table struct {
 // (arXiv:2401.17644), and logs of engines, a request a row.
 var tables = []table{
 	{name: "azure", arrival: "TIMESTAMP", prompt: "ContextTokens", output: "GeneratedTokens", clock: true, logged: true},
-	{name: "burstgpt", arrival: "Timestamp", prompt: "Request tokens", output: "Response tokens", user: "Session ID", logged: true, unit: time.Second},
+	{name: "burstgpt", arrival: "Timestamp", prompt: "Request tokens", output: "Response tokens", user: "Session ID", logged: true,
+		unit: time.Second},
 	{name: "engine", arrival: "arrival_s", prompt: "input_tokens", output: "output_tokens", unit: time.Second},
 }
 

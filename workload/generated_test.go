@@ -15,7 +15,8 @@ import (
 
 // described is a plain workload.
 func described() Spec {
-	return Spec{Arrivals: "poisson", Rate: 4, Requests: 1000, Seed: 1, Prompt: Law{Law: "lognormal", Mean: 1024, CV: 0.5}, Output: Law{Law: "lognormal", Mean: 256, CV: 0.8}}
+	return Spec{Arrivals: "poisson", Rate: 4, Requests: 1000, Seed: 1, Prompt: Law{Law: "lognormal", Mean: 1024, CV: 0.5},
+		Output: Law{Law: "lognormal", Mean: 256, CV: 0.8}}
 }
 
 // source of a workload that is sound.
@@ -67,7 +68,9 @@ func second(*Request) time.Duration { return time.Second }
 // TestPinned: a seed means the same requests on every machine and with every version.
 func TestPinned(t *testing.T) {
 	s := described()
-	s.SharedPrefix, s.Sessions, s.Patience, s.Adapters = 100, &Sessions{Turns: Law{Law: "uniform", Min: 1, Max: 3}, ThinkS: Law{Law: "gamma", Mean: 2, CV: 2}}, Law{Law: "exponential", Mean: 30}, Choice{Count: 9, Zipf: 1}
+	s.SharedPrefix, s.Sessions, s.Patience, s.Adapters = 100,
+		&Sessions{Turns: Law{Law: "uniform", Min: 1, Max: 3}, ThinkS: Law{Law: "gamma", Mean: 2, CV: 2}}, Law{Law: "exponential", Mean: 30},
+		Choice{Count: 9, Zipf: 1}
 	s.Requests, s.Priorities = 6, []float64{1, 1}
 	var got []string
 	for _, r := range served(t, source(t, s), second) {
@@ -354,7 +357,8 @@ func randomSpec(r *rand.Rand) Spec {
 	law := func(mean float64) Law {
 		return []Law{
 			{Mean: mean}, {Law: "uniform", Min: 1, Max: mean}, {Law: "uniform", Mean: mean, CV: 0.5}, {Law: "exponential", Mean: mean},
-			{Law: "gamma", Mean: mean, CV: 4 * r.Float64()}, {Law: "lognormal", Mean: mean, CV: 3 * r.Float64(), Max: 10 * mean}, {Law: "empirical", Values: []float64{1, mean, 3}},
+			{Law: "gamma", Mean: mean, CV: 4 * r.Float64()}, {Law: "lognormal", Mean: mean, CV: 3 * r.Float64(), Max: 10 * mean},
+			{Law: "empirical", Values: []float64{1, mean, 3}},
 		}[r.IntN(7)]
 	}
 	cv := 3 * r.Float64()

@@ -33,7 +33,9 @@ func TestGuide(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, _, err = read("{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n\n{\"timestamp\":0,\"input_length\":-4,\"output_length\":1}\n", ReadOptions{})
+	_, _, err = read(
+		"{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n\n{\"timestamp\":0,\"input_length\":-4,\"output_length\":1}\n",
+		ReadOptions{})
 	if !strings.Contains(page, "```text\n"+err.Error()+"\n```") {
 		t.Errorf("the guide does not show %q", err)
 	}

@@ -62,7 +62,8 @@ func (m mooncake) spans(ids []byte, r *record) *Fault {
 	}
 	n := int64(bytes.Count(body, []byte{','})) + 1
 	if n > (r.Prompt+m.block-1)/m.block {
-		return fault("hash_ids", strconv.AppendInt(nil, n, 10), Mismatch, "as many as there are blocks of "+strconv.FormatInt(m.block, 10)+" tokens; reading.block_tokens says how long they are")
+		return fault("hash_ids", strconv.AppendInt(nil, n, 10), Mismatch,
+			"as many as there are blocks of "+strconv.FormatInt(m.block, 10)+" tokens; reading.block_tokens says how long they are")
 	}
 	r.Spans = make([]Span, 0, n)
 	for left := r.Prompt; len(r.Spans) < int(n); left -= m.block {

@@ -83,7 +83,8 @@ func TestMomentsOfLengths(t *testing.T) {
 		{Law{Law: "gamma", Mean: 300, CV: 0.7}, 300, 0.7},
 		{Law{Law: "lognormal", Mean: 1024, CV: 0.5}, 1024, 0.5},
 		{Law{Law: "lognormal", Mean: 200, CV: 1.5}, 200, 1.5},
-		{Law{Law: "empirical", Values: []float64{10, 100, 1000}, Weights: []float64{2, 1, 1}}, 280, math.Sqrt(.5*270*270+.25*180*180+.25*720*720) / 280},
+		{Law{Law: "empirical", Values: []float64{10, 100, 1000}, Weights: []float64{2, 1, 1}}, 280,
+			math.Sqrt(.5*270*270+.25*180*180+.25*720*720) / 280},
 	} {
 		mean, dev := stat.MeanStdDev(drawn(c.law, true), nil)
 		if math.Abs(mean-c.mean) > 5*c.mean*c.cv/math.Sqrt(draws)+1e-9 {

@@ -55,7 +55,8 @@ func (l *Law) checkNumbers(field, takes string, most float64) error {
 		given bool
 		most  float64
 	}{
-		{"mean", l.Mean, l.Mean != 0, most}, {"cv", l.CV, l.CV != 0, maxCV}, {"min", l.Min, l.Min != 0, most}, {"max", l.Max, l.Max != 0, most},
+		{"mean", l.Mean, l.Mean != 0, most}, {"cv", l.CV, l.CV != 0, maxCV}, {"min", l.Min, l.Min != 0, most},
+		{"max", l.Max, l.Max != 0, most},
 		{"values", 0, len(l.Values) > 0, 0}, {"weights", 0, len(l.Weights) > 0, 0},
 	} {
 		switch {
@@ -89,7 +90,8 @@ func (l *Law) checkUniform(field string, least float64) error {
 
 func (l *Law) checkValues(field string, least, most float64) error {
 	if len(l.Values) == 0 || len(l.Values) > MaxChoices {
-		return bad(field+".values", len(l.Values), "values are "+strings.TrimPrefix(notFrom(1, MaxChoices), "is "), "give the values that an empirical law takes")
+		return bad(field+".values", len(l.Values), "values are "+strings.TrimPrefix(notFrom(1, MaxChoices), "is "),
+			"give the values that an empirical law takes")
 	}
 	for i, v := range l.Values {
 		if !within(v, least, most) {

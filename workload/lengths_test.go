@@ -42,7 +42,8 @@ func TestQuantiles(t *testing.T) {
 
 // TestSurvey of a few requests.
 func TestSurvey(t *testing.T) {
-	src := fixedSource{{Prompt: 10, Output: 1}, {Arrival: time.Second, Prompt: 20, Output: 2, Spans: []Span{{1, 15}}}, {Arrival: 4 * time.Second, Prompt: 60, Output: 3}}
+	src := fixedSource{{Prompt: 10, Output: 1}, {Arrival: time.Second, Prompt: 20, Output: 2, Spans: []Span{{1, 15}}},
+		{Arrival: 4 * time.Second, Prompt: 60, Output: 3}}
 	l, err := Survey(&src)
 	if err != nil || l.Requests != 3 || l.Prompt.Mean != 30 || l.Rate() != 0.5 || l.Shared.Max != 15 || l.Output.Quantile(0.5) != 2 {
 		t.Errorf("%+v %v", l, err)

@@ -116,7 +116,8 @@ func (o *object) value() ([]byte, Reason) {
 }
 
 // ends are the bytes behind a number or a word.
-var ends = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ']': true, '}': true, ':': true, '"': true, '[': true, '{': true}
+var ends = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ']': true, '}': true, ':': true, '"': true, '[': true,
+	'{': true}
 
 // nested value: a list of numbers is found by its end, all else bracket by bracket.
 func (o *object) nested() ([]byte, Reason) {

@@ -26,7 +26,8 @@ func (s Spec) Replay(r io.Reader) (Source, error) {
 			t.until = seconds(s.DurationS)
 		}
 		if t.Format == "sharegpt" {
-			return nil, bad("arrivals", s.Arrivals, "are not in a file of conversations", "poisson with a rate, or closed with a concurrency")
+			return nil, bad("arrivals", s.Arrivals, "are not in a file of conversations",
+				"poisson with a rate, or closed with a concurrency")
 		}
 		return t, nil
 	}

@@ -9,12 +9,16 @@ import "time"
 
 // Request is one call of a server.
 type Request struct {
-	ID       int64         // number in order of making, from 0
-	Arrival  time.Duration // since the beginning of the workload
-	Prompt   int64         // tokens of the prompt, at least 1
-	Output   int64         // tokens that will be generated, at least 1
-	Spans    []Span        // what the prompt begins with, where others may begin with the same; the rest is unlike any other's. Not to be written to
-	Own      uint64        // names what the request adds to its spans (the rest of its prompt, then its output), so that a later one can begin with it; 0: nobody will
+	ID      int64         // number in order of making, from 0
+	Arrival time.Duration // since the beginning of the workload
+	Prompt  int64         // tokens of the prompt, at least 1
+	Output  int64         // tokens that will be generated, at least 1
+	// Spans are what the prompt begins with, where others may begin with the same; the rest is unlike any other's. Not to be
+	// written to.
+	Spans []Span
+	// Own names what the request adds to its spans (the rest of its prompt, then its output), so that
+	// a later one can begin with it; 0: nobody will.
+	Own      uint64
 	Priority int32         // lower is served first
 	Adapter  uint32        // LoRA adapter; 0 none
 	Patience time.Duration // after which the client hangs up; 0 never

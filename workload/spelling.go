@@ -72,7 +72,8 @@ func (l *Law) takeValues(words []string, number func(string) (float64, error)) e
 
 // lawExamples say what stands behind the name of a law.
 var lawExamples = map[string]string{
-	"fixed": "a value: fixed:1500", "uniform": "bounds: uniform:100-2000", "exponential": "a mean: exponential:300", "gamma": "a mean and a cv: gamma:300,2",
+	"fixed": "a value: fixed:1500", "uniform": "bounds: uniform:100-2000", "exponential": "a mean: exponential:300",
+	"gamma":     "a mean and a cv: gamma:300,2",
 	"lognormal": "a mean and a cv: lognormal:1500,0.5",
 }
 

@@ -27,7 +27,8 @@ func TestParseLaw(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, text := range []string{"", "many", "zipf:3", "lognormal:", "lognormal:1,2,3", "lognormal:1500,-1", "exponential:300,2", "uniform:1-b", "empirical:1,x", "fixed:NaN"} {
+	for _, text := range []string{"", "many", "zipf:3", "lognormal:", "lognormal:1,2,3", "lognormal:1500,-1", "exponential:300,2",
+		"uniform:1-b", "empirical:1,x", "fixed:NaN"} {
 		if got, err := ParseLaw(text, unit.ParseNumber); err == nil {
 			t.Errorf("%q: %+v, want an error", text, got)
 		}

@@ -113,7 +113,8 @@ func (t *Trace) check(r *record) *Fault {
 	case t.untimed:
 		return nil
 	case !r.timed:
-		return fault(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number of users")
+		return fault(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number "+
+			"of users")
 	case r.Arrival < t.last:
 		return fault(names[0], []byte(r.Arrival.String()), Unsorted, "sort the file by time")
 	}
@@ -171,7 +172,8 @@ func (t *Trace) ended(err error) error {
 	case !errors.Is(err, io.EOF):
 		return broken(t.lines.line(), err)
 	case t.made == 0:
-		return &Fault{Line: t.lines.line(), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()), Reason: Empty, Fix: "give a trace with requests"}
+		return &Fault{Line: t.lines.line(), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()),
+			Reason: Empty, Fix: "give a trace with requests"}
 	}
 	return io.EOF
 }
@@ -190,7 +192,8 @@ func broken(line int64, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Fault{Line: line, Field: "file", Reason: CutOff, Fix: "copy it again: the end of the compressed file is not there"}
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
-		return &Fault{Line: line, Field: "file", Value: err.Error(), Reason: Malformed, Fix: "copy it again: its compressed bytes were changed"}
+		return &Fault{Line: line, Field: "file", Value: err.Error(), Reason: Malformed,
+			Fix: "copy it again: its compressed bytes were changed"}
 	}
 	return fmt.Errorf("line %d: %w", line, err)
 }

@@ -50,28 +50,36 @@ func TestFormats(t *testing.T) {
 		want           []Request
 	}{
 		{"azure.csv", "azure", 1, 0, []Request{
-			{Prompt: 310, Output: 44}, {Arrival: 223456700, Prompt: 1200, Output: 9}, {Arrival: 24*time.Hour + 100*time.Millisecond, Prompt: 15, Output: 300},
+			{Prompt: 310, Output: 44}, {Arrival: 223456700, Prompt: 1200, Output: 9},
+			{Arrival: 24*time.Hour + 100*time.Millisecond, Prompt: 15, Output: 300},
 			{Arrival: 24*time.Hour + 2350*time.Millisecond, Prompt: 78, Output: 6},
 		}},
 		{"mooncake.jsonl", "mooncake", 0, 0, []Request{
-			{Prompt: 1030, Output: 50, Spans: []Span{{0, 512}, {1, 512}, {2, 6}}}, {Arrival: 27 * time.Millisecond, Prompt: 700, Output: 5, Spans: []Span{{0, 512}, {3, 188}}},
-			{Arrival: 3027500 * time.Microsecond, Prompt: 512, Output: 1, Spans: []Span{{0, 512}}}, {Arrival: 4 * time.Second, Prompt: 30, Output: 2},
+			{Prompt: 1030, Output: 50, Spans: []Span{{0, 512}, {1, 512}, {2, 6}}},
+			{Arrival: 27 * time.Millisecond, Prompt: 700, Output: 5, Spans: []Span{{0, 512}, {3, 188}}},
+			{Arrival: 3027500 * time.Microsecond, Prompt: 512, Output: 1, Spans: []Span{{0, 512}}},
+			{Arrival: 4 * time.Second, Prompt: 30, Output: 2},
 		}},
 		{"burstgpt.csv", "burstgpt", 1, 0, []Request{{Prompt: 100, Output: 20}, {Arrival: 5 * time.Second, Prompt: 310, Output: 3}}},
 		{"burstgpt-sessions.csv", "burstgpt", 0, 0, []Request{
-			{Prompt: 100, Output: 20, User: 71}, {Arrival: 4500 * time.Millisecond, Prompt: 40, Output: 3}, {Arrival: 6 * time.Second, Prompt: 160, Output: 31, User: 71},
+			{Prompt: 100, Output: 20, User: 71}, {Arrival: 4500 * time.Millisecond, Prompt: 40, Output: 3},
+			{Arrival: 6 * time.Second, Prompt: 160, Output: 31, User: 71},
 		}},
-		{"engine.csv", "engine", 0, 0, []Request{{Prompt: 900, Output: 31}, {Arrival: 10 * time.Microsecond, Prompt: 40, Output: 7}, {Arrival: 265091 * time.Microsecond, Prompt: 1500, Output: 2}}},
+		{"engine.csv", "engine", 0, 0, []Request{{Prompt: 900, Output: 31}, {Arrival: 10 * time.Microsecond, Prompt: 40, Output: 7},
+			{Arrival: 265091 * time.Microsecond, Prompt: 1500, Output: 2}}},
 		{"own.jsonl", "memwall", 0, 1, []Request{
 			{Arrival: 120 * time.Millisecond, Prompt: 900, Output: 210, Spans: []Span{{support, 512}}},
-			{Arrival: 500 * time.Millisecond, Prompt: 800, Output: 10, Spans: []Span{{support, 512}}, User: anna, Priority: -1, Adapter: 3, Patience: 2500 * time.Millisecond, Own: 7},
-			{Arrival: time.Second, Prompt: 2000, Output: 33, Spans: []Span{{support, 512}, {7, 298}}}, {Arrival: time.Second + 1, Prompt: 1, Output: 1},
+			{Arrival: 500 * time.Millisecond, Prompt: 800, Output: 10, Spans: []Span{{support, 512}}, User: anna, Priority: -1, Adapter: 3,
+				Patience: 2500 * time.Millisecond, Own: 7},
+			{Arrival: time.Second, Prompt: 2000, Output: 33, Spans: []Span{{support, 512}, {7, 298}}},
+			{Arrival: time.Second + 1, Prompt: 1, Output: 1},
 		}},
 	} {
 		for i := range c.want {
 			c.want[i].ID = int64(i)
 		}
-		for _, text := range []string{file(t, c.file), zipped(file(t, c.file)), "\ufeff" + strings.ReplaceAll(file(t, c.file), "\n", "\r\n"), "\n" + strings.TrimSpace(file(t, c.file))} {
+		for _, text := range []string{file(t, c.file), zipped(file(t, c.file)),
+			"\ufeff" + strings.ReplaceAll(file(t, c.file), "\n", "\r\n"), "\n" + strings.TrimSpace(file(t, c.file))} {
 			got, tr, err := read(text, ReadOptions{})
 			if err != nil {
 				t.Fatalf("%s: %v", c.file, err)
@@ -119,7 +127,8 @@ func TestFaults(t *testing.T) {
 		{csvHead + "0,9,1,inf\n", "line 2: arrival_s = inf is not a number"},
 		{csvHead + "0,9,1,1700000000.5\n", "line 2: arrival_s = 1700000000.5 is absurdly large"},
 		{csvHead + "0,9,1,0x1p3\n", "line 2: arrival_s = 0x1p3 is not a number"},
-		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-16 18:17:03.9,1,1\n", "line 2: TIMESTAMP = 2023-13-16 18:17:03.9 is not a number"},
+		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-16 18:17:03.9,1,1\n",
+			"line 2: TIMESTAMP = 2023-13-16 18:17:03.9 is not a number"},
 		{"TIMESTAMP,ContextTokens,GeneratedTokens\n18:17,1,1\n", "line 2: TIMESTAMP = 18:17 is not a number"},
 		{first + "{\"arrival_s\":2,\"prompt_to", "line 2: line = {\"arrival_s\":2,\"prompt_to is cut off"},
 		{first + "{\"arrival_s\":2 \"prompt_tokens\":1}", "is not of the format"},
@@ -149,8 +158,10 @@ func TestFaults(t *testing.T) {
 		{csvHead + "0,\x00\xff,1,2\n", `line 2: input_tokens = "\x00\xff" is not a number`},
 		{csvHead + "0,9,1,2e9\n", "line 2: arrival_s = 2e9 is absurdly large"},
 		{csvHead + "0,9,1,1500000000000\n", "is absurdly large"},
-		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03+1,1,1\n", "line 2: TIMESTAMP = 2023-11-16 18:17:03+1 is not a number"},
-		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03-01:00,1,1\n2023-11-16 18:17:04,1,1\n", "line 3: TIMESTAMP = -59m59s is before"},
+		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03+1,1,1\n",
+			"line 2: TIMESTAMP = 2023-11-16 18:17:03+1 is not a number"},
+		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03-01:00,1,1\n2023-11-16 18:17:04,1,1\n",
+			"line 3: TIMESTAMP = -59m59s is before"},
 		{`[{"conversations":[{"from":"human","value":"a`, "line 1: file is cut off"},
 		{`[{"conversations":"a"}]`, "line 1: conversations = \"a\" is no text, number or list"},
 		{`[{"conversations":[{"value":7}]}]`, "is no text, number or list"},
@@ -198,8 +209,10 @@ func TestFaultStays(t *testing.T) {
 func TestReadOptions(t *testing.T) {
 	got, tr, err := read(file(t, "mooncake.jsonl"), ReadOptions{Speed: 2, MaxPrompt: 600})
 	want := []Request{
-		{Prompt: 600, Output: 50, Spans: []Span{{0, 512}, {1, 88}}}, {ID: 1, Arrival: 13500 * time.Microsecond, Prompt: 600, Output: 5, Spans: []Span{{0, 512}, {3, 88}}},
-		{ID: 2, Arrival: 1513750 * time.Microsecond, Prompt: 512, Output: 1, Spans: []Span{{0, 512}}}, {ID: 3, Arrival: 2 * time.Second, Prompt: 30, Output: 2},
+		{Prompt: 600, Output: 50, Spans: []Span{{0, 512}, {1, 88}}},
+		{ID: 1, Arrival: 13500 * time.Microsecond, Prompt: 600, Output: 5, Spans: []Span{{0, 512}, {3, 88}}},
+		{ID: 2, Arrival: 1513750 * time.Microsecond, Prompt: 512, Output: 1, Spans: []Span{{0, 512}}},
+		{ID: 3, Arrival: 2 * time.Second, Prompt: 30, Output: 2},
 	}
 	if d := cmp.Diff(want, got); d != "" || err != nil || tr.Cut != 2 {
 		t.Error(d, err, tr.Cut)
@@ -207,7 +220,8 @@ func TestReadOptions(t *testing.T) {
 	if got, _, err = read(`{"timestamp":0,"input_length":40,"output_length":1,"hash_ids":[7,8,9]}`, ReadOptions{Block: 16}); err != nil || got[0].Spans[2] != (Span{9, 8}) {
 		t.Error(got, err)
 	}
-	if _, _, err = read(file(t, "mooncake.jsonl"), ReadOptions{Format: "azure"}); err == nil || !strings.Contains(err.Error(), "first line") {
+	if _, _, err = read(file(t, "mooncake.jsonl"), ReadOptions{Format: "azure"}); err == nil ||
+		!strings.Contains(err.Error(), "first line") {
 		t.Error(err)
 	}
 }

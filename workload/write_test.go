@@ -35,7 +35,8 @@ func randomRequests(r *rand.Rand) (out []Request) {
 			q.Spans = append(q.Spans, Span{r.Uint64() >> r.IntN(64), 1 + r.Int64N(left)})
 		}
 		if r.IntN(2) == 0 {
-			q.Own, q.User, q.Adapter, q.Priority, q.Patience = r.Uint64(), r.Uint64(), r.Uint32N(99), r.Int32()-1<<30, time.Duration(r.Int64N(1e12))
+			q.Own, q.User, q.Adapter, q.Priority, q.Patience = r.Uint64(), r.Uint64(), r.Uint32N(99), r.Int32()-1<<30,
+				time.Duration(r.Int64N(1e12))
 		}
 		out = append(out, q)
 	}

@@ -48,12 +48,14 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	k, v := dtype.FindFormat(j.Plan.KV), dtype.FindFormat(j.Plan.KVV)
 	if k == nil || v == nil {
-		return nil, &plan.Problem{Field: "kv", Value: j.Plan.KV, Message: fmt.Sprintf("kv = %s is no known format", j.Plan.KV), Fix: "bf16, fp8 or q8_0"}
+		return nil, &plan.Problem{Field: "kv", Value: j.Plan.KV, Message: fmt.Sprintf("kv = %s is no known format", j.Plan.KV),
+			Fix: "bf16, fp8 or q8_0"}
 	}
 	s := &sizer{job: j, k: k, v: v}
 	for i := range placed {
 		pl := &placed[i]
-		s.ranks = append(s.ranks, prepared{pl: *pl, weights: pl.WeightSums(), experts: pl.ExpertSums(), others: engine.OtherParts(nil, j, pl, engine.Speaking), kinds: engine.WithDraft(j, pl, pl.Kinds)})
+		s.ranks = append(s.ranks, prepared{pl: *pl, weights: pl.WeightSums(), experts: pl.ExpertSums(),
+			others: engine.OtherParts(nil, j, pl, engine.Speaking), kinds: engine.WithDraft(j, pl, pl.Kinds)})
 	}
 	return s, nil
 }

@@ -37,8 +37,10 @@ func TestFloor(t *testing.T) {
 				t.Errorf("%s: %s is %v on %v", c.model, it.Name, it.Basis, it.Place)
 			}
 		}
-		if c.weights > 0 && got["weights"] != c.weights || got["kv_cache"] != c.kv || got["logits"] != c.logits || r.KV.PerToken != c.perToken {
-			t.Errorf("%s: %v, %d a token; want weights %d, cache %d, logits %d, %d a token", c.model, got, r.KV.PerToken, c.weights, c.kv, c.logits, c.perToken)
+		if c.weights > 0 && got["weights"] != c.weights || got["kv_cache"] != c.kv || got["logits"] != c.logits ||
+			r.KV.PerToken != c.perToken {
+			t.Errorf("%s: %v, %d a token; want weights %d, cache %d, logits %d, %d a token", c.model, got, r.KV.PerToken, c.weights, c.kv,
+				c.logits, c.perToken)
 		}
 		for id := range got {
 			if id != "weights" && id != "kv_cache" && id != "logits" {
@@ -54,7 +56,8 @@ func TestFloor(t *testing.T) {
 // TestState: a recurrent state does not grow with the context.
 func TestState(t *testing.T) {
 	of := func(context, sequences plan.Int) (n unit.Bytes) {
-		for _, it := range (enginetest.Case{Model: "mamba-130m", Plan: plan.Plan{Context: context, Sequences: sequences}}).Ranks(t, Engine{})[0].Items {
+		for _, it := range (enginetest.Case{Model: "mamba-130m", Plan: plan.Plan{Context: context, Sequences: sequences}}).Ranks(t,
+			Engine{})[0].Items {
 			if it.ID == "state" {
 				n += it.Bytes
 			}
@@ -77,8 +80,10 @@ func TestOffload(t *testing.T) {
 		place ledger.Place
 		moved []string
 	}{
-		{plan.Offload{Weights: "host"}, ledger.Pinned, []string{"weights"}}, {plan.Offload{Weights: "nvme"}, ledger.Disk, []string{"weights"}},
-		{plan.Offload{KV: "host"}, ledger.Pinned, []string{"kv_cache"}}, {plan.Offload{Experts: "host"}, ledger.Pinned, []string{"weights"}},
+		{plan.Offload{Weights: "host"}, ledger.Pinned, []string{"weights"}},
+		{plan.Offload{Weights: "nvme"}, ledger.Disk, []string{"weights"}},
+		{plan.Offload{KV: "host"}, ledger.Pinned, []string{"kv_cache"}},
+		{plan.Offload{Experts: "host"}, ledger.Pinned, []string{"weights"}},
 		{plan.Offload{Weights: "nvme", KV: "host"}, ledger.Disk, []string{"weights", "kv_cache"}},
 	} {
 		c.Plan.Offload = &o.what
@@ -145,7 +150,8 @@ func TestShares(t *testing.T) {
 // TestLaws: formulas give their numbers, and more never needs less.
 func TestLaws(t *testing.T) {
 	for _, model := range []string{"llama-3.1-8b", "gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v2-lite", "mamba-130m", "opt-125m"} {
-		c := enginetest.Case{Model: model, Hardware: "2xh200", Plan: plan.Plan{TP: 2, Context: 2048, Sequences: 2, Offload: &plan.Offload{KV: "host"}}}
+		c := enginetest.Case{Model: model, Hardware: "2xh200",
+			Plan: plan.Plan{TP: 2, Context: 2048, Sequences: 2, Offload: &plan.Offload{KV: "host"}}}
 		j, s := c.Sizer(t, Engine{})
 		b := &ledger.Book{}
 		for _, r := range s.Size(b, j.Load()) {

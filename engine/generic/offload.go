@@ -42,7 +42,8 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) []ledger.Item {
 		return []ledger.Item{all}
 	default:
 		moved := engine.BookWeights(b, p.experts, source)
-		rest := ledger.Known("weights", "weights but experts", b.Sub(all.Why, moved.Why), ledger.Exact, ledger.Persistent, ledger.Device, source)
+		rest := ledger.Known("weights", "weights but experts", b.Sub(all.Why, moved.Why), ledger.Exact, ledger.Persistent, ledger.Device,
+			source)
 		moved.Name, moved.Place = "experts", experts
 		return []ledger.Item{rest, moved, s.window(b, p.experts)}
 	}

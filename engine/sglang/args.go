@@ -35,7 +35,8 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	cmd := *c
 	if c.Program == "sglang" {
 		if len(c.Args) == 0 || c.Args[0] != "serve" {
-			return nil, argv.Wrong("sglang", strings.Join(c.Args[:min(1, len(c.Args))], ""), "starts no server", "sglang serve --model-path MODEL …")
+			return nil, argv.Wrong("sglang", strings.Join(c.Args[:min(1, len(c.Args))], ""), "starts no server",
+				"sglang serve --model-path MODEL …")
 		}
 		cmd.Args = c.Args[1:]
 	}
@@ -148,7 +149,8 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--quantization", Set: argMethod},
 	{Names: "--disable-cuda-graph", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
 	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
-	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft",
+		Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
 	{Names: "--speculative-num-draft-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 
 	{Names: "--max-prefill-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.prefill })},
@@ -159,7 +161,11 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 	{Names: "--max-loras-per-batch", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
 
-	{Names: "--moe-runner-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-runner-backend", v); return nil }},
+	{Names: "--moe-runner-backend", Set: func(l *launch,
+		v string) error {
+		expertKernels.Read(&l.Launch, "--moe-runner-backend", v)
+		return nil
+	}},
 	{Names: "--stream-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
@@ -171,21 +177,36 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-full-memory-ratio", Unread: true},
+	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group " +
+		"--offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size " +
+		"--mamba-full-memory-ratio", Unread: true},
 	{Names: "--hicache-ratio --hicache-size --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver --enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
+	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver " +
+		"--enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
-	{Names: "--nsa-prefill-backend --nsa-decode-backend --dsa-prefill-backend --dsa-decode-backend --fp4-gemm-backend --fp8-gemm-backend --bf16-gemm-backend --linear-attn-backend --mamba-backend --speculative-moe-runner-backend --speculative-moe-a2a-backend --speculative-attention-mode"},
-	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend --hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast --init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
+	{Names: "--nsa-prefill-backend --nsa-decode-backend --dsa-prefill-backend --dsa-decode-backend --fp4-gemm-backend --fp8-gemm-backend " +
+		"--bf16-gemm-backend --linear-attn-backend --mamba-backend --speculative-moe-runner-backend --speculative-moe-a2a-backend " +
+		"--speculative-attention-mode"},
+	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend " +
+		"--hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast " +
+		"--init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
 	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
-	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune --enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output --disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
-	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
-	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
-	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
-	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
-	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion --disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output", Kind: argv.Switch},
+	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune " +
+		"--enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output " +
+		"--disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
+	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --chat-template " +
+		"--reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
+	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout " +
+		"--watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
+	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend " +
+		"--mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
+	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce " +
+		"--enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
+	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion " +
+		"--disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output",
+		Kind: argv.Switch},
 }
 
 // argGraphs: the largest of the batches with graphs says the others.

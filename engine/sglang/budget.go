@@ -70,7 +70,9 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s := &sizer{job: j}
 	for i := range placed {
-		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(),
+			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)),
+			forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
 	s.hostAll()
 	s.reserveNote()
@@ -148,14 +150,16 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	if s.job.Weights.Name != "" && s.job.Weights.Name != engine.ActivationFormat(s.job.Model).Name {
 		high = reloaded
 	}
-	it := ledger.Known("fragmentation", "left by loading", n, ledger.Measured, ledger.Persistent, ledger.Device, "available before less after loading, less the tensors; public logs of 0.2 to 0.5")
+	it := ledger.Known("fragmentation", "left by loading", n, ledger.Measured, ledger.Persistent, ledger.Device,
+		"available before less after loading, less the tensors; public logs of 0.2 to 0.5")
 	return it.Band(gib(c.low), gib(high))
 }
 
 // beside are what mem_fraction_static keeps free: the driver, activations, graphs.
 func (s *sizer) beside(b *ledger.Book, p *prepared) []ledger.Item {
 	c, why := s.driver(&p.pl)
-	driver := ledger.Known("driver", why, b.Size("before_loading", gib(c.value), "measured on public logs"), ledger.Measured, ledger.Persistent, ledger.Device, "device total less 'Load weight begin. avail mem'")
+	driver := ledger.Known("driver", why, b.Size("before_loading", gib(c.value), "measured on public logs"), ledger.Measured,
+		ledger.Persistent, ledger.Device, "device total less 'Load weight begin. avail mem'")
 	out := []ledger.Item{driver.Band(gib(c.low), gib(c.high)), s.activations(b, p)}
 	if n := graphs(s.job); n > 0 {
 		out = append(out, graphItem(b, n))
@@ -171,16 +175,19 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	t := int64(s.job.Plan.MaxBatchedTokens)
 	n := p.forward.Peak(b, b.Int("chunk", t, "chunked_prefill_size"), 2)
 	if p.pl.Post {
-		n = b.Add(n, b.Mul(b.Lit(6), b.Int("batch", max(1, graphs(s.job)), "largest decode batch with a graph"), b.Int("vocabulary", s.job.Model.Vocab, "model")))
+		n = b.Add(n, b.Mul(b.Lit(6), b.Int("batch", max(1, graphs(s.job)), "largest decode batch with a graph"),
+			b.Int("vocabulary", s.job.Model.Vocab, "model")))
 	}
-	it := ledger.Known("activations", "activations of a prefill step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")
+	it := ledger.Known("activations", "activations of a prefill step", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak")
 	return it.Band(it.Bytes/2, max(2*it.Bytes, unit.Bytes(t)*3*unit.MiB/2))
 }
 
 // graphItem: no rule gives the size of graphs; the engine's own reserve of 2 MiB a sequence stands in.
 func graphItem(b *ledger.Book, batch int64) ledger.Item {
 	n := b.Mul(b.Int("batch", batch, "cuda_graph_max_bs"), b.Size("reserve", 2*unit.MiB, "server_args.py"))
-	it := ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, "server_args.py: SGLang's own reserve")
+	it := ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device,
+		"server_args.py: SGLang's own reserve")
 	return it.Band(it.Bytes/8, 2*it.Bytes+unit.GiB)
 }
 
@@ -199,6 +206,8 @@ func (s *sizer) reserveNote() {
 		want += graphItem(nil, n).Low
 	}
 	if keep < want {
-		s.job.Note("small_reserve", "warn", "mem_fraction_static", "mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs take about %s", *f, keep, unit.Count(int64(s.job.Plan.MaxBatchedTokens)), want)
+		s.job.Note("small_reserve", "warn", "mem_fraction_static",
+			"mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs take about %s", *f, keep,
+			unit.Count(int64(s.job.Plan.MaxBatchedTokens)), want)
 	}
 }

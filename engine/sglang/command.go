@@ -15,7 +15,8 @@ import (
 // Command is the launch of a server with what differs from its defaults.
 func (Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{"python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())}, argv.StoredArgs(p.Weights, j.Checkpoint.Stored)...)
+	args := append([]string{"python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())},
+		argv.StoredArgs(p.Weights, j.Checkpoint.Stored)...)
 	tp := p.TP
 	if sharesExperts(p) {
 		tp *= p.DP
@@ -98,7 +99,8 @@ func changed(j *engine.Job) (args []string) {
 }
 
 // expertKernels are the values of --moe-runner-backend (sglang/srt/server_args.py, MOE_RUNNER_BACKEND_CHOICES).
-var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"},
+	{"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
 
 // beside are what drafts and the adapters.
 func beside(j *engine.Job) (args []string) {

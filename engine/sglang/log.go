@@ -106,7 +106,8 @@ func (r *Reader) pooled(l *startup.Line, rest string) {
 // cache: "KV Cache is allocated. #tokens: 372945, K size: 9.96 GB, V size: 9.96 GB", or "KV size: …".
 func (r *Reader) cache(l *startup.Line, rest string) {
 	for _, f := range []struct{ words, id, name, unit string }{
-		{"#tokens:", "kv_tokens", "#tokens", "tokens"}, {"K size:", "kv_k", "K size", "GB"}, {"V size:", "kv_v", "V size", "GB"}, {"KV size:", "kv_size", "KV size", "GB"},
+		{"#tokens:", "kv_tokens", "#tokens", "tokens"}, {"K size:", "kv_k", "K size", "GB"}, {"V size:", "kv_v", "V size", "GB"},
+		{"KV size:", "kv_size", "KV size", "GB"},
 	} {
 		rest := rest
 		if f.id == "kv_v" {
@@ -122,7 +123,8 @@ func (r *Reader) cache(l *startup.Line, rest string) {
 // 9.00GB".
 func (r *Reader) states(l *startup.Line, rest string) {
 	for _, f := range []struct{ words, id, name, unit string }{
-		{"max_mamba_cache_size:", "states", "max_mamba_cache_size", "states"}, {"conv_state size:", "state_conv", "conv_state size", "GB"}, {"ssm_state size:", "state_ssm", "ssm_state size", "GB"},
+		{"max_mamba_cache_size:", "states", "max_mamba_cache_size", "states"}, {"conv_state size:", "state_conv", "conv_state size", "GB"},
+		{"ssm_state size:", "state_ssm", "ssm_state size", "GB"},
 	} {
 		if rest, ok := startup.After(rest, f.words); ok {
 			r.log.Add(f.id, f.name, f.unit, l, rest)

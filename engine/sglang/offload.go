@@ -51,7 +51,8 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 func (s *sizer) checkOffload() error {
 	n := unit.Bytes(s.job.Plan.CPUOffload)
 	refuse := func(fix, format string, args ...any) error {
-		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Message: fmt.Sprintf(format, args...), Fix: fix}
+		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true,
+			Message: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	switch {
 	case n == 0:
@@ -59,10 +60,12 @@ func (s *sizer) checkOffload() error {
 	case s.job.Version.Before(cpuOffload):
 		return refuse("sglang@"+cpuOffload.String()+" or newer", "SGLang %s keeps no weights in host memory", s.job.Version)
 	case n%unit.GiB != 0:
-		return refuse(unit.Bytes(unit.PadUp(int64(n), int64(unit.GiB))).String(), "cpu_offload_bytes = %d: --cpu-offload-gb of SGLang takes whole GiB", int64(n))
+		return refuse(unit.Bytes(unit.PadUp(int64(n), int64(unit.GiB))).String(),
+			"cpu_offload_bytes = %d: --cpu-offload-gb of SGLang takes whole GiB", int64(n))
 	}
 	if recurrent(s.job.Model) {
-		s.job.Note("offload_unproven", "warn", "cpu_offload_bytes", "requests to models with recurrent layers have failed in SGLang with --cpu-offload-gb (#23150)")
+		s.job.Note("offload_unproven", "warn", "cpu_offload_bytes",
+			"requests to models with recurrent layers have failed in SGLang with --cpu-offload-gb (#23150)")
 	}
 	return engine.CheckHosted(s.job, s.Hosted())
 }

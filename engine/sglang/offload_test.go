@@ -25,7 +25,9 @@ func leaf(items []ledger.Item, id string) (n unit.Bytes) {
 // reached, and passed by less than a parameter.
 func TestOffloadMovesBytes(t *testing.T) {
 	for _, c := range []enginetest.Case{
-		{Model: "llama-3.1-8b", Hardware: "rtx-4090"}, {Model: "qwen3-30b-a3b", Hardware: "a100-sxm-80gb"}, {Model: "llama-3.1-70b", Hardware: "4xh100", Plan: plan.Plan{TP: 4}}, {Model: "llama-3.1-70b", Hardware: "4xh100", Plan: plan.Plan{TP: 2, PP: 2}},
+		{Model: "llama-3.1-8b", Hardware: "rtx-4090"}, {Model: "qwen3-30b-a3b", Hardware: "a100-sxm-80gb"},
+		{Model: "llama-3.1-70b", Hardware: "4xh100", Plan: plan.Plan{TP: 4}},
+		{Model: "llama-3.1-70b", Hardware: "4xh100", Plan: plan.Plan{TP: 2, PP: 2}},
 		{Model: "gpt-oss-20b", Hardware: "rtx-4090"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{TP: 8}},
 	} {
 		c.Plan.Context, c.Plan.Sequences = 2048, 1
@@ -38,7 +40,8 @@ func TestOffloadMovesBytes(t *testing.T) {
 			_, moved := with.Sizer(t, Engine{})
 			for i, r := range moved.Size(nil, s.(*sizer).job.Load()) {
 				host, device := leaf(r.Host, "weights"), leaf(r.Items, "weights")
-				if host < gib*unit.GiB || host >= (gib+5)*unit.GiB || leaf(before[i].Items, "weights")-device != host || device < 0 || leaf(r.Beside, "workspace") == 0 {
+				if host < gib*unit.GiB || host >= (gib+5)*unit.GiB || leaf(before[i].Items, "weights")-device != host || device < 0 ||
+					leaf(r.Beside, "workspace") == 0 {
 					t.Errorf("%s: %d GiB moved: host %s, device %s → %s", c.Model, gib, host, leaf(before[i].Items, "weights"), device)
 				}
 				if i == 0 && (r.KV.Pool < before[0].KV.Pool || host <= last) {
@@ -60,10 +63,12 @@ func TestOffloadRefused(t *testing.T) {
 		version        engine.Version
 		bytes          unit.Bytes
 	}{
-		{"rtx-4090", "keeps no weights", engine.V(0, 3, 6), unit.GiB}, {"rtx-4090", "whole GiB", Latest, unit.GiB + 1}, {"rtx-4090", "hold 13.00 GiB", Latest, 14 * unit.GiB},
+		{"rtx-4090", "keeps no weights", engine.V(0, 3, 6), unit.GiB}, {"rtx-4090", "whole GiB", Latest, unit.GiB + 1},
+		{"rtx-4090", "hold 13.00 GiB", Latest, 14 * unit.GiB},
 		{"dgx-spark", "free nothing", Latest, unit.GiB},
 	} {
-		j := enginetest.Case{Model: "llama-3.1-8b", Hardware: c.hardware, Version: c.version, Plan: plan.Plan{Context: 2048, Serving: plan.Serving{CPUOffload: plan.Size(c.bytes)}}}.Job(t)
+		j := enginetest.Case{Model: "llama-3.1-8b", Hardware: c.hardware, Version: c.version,
+			Plan: plan.Plan{Context: 2048, Serving: plan.Serving{CPUOffload: plan.Size(c.bytes)}}}.Job(t)
 		Engine{}.Defaults(j)
 		_, err := Engine{}.Sizer(j)
 		var p *plan.Problem
@@ -75,7 +80,8 @@ func TestOffloadRefused(t *testing.T) {
 
 // TestOffloadOfRecurrentLayers: a remark says that it has failed.
 func TestOffloadOfRecurrentLayers(t *testing.T) {
-	c := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh100", Plan: plan.Plan{TP: 4, Context: 2048, Serving: plan.Serving{CPUOffload: plan.Size(unit.GiB)}}}
+	c := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh100",
+		Plan: plan.Plan{TP: 4, Context: 2048, Serving: plan.Serving{CPUOffload: plan.Size(unit.GiB)}}}
 	j, _ := c.Sizer(t, Engine{})
 	for _, n := range j.Notes {
 		if n.Code == "offload_unproven" {

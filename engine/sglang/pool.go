@@ -139,13 +139,16 @@ func sum(b *ledger.Book, x, y ledger.Num) ledger.Num {
 
 func (p *pool) items(kv, state, idle ledger.Num) (out []ledger.Item) {
 	if p.keepsTokens() {
-		out = append(out, ledger.Known("kv_cache", "KV cache", kv, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#sglang-pools"))
+		out = append(out, ledger.Known("kv_cache", "KV cache", kv, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#sglang-pools"))
 	}
 	if state.V > 0 {
-		out = append(out, ledger.Known("state", "recurrent state", state, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#sglang-pools"))
+		out = append(out, ledger.Known("state", "recurrent state", state, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#sglang-pools"))
 	}
 	if idle.V > 0 {
-		out = append(out, ledger.Known("other", "idle in the other pool", idle, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pools have a fixed ratio: --swa-full-tokens-ratio, --mamba-full-memory-ratio"))
+		out = append(out, ledger.Known("other", "idle in the other pool", idle, ledger.Derived, ledger.SemiPersistent, ledger.Device,
+			"pools have a fixed ratio: --swa-full-tokens-ratio, --mamba-full-memory-ratio"))
 	}
 	return out
 }
@@ -160,7 +163,8 @@ func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load) (kv, idle l
 	if len(p.sliding) == 0 {
 		return b.Mul(tokens, bookRows(b, p.full)), idle
 	}
-	inWindow := b.Int("tokens_in_windows", p.windowTokens(l), fmt.Sprintf("min(context, %d + %d + 2 pages) each, and two prefill chunks", p.span, evictionInterval))
+	inWindow := b.Int("tokens_in_windows", p.windowTokens(l),
+		fmt.Sprintf("min(context, %d + %d + 2 pages) each, and two prefill chunks", p.span, evictionInterval))
 	s := bookRows(b, p.sliding)
 	if len(p.full) == 0 {
 		return b.Mul(inWindow, s), idle

@@ -30,18 +30,25 @@ type row struct {
 }
 
 var logs = []row{
-	{issue: "sgl-project/sglang#1612", model: "mistral-7b-v0.1", on: "rtx-4090", version: engine.V(0, 3, 3), tp: 1, fraction: 0.88, chunk: 8192, before: 23.16, after: 9.59, tokens: 55807, exact: true, configOnlyWorst: 0.03},
-	{issue: "sgl-project/sglang#4094", model: "qwen2.5-7b", on: "a100-pcie-40gb", version: engine.V(0, 4, 3), tp: 1, fraction: 0.88, chunk: 8192, before: 38.97, after: 24.59, tokens: 372945, exact: true, configOnlyWorst: 0.01},
-	{issue: "sgl-project/sglang#1191", model: "mixtral-8x7b", on: "8xl4", version: engine.V(0, 2, 13), tp: 8, fraction: 0.83, chunk: 8192, before: 21.65, after: 10.75, tokens: 463405, exact: true, configOnlyWorst: 0.03},
-	{issue: "sgl-project/sglang#3765", model: "qwen2.5-32b", on: "2xa100-pcie-80gb", version: engine.V(0, 4, 3), tp: 2, fraction: 0.5, chunk: 4096, before: 78.49, after: 47.70, k: 4.23, exact: true, configOnlyWorst: 0.03},
-	{issue: "sgl-project/sglang#748", model: "qwen2.5-72b", weights: "gptq", version: engine.V(0, 2, 6), tp: 4, fraction: 0.6, before: 21.26, after: 11.45, tokens: 38165, worst: 0.013},
-	{issue: "sgl-project/sglang#4161", model: "deepseek-r1", on: "16xh800-sxm-80gb", version: engine.V(0, 4, 3), tp: 16, fraction: 0.7, chunk: 8192, before: 76.97, after: 36.51, tokens: 201681, worst: 0.018, configOnlyWorst: 0.10},
+	{issue: "sgl-project/sglang#1612", model: "mistral-7b-v0.1", on: "rtx-4090", version: engine.V(0, 3, 3), tp: 1, fraction: 0.88,
+		chunk: 8192, before: 23.16, after: 9.59, tokens: 55807, exact: true, configOnlyWorst: 0.03},
+	{issue: "sgl-project/sglang#4094", model: "qwen2.5-7b", on: "a100-pcie-40gb", version: engine.V(0, 4, 3), tp: 1, fraction: 0.88,
+		chunk: 8192, before: 38.97, after: 24.59, tokens: 372945, exact: true, configOnlyWorst: 0.01},
+	{issue: "sgl-project/sglang#1191", model: "mixtral-8x7b", on: "8xl4", version: engine.V(0, 2, 13), tp: 8, fraction: 0.83, chunk: 8192,
+		before: 21.65, after: 10.75, tokens: 463405, exact: true, configOnlyWorst: 0.03},
+	{issue: "sgl-project/sglang#3765", model: "qwen2.5-32b", on: "2xa100-pcie-80gb", version: engine.V(0, 4, 3), tp: 2, fraction: 0.5,
+		chunk: 4096, before: 78.49, after: 47.70, k: 4.23, exact: true, configOnlyWorst: 0.03},
+	{issue: "sgl-project/sglang#748", model: "qwen2.5-72b", weights: "gptq", version: engine.V(0, 2, 6), tp: 4, fraction: 0.6,
+		before: 21.26, after: 11.45, tokens: 38165, worst: 0.013},
+	{issue: "sgl-project/sglang#4161", model: "deepseek-r1", on: "16xh800-sxm-80gb", version: engine.V(0, 4, 3), tp: 16, fraction: 0.7,
+		chunk: 8192, before: 76.97, after: 36.51, tokens: 201681, worst: 0.018, configOnlyWorst: 0.10},
 }
 
 func (r *row) test(hardware string) enginetest.Case {
 	f := r.fraction
 	return enginetest.Case{Model: r.model, Hardware: hardware, Version: r.version,
-		Plan: plan.Plan{Weights: r.weights, Context: 4096, TP: r.tp, PP: 1, DP: 1, Serving: plan.Serving{MemFractionStatic: &f, MaxBatchedTokens: plan.Int(r.chunk)}}}
+		Plan: plan.Plan{Weights: r.weights, Context: 4096, TP: r.tp, PP: 1, DP: 1,
+			Serving: plan.Serving{MemFractionStatic: &f, MaxBatchedTokens: plan.Int(r.chunk)}}}
 }
 
 // printed tokens, from K size where the log has no count.

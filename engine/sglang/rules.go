@@ -161,7 +161,8 @@ func (s *setup) prefillGraphs() bool {
 // prefillSizes counts the lengths for which graphs of prefill are captured: 4 to 32 by 4, to 256 by 16, to
 // 512 by 32, to 1,024 by 64, to 4,096 by 256, beyond by 512.
 func prefillSizes(most int64) (n int64) {
-	for _, r := range []struct{ from, to, step int64 }{{4, 32, 4}, {48, 256, 16}, {288, 512, 32}, {576, 1024, 64}, {1280, 4096, 256}, {4608, math.MaxInt64, 512}} {
+	for _, r := range []struct{ from, to, step int64 }{{4, 32, 4}, {48, 256, 16}, {288, 512, 32}, {576, 1024, 64}, {1280, 4096, 256},
+		{4608, math.MaxInt64, 512}} {
 		if most >= r.from {
 			n += (min(most, r.to)-r.from)/r.step + 1
 		}
@@ -207,14 +208,17 @@ var classes = []engine.Since[[]class]{
 	{From: engine.V(0, 3, 3), Value: []class{{25000, 2048, 4, 4}, {all, 8192, 160, 160}}, Source: "2024-09-29 (#1534)"},
 	{From: engine.V(0, 4, 0), Value: []class{{25000, 2048, 8, 8}, {all, 8192, 160, 160}}, Source: "2024-11-29 (#2268)"},
 	{From: engine.V(0, 4, 1), Value: []class{{25000, 2048, 8, 80}, {all, 8192, 160, 160}}, Source: "2024-12-06 (#2360)"},
-	{From: engine.V(0, 4, 7), Value: []class{{25000, 2048, 8, 80}, {180000, 8192, 160, 160}, {all, 16384, 160, 160}}, Source: "2025-05-29 (#6718)"},
-	{From: engine.V(0, 4, 8), Value: []class{{35 * 1024, 2048, 8, 80}, {96 * 1024, 8192, 160, 160}, {160 * 1024, 8192, 256, 256}, {all, 16384, 512, 512}}, Source: "2025-06-10 (#7054)"},
+	{From: engine.V(0, 4, 7), Value: []class{{25000, 2048, 8, 80}, {180000, 8192, 160, 160}, {all, 16384, 160, 160}},
+		Source: "2025-05-29 (#6718)"},
+	{From: engine.V(0, 4, 8), Value: []class{{35 * 1024, 2048, 8, 80}, {96 * 1024, 8192, 160, 160}, {160 * 1024, 8192, 256, 256},
+		{all, 16384, 512, 512}}, Source: "2025-06-10 (#7054)"},
 	{From: engine.V(0, 5, 3), Value: steps(16), Source: "2025-09-27 (#10372)"},
 	{From: engine.V(0, 5, 5), Value: steps(24), Source: "2025-10-25 (#12124)"},
 }
 
 func steps(few int64) []class {
-	return []class{{20 * 1024, 2048, 8, 8}, {35 * 1024, 2048, few, 80}, {60 * 1024, 4096, 32, 160}, {160 * 1024, 8192, 256, 512}, {all, 16384, 512, 512}}
+	return []class{{20 * 1024, 2048, 8, 8}, {35 * 1024, 2048, few, 80}, {60 * 1024, 4096, 32, 160}, {160 * 1024, 8192, 256, 512},
+		{all, 16384, 512, 512}}
 }
 
 // noDevice are the defaults when SGLang cannot tell the memory.

@@ -12,8 +12,9 @@ var overlap = engine.V(0, 4, 0)
 // Schedule of SGLang (srt/managers/scheduler.py, schedule_policy.py): prompts first, in pieces of chunked_prefill_size.
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
-	s := engine.Schedule{Rules: "prompts-first", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens), WholePrompts: !chunked(p),
-		Ahead: j.Version.AtLeast(overlap), PrefixCache: engine.On(p.PrefixCache, true)}
+	s := engine.Schedule{Rules: "prompts-first", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
+		WholePrompts: !chunked(p),
+		Ahead:        j.Version.AtLeast(overlap), PrefixCache: engine.On(p.PrefixCache, true)}
 	if s.MaxSequences == 0 {
 		s.MaxSequences = mostRequests
 	}

@@ -87,7 +87,8 @@ func reported(d *hardware.Device) float64 {
 func setupOf(j *engine.Job) *setup {
 	p, d := j.Plan, j.Device(0)
 	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, dp: 1, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
-		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil, context: int64(p.Context)}
+		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil,
+		context: int64(p.Context)}
 	if sharesExperts(p) {
 		s.tp, s.dp = p.TP*p.DP, p.DP
 	}
@@ -167,15 +168,18 @@ func (Engine) Check(j *engine.Job) error {
 	p := j.Plan
 	if kv := j.Model.Traits.KVHeads; !cutsKV(j.Model, p.TP) {
 		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
-			Message: fmt.Sprintf("tp = %d neither divides the %d key-value heads of %s nor is a multiple of them", p.TP, kv, j.Model.ID), Fix: fmt.Sprintf("--tp %d", kv)}
+			Message: fmt.Sprintf("tp = %d neither divides the %d key-value heads of %s nor is a multiple of them", p.TP, kv, j.Model.ID),
+			Fix:     fmt.Sprintf("--tp %d", kv)}
 	}
 	if chunked(p) && p.MaxBatchedTokens%p.BlockSize != 0 {
 		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
-			Message: fmt.Sprintf("chunked_prefill_size = %d is not a multiple of the page of %d tokens", p.MaxBatchedTokens, p.BlockSize), Fix: "a multiple of block_size"}
+			Message: fmt.Sprintf("chunked_prefill_size = %d is not a multiple of the page of %d tokens", p.MaxBatchedTokens, p.BlockSize),
+			Fix:     "a multiple of block_size"}
 	}
 	if f := p.MemFractionStatic; f != nil && *f <= 0 {
 		return &plan.Problem{Field: "mem_fraction_static", Value: fmt.Sprint(*f), Impossible: true,
-			Message: fmt.Sprintf("mem_fraction_static = %g leaves nothing for weights and pools on this device", *f), Fix: "give mem_fraction_static, or a larger device"}
+			Message: fmt.Sprintf("mem_fraction_static = %g leaves nothing for weights and pools on this device", *f),
+			Fix:     "give mem_fraction_static, or a larger device"}
 	}
 	return checkKV(j)
 }
@@ -188,7 +192,8 @@ func checkKV(j *engine.Job) error {
 	case dtype.BF16, dtype.F16, dtype.F32, dtype.FP8E4M3, dtype.FP8E5M2:
 	case dtype.FP4E2M1:
 		if j.Version.Before(fp4Cache) {
-			return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang %s keeps no cache in %s", j.Version, p.KV), Fix: "sglang@" + fp4Cache.String() + " or newer, or fp8"}
+			return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang %s keeps no cache in %s", j.Version, p.KV),
+				Fix: "sglang@" + fp4Cache.String() + " or newer, or fp8"}
 		}
 	default:
 		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang keeps no cache in %s", p.KV), Fix: "bf16, fp8 or fp4"}

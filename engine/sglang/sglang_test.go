@@ -119,7 +119,8 @@ func TestKVHeadsReplicate(t *testing.T) {
 		model string
 		tp    int64
 		want  unit.Bytes
-	}{{"qwen2.5-7b", 1, 57344}, {"qwen2.5-7b", 4, 14336}, {"llama-3.1-70b", 16, 40960}, {"deepseek-v3", 1, 70272}, {"deepseek-v3", 8, 70272}} {
+	}{{"qwen2.5-7b", 1, 57344}, {"qwen2.5-7b", 4, 14336}, {"llama-3.1-70b", 16, 40960}, {"deepseek-v3", 1, 70272},
+		{"deepseek-v3", 8, 70272}} {
 		ranks := enginetest.Case{Model: c.model, Plan: plan.Plan{TP: c.tp, Context: 4096}}.Ranks(t, Engine{})
 		if got := ranks[0].KV.PerToken; got != c.want {
 			t.Errorf("%s at tp %d: %d bytes a token, want %d", c.model, c.tp, got, c.want)
@@ -153,7 +154,8 @@ func TestSlidingPool(t *testing.T) {
 
 // TestStatePool: the split between states and cells against the rule written out, for a twin of split.
 func TestStatePool(t *testing.T) {
-	_, s := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh200", Version: engine.V(0, 5, 9), Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
+	_, s := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh200", Version: engine.V(0, 5, 9),
+		Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
 	p := &s.(*sizer).ranks[0].pool
 	for rest := unit.GiB; rest < 200*unit.GiB; rest += 7 * unit.GiB {
 		slots, cells := p.split(rest)
@@ -168,7 +170,8 @@ func TestStatePool(t *testing.T) {
 	if p.rule.slots != 3 || p.page != 1 {
 		t.Errorf("rule %+v, page %d", p.rule, p.page)
 	}
-	_, s = enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh200", Version: engine.V(0, 5, 2), Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
+	_, s = enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh200", Version: engine.V(0, 5, 2),
+		Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
 	if slots, _ := s.(*sizer).ranks[0].pool.split(100 * unit.GiB); slots != 512 {
 		t.Errorf("%d states before the prefix cache, want 512", slots)
 	}
@@ -177,7 +180,8 @@ func TestStatePool(t *testing.T) {
 // TestFitsWhenEachPoolHolds: needed <= usable says the same as asking each pool for its part.
 func TestFitsWhenEachPoolHolds(t *testing.T) {
 	for _, model := range []string{"gpt-oss-120b", "qwen3-next-80b-a3b", "llama-3.1-70b"} {
-		_, s := enginetest.Case{Model: model, Hardware: "4xh100", Version: engine.V(0, 5, 9), Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
+		_, s := enginetest.Case{Model: model, Hardware: "4xh100", Version: engine.V(0, 5, 9), Plan: plan.Plan{Context: 8192}}.Sizer(t,
+			Engine{})
 		p := &s.(*sizer).ranks[0].pool
 		for c := int64(1000); c < 1<<20; c *= 2 {
 			for n := int64(1); n < 3000; n = n*3 + 1 {
@@ -199,7 +203,8 @@ func TestFitsWhenEachPoolHolds(t *testing.T) {
 // TestLaws over kinds of models, machines and versions.
 func TestLaws(t *testing.T) {
 	versions := []engine.Version{engine.V(0, 2, 13), engine.V(0, 4, 6), engine.V(0, 5, 2), engine.V(0, 5, 6), engine.V(0, 5, 9), Latest}
-	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "nemotron-h-8b", "mamba2-2.7b", "mixtral-8x7b"} {
+	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "nemotron-h-8b",
+		"mamba2-2.7b", "mixtral-8x7b"} {
 		for _, on := range []string{"h100", "8xh200", "2xrtx-4090", "8xmi300x", ""} {
 			for _, v := range versions {
 				c := enginetest.Case{Model: model, Hardware: on, Version: v, Plan: plan.Plan{Context: 9001, Sequences: 5}}
@@ -248,8 +253,10 @@ func TestRefusals(t *testing.T) {
 		test        enginetest.Case
 	}{
 		{"heads", "tp", enginetest.Case{Model: "llama-3.1-8b", Hardware: "8xh100", Plan: plan.Plan{TP: 3}}},
-		{"page", "max_num_batched_tokens", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Serving: plan.Serving{BlockSize: 100, MaxBatchedTokens: 250}}}},
-		{"format", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "q8_0", Serving: plan.Serving{MemFractionStatic: &yes}}}},
+		{"page", "max_num_batched_tokens", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100",
+			Plan: plan.Plan{Serving: plan.Serving{BlockSize: 100, MaxBatchedTokens: 250}}}},
+		{"format", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100",
+			Plan: plan.Plan{KV: "q8_0", Serving: plan.Serving{MemFractionStatic: &yes}}}},
 		{"old fp4", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(0, 5, 0), Plan: plan.Plan{KV: "fp4"}}},
 		{"two formats", "kv_v", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "fp8", KVV: "bf16"}}},
 	} {
@@ -269,10 +276,12 @@ func TestRefusals(t *testing.T) {
 // TestCommand has only what differs from the defaults.
 func TestCommand(t *testing.T) {
 	half, off := 0.5, true
-	c := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100", Version: Latest, Plan: plan.Plan{Context: 16384, KV: "fp8", Serving: plan.Serving{MemFractionStatic: &half, MaxSeqs: 32, EnforceEager: &off}}}
+	c := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100", Version: Latest,
+		Plan: plan.Plan{Context: 16384, KV: "fp8", Serving: plan.Serving{MemFractionStatic: &half, MaxSeqs: 32, EnforceEager: &off}}}
 	j, _ := c.Sizer(t, Engine{})
 	got := Engine{}.Command(j)
-	want := "python -m sglang.launch_server --model-path llama-3.1-70b --tp-size 4 --context-length 16384 --mem-fraction-static 0.5 --kv-cache-dtype fp8_e4m3 --max-running-requests 32 --disable-cuda-graph"
+	want := "python -m sglang.launch_server --model-path llama-3.1-70b --tp-size 4 --context-length 16384 --mem-fraction-static 0.5 " +
+		"--kv-cache-dtype fp8_e4m3 --max-running-requests 32 --disable-cuda-graph"
 	if got != want {
 		t.Errorf("%s", got)
 	}
@@ -308,7 +317,8 @@ func TestPrints(t *testing.T) {
 // TestSmallReserve warns when nothing is left for activations.
 func TestSmallReserve(t *testing.T) {
 	most := 0.99
-	j, _ := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Context: 8192, Serving: plan.Serving{MemFractionStatic: &most}}}.Sizer(t, Engine{})
+	j, _ := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100",
+		Plan: plan.Plan{Context: 8192, Serving: plan.Serving{MemFractionStatic: &most}}}.Sizer(t, Engine{})
 	found := false
 	for _, n := range j.Notes {
 		found = found || n.Code == "small_reserve"

@@ -18,7 +18,8 @@ import (
 var catalogNames = map[string]string{
 	"rank_zephyr_7b_v1_full": "mistral-7b-v0.1", "mistral-7b-instruct-v0.1": "mistral-7b-v0.1", "qwen2.5-7b-instruct": "qwen2.5-7b",
 	"mixtral-8x7b-instruct-v0.1": "mixtral-8x7b", "deepseek-r1-distill-qwen-32b": "qwen2.5-32b", "qwq-32b": "qwen2.5-32b",
-	"qwen2-72b-instruct-gptq-int4": "qwen2.5-72b", "deepseek-r1": "deepseek-r1", "qwen2-7b-instruct": "qwen2-7b", "llama-3-8b-instruct": "llama-3-8b",
+	"qwen2-72b-instruct-gptq-int4": "qwen2.5-72b", "deepseek-r1": "deepseek-r1", "qwen2-7b-instruct": "qwen2-7b",
+	"llama-3-8b-instruct": "llama-3-8b",
 }
 
 // sharedRows reads the start-up logs in the folder that MEMWALL_SHARED names; without it there are none.
@@ -80,7 +81,8 @@ func TestSharedLogs(t *testing.T) {
 		if !ok || number(r["kv_tokens"]) == 0 {
 			continue
 		}
-		_, s := enginetest.Case{Model: id, Plan: plan.Plan{Context: 4096, TP: max(1, int64(number(r["tp"]))), PP: 1, DP: 1}}.Sizer(t, Engine{})
+		_, s := enginetest.Case{Model: id, Plan: plan.Plan{Context: 4096, TP: max(1, int64(number(r["tp"]))), PP: 1, DP: 1}}.Sizer(t,
+			Engine{})
 		p := &s.(*sizer).ranks[0].pool
 		printed := number(r["kv_tokens"])
 		if kv := number(r["kv_cache_gib_available"]); kv > 0 {

@@ -30,7 +30,8 @@ func (l *Log) Add(id, name, unit string, at *Line, rest string) (after string, o
 	}
 	l.Signs++
 	if len(l.Figures) < MaxFigures {
-		l.Figures = append(l.Figures, Figure{ID: id, Name: name, Device: at.Rank, Unit: unit, Text: text, Value: value, Digits: digits, Line: at.Number})
+		l.Figures = append(l.Figures, Figure{ID: id, Name: name, Device: at.Rank, Unit: unit, Text: text, Value: value, Digits: digits,
+			Line: at.Number})
 	}
 	return after, true
 }

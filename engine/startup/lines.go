@@ -106,14 +106,16 @@ func mostlyText(head []byte) error {
 		rest = rest[n:]
 	}
 	if odd*10 > len(head) {
-		return &Error{Problem: fmt.Sprintf("%d of its first %d bytes are not text", odd, len(head)), Fix: "give the log itself, unpacked: zcat LOG.gz | memwall diagnose"}
+		return &Error{Problem: fmt.Sprintf("%d of its first %d bytes are not text", odd, len(head)),
+			Fix: "give the log itself, unpacked: zcat LOG.gz | memwall diagnose"}
 	}
 	return nil
 }
 
 func text(head []byte) error {
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", i), Fix: "give the text that the server printed at start"}
+		return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", i),
+			Fix: "give the text that the server printed at start"}
 	}
 	return nil
 }
@@ -195,7 +197,8 @@ func (l *Lines) piece() (piece []byte, end bool, err error) {
 }
 
 func noText(at int64) error {
-	return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", at), Fix: "give the text that the server printed at start"}
+	return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", at),
+		Fix: "give the text that the server printed at start"}
 }
 
 // wideChar is one character of UTF-16.
@@ -312,7 +315,8 @@ func rankIn(s string) string {
 		return strings.TrimPrefix(name, "EngineCore_")
 	case name == "VllmWorker" && strings.HasPrefix(rest, "rank="):
 		return "rank " + digits(rest[len("rank="):])
-	case strings.HasPrefix(name, "VllmWorkerProcess") || strings.HasPrefix(name, "RayWorkerWrapper") || name == "RayTrainWorker" || name == "Worker":
+	case strings.HasPrefix(name, "VllmWorkerProcess") || strings.HasPrefix(name, "RayWorkerWrapper") || name == "RayTrainWorker" ||
+		name == "Worker":
 		return strings.TrimSuffix(strings.Replace(rest, "=", " ", 1), ",")
 	case strings.HasPrefix(s, "gpu_id=") || strings.HasPrefix(s, "gpu="):
 		return "TP" + digits(s[strings.IndexByte(s, '=')+1:])

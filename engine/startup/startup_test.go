@@ -70,7 +70,8 @@ func TestLongLines(t *testing.T) {
 
 func TestNoText(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "the log is empty"}, {"\n \r\n", "the log is empty"}, {"ab\x00", "byte 2 of the log is 0"}, {strings.Repeat("a\n", 4000) + "b\x00", "byte 8001 of the log is 0"},
+		{"", "the log is empty"}, {"\n \r\n", "the log is empty"}, {"ab\x00", "byte 2 of the log is 0"},
+		{strings.Repeat("a\n", 4000) + "b\x00", "byte 8001 of the log is 0"},
 	} {
 		_, err := readAll(t, strings.NewReader(c.text))
 		e, ok := err.(*Error)
@@ -82,7 +83,8 @@ func TestNoText(t *testing.T) {
 	if _, err := readAll(t, iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err := readAll(t, io.MultiReader(strings.NewReader(strings.Repeat("a\n", 9000)), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, err := readAll(t, io.MultiReader(strings.NewReader(strings.Repeat("a\n", 9000)), iotest.ErrReader(broken))); !errors.Is(err,
+		broken) {
 		t.Error(err)
 	}
 }
@@ -119,9 +121,12 @@ func TestNumber(t *testing.T) {
 		digits   int
 		rest     string
 	}{
-		{" 6.93 GiB", "6.93", 6.93, 2, " GiB"}, {"= 4651.00 MiB", "4651.00", 4651, 2, " MiB"}, {"188,640 tokens", "188,640", 188640, 0, " tokens"}, {"1,234,567", "1,234,567", 1234567, 0, ""},
-		{"-2.14 GiB", "-2.14", -2.14, 2, " GiB"}, {"5088. Try", "5088", 5088, 0, ". Try"}, {"9650, # CPU", "9650", 9650, 0, ", # CPU"}, {"12,34", "12", 12, 0, ",34"}, {"1,2345", "1", 1, 0, ",2345"},
-		{"0.90) =", "0.90", 0.9, 2, ") ="}, {"7.42x", "7.42", 7.42, 2, "x"}, {"1.2.3", "1.2", 1.2, 1, ".3"}, {"", "", 0, 0, ""}, {"x1", "", 0, 0, "x1"}, {"-", "", 0, 0, "-"}, {".5", "", 0, 0, ".5"},
+		{" 6.93 GiB", "6.93", 6.93, 2, " GiB"}, {"= 4651.00 MiB", "4651.00", 4651, 2, " MiB"},
+		{"188,640 tokens", "188,640", 188640, 0, " tokens"}, {"1,234,567", "1,234,567", 1234567, 0, ""},
+		{"-2.14 GiB", "-2.14", -2.14, 2, " GiB"}, {"5088. Try", "5088", 5088, 0, ". Try"}, {"9650, # CPU", "9650", 9650, 0, ", # CPU"},
+		{"12,34", "12", 12, 0, ",34"}, {"1,2345", "1", 1, 0, ",2345"},
+		{"0.90) =", "0.90", 0.9, 2, ") ="}, {"7.42x", "7.42", 7.42, 2, "x"}, {"1.2.3", "1.2", 1.2, 1, ".3"}, {"", "", 0, 0, ""},
+		{"x1", "", 0, 0, "x1"}, {"-", "", 0, 0, "-"}, {".5", "", 0, 0, ".5"},
 		{strings.Repeat("9", 40), "", 0, 0, strings.Repeat("9", 40)},
 	} {
 		text, value, digits, rest := Number(c.in)
@@ -148,7 +153,8 @@ func TestNumberPrints(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ text, key, want string }{
-		{"model='a/b', tensor_parallel_size=2, x", "tensor_parallel_size", "2"}, {"model='a, b=c', n=1", "model", "a, b=c"}, {"model='a, b=c', n=1", "n", "1"},
+		{"model='a/b', tensor_parallel_size=2, x", "tensor_parallel_size", "2"}, {"model='a, b=c', n=1", "model", "a, b=c"},
+		{"model='a, b=c', n=1", "n", "1"},
 		{"dtype=torch.float16, load_format=LoadFormat.AUTO", "load_format", "LoadFormat.AUTO"}, {`{'model': 'x', 'max_num_seqs': 64}`, "max_num_seqs", "64"},
 		{`{"a": {"b": 1}, "c": 2}`, "c", "2"}, {`{"a": {"b": 1}, "c": 2}`, "a", `{"b": 1}`}, {"f(x=1), y=2", "y", "2"}, {"compilation_config={'a':[1,2],'b':')'}, z=3", "z", "3"},
 		{"a=1, a=2", "a", "1"}, {`a='it\'s', b=2`, "b", "2"}, {"a='unclosed, b=2", "a", "unclosed, b=2"}, {"Namespace(host=None, port=8000)", "port", "8000"}, {"a=", "a", ""}, {"=1, b=2", "b", "2"},
@@ -222,16 +228,19 @@ func TestHardware(t *testing.T) {
 
 func TestMetadata(t *testing.T) {
 	var m Metadata
-	for k, v := range map[string]string{"n": "32", "list": "[1, 2, 3]", "cut": "[1, 2, ...", "open": "[1, 2", "flags": "[true, false]", "bits": "[1, 0]", "word": "gpt2", "yes": "true", "x": "0.5", "none": "[]"} {
+	for k, v := range map[string]string{"n": "32", "list": "[1, 2, 3]", "cut": "[1, 2, ...", "open": "[1, 2", "flags": "[true, false]",
+		"bits": "[1, 0]", "word": "gpt2", "yes": "true", "x": "0.5", "none": "[]"} {
 		m.Set(k, v)
 	}
-	for key, want := range map[string]string{"n": "[32] true", "list": "[1 2 3] true", "cut": "[] false", "open": "[] false", "word": "[] false", "none": "[] false", "missing": "[] false"} {
+	for key, want := range map[string]string{"n": "[32] true", "list": "[1 2 3] true", "cut": "[] false", "open": "[] false",
+		"word": "[] false", "none": "[] false", "missing": "[] false"} {
 		v, ok := m.Ints(key)
 		if got := fmt.Sprint(v, ok); got != want {
 			t.Errorf("%s: %s", key, got)
 		}
 	}
-	for key, want := range map[string]string{"flags": "[true false] true", "bits": "[true false] true", "list": "[] false", "yes": "[] false"} {
+	for key, want := range map[string]string{"flags": "[true false] true", "bits": "[true false] true", "list": "[] false",
+		"yes": "[] false"} {
 		v, ok := m.Bools(key)
 		if got := fmt.Sprint(v, ok); got != want {
 			t.Errorf("%s: %s", key, got)
@@ -281,7 +290,8 @@ func FuzzLines(f *testing.F) {
 			}
 			got = append(got, l.Text)
 		}
-		plain := len(text) > 0 && len(text) < MaxLine && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' && r != '│' })
+		plain := len(text) > 0 && len(text) < MaxLine &&
+			!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r > '~' && r != '│' })
 		if plain && strings.Join(got, "\x00") != strings.Join(slowLines(text), "\x00") {
 			t.Fatalf("%q: %q, slowly %q", text, got, slowLines(text))
 		}

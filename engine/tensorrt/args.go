@@ -71,19 +71,24 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-num-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
 	{Names: "--max-seq-len", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.Context })},
 	{Names: "--tokens-per-block", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
-	{Names: "--kv-cache-free-gpu-memory-fraction --free-gpu-memory-fraction --kv-cache-free-gpu-mem-fraction", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.FreeGPUMemoryFraction })},
+	{Names: "--kv-cache-free-gpu-memory-fraction --free-gpu-memory-fraction --kv-cache-free-gpu-mem-fraction",
+		Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.FreeGPUMemoryFraction })},
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill })},
 
-	{Names: "--extra-llm-api-options --extra-engine-args --config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
+	{Names: "--extra-llm-api-options --extra-engine-args --config",
+		Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
 
 	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	// Memory that no field of a plan holds.
 	{Names: "--backend", Set: argBackend},
-	{Names: "--max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding --disaggregation-mode --modality --encode-endpoint", Unread: true},
+	{
+		Names: "--max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding --disaggregation-mode --modality " +
+			"--encode-endpoint", Unread: true},
 
 	// No bearing on memory.
-	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser --tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint"},
+	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser " +
+		"--tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint"},
 	{Names: "--trust-remote-code --fail-fast-on-attention-window-too-large", Kind: argv.Switch},
 }
 
@@ -128,12 +133,15 @@ func (l *launch) settings(files map[string]string) error {
 
 // keys of the file, as flags (tensorrt_llm/llmapi/llm_args.py).
 var keys = map[string]string{
-	"kv_cache_config.tokens_per_block": "--tokens-per-block", "kv_cache_config.free_gpu_memory_fraction": "--kv-cache-free-gpu-memory-fraction", "kv_cache_config.dtype": "--kv-cache-dtype",
-	"max_batch_size": "--max-batch-size", "max_num_tokens": "--max-num-tokens", "max_seq_len": "--max-seq-len", "tensor_parallel_size": "--tp-size", "pipeline_parallel_size": "--pp-size", "moe_expert_parallel_size": "--ep-size",
+	"kv_cache_config.tokens_per_block":         "--tokens-per-block",
+	"kv_cache_config.free_gpu_memory_fraction": "--kv-cache-free-gpu-memory-fraction", "kv_cache_config.dtype": "--kv-cache-dtype",
+	"max_batch_size": "--max-batch-size", "max_num_tokens": "--max-num-tokens", "max_seq_len": "--max-seq-len",
+	"tensor_parallel_size": "--tp-size", "pipeline_parallel_size": "--pp-size", "moe_expert_parallel_size": "--ep-size",
 }
 
 // besides are keys without bearing on memory.
-var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true, "trust_remote_code": true}
+var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true,
+	"trust_remote_code": true}
 
 func (l *launch) setting(v argv.Variable) error {
 	if flag, ok := keys[v.Name]; ok {
@@ -162,10 +170,14 @@ func argDrafter(l *launch, v string) error {
 
 // fileOnly are keys that no flag has.
 var fileOnly = map[string]func(*launch, string) error{
-	"kv_cache_config.enable_block_reuse":          argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
-	"enable_chunked_prefill":                      argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
-	"enable_attention_dp":                         argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
-	"moe_config.backend":                          func(l *launch, v string) error { expertKernels.Read(&l.Launch, "moe_config.backend:", v); return nil },
+	"kv_cache_config.enable_block_reuse": argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
+	"enable_chunked_prefill":             argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
+	"enable_attention_dp":                argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
+	"moe_config.backend": func(l *launch,
+		v string) error {
+		expertKernels.Read(&l.Launch, "moe_config.backend:", v)
+		return nil
+	},
 	"stream_interval":                             argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval }),
 	"batch_wait_timeout_iters":                    argNumber(func(p *plan.Plan) *plan.Int { return &p.BatchWait }),
 	"speculative_config.decoding_type":            argDrafter,

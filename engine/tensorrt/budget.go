@@ -53,14 +53,17 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 		s.ranks = append(s.ranks, s.prepare(&placed[i]))
 	}
 	if n := int64(j.Plan.MaxSeqs); hasState(j.Model) && n > 256 {
-		j.Note("states_reserved", "warn", "max_num_seqs", "recurrent states are kept for all %s sequences of max_num_seqs: %s on each device", unit.Count(n), s.ranks[0].state*unit.Bytes(n))
+		j.Note("states_reserved", "warn", "max_num_seqs",
+			"recurrent states are kept for all %s sequences of max_num_seqs: %s on each device", unit.Count(n),
+			s.ranks[0].state*unit.Bytes(n))
 	}
 	return s, nil
 }
 
 // prepare a class of ranks. Sliding layers are kept in full unless max_attention_window is given.
 func (s *sizer) prepare(pl *engine.Placed) prepared {
-	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl, engine.Speaking), forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
+	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl, engine.Speaking),
+		forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
 	f := dtype.FindFormat(s.job.Plan.KV)
 	for _, k := range engine.WithDraft(s.job, pl, pl.Kinds) {
 		k.Kind.Caches(func(c model.Cache) {
@@ -139,20 +142,24 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 
 // fixed is what the engine holds before its cache.
 func (s *sizer) fixed(b *ledger.Book, p *prepared) []ledger.Item {
-	rest := ledger.Known("fragmentation", "left by loading", b.Size("left_by_loading", gib(loaded.value), "public log of 1.1"), ledger.Assumed, ledger.Persistent, ledger.Device, "memory after loading less the tensors")
+	rest := ledger.Known("fragmentation", "left by loading", b.Size("left_by_loading", gib(loaded.value), "public log of 1.1"),
+		ledger.Assumed, ledger.Persistent, ledger.Device, "memory after loading less the tensors")
 	out := []ledger.Item{rest.Band(gib(loaded.low), gib(loaded.high)), s.activations(b, p)}
 	if s.job.Version.Before(pytorchBackend) {
 		if p.pl.Post {
 			out = append(out, s.decoder(b))
 		}
 	} else {
-		g := ledger.Known("graphs", "CUDA graphs", b.Size("estimate", gib(graphs.value), fmt.Sprintf("batches to %d", graphMaxBatch)), ledger.Assumed, ledger.SemiPersistent, ledger.Device, "captured before the cache is sized; no rule gives their size")
+		g := ledger.Known("graphs", "CUDA graphs", b.Size("estimate", gib(graphs.value), fmt.Sprintf("batches to %d", graphMaxBatch)),
+			ledger.Assumed, ledger.SemiPersistent, ledger.Device, "captured before the cache is sized; no rule gives their size")
 		out = append(out, g.Band(gib(graphs.low), gib(graphs.high)))
 	}
 	out = append(out, s.driver(b, &p.pl))
 	if p.state > 0 {
-		n := b.Mul(b.Int("sequences", int64(s.job.Plan.MaxSeqs), "max_batch_size"), b.Size("state", p.state, "convolution and scan states of all layers, this rank"))
-		out = append(out, ledger.Known("state", "recurrent state of max_num_seqs sequences", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "_torch/pyexecutor/mamba_cache_manager.py"))
+		n := b.Mul(b.Int("sequences", int64(s.job.Plan.MaxSeqs), "max_batch_size"),
+			b.Size("state", p.state, "convolution and scan states of all layers, this rank"))
+		out = append(out, ledger.Known("state", "recurrent state of max_num_seqs sequences", n, ledger.Derived, ledger.SemiPersistent,
+			ledger.Device, "_torch/pyexecutor/mamba_cache_manager.py"))
 	}
 	return out
 }
@@ -167,15 +174,18 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 		requests := unit.CeilDiv(t, max(1, min(t, int64(j.Plan.Context)-1)))
 		n = b.Add(n, b.Mul(b.Lit(8), b.Int("requests", requests, "prompts of the dry run"), b.Int("vocabulary", j.Model.Vocab, "model")))
 	}
-	it := ledger.Known("activations", "activations of the dry run", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak; unverified")
+	it := ledger.Known("activations", "activations of the dry run", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak; unverified")
 	return it.Band(it.Bytes*7/10, 2*it.Bytes+2*unit.GiB)
 }
 
 // decoder buffers of a built engine: for max_batch_size sequences, whatever the load.
 func (s *sizer) decoder(b *ledger.Book) ledger.Item {
 	seqs, vocab := int64(s.job.Plan.MaxSeqs), s.job.Model.Vocab
-	n := b.Mul(b.In("bytes_per_logit", logitBytes.value, "decoder and runtime buffers"), b.Int("sequences", seqs, "max_batch_size"), b.Int("vocabulary", vocab, "model"))
-	it := ledger.Known("output", fmt.Sprintf("decoder buffers for %s sequences", unit.Count(seqs)), n, ledger.Assumed, ledger.Persistent, ledger.Device, "one public log of 0.12")
+	n := b.Mul(b.In("bytes_per_logit", logitBytes.value, "decoder and runtime buffers"), b.Int("sequences", seqs, "max_batch_size"),
+		b.Int("vocabulary", vocab, "model"))
+	it := ledger.Known("output", fmt.Sprintf("decoder buffers for %s sequences", unit.Count(seqs)), n, ledger.Assumed, ledger.Persistent,
+		ledger.Device, "one public log of 0.12")
 	return it.Band(unit.Bytes(logitBytes.low*float64(seqs*vocab)), unit.Bytes(logitBytes.high*float64(seqs*vocab)))
 }
 
@@ -185,7 +195,8 @@ func (s *sizer) driver(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	if pl.Parallel.TP*pl.Parallel.PP*max(1, pl.Parallel.EP) > 1 {
 		c, id, name = rule.Value.many, "collectives", "CUDA context, libraries, NCCL"
 	}
-	it := ledger.Known(id, name, b.Size("outside", gib(c.value), rule.Source), ledger.Assumed, ledger.Persistent, ledger.Device, rule.Source)
+	it := ledger.Known(id, name, b.Size("outside", gib(c.value), rule.Source), ledger.Assumed, ledger.Persistent, ledger.Device,
+		rule.Source)
 	return it.Band(gib(c.low), gib(c.high))
 }
 
@@ -198,7 +209,8 @@ func (s *sizer) limit(b *ledger.Book, r *engine.Rank, fixed unit.Bytes) {
 	held := b.Size("held", fixed, "weights, activations and what lies beside them")
 	free := b.Max(b.Lit(0), b.Sub(r.Usable, held))
 	r.Usable = b.Min(r.Usable, b.Add(held, b.Floor(b.Mul(b.In("free_gpu_memory_fraction", *f, "plan"), free))))
-	r.Limit = fmt.Sprintf("what is held, and %s × %s GiB left free by it", strconv.FormatFloat(*f, 'g', 4, 64), unit.Fixed(free.Bytes().GiB(), 2))
+	r.Limit = fmt.Sprintf("what is held, and %s × %s GiB left free by it", strconv.FormatFloat(*f, 'g', 4, 64),
+		unit.Fixed(free.Bytes().GiB(), 2))
 }
 
 // cache is what the load takes of the pool, in whole blocks of each sequence.
@@ -214,8 +226,10 @@ func (p *prepared) cache(b *ledger.Book, block int64, l engine.Load) (ledger.Ite
 		}
 		per = n
 	}
-	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")), per)
-	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#tensorrt-llm-blocks"), true
+	n := b.Mul(b.Int("sequences", l.Sequences, "plan"),
+		b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")), per)
+	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+		"docs/formulas.md#tensorrt-llm-blocks"), true
 }
 
 // blocks of a pool: a last block that is only partly paid for counts.
@@ -253,7 +267,8 @@ func (s *sizer) prints(r *engine.Rank, p *prepared) []engine.Print {
 	size := unit.Bytes(r.KV.Tokens) * p.perToken()
 	return []engine.Print{
 		{Name: "Number of blocks in KV cache primary pool", Value: float64(r.KV.Blocks), Text: strconv.FormatInt(r.KV.Blocks, 10)},
-		{Name: "Allocated for max tokens in paged KV cache", Value: size.GiB(), Text: strconv.FormatFloat(size.GiB(), 'f', 2, 64), Unit: "GiB"},
+		{Name: "Allocated for max tokens in paged KV cache", Value: size.GiB(), Text: strconv.FormatFloat(size.GiB(), 'f', 2, 64),
+			Unit: "GiB"},
 		{Name: "max tokens in paged KV cache", Value: float64(r.KV.Tokens), Text: strconv.FormatInt(r.KV.Tokens, 10), Unit: "tokens"},
 	}
 }

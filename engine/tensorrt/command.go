@@ -20,7 +20,8 @@ func (Engine) Command(j *engine.Job) string {
 	if len(lines) == 0 {
 		return serve(j)
 	}
-	return fmt.Sprintf("cat > %s <<'EOF'\n%s\nEOF\n%s --extra_llm_api_options %s", settingsFile, strings.Join(lines, "\n"), serve(j), settingsFile)
+	return fmt.Sprintf("cat > %s <<'EOF'\n%s\nEOF\n%s --extra_llm_api_options %s", settingsFile, strings.Join(lines, "\n"), serve(j),
+		settingsFile)
 }
 
 // inFile are the settings of the plan that have no flag, as lines of the YAML file that
@@ -58,7 +59,8 @@ func inFile(j *engine.Job) (lines []string) {
 }
 
 // expertKernels are the values of moe_config.backend (tensorrt_llm/llmapi/llm_args.py, MoeConfig).
-var expertKernels = argv.ExpertKernels{{"TRTLLM", "trtllm"}, {"CUTLASS", "cutlass"}, {"DEEPGEMM", "deepgemm"}, {"TRITON", "triton"}, {"MARLIN", "marlin"}}
+var expertKernels = argv.ExpertKernels{{"TRTLLM", "trtllm"}, {"CUTLASS", "cutlass"}, {"DEEPGEMM", "deepgemm"}, {"TRITON", "triton"},
+	{"MARLIN", "marlin"}}
 
 // replicas are servers of their own.
 func replicas(j *engine.Job) int64 {
@@ -99,7 +101,8 @@ func serve(j *engine.Job) string {
 	for _, g := range []struct {
 		flag    string
 		n, than int64
-	}{{"--tp_size", tp, 1}, {"--pp_size", p.PP, 1}, {"--ep_size", p.EP, 1}, {"--max_batch_size", int64(p.MaxSeqs), maxBatchSize}, {"--max_num_tokens", int64(p.MaxBatchedTokens), maxNumTokens}, {"--max_seq_len", int64(p.Context), 0}} {
+	}{{"--tp_size", tp, 1}, {"--pp_size", p.PP, 1}, {"--ep_size", p.EP, 1}, {"--max_batch_size", int64(p.MaxSeqs), maxBatchSize},
+		{"--max_num_tokens", int64(p.MaxBatchedTokens), maxNumTokens}, {"--max_seq_len", int64(p.Context), 0}} {
 		if g.n != g.than && g.n > 0 {
 			args = append(args, fmt.Sprint(g.flag, " ", g.n))
 		}

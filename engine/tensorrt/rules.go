@@ -34,7 +34,8 @@ type constant struct{ value, low, high float64 }
 type outsideRule struct{ one, many constant }
 
 var outside = []engine.Since[outsideRule]{
-	{From: engine.V(0, 0, 0), Value: outsideRule{constant{0.8, 0.4, 3}, constant{1.8, 0.8, 4}}, Source: "device total less all printed allocations, docs/source/reference/memory.md"},
+	{From: engine.V(0, 0, 0), Value: outsideRule{constant{0.8, 0.4, 3}, constant{1.8, 0.8, 4}},
+		Source: "device total less all printed allocations, docs/source/reference/memory.md"},
 }
 
 // loaded is what loading leaves beside the tensors: gpt-oss-120b counts 63.32 GB of weights and holds

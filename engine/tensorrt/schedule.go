@@ -6,6 +6,7 @@ import "github.com/memwall/memwall/engine"
 // scheduler are its defaults, prompts in pieces are not.
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
-	return engine.Schedule{Rules: "in-flight", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens), WholePrompts: !engine.On(p.ChunkedPrefill, false),
-		Ahead: j.Version.AtLeast(engine.V(1, 0, 0)), Promise: true, PrefixCache: engine.On(p.PrefixCache, true)}
+	return engine.Schedule{Rules: "in-flight", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
+		WholePrompts: !engine.On(p.ChunkedPrefill, false),
+		Ahead:        j.Version.AtLeast(engine.V(1, 0, 0)), Promise: true, PrefixCache: engine.On(p.PrefixCache, true)}
 }

@@ -32,7 +32,8 @@ func (Engine) Defaults(j *engine.Job) {
 		p.KV = engine.ActivationFormat(j.Model).Name
 		j.Default("kv", p.KV)
 		if eightBit(p.Weights) {
-			j.Note("kv_of_checkpoint", "info", "kv", "a checkpoint whose hf_quant_config.json says kv_cache_quant_algo FP8 keeps its cache in fp8: give kv = fp8 for it")
+			j.Note("kv_of_checkpoint", "info", "kv",
+				"a checkpoint whose hf_quant_config.json says kv_cache_quant_algo FP8 keeps its cache in fp8: give kv = fp8 for it")
 		}
 	}
 	engine.OneFormat(p)
@@ -46,7 +47,8 @@ func (Engine) Defaults(j *engine.Job) {
 		name  string
 		field *plan.Int
 		value int64
-	}{{"max_num_batched_tokens", &p.MaxBatchedTokens, maxNumTokens}, {"max_num_seqs", &p.MaxSeqs, maxBatchSize}, {"block_size", &p.BlockSize, engine.At(tokensPerBlock, j.Version).Value}} {
+	}{{"max_num_batched_tokens", &p.MaxBatchedTokens, maxNumTokens}, {"max_num_seqs", &p.MaxSeqs, maxBatchSize},
+		{"block_size", &p.BlockSize, engine.At(tokensPerBlock, j.Version).Value}} {
 		if *d.field == 0 {
 			*d.field = plan.Int(d.value)
 			j.Default(d.name, d.value)
@@ -83,10 +85,13 @@ func (Engine) Check(j *engine.Job) error {
 			Message: fmt.Sprintf("TensorRT-LLM runs on NVIDIA devices, and %s is one of %s", d.Name, d.Vendor), Fix: "vllm or sglang"}
 	}
 	if r := dtype.FindRecipe(p.Weights); r != nil && r.Store == dtype.GGUF {
-		return &plan.Problem{Field: "weights", Value: p.Weights, Impossible: true, Message: fmt.Sprintf("TensorRT-LLM reads no GGUF files, and %s is one of their formats", r.Title), Fix: "fp8, nvfp4, awq or bf16"}
+		return &plan.Problem{Field: "weights", Value: p.Weights, Impossible: true,
+			Message: fmt.Sprintf("TensorRT-LLM reads no GGUF files, and %s is one of their formats", r.Title),
+			Fix:     "fp8, nvfp4, awq or bf16"}
 	}
 	if b := p.BlockSize; b < 2 || b&(b-1) != 0 {
-		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(b), Impossible: true, Message: fmt.Sprintf("tokens_per_block = %d is not a power of two from 2", b), Fix: "32 or 64"}
+		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(b), Impossible: true,
+			Message: fmt.Sprintf("tokens_per_block = %d is not a power of two from 2", b), Fix: "32 or 64"}
 	}
 	return checkKV(j)
 }
@@ -100,10 +105,12 @@ func checkKV(j *engine.Job) error {
 		ok = ok || f == dtype.I8
 	}
 	if !ok {
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("TensorRT-LLM %s keeps no cache in %s", j.Version, p.KV), Fix: "bf16, fp8 or fp4"}
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("TensorRT-LLM %s keeps no cache in %s", j.Version, p.KV),
+			Fix: "bf16, fp8 or fp4"}
 	}
 	if dtype.FindFormat(p.KVV) != f {
-		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "TensorRT-LLM keeps keys and values in one format", Fix: "leave kv_v out"}
+		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "TensorRT-LLM keeps keys and values in one format",
+			Fix: "leave kv_v out"}
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func TestPublicLogs(t *testing.T) {
 		pool     float64 // GiB, 0 when not printed
 	}{
 		{"docs/source/reference/memory.md: Llama-2-7B, FP8 cache, H100", 70.48, 0.9, 262144, 64, 4060, 63.44},
-		{"docs/source/performance/perf-benchmarking.md, 0.12.0.dev2024073000: GPT-J-6B, FP8 cache, H100", 63.62, 0.99, 229376, 64, 4607, 62.99},
+		{"docs/source/performance/perf-benchmarking.md, 0.12.0.dev2024073000: GPT-J-6B, FP8 cache, H100", 63.62, 0.99, 229376, 64, 4607,
+			62.99},
 		{"NVIDIA/TensorRT-LLM#2268, 0.13.0.dev2024082000: Qwen1.5-7B, A100 40 GB", 21.89, 0.9, 524288, 64, 631, 0},
 		{"public notes: Llama-3.1-8B, FP8 cache, 32 GB", 17.83, 0.9, 65536, 32, 8219, 16.05},
 		{"public notes: Qwen2.5-1.5B, fraction 0.45", 16.25, 0.45, 28672, 64, 4278, 7.31},
@@ -69,7 +70,8 @@ func TestPerToken(t *testing.T) {
 		{"qwen2.5-1.5b", "", engine.V(0, 17, 0), 1, 28672},
 		{"llama-3.1-70b", "", Latest, 16, 40960}, // one head on every rank
 	} {
-		r := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: 4096, KV: c.kv, TP: c.tp, PP: 1, DP: 1}}.Ranks(t, Engine{})[0]
+		r := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: 4096, KV: c.kv, TP: c.tp, PP: 1, DP: 1}}.Ranks(t,
+			Engine{})[0]
 		if r.KV.PerToken != c.want {
 			t.Errorf("%s in %q at tp %d: %d bytes, want %d", c.model, c.kv, c.tp, r.KV.PerToken, c.want)
 		}
@@ -79,7 +81,8 @@ func TestPerToken(t *testing.T) {
 // TestFractionIsOfWhatIsFree: a tenth of what weights and activations leave stays free.
 func TestFractionIsOfWhatIsFree(t *testing.T) {
 	for _, f := range []float64{0.5, 0.9, 1} {
-		c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Context: 8192, Serving: plan.Serving{FreeGPUMemoryFraction: &f}}}
+		c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100",
+			Plan: plan.Plan{Context: 8192, Serving: plan.Serving{FreeGPUMemoryFraction: &f}}}
 		j, s := c.Sizer(t, Engine{})
 		r := s.Size(nil, j.Load())[0]
 		held := ledger.Sum(r.Items).Bytes - r.KV.Needed
@@ -93,7 +96,8 @@ func TestFractionIsOfWhatIsFree(t *testing.T) {
 // TestActivationsCoverPublicLog: gpt-oss-120b took 0.85 GiB inside torch for 8,192 tokens (1.1.0rc3, 64
 // sequences).
 func TestActivationsCoverPublicLog(t *testing.T) {
-	r := enginetest.Case{Model: "gpt-oss-120b", Hardware: "h200", Version: engine.V(1, 1, 0), Plan: plan.Plan{Context: 131072, Serving: plan.Serving{MaxSeqs: 64}}}.Ranks(t, Engine{})[0]
+	r := enginetest.Case{Model: "gpt-oss-120b", Hardware: "h200", Version: engine.V(1, 1, 0),
+		Plan: plan.Plan{Context: 131072, Serving: plan.Serving{MaxSeqs: 64}}}.Ranks(t, Engine{})[0]
 	it := ledger.Find(r.Items, "activations")
 	t.Logf("%.2f GiB, %.2f to %.2f", it.Bytes.GiB(), it.Low.GiB(), it.High.GiB())
 	if it.Low.GiB() > 0.85 || it.High.GiB() < 0.85 || it.Basis != ledger.Derived {
@@ -103,7 +107,8 @@ func TestActivationsCoverPublicLog(t *testing.T) {
 
 // TestStates are reserved for all sequences that a step may have, with a remark when they are many.
 func TestStates(t *testing.T) {
-	j, s := enginetest.Case{Model: "nemotron-h-8b", Hardware: "h100", Plan: plan.Plan{Context: 8192, Serving: plan.Serving{MaxSeqs: 512}}}.Sizer(t, Engine{})
+	j, s := enginetest.Case{Model: "nemotron-h-8b", Hardware: "h100",
+		Plan: plan.Plan{Context: 8192, Serving: plan.Serving{MaxSeqs: 512}}}.Sizer(t, Engine{})
 	one := s.Size(nil, engine.Load{Context: 8192, Sequences: 1})[0]
 	many := s.Size(nil, engine.Load{Context: 8192, Sequences: 100})[0]
 	a, b := ledger.Find(one.Items, "state"), ledger.Find(many.Items, "state")
@@ -117,9 +122,11 @@ func TestStates(t *testing.T) {
 
 // TestAttentionDP: with dp = ep ranks the experts are spread and the attention is whole on each.
 func TestAttentionDP(t *testing.T) {
-	spread := enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Context: 4096, Sequences: 8, TP: 1, PP: 1, DP: 8, EP: 8}}
+	spread := enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200",
+		Plan: plan.Plan{Context: 4096, Sequences: 8, TP: 1, PP: 1, DP: 8, EP: 8}}
 	j, s := spread.Sizer(t, Engine{})
-	cut := enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Context: 4096, Sequences: 8, TP: 8, PP: 1, DP: 1}}.Ranks(t, Engine{})[0]
+	cut := enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200",
+		Plan: plan.Plan{Context: 4096, Sequences: 8, TP: 8, PP: 1, DP: 1}}.Ranks(t, Engine{})[0]
 	dp := s.Size(nil, j.Load())[0]
 	a, b := ledger.Find(dp.Items, "weights").Bytes, ledger.Find(cut.Items, "weights").Bytes
 	if a <= b || a > 2*b {
@@ -128,17 +135,20 @@ func TestAttentionDP(t *testing.T) {
 	if dp.KV.Needed*8 != cut.KV.Needed {
 		t.Errorf("caches of %d and %d bytes", dp.KV.Needed, cut.KV.Needed)
 	}
-	if got := (Engine{}).Command(j); !strings.Contains(got, "--tp_size 8 --ep_size 8") || !strings.Contains(got, "\nenable_attention_dp: true\n") {
+	if got := (Engine{}).Command(j); !strings.Contains(got, "--tp_size 8 --ep_size 8") ||
+		!strings.Contains(got, "\nenable_attention_dp: true\n") {
 		t.Error(got)
 	}
 }
 
 // TestLaws over kinds of models, machines and versions.
 func TestLaws(t *testing.T) {
-	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "mamba2-2.7b", "mixtral-8x7b"} {
+	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "mamba2-2.7b",
+		"mixtral-8x7b"} {
 		for _, on := range []string{"h100", "8xh200", "2xrtx-4090", ""} {
 			for _, v := range []engine.Version{engine.V(0, 12, 0), engine.V(0, 18, 0), Latest} {
-				j, s := enginetest.Case{Model: model, Hardware: on, Version: v, Plan: plan.Plan{Context: 9001, Sequences: 5}}.Sizer(t, Engine{})
+				j, s := enginetest.Case{Model: model, Hardware: on, Version: v, Plan: plan.Plan{Context: 9001, Sequences: 5}}.Sizer(t,
+					Engine{})
 				b := &ledger.Book{}
 				for _, r := range s.Size(b, j.Load()) {
 					enginetest.CheckRank(t, b, &r)
@@ -180,7 +190,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"vendor", "engine", enginetest.Case{Model: "llama-3.1-8b", Hardware: "mi300x"}},
 		{"file", "weights", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Weights: "q4_k_m"}}},
-		{"block", "block_size", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Serving: plan.Serving{BlockSize: 48}}}},
+		{"block", "block_size", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100",
+			Plan: plan.Plan{Serving: plan.Serving{BlockSize: 48}}}},
 		{"format", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "int8"}}},
 		{"two formats", "kv_v", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "fp8", KVV: "bf16"}}},
 		{"heads", "tp", enginetest.Case{Model: "llama-3.1-8b", Hardware: "8xh100", Plan: plan.Plan{TP: 5}}},
@@ -203,8 +214,10 @@ func TestRefusals(t *testing.T) {
 // TestCommand has only what differs from the defaults.
 func TestCommand(t *testing.T) {
 	half := 0.5
-	j, _ := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100", Plan: plan.Plan{Context: 16384, KV: "fp8", Serving: plan.Serving{FreeGPUMemoryFraction: &half, MaxSeqs: 64}}}.Sizer(t, Engine{})
-	want := "trtllm-serve llama-3.1-70b --tp_size 4 --max_batch_size 64 --max_seq_len 16384 --kv_cache_free_gpu_memory_fraction 0.5 --kv_cache_dtype fp8"
+	j, _ := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100",
+		Plan: plan.Plan{Context: 16384, KV: "fp8", Serving: plan.Serving{FreeGPUMemoryFraction: &half, MaxSeqs: 64}}}.Sizer(t, Engine{})
+	want := "trtllm-serve llama-3.1-70b --tp_size 4 --max_batch_size 64 --max_seq_len 16384 --kv_cache_free_gpu_memory_fraction 0.5 " +
+		"--kv_cache_dtype fp8"
 	if got := (Engine{}).Command(j); got != want {
 		t.Errorf("%s", got)
 	}
@@ -212,8 +225,11 @@ func TestCommand(t *testing.T) {
 		plan       plan.Plan
 		want, note string
 	}{
-		{plan.Plan{Context: 4096, TP: 2, DP: 2}, "trtllm-serve llama-3.1-70b --tp_size 2 --max_seq_len 4096", "run the command 2 times, each on its own devices"},
-		{plan.Plan{Context: 4096, Serving: plan.Serving{BlockSize: 64}}, "cat > /tmp/trtllm.yaml <<'EOF'\nkv_cache_config: {tokens_per_block: 64}\nEOF\ntrtllm-serve llama-3.1-70b --tp_size 4 --max_seq_len 4096 --extra_llm_api_options /tmp/trtllm.yaml", "max_num_seqs = 2048 by default"},
+		{plan.Plan{Context: 4096, TP: 2, DP: 2}, "trtllm-serve llama-3.1-70b --tp_size 2 --max_seq_len 4096",
+			"run the command 2 times, each on its own devices"},
+		{plan.Plan{Context: 4096, Serving: plan.Serving{BlockSize: 64}},
+			"cat > /tmp/trtllm.yaml <<'EOF'\nkv_cache_config: {tokens_per_block: 64}\nEOF\ntrtllm-serve llama-3.1-70b --tp_size 4 " +
+				"--max_seq_len 4096 --extra_llm_api_options /tmp/trtllm.yaml", "max_num_seqs = 2048 by default"},
 	} {
 		j, _ := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100", Plan: c.plan}.Sizer(t, Engine{})
 		if got := (Engine{}).Command(j); got != c.want || j.Notes[len(j.Notes)-1].Text != c.note {

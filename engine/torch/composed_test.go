@@ -98,7 +98,8 @@ func (c *composer) mm(m, n, k int, lie string) {
 	if min(m, n, k) <= 1024 {
 		reached = 0.48e15
 	}
-	c.kernel(of, "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_"+map[string]string{"nt": "TNT", "nn": "NNT", "tn": "NTT"}[lie], 2*float64(m)*float64(n)*float64(k)/reached, 7, "")
+	c.kernel(of, "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_"+map[string]string{"nt": "TNT", "nn": "NNT", "tn": "NTT"}[lie],
+		2*float64(m)*float64(n)*float64(k)/reached, 7, "")
 }
 
 // cheap goes through so many bytes.
@@ -107,12 +108,15 @@ func (c *composer) cheap(name, kernel string, bytes float64) {
 }
 
 func (c *composer) element(name string, bytes float64) {
-	c.cheap(name, "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16>, std::array<char*, 3ul> >(int)", bytes)
+	c.cheap(name, "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, "+
+		"c10::BFloat16>, std::array<char*, 3ul> >(int)", bytes)
 }
 
 func (c *composer) collective(name, dtype string, in, out int, seconds float64) {
 	said := fmt.Sprintf(`,"Collective name":%q,"In msg nelems":%d,"Out msg nelems":%d,"Group size":8,"dtype":%q,"Process Group Name":"0"`, name, in, out, dtype)
-	c.kernel(c.op("record_param_comms", said), "ncclDevKernel_"+map[string]string{"_allgather_base": "AllGather_RING_LL", "_reduce_scatter_base": "ReduceScatter_Sum_f32_RING_LL"}[name]+"(ncclDevKernelArgsStorage<4096ul>)", seconds, 20, said)
+	c.kernel(c.op("record_param_comms", said), "ncclDevKernel_"+
+		map[string]string{"_allgather_base": "AllGather_RING_LL", "_reduce_scatter_base": "ReduceScatter_Sum_f32_RING_LL"}[name]+
+		"(ncclDevKernelArgsStorage<4096ul>)", seconds, 20, said)
 }
 
 // linear layers of a block: outputs and inputs.
@@ -143,7 +147,9 @@ func (c *composer) forward() {
 		switch i {
 		case 2:
 			c.element("aten::mul", 2.5*stream)
-			c.kernel(c.op("aten::_flash_attention_forward", ""), "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4> >(pytorch_flash::Flash_fwd_params)", 5.2e-3, 7, "")
+			c.kernel(c.op("aten::_flash_attention_forward", ""),
+				"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4> >(pytorch_flash::Flash_fwd_params)", 5.2e-3,
+				7, "")
 		case 3:
 			c.element("aten::add", 3*stream)
 			c.norm("aten::_fused_rms_norm", 2*stream)
@@ -166,7 +172,9 @@ func (c *composer) backward() {
 		case 3:
 			c.norm("aten::_fused_rms_norm_backward", 4*stream)
 		case 2:
-			c.kernel(c.op("aten::_flash_attention_backward", ""), "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8> >(pytorch_flash::Flash_bwd_params)", 14.9e-3, 7, "")
+			c.kernel(c.op("aten::_flash_attention_backward", ""),
+				"void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8> "+
+					">(pytorch_flash::Flash_bwd_params)", 14.9e-3, 7, "")
 			c.element("aten::mul", 5*stream)
 		}
 		c.gradients(linears[i][0], linears[i][1])
@@ -185,16 +193,20 @@ func (c *composer) step() {
 		c.forward()
 	}
 	c.linear(vocabulary, hidden)
-	c.cheap("aten::_log_softmax", "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float, float, float, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*)", 2*logits)
+	c.cheap("aten::_log_softmax", "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float, float, float, "+
+		"at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*)", 2*logits)
 	c.thread = backwardThread
 	c.op("autograd::engine::evaluate_function: LogSoftmaxBackward0", "")
-	c.cheap("aten::_log_softmax_backward_data", "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<8, float, float, float, at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*)", 3*logits)
+	c.cheap("aten::_log_softmax_backward_data", "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<8, float, float, float, "+
+		"at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*)", 3*logits)
 	c.gradients(vocabulary, hidden)
 	for range layers {
 		c.backward()
 	}
 	c.thread = forwardThread
-	c.cheap("aten::_fused_adamw_", "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4> >(int)", 28*8030261248/8)
+	c.cheap("aten::_fused_adamw_", "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "+
+		"namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4> >(int)",
+		28*8030261248/8)
 }
 
 func compose() []byte {

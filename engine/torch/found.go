@@ -23,7 +23,8 @@ func (t *Trace) Log() *startup.Log {
 		for _, f := range []struct {
 			id, name string
 			bytes    int64
-		}{{"memory_allocated_peak", "Total Allocated, peak", m.Allocated}, {"memory_allocated_now", "Total Allocated, at the end", m.Last}, {"memory_reserved_peak", "Total Reserved, peak", m.Reserved}} {
+		}{{"memory_allocated_peak", "Total Allocated, peak", m.Allocated}, {"memory_allocated_now", "Total Allocated, at the end", m.Last},
+			{"memory_reserved_peak", "Total Reserved, peak", m.Reserved}} {
 			if f.bytes > 0 {
 				add(l, f.id, f.name, device, "MiB", float64(f.bytes)/(1<<20))
 			}
@@ -40,7 +41,8 @@ func (t *Trace) Log() *startup.Log {
 func (t *Trace) operators(l *startup.Log, all []operated) {
 	each := 1 / float64(max(1, t.Steps)) / float64(max(1, t.Ran))
 	for _, o := range all {
-		l.Operators = append(l.Operators, startup.Operator{Class: ids[o.class], Name: o.name, Calls: float64(o.calls) * each, MS: o.seconds * each * 1e3, Product: o.product, Message: o.message})
+		l.Operators = append(l.Operators, startup.Operator{Class: ids[o.class], Name: o.name, Calls: float64(o.calls) * each,
+			MS: o.seconds * each * 1e3, Product: o.product, Message: o.message})
 	}
 }
 
@@ -61,7 +63,8 @@ func (t *Trace) unlinked(l *startup.Log, all []operated) {
 	}
 	graphs := ""
 	if t.links.graphs > 0 {
-		graphs = ": the kernels of a CUDA graph have none, and graphs were launched; run without them (--enforce-eager, no mode=\"reduce-overhead\") to tell operators apart"
+		graphs = ": the kernels of a CUDA graph have none, and graphs were launched; run without them (--enforce-eager, no " +
+			"mode=\"reduce-overhead\") to tell operators apart"
 	}
 	switch {
 	case whole == 0:
@@ -74,16 +77,19 @@ func (t *Trace) unlinked(l *startup.Log, all []operated) {
 		l.Note("no_operators", "the trace does not say which operators launched the kernels%s", graphs)
 		return
 	case linked < 0.95*whole:
-		l.Note("few_operators", "of %.0f %% of the kernels' time the trace does not say which operators launched them%s", 100*(1-linked/whole), graphs)
+		l.Note("few_operators", "of %.0f %% of the kernels' time the trace does not say which operators launched them%s",
+			100*(1-linked/whole), graphs)
 	}
 	if shapeless > 0 {
 		l.Note("no_shapes", "the trace has no shapes, so that matrix products are not told apart: record it with record_shapes=True")
 	}
 	if anyPass > 0 {
-		l.Note("no_strides", "the trace does not say how operands of products lie, as those of PyTorch 2.3 and later do: forward and backward products of the same sizes are one row")
+		l.Note("no_strides", "the trace does not say how operands of products lie, as those of PyTorch 2.3 and later do: forward and "+
+			"backward products of the same sizes are one row")
 	}
 	if t.links.dropped > 0 {
-		l.Note("operators_dropped", "%d operators or kernels are more than are kept: what they took counts as of no known operator", t.links.dropped)
+		l.Note("operators_dropped", "%d operators or kernels are more than are kept: what they took counts as of no known operator",
+			t.links.dropped)
 	}
 }
 
@@ -120,11 +126,13 @@ func (t *Trace) times(l *startup.Log) {
 }
 
 // ids of classes in figures.
-var ids = [...]string{"other", "products", "experts", "attention", "elementwise", "norms", "loss", "optimizer", "unpacking", "collectives", "copies"}
+var ids = [...]string{"other", "products", "experts", "attention", "elementwise", "norms", "loss", "optimizer", "unpacking", "collectives",
+	"copies"}
 
 func add(l *startup.Log, id, name, device, unit string, value float64) {
 	const digits = 2
-	l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Device: device, Unit: unit, Text: strconv.FormatFloat(value, 'f', digits, 64), Value: value, Digits: digits})
+	l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Device: device, Unit: unit,
+		Text: strconv.FormatFloat(value, 'f', digits, 64), Value: value, Digits: digits})
 }
 
 func (t *Trace) remarks(l *startup.Log) {

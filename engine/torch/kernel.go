@@ -26,7 +26,8 @@ const (
 
 // String names a class as lines do.
 func (c Class) String() string {
-	return [...]string{"other kernels", "matrix products", "experts", "attention", "element-wise", "norms", "loss", "optimizer", "unpacking of weights", "collectives", "copies to and from the host"}[c]
+	return [...]string{"other kernels", "matrix products", "experts", "attention", "element-wise", "norms", "loss", "optimizer",
+		"unpacking of weights", "collectives", "copies to and from the host"}[c]
 }
 
 // words by which kernels are known, in lower case; the first row that has one of them decides. The names are those of
@@ -36,16 +37,21 @@ var words = []struct {
 	class Class
 	words string
 }{
-	{Collectives, "nccl rccl cross_device_reduce all_reduce allreduce allgather all_gather reducescatter reduce_scatter alltoall all_to_all multimem deep_ep symm_mem"},
+	{Collectives, "nccl rccl cross_device_reduce all_reduce allreduce allgather all_gather reducescatter reduce_scatter alltoall " +
+		"all_to_all multimem deep_ep symm_mem"},
 	{Optimizer, "multi_tensor_apply multitensorapply multi_tensor adam koptimizer fused_sgd lamb_ adafactor lion_ muon"},
 	{Loss, "logsoftmax log_softmax nll_loss cross_entropy crossentropy cross-entropy cunn_softmaxforwardsmem_log"},
 	{Norms, "rmsnorm rms_norm layer_norm layernorm groupnorm ln_fwd ln_bwd ln_parallel norm_kernel normkernel gammabeta"},
 	{Experts, "fused_moe moe_ moe:: grouped_gemm groupedgemm group_gemm topkgating topk_softmax expert permute_tokens"},
 	{Elementwise, "act_and_mul rotary rope sampling dropout"},
-	{Attention, "flash fmha attention attn_fwd attn_bwd mha_ batchprefill batchdecode singleprefill singledecode reshape_and_cache concat_and_cache softmax paged mla_ _mla sdpa merge_state"},
+	{Attention, "flash fmha attention attn_fwd attn_bwd mha_ batchprefill batchdecode singleprefill singledecode reshape_and_cache " +
+		"concat_and_cache softmax paged mla_ _mla sdpa merge_state"},
 	{Unpacking, "dequant kdequantize unpack"},
-	{Products, "gemm gemv cutlass cublas xmma nvjet cijk_ matmul splitk marlin machete awq gptq triton_mm triton_tem wgrad dgrad dot_kernel addmm mul_mat hmma s884 s1688 s16816 _mm_ bmm"},
-	{Elementwise, "elementwise vectorized silu gelu swiglu relu copy cat index gather scatter embedding reduce fill triton_poi triton_red triton_per cast add mul transpose permute topk sort arange where tril triu scan cumsum quant pow rsqrt memset argmax unrolled"},
+	{Products, "gemm gemv cutlass cublas xmma nvjet cijk_ matmul splitk marlin machete awq gptq triton_mm triton_tem wgrad dgrad " +
+		"dot_kernel addmm mul_mat hmma s884 s1688 s16816 _mm_ bmm"},
+	{Elementwise, "elementwise vectorized silu gelu swiglu relu copy cat index gather scatter embedding reduce fill triton_poi " +
+		"triton_red triton_per cast add mul transpose permute topk sort arange where tril triu scan cumsum quant pow rsqrt memset argmax " +
+		"unrolled"},
 }
 
 // classOf a kernel's name.
@@ -66,7 +72,8 @@ func classOf(name []byte) Class {
 
 // copyClass of "Memcpy HtoD (Pinned -> Device)".
 func copyClass(name []byte) Class {
-	if bytes.Contains(name, []byte("HtoD")) || bytes.Contains(name, []byte("DtoH")) || bytes.Contains(name, []byte("HostToDevice")) || bytes.Contains(name, []byte("DeviceToHost")) {
+	if bytes.Contains(name, []byte("HtoD")) || bytes.Contains(name, []byte("DtoH")) || bytes.Contains(name, []byte("HostToDevice")) ||
+		bytes.Contains(name, []byte("DeviceToHost")) {
 		return Copies
 	}
 	if bytes.Contains(name, []byte("PtoP")) || bytes.Contains(name, []byte("PeerToPeer")) {

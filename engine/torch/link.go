@@ -65,7 +65,8 @@ type links struct {
 }
 
 func newLinks() *links {
-	return &links{pages: map[uint64]*[pageIDs]uint16{}, signs: map[string]sign{}, list: make([]operator, 1), time: map[tallied]float64{}, waits: map[waiting]float64{}}
+	return &links{pages: map[uint64]*[pageIDs]uint16{}, signs: map[string]sign{}, list: make([]operator, 1), time: map[tallied]float64{},
+		waits: map[waiting]float64{}}
 }
 
 // slot of an id; nil when there is no room for its page.
@@ -87,11 +88,16 @@ func (l *links) slot(id uint64, make bool) *uint16 {
 
 // silent are operators that launch nothing themselves: views, allocations and what calls others.
 var silent = map[string]bool{
-	"aten::view": true, "aten::t": true, "aten::transpose": true, "aten::as_strided": true, "aten::reshape": true, "aten::empty": true, "aten::empty_like": true, "aten::empty_strided": true,
-	"aten::expand": true, "aten::permute": true, "aten::select": true, "aten::slice": true, "aten::unsqueeze": true, "aten::squeeze": true, "aten::detach": true, "detach": true, "aten::to": true,
-	"aten::_to_copy": true, "aten::_unsafe_view": true, "aten::_reshape_alias": true, "aten::resolve_conj": true, "aten::resolve_neg": true, "aten::narrow": true, "aten::split": true, "aten::chunk": true,
-	"aten::unbind": true, "aten::contiguous": true, "aten::clone": true, "aten::zeros": true, "aten::ones": true, "aten::zeros_like": true, "aten::ones_like": true, "aten::item": true, "aten::alias": true,
-	"aten::lift_fresh": true, "aten::detach_": true, "detach_": true, "aten::flatten": true, "aten::unflatten": true, "aten::set_": true, "aten::resize_": true, "aten::result_type": true,
+	"aten::view": true, "aten::t": true, "aten::transpose": true, "aten::as_strided": true, "aten::reshape": true, "aten::empty": true,
+	"aten::empty_like": true, "aten::empty_strided": true,
+	"aten::expand": true, "aten::permute": true, "aten::select": true, "aten::slice": true, "aten::unsqueeze": true, "aten::squeeze": true,
+	"aten::detach": true, "detach": true, "aten::to": true,
+	"aten::_to_copy": true, "aten::_unsafe_view": true, "aten::_reshape_alias": true, "aten::resolve_conj": true, "aten::resolve_neg": true,
+	"aten::narrow": true, "aten::split": true, "aten::chunk": true,
+	"aten::unbind": true, "aten::contiguous": true, "aten::clone": true, "aten::zeros": true, "aten::ones": true, "aten::zeros_like": true,
+	"aten::ones_like": true, "aten::item": true, "aten::alias": true,
+	"aten::lift_fresh": true, "aten::detach_": true, "detach_": true, "aten::flatten": true, "aten::unflatten": true, "aten::set_": true,
+	"aten::resize_": true, "aten::result_type": true,
 }
 
 // operator keeps which operator an event of the host is.

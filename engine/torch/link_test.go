@@ -44,9 +44,13 @@ func TestOperators(t *testing.T) {
 	l := logOf(t, string(unpacked(t, "operators.json.gz")))
 	got := launchedBy(l)
 	for key, want := range map[string]float64{
-		"products aten::mm 1x16384x14336x4096 pass 1 c10::BFloat16": 186.584, "products aten::mm 1x16384x4096x14336 pass 1 c10::BFloat16": 93.292, "products aten::mm 1x16384x4096x14336 pass 2 c10::BFloat16": 186.584,
-		"products aten::mm 1x14336x4096x16384 pass 3 c10::BFloat16": 186.584, "products aten::mm 1x128256x4096x16384 pass 3 c10::BFloat16": 26.082, "attention aten::_flash_attention_backward": 476.8,
-		"norms aten::_fused_rms_norm": 7.158, "loss aten::_log_softmax": 7.004, "optimizer aten::_fused_adamw_": 11.711, "collectives _allgather_base 436224000 bytes of 8": 134.4, "collectives _reduce_scatter_base 872448000 bytes of 8": 137.6,
+		"products aten::mm 1x16384x14336x4096 pass 1 c10::BFloat16":  186.584,
+		"products aten::mm 1x16384x4096x14336 pass 1 c10::BFloat16":  93.292,
+		"products aten::mm 1x16384x4096x14336 pass 2 c10::BFloat16":  186.584,
+		"products aten::mm 1x14336x4096x16384 pass 3 c10::BFloat16":  186.584,
+		"products aten::mm 1x128256x4096x16384 pass 3 c10::BFloat16": 26.082, "attention aten::_flash_attention_backward": 476.8,
+		"norms aten::_fused_rms_norm": 7.158, "loss aten::_log_softmax": 7.004, "optimizer aten::_fused_adamw_": 11.711,
+		"collectives _allgather_base 436224000 bytes of 8": 134.4, "collectives _reduce_scatter_base 872448000 bytes of 8": 137.6,
 	} {
 		if got[key] != want {
 			t.Errorf("%s: %g ms, want %g", key, got[key], want)
@@ -141,7 +145,8 @@ func twin(t *testing.T, events []json.RawMessage) map[string]float64 {
 			key += fmt.Sprintf(" 1x%dx%dx%d pass %d c10::BFloat16", d[0][0], d[1][1], d[0][1], pass)
 		}
 		if a := k.Args; a.Sends != "" {
-			key = fmt.Sprintf("collectives %s %d bytes of %d", a.Sends, max(a.In, a.Out)*map[string]int64{"BFloat16": 2, "Float": 4}[a.Type], a.Group)
+			key = fmt.Sprintf("collectives %s %d bytes of %d", a.Sends,
+				max(a.In, a.Out)*map[string]int64{"BFloat16": 2, "Float": 4}[a.Type], a.Group)
 		}
 		out[key] += k.Dur / 1e3
 	}
@@ -187,7 +192,8 @@ func TestLinks(t *testing.T) {
 		{"two kernels of one call", []string{op("aten::mm", 1, 3, dims+`,"Input Strides":[[4,1],[1,4]]`), k(3, 9), k(3, 10)}, "aten::mm 8x16x4 pass 1: 2 of 1;"},
 		{"the kernel first", []string{k(3, 9), op("aten::mm", 1, 3, dims+`,"Input Strides":[[4,1],[16,1]]`)}, "aten::mm 8x16x4 pass 2: 1 of 1;"},
 		{"no strides, no thread of autograd", []string{op("aten::mm", 1, 3, dims), k(3, 9)}, "aten::mm 8x16x4 pass 0: 1 of 1; no_strides;"},
-		{"no strides, on the thread of autograd", []string{op("autograd::engine::evaluate_function: MmBackward0", 2, 2, ""), op("aten::mm", 2, 3, dims), op("aten::mm", 1, 4, dims), k(3, 9), k(4, 10), k(4, 11)},
+		{"no strides, on the thread of autograd", []string{op("autograd::engine::evaluate_function: MmBackward0", 2, 2, ""),
+			op("aten::mm", 2, 3, dims), op("aten::mm", 1, 4, dims), k(3, 9), k(4, 10), k(4, 11)},
 			"aten::mm 8x16x4 pass 1: 2 of 1; aten::mm 8x16x4 pass 4: 1 of 1; no_strides;"},
 		{"no shapes", []string{op("aten::mm", 1, 3, ""), k(3, 9)}, "aten::mm: 1 of 1; no_shapes;"},
 		{"shapes that do not fit", []string{op("aten::mm", 1, 3, `,"Input Dims":[[8,4],[5,16]]`), k(3, 9)}, "aten::mm: 1 of 1; no_shapes;"},
@@ -246,7 +252,8 @@ func TestLinksAreBounded(t *testing.T) {
 // TestSizes: what stands in "Input Dims".
 func TestSizes(t *testing.T) {
 	for text, want := range map[string][][]int64{
-		"[[2048, 4096], [], [7]]": {{2048, 4096}, nil, {7}}, "[]": nil, "": nil, "[[[1,2],[3]],[4]]": {nil, {4}}, "[[1,2,3,4,5]]": {{1, 2, 3, 4, 5}},
+		"[[2048, 4096], [], [7]]": {{2048, 4096}, nil, {7}}, "[]": nil, "": nil, "[[[1,2],[3]],[4]]": {nil, {4}},
+		"[[1,2,3,4,5]]": {{1, 2, 3, 4, 5}},
 	} {
 		got, _ := sizesOf([]byte(text))
 		for i := range got {

@@ -41,8 +41,10 @@ type shape struct {
 // shapes of the products of PyTorch, vLLM and SGLang (aten/src/ATen/native/native_functions.yaml; vLLM's
 // csrc/torch_bindings.cpp; sgl-kernel's csrc/common_extension.cc).
 var shapes = map[string]*shape{
-	"aten::mm": {0, 1, false}, "aten::bmm": {0, 1, false}, "aten::matmul": {0, 1, false}, "aten::addmm": {1, 2, false}, "aten::addmm_": {1, 2, false}, "aten::baddbmm": {1, 2, false},
-	"aten::_addmm_activation": {1, 2, false}, "aten::_scaled_mm": {0, 1, false}, "aten::_int_mm": {0, 1, false}, "aten::linear": {0, 1, true},
+	"aten::mm": {0, 1, false}, "aten::bmm": {0, 1, false}, "aten::matmul": {0, 1, false}, "aten::addmm": {1, 2, false},
+	"aten::addmm_": {1, 2, false}, "aten::baddbmm": {1, 2, false},
+	"aten::_addmm_activation": {1, 2, false}, "aten::_scaled_mm": {0, 1, false}, "aten::_int_mm": {0, 1, false},
+	"aten::linear":          {0, 1, true},
 	"_C::cutlass_scaled_mm": {1, 2, false}, "sgl_kernel::fp8_scaled_mm": {0, 1, false}, "sgl_kernel::int8_scaled_mm": {0, 1, false},
 }
 
@@ -171,7 +173,8 @@ func typeOf(v []byte, at int) string {
 }
 
 // widths are the bytes of numbers, as c10d calls their formats (c10/core/ScalarType.h).
-var widths = map[string]int64{"Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Half": 2, "BFloat16": 2, "Int": 4, "Float": 4, "Long": 8, "Double": 8, "Float8_e4m3fn": 1, "Float8_e5m2": 1}
+var widths = map[string]int64{"Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Half": 2, "BFloat16": 2, "Int": 4, "Float": 4, "Long": 8,
+	"Double": 8, "Float8_e4m3fn": 1, "Float8_e5m2": 1}
 
 // collective is the sign of one whose kernel says what was sent (kineto writes that of record_param_comms on kernels of
 // NCCL since PyTorch 2.2); 0 without.
@@ -184,7 +187,8 @@ func (l *links) collective(args []byte) sign {
 	out, _ := argument(args, `"Out msg nelems":`)
 	group, _ := argument(args, `"Group size":`)
 	width := widths[string(unquoted(valueOf(args, `"dtype":`)))]
-	m := startup.Message{Collective: plainName(string(name[:min(len(name), maxKey)])), Bytes: width * int64(min(max(in, out), 1<<48)), Group: int64(min(group, 1<<20))}
+	m := startup.Message{Collective: plainName(string(name[:min(len(name), maxKey)])), Bytes: width * int64(min(max(in, out), 1<<48)),
+		Group: int64(min(group, 1<<20))}
 	l.key = append(append(l.key[:0], "collective "...), m.Collective...)
 	l.key = strconv.AppendInt(append(l.key, ' '), m.Bytes, 10)
 	l.key = strconv.AppendInt(append(l.key, ' '), m.Group, 10)

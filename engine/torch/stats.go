@@ -34,19 +34,22 @@ func ReadStats(r io.Reader) (*startup.Log, error) {
 	}
 	l := &startup.Log{Engine: "torch", Teller: "memory_stats", Servers: 1, Signs: 1}
 	for _, m := range []struct{ key, id, name string }{
-		{"allocated_bytes", "allocated", "Allocated memory"}, {"active_bytes", "active", "Active memory"}, {"requested_bytes", "requested", "Requested memory"},
+		{"allocated_bytes", "allocated", "Allocated memory"}, {"active_bytes", "active", "Active memory"},
+		{"requested_bytes", "requested", "Requested memory"},
 		{"reserved_bytes", "reserved", "GPU reserved memory"}, {"inactive_split_bytes", "inactive_split", "Non-releasable memory"},
 	} {
 		for _, w := range []struct{ key, when string }{{"current", "now"}, {"peak", "peak"}} {
 			if x, ok := stat(all, m.key, w.key); ok {
-				l.Figures = append(l.Figures, startup.Figure{ID: "memory_" + m.id + "_" + w.when, Name: m.name + ", " + w.when, Unit: "MiB", Text: fmt.Sprint(int64(x)), Value: x / (1 << 20), Digits: 2})
+				l.Figures = append(l.Figures, startup.Figure{ID: "memory_" + m.id + "_" + w.when, Name: m.name + ", " + w.when, Unit: "MiB",
+					Text: fmt.Sprint(int64(x)), Value: x / (1 << 20), Digits: 2})
 			}
 		}
 	}
 	if len(l.Figures) == 0 {
 		return nil, &Error{"the statistics have none of the allocator's counters", fixStats}
 	}
-	for key, text := range map[string]string{"num_ooms": "it ran out of memory %d times before this was written", "num_alloc_retries": "the allocator freed all that it kept and asked again %d times"} {
+	for key, text := range map[string]string{"num_ooms": "it ran out of memory %d times before this was written",
+		"num_alloc_retries": "the allocator freed all that it kept and asked again %d times"} {
 		if n, ok := all[key].(float64); ok && n > 0 && n < 1<<53 {
 			l.Note(key, text, int64(n))
 		}

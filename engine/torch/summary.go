@@ -19,8 +19,10 @@ type SummaryReader struct {
 
 // metrics by their names; those of counts have no unit.
 var metrics = map[string]string{
-	"Allocated memory": "allocated", "Active memory": "active", "Requested memory": "requested", "GPU reserved memory": "reserved", "Reserved memory": "reserved", "Non-releasable memory": "inactive_split",
-	"Allocations": "", "Active allocs": "", "GPU reserved segments": "", "Non-releasable allocs": "", "Oversize allocations": "", "Oversize GPU segments": "",
+	"Allocated memory": "allocated", "Active memory": "active", "Requested memory": "requested", "GPU reserved memory": "reserved",
+	"Reserved memory": "reserved", "Non-releasable memory": "inactive_split",
+	"Allocations": "", "Active allocs": "", "GPU reserved segments": "", "Non-releasable allocs": "", "Oversize allocations": "",
+	"Oversize GPU segments": "",
 }
 
 // Line reads one line.
@@ -53,7 +55,8 @@ func (r *SummaryReader) trouble(rest string) {
 	}
 	if rest, ok := startup.After(rest, "cudaMalloc retries:"); ok {
 		if n, ok := startup.Whole(rest); ok && n > 0 {
-			r.log.Note("retries", "the allocator of %s freed all that it kept and asked again %d times: it was short of memory, or of whole pieces of it", r.device, n)
+			r.log.Note("retries", "the allocator of %s freed all that it kept and asked again %d times: it was short of memory, or of "+
+				"whole pieces of it", r.device, n)
 		}
 	}
 }
@@ -81,7 +84,8 @@ func (r *SummaryReader) row(l *startup.Line, cells []string) {
 			continue
 		}
 		r.done[key] = true
-		r.log.Figures = append(r.log.Figures, startup.Figure{ID: "memory_" + id + "_" + when, Name: name + ", " + when, Device: r.device, Unit: "MiB", Text: strings.TrimSpace(cells[1+i]), Value: value, Digits: digits, Line: l.Number})
+		r.log.Figures = append(r.log.Figures, startup.Figure{ID: "memory_" + id + "_" + when, Name: name + ", " + when, Device: r.device,
+			Unit: "MiB", Text: strings.TrimSpace(cells[1+i]), Value: value, Digits: digits, Line: l.Number})
 	}
 }
 

@@ -42,13 +42,17 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "time_products 1380.00 ms a step; time_attention 680.00 ms a step; time_elementwise 160.00 ms a step; time_norms 40.00 ms a step; time_loss 16.00 ms a step; time_optimizer 18.00 ms a step; time_collectives 400.00 ms a step; " +
-		"time_copies 0.06 ms a step; time_other 0.94 ms a step; time_idle 162.00 ms a step; time_step 2457.00 ms a step; memory_allocated_peak 71000.00 MiB; memory_allocated_now 16200.00 MiB; memory_reserved_peak 78848.00 MiB; collectives; other_kernel; no_operators;"
+	want := "time_products 1380.00 ms a step; time_attention 680.00 ms a step; time_elementwise 160.00 ms a step; time_norms 40.00 ms a " +
+		"step; time_loss 16.00 ms a step; time_optimizer 18.00 ms a step; time_collectives 400.00 ms a step; " +
+		"time_copies 0.06 ms a step; time_other 0.94 ms a step; time_idle 162.00 ms a step; time_step 2457.00 ms a step; " +
+		"memory_allocated_peak 71000.00 MiB; memory_allocated_now 16200.00 MiB; memory_reserved_peak 78848.00 MiB; collectives; " +
+		"other_kernel; no_operators;"
 	l := tr.Log()
 	if got := told(l); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if tr.Device != "NVIDIA H100 80GB HBM3" || tr.Devices != 8 || tr.World != 8 || tr.Steps != 2 || len(l.Devices) != 8 || tr.Largest[0].Name != "my_own_kernel(float*)" {
+	if tr.Device != "NVIDIA H100 80GB HBM3" || tr.Devices != 8 || tr.World != 8 || tr.Steps != 2 || len(l.Devices) != 8 ||
+		tr.Largest[0].Name != "my_own_kernel(float*)" {
 		t.Errorf("%+v", tr)
 	}
 }
@@ -56,26 +60,44 @@ func TestTrace(t *testing.T) {
 // TestClasses: names as PyTorch, cuBLAS, cuDNN, Triton, FlashInfer and the engines give them.
 func TestClasses(t *testing.T) {
 	for name, want := range map[string]Class{
-		"ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn": Products, "nvjet_hsh_256x128_64x4_1x2_h_bz_coopA_NTT": Products, "Cijk_Ailk_Bljk_BBS_BH_MT128x128x32": Products,
-		"void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>(Params)": Products, "void splitKreduce_kernel<32, 16, int, float>()": Products, "void gemv2T_kernel_val<int, __nv_bfloat16>()": Products,
-		"void marlin::Marlin<__nv_bfloat16>()": Products, "triton_tem_fused_mm_4": Products,
-		"void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<>()": Attention, "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::gemm::GemmShape>)": Attention,
-		"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>()": Attention, "flashinfer::BatchDecodeWithPagedKVCacheKernel": Attention, "void (anonymous namespace)::softmax_warp_forward<float, float, float, 11, false, false>()": Attention,
-		"kernel_unified_attention_3d":                 Attention,
-		"void vllm::rms_norm_kernel<c10::BFloat16>()": Norms, "flashinfer::norm::FusedAddRMSNormKernel": Norms, "void at::native::(anonymous namespace)::cuComputeGradInput_layernorm()": Norms,
-		"void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>()": Elementwise, "void vllm::rotary_embedding_kernel<c10::BFloat16, true>()": Elementwise, "triton_poi_fused_mul_silu_3": Elementwise,
-		"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()": Elementwise, "void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda>()": Elementwise,
-		"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL": Collectives, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>()": Collectives, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t": Collectives,
-		"void at::native::multi_tensor_apply_kernel<LpNormFunctor>()": Optimizer, "kOptimizerStatic8bit2StateBlockwise": Optimizer,
-		"void nll_loss_forward_reduce_cuda_kernel_2d<float>()": Loss, "_liger_cross_entropy_kernel": Loss,
-		"fused_moe_kernel": Experts, "void vllm::moe::topkGatingSoftmax<8>()": Experts, "void kDequantizeBlockwise<__nv_bfloat16, 512, 64, 8, 2>()": Unpacking,
+		"ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_tn": Products, "nvjet_hsh_256x128_64x4_1x2_h_bz_coopA_NTT": Products,
+		"Cijk_Ailk_Bljk_BBS_BH_MT128x128x32":                                            Products,
+		"void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>(Params)": Products,
+		"void splitKreduce_kernel<32, 16, int, float>()":                                Products,
+		"void gemv2T_kernel_val<int, __nv_bfloat16>()":                                  Products,
+		"void marlin::Marlin<__nv_bfloat16>()":                                          Products, "triton_tem_fused_mm_4": Products,
+		"void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<>()":                                         Attention,
+		"fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::gemm::GemmShape>)": Attention,
+		"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>()":                                                   Attention,
+		"flashinfer::BatchDecodeWithPagedKVCacheKernel":                                                                Attention,
+		"void (anonymous namespace)::softmax_warp_forward<float, float, float, 11, false, false>()":                    Attention,
+		"kernel_unified_attention_3d":                                                                                  Attention,
+		"void vllm::rms_norm_kernel<c10::BFloat16>()":                                                                  Norms,
+		"flashinfer::norm::FusedAddRMSNormKernel":                                                                      Norms,
+		"void at::native::(anonymous namespace)::cuComputeGradInput_layernorm()":                                       Norms,
+		"void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>()":                                           Elementwise,
+		"void vllm::rotary_embedding_kernel<c10::BFloat16, true>()":                                                    Elementwise,
+		"triton_poi_fused_mul_silu_3":                                                                                  Elementwise,
+		"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()":                                        Elementwise,
+		"void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda>()":                                      Elementwise,
+		"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL":                                                                 Collectives,
+		"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>()":                                                    Collectives,
+		"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t":                                                                   Collectives,
+		"void at::native::multi_tensor_apply_kernel<LpNormFunctor>()":                                                  Optimizer,
+		"kOptimizerStatic8bit2StateBlockwise":                                                                          Optimizer,
+		"void nll_loss_forward_reduce_cuda_kernel_2d<float>()":                                                         Loss,
+		"_liger_cross_entropy_kernel":                                                                                  Loss,
+		"fused_moe_kernel":                                                                                             Experts,
+		"void vllm::moe::topkGatingSoftmax<8>()":                                                                       Experts,
+		"void kDequantizeBlockwise<__nv_bfloat16, 512, 64, 8, 2>()":                                                    Unpacking,
 		"": Other, "my_kernel": Other,
 	} {
 		if got := classOf([]byte(name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	for name, want := range map[string]Class{"Memcpy HtoD (Pageable -> Device)": Copies, "Memcpy DtoH (Device -> Pinned)": Copies, "Memcpy DtoD (Device -> Device)": Elementwise, "Memcpy PtoP (Device -> Device)": Collectives} {
+	for name, want := range map[string]Class{"Memcpy HtoD (Pageable -> Device)": Copies, "Memcpy DtoH (Device -> Pinned)": Copies,
+		"Memcpy DtoD (Device -> Device)": Elementwise, "Memcpy PtoP (Device -> Device)": Collectives} {
 		if got := copyClass([]byte(name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -158,9 +180,12 @@ func TestUnion(t *testing.T) {
 // TestSummary: both layouts, and their units, all of 1,024.
 func TestSummary(t *testing.T) {
 	for name, want := range map[string]string{
-		"summary-2.8.txt": "memory_allocated_now 16200 MiB; memory_allocated_peak 71000 MiB; memory_active_now 16200 MiB; memory_active_peak 71010 MiB; memory_requested_now 16190 MiB; memory_requested_peak 70890 MiB; " +
-			"memory_reserved_now 78848 MiB; memory_reserved_peak 78848 MiB; memory_inactive_split_now 660 MiB; memory_inactive_split_peak 1830 MiB; retries;",
-		"summary-1.7.txt": "memory_allocated_now 2720 MiB; memory_allocated_peak 2967 MiB; memory_active_now 2720 MiB; memory_active_peak 2967 MiB; memory_reserved_now 3054 MiB; memory_reserved_peak 3054 MiB; " +
+		"summary-2.8.txt": "memory_allocated_now 16200 MiB; memory_allocated_peak 71000 MiB; memory_active_now 16200 MiB; " +
+			"memory_active_peak 71010 MiB; memory_requested_now 16190 MiB; memory_requested_peak 70890 MiB; " +
+			"memory_reserved_now 78848 MiB; memory_reserved_peak 78848 MiB; memory_inactive_split_now 660 MiB; " +
+			"memory_inactive_split_peak 1830 MiB; retries;",
+		"summary-1.7.txt": "memory_allocated_now 2720 MiB; memory_allocated_peak 2967 MiB; memory_active_now 2720 MiB; " +
+			"memory_active_peak 2967 MiB; memory_reserved_now 3054 MiB; memory_reserved_peak 3054 MiB; " +
 			"memory_inactive_split_now 0.77 MiB; memory_inactive_split_peak 84.00 MiB; ran_out;",
 	} {
 		l, err := startuptest.Read(bytes.NewReader(file(t, name)), &SummaryReader{})
@@ -190,14 +215,16 @@ func TestStats(t *testing.T) {
 // TestSniff: files by their first bytes.
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]Kind{
-		"\x1f\x8b\x08": GZip, "\x80\x04\x95": Pickle, "\x80\x02}q": Pickle, "PK\x03\x04": Archive, "{\n  \"schemaVersion\": 1": TraceFile, "[{": TraceFile, "\ufeff {": TraceFile,
+		"\x1f\x8b\x08": GZip, "\x80\x04\x95": Pickle, "\x80\x02}q": Pickle, "PK\x03\x04": Archive, "{\n  \"schemaVersion\": 1": TraceFile,
+		"[{": TraceFile, "\ufeff {": TraceFile,
 		`{"allocated_bytes.all.peak": 1}`: StatsFile, `{"traceEvents":[{"name":"allocated_bytes"`: TraceFile, "[2025-10-16 09:06:09] server_args=": Text, "{model=x}": Text, "INFO 01-01": Text, "": Text, "\x80": Text,
 	} {
 		if got := Sniff([]byte(head)); got != want {
 			t.Errorf("%q is %d, want %d", head, got, want)
 		}
 	}
-	if e, ok := errors.AsType[*Error](Refused(Archive)); !ok || !strings.Contains(e.Problem, "never") || !strings.Contains(e.Fix, "_dump_snapshot") {
+	if e, ok := errors.AsType[*Error](Refused(Archive)); !ok || !strings.Contains(e.Problem, "never") ||
+		!strings.Contains(e.Fix, "_dump_snapshot") {
 		t.Errorf("%+v", e)
 	}
 	if Refused(Text) != nil || Refused(GZip) != nil || Refused(Pickle) != nil {
@@ -227,7 +254,8 @@ func FuzzTrace(f *testing.F) {
 		}
 		sums := map[string]float64{}
 		for _, o := range l.Operators {
-			if sums["time_"+o.Class] += o.MS; !(o.MS >= 0) || o.Calls < 0 || o.Product != nil && !(o.Product.FLOPs() > 0) || o.Message != nil && o.Message.Bytes < 0 {
+			if sums["time_"+o.Class] += o.MS; !(o.MS >= 0) || o.Calls < 0 || o.Product != nil && !(o.Product.FLOPs() > 0) ||
+				o.Message != nil && o.Message.Bytes < 0 {
 				t.Errorf("%+v", o)
 			}
 		}

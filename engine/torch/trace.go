@@ -74,7 +74,8 @@ type reader struct {
 
 // ReadTrace reads the JSON that torch.profiler exports, of any length in bounded memory.
 func ReadTrace(r io.Reader) (*Trace, error) {
-	x := &reader{s: newScanner(r), begin: math.Inf(1), end: math.Inf(-1), marked: map[string]bool{}, ran: map[string]*union{}, unknown: map[string]float64{}, classes: map[string]Class{}, memory: map[int64]*Memory{}, links: newLinks()}
+	x := &reader{s: newScanner(r), begin: math.Inf(1), end: math.Inf(-1), marked: map[string]bool{}, ran: map[string]*union{},
+		unknown: map[string]float64{}, classes: map[string]Class{}, memory: map[int64]*Memory{}, links: newLinks()}
 	err := x.whole()
 	cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	switch {

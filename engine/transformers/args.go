@@ -63,7 +63,8 @@ func loads(c *pycall.Call) bool {
 		return true
 	}
 	class := strings.TrimSuffix(c.Name, ".from_pretrained")
-	return class != c.Name && !strings.HasSuffix(class, "Tokenizer") && !strings.HasSuffix(class, "TokenizerFast") && !strings.HasSuffix(class, "Processor") && !strings.HasSuffix(class, "Config") && !strings.HasSuffix(class, "FeatureExtractor")
+	return class != c.Name && !strings.HasSuffix(class, "Tokenizer") && !strings.HasSuffix(class, "TokenizerFast") &&
+		!strings.HasSuffix(class, "Processor") && !strings.HasSuffix(class, "Config") && !strings.HasSuffix(class, "FeatureExtractor")
 }
 
 // load reads the model's name and the keywords of its call. Of a pipeline the first word is the task.
@@ -113,20 +114,26 @@ func (l *launch) unread(name string, v *pycall.Value) {
 
 // beside are keywords without bearing on memory.
 var beside = map[string]bool{
-	"model": true, "pretrained_model_name_or_path": true, "task": true, "tokenizer": true, "trust_remote_code": true, "revision": true, "token": true, "use_auth_token": true, "cache_dir": true, "local_files_only": true, "use_safetensors": true,
-	"low_cpu_mem_usage": true, "subfolder": true, "variant": true, "force_download": true, "do_sample": true, "temperature": true, "top_k": true, "top_p": true, "min_p": true, "repetition_penalty": true, "pad_token_id": true, "eos_token_id": true,
-	"streamer": true, "use_cache": true, "stopping_criteria": true, "min_new_tokens": true, "input_ids": true, "attention_mask": true, "return_dict_in_generate": true, "framework": true,
+	"model": true, "pretrained_model_name_or_path": true, "task": true, "tokenizer": true, "trust_remote_code": true, "revision": true,
+	"token": true, "use_auth_token": true, "cache_dir": true, "local_files_only": true, "use_safetensors": true,
+	"low_cpu_mem_usage": true, "subfolder": true, "variant": true, "force_download": true, "do_sample": true, "temperature": true,
+	"top_k": true, "top_p": true, "min_p": true, "repetition_penalty": true, "pad_token_id": true, "eos_token_id": true,
+	"streamer": true, "use_cache": true, "stopping_criteria": true, "min_new_tokens": true, "input_ids": true, "attention_mask": true,
+	"return_dict_in_generate": true, "framework": true,
 }
 
 var loadKeys = map[string]func(*launch, *pycall.Value) error{
-	"dtype": castKey, "torch_dtype": castKey, "quantization_config": quantKey, "attn_implementation": attentionKey, "device_map": mapKey, "device": mapKey, "max_memory": memoryKey, "tp_plan": tensorKey,
+	"dtype": castKey, "torch_dtype": castKey, "quantization_config": quantKey, "attn_implementation": attentionKey, "device_map": mapKey,
+	"device": mapKey, "max_memory": memoryKey, "tp_plan": tensorKey,
 	"load_in_4bit": bitsKey("fp4"), "load_in_8bit": bitsKey("bnb-int8"),
 }
 
 var generateKeys = map[string]func(*launch, *pycall.Value) error{
-	"max_length": numberKey(func(p *plan.Plan) *plan.Int { return &p.Context }), "max_new_tokens": numberKey(func(p *plan.Plan) *plan.Int { return &p.OutputTokens }),
+	"max_length":           numberKey(func(p *plan.Plan) *plan.Int { return &p.Context }),
+	"max_new_tokens":       numberKey(func(p *plan.Plan) *plan.Int { return &p.OutputTokens }),
 	"cache_implementation": cacheKey, "cache_config": cacheConfigKey, "assistant_model": assistantKey,
-	"num_assistant_tokens": numberKey(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }), "prompt_lookup_num_tokens": numberKey(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
+	"num_assistant_tokens":     numberKey(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
+	"prompt_lookup_num_tokens": numberKey(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
 }
 
 func numberKey(field func(*plan.Plan) *plan.Int) func(*launch, *pycall.Value) error {
@@ -163,7 +170,8 @@ func quantKey(l *launch, v *pycall.Value) error {
 	for _, a := range v.Call.Args {
 		given[a.Name] = a.Value.Text
 		switch a.Name {
-		case "load_in_4bit", "load_in_8bit", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant", "bnb_4bit_compute_dtype", "llm_int8_threshold":
+		case "load_in_4bit", "load_in_8bit", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant", "bnb_4bit_compute_dtype",
+			"llm_int8_threshold":
 		default:
 			l.unread(a.Name, a.Value)
 		}

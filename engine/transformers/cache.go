@@ -83,7 +83,8 @@ func (s *sizer) stateBytes(c *model.Cache) unit.Bytes {
 }
 
 func (c *caches) add(layers int64, m *model.Cache, latent *model.Attn, window bool) {
-	r := cacheRows{layers: layers, elems: m.K + m.V, larger: max(m.K, m.V), origin: fmt.Sprintf("%d KV heads × (%d + %d)", m.KVHeads, m.DimK, m.DimV)}
+	r := cacheRows{layers: layers, elems: m.K + m.V, larger: max(m.K, m.V),
+		origin: fmt.Sprintf("%d KV heads × (%d + %d)", m.KVHeads, m.DimK, m.DimV)}
 	switch {
 	case m.Class == model.LatentKV && latent != nil:
 		k := latent.Heads * (latent.Latent.Nope + latent.Latent.Rope)
@@ -124,11 +125,13 @@ func (c *caches) items(b *ledger.Book, l engine.Load) (out []ledger.Item) {
 		if c.bits > 0 {
 			basis = ledger.Derived // packing is the back end's own
 		}
-		out = append(out, ledger.Known("kv_cache", "KV cache", sum, basis, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#transformers-cache"))
+		out = append(out, ledger.Known("kv_cache", "KV cache", sum, basis, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#transformers-cache"))
 	}
 	if c.state > 0 {
 		n := b.Mul(seqs, b.Size("state", c.state, "convolution and scan states of all layers"))
-		out = append(out, ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#recurrent-state"))
+		out = append(out, ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#recurrent-state"))
 	}
 	return out
 }

@@ -47,7 +47,8 @@ func (Engine) Command(j *engine.Job) string {
 
 func callOf(j *engine.Job) *call {
 	p := j.Plan
-	c := &call{class: autoClass(j.Model), load: []string{fmt.Sprintf("%q", j.CheckpointName()), fmt.Sprintf("dtype=%q", castTo(j))}, ranks: p.TP}
+	c := &call{class: autoClass(j.Model), load: []string{fmt.Sprintf("%q", j.CheckpointName()), fmt.Sprintf("dtype=%q", castTo(j))},
+		ranks: p.TP}
 	c.load = append(c.load, placement(j))
 	if p.Attention != defaultAttention(j.Version) {
 		c.load = append(c.load, fmt.Sprintf("attn_implementation=%q", attentionNames[p.Attention]))
@@ -133,7 +134,8 @@ func (Engine) Script(j *engine.Job) string {
 	if c.ranks > 1 {
 		start = fmt.Sprintf("torchrun --nproc-per-node %d run.py", c.ranks)
 	}
-	lines := []string{"# " + start, "from transformers import " + strings.Join(names, ", "), "", "tokenizer = AutoTokenizer.from_pretrained(" + c.load[0] + ")", "model = " + c.class + ".from_pretrained("}
+	lines := []string{"# " + start, "from transformers import " + strings.Join(names, ", "), "",
+		"tokenizer = AutoTokenizer.from_pretrained(" + c.load[0] + ")", "model = " + c.class + ".from_pretrained("}
 	lines = append(lines, indented(c.load)...)
 	lines = append(lines, ")", `inputs = tokenizer("Memory is", return_tensors="pt").to(model.device)`, "output = model.generate(", "    **inputs,")
 	lines = append(lines, indented(c.generate)...)

@@ -35,7 +35,8 @@ type widths struct {
 
 func (s *sizer) widthsOf(pl *engine.Placed, c *caches) widths {
 	m := s.job.Model
-	w := widths{forward: engine.ForwardOf(pl.Kinds, m.Hidden, s.choices()), hidden: m.Hidden, vocab: m.Vocab, format: engine.ActivationFormat(m), post: pl.Post, kinds: pl.Kinds}
+	w := widths{forward: engine.ForwardOf(pl.Kinds, m.Hidden, s.choices()), hidden: m.Hidden, vocab: m.Vocab,
+		format: engine.ActivationFormat(m), post: pl.Post, kinds: pl.Kinds}
 	for i := range pl.Kinds {
 		for o := range pl.Kinds[i].Kind.Ops {
 			if a := pl.Kinds[i].Kind.Ops[o].Attn; a != nil && pl.Kinds[i].Kind.Ops[o].Kind == model.Attention {
@@ -118,14 +119,16 @@ func wide(it ledger.Item) ledger.Item { return it.Band(it.Bytes*7/10, it.Bytes*3
 
 func (s *sizer) feedForward(b *ledger.Book, w *widths, l engine.Load, prompt int64) phase {
 	n := w.forward.Peak(b, tokensOf(b, l, prompt), w.format.BlockBytes)
-	it := ledger.Known("activations", "activations of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")
+	it := ledger.Known("activations", "activations of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak")
 	return s.beside(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
 }
 
 // beside adds what stands through all layers of the prompt: its mask, and a matrix unpacked.
 func (s *sizer) beside(out phase, b *ledger.Book, w *widths, l engine.Load, prompt int64) phase {
 	if bytes, why := s.mask(w, l, prompt); bytes > 0 {
-		n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("queries", prompt, "prompt"), b.Int("keys", prompt, "prompt"), b.Int("mask_bytes", bytes, why))
+		n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("queries", prompt, "prompt"), b.Int("keys", prompt, "prompt"),
+			b.Int("mask_bytes", bytes, why))
 		it := ledger.Known("workspace", "attention mask", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "masking_utils.py")
 		if l.Sequences > 1 && !w.windowed(prompt) && s.job.Plan.Attention != "eager" {
 			it = it.Band(0, it.High) // prompts of equal length need none
@@ -134,7 +137,8 @@ func (s *sizer) beside(out phase, b *ledger.Book, w *widths, l engine.Load, prom
 	}
 	if w.unpacked > 0 {
 		n := b.Mul(b.Int("elements", w.unpacked, "largest quantised matrix"), b.Int("bytes", w.format.BlockBytes, w.format.Name))
-		out = append(out, ledger.Known("workspace", "matrix unpacked for a product", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "bitsandbytes: matmul_4bit"))
+		out = append(out, ledger.Known("workspace", "matrix unpacked for a product", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+			"bitsandbytes: matmul_4bit"))
 	}
 	return out
 }
@@ -172,8 +176,10 @@ func (s *sizer) attention(b *ledger.Book, w *widths, l engine.Load, prompt int64
 		return nil
 	}
 	elems := float64(w.heads*w.dimK+w.kvHeads*(w.dimK+w.dimV)) + (1+engine.Streams)*float64(w.hidden)
-	n := b.Mul(tokensOf(b, l, prompt), b.In("elements", elems, "queries, keys, values and the streams beside them"), b.Int("bytes", w.format.BlockBytes, w.format.Name))
-	it := ledger.Known("activations", "queries, keys and values of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")
+	n := b.Mul(tokensOf(b, l, prompt), b.In("elements", elems, "queries, keys, values and the streams beside them"),
+		b.Int("bytes", w.format.BlockBytes, w.format.Name))
+	it := ledger.Known("activations", "queries, keys and values of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak")
 	out := s.beside(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
 	bytes, _ := s.mask(w, l, prompt)
 	if s.repeats(w, bytes > 0) {
@@ -190,7 +196,8 @@ func (s *sizer) attention(b *ledger.Book, w *widths, l engine.Load, prompt int64
 func (s *sizer) repeated(b *ledger.Book, w *widths, sequences, tokens int64) ledger.Item {
 	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("tokens", tokens, "keys of one layer"), b.Int("heads", w.heads, "this device"),
 		b.Int("dimensions", w.dimK+w.dimV, "of a key and a value"), b.Int("bytes", w.format.BlockBytes, w.format.Name))
-	return ledger.Known("workspace", "keys and values repeated for every head", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "integrations/sdpa_attention.py (repeat_kv)")
+	return ledger.Known("workspace", "keys and values repeated for every head", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"integrations/sdpa_attention.py (repeat_kv)")
 }
 
 // logits of the prompt, or of its last token.
@@ -206,7 +213,8 @@ func (s *sizer) logits(b *ledger.Book, w *widths, l engine.Load, prompt int64) p
 	n := b.Mul(rows, b.Int("vocabulary", w.vocab, "model"), b.Int("bytes_per_logit", r.Value.bytes, r.Value.why))
 	it := ledger.Known("logits", "logits", n, ledger.Derived, ledger.Ephemeral, ledger.Device, r.Source)
 	stream := b.Mul(tokensOf(b, l, prompt), b.Int("hidden", w.hidden, "model"), b.Int("bytes", w.format.BlockBytes, w.format.Name))
-	return phase{it, ledger.Known("activations", "last hidden states", stream, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")}
+	return phase{it, ledger.Known("activations", "last hidden states", stream, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak")}
 }
 
 // growth is what a step at full length takes: a layer's keys are copied to append one, a quantised cache
@@ -216,7 +224,8 @@ func (s *sizer) growth(b *ledger.Book, w *widths, l engine.Load) (out phase) {
 		return nil
 	}
 	book := func(name string, elems int64, origin string) {
-		n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("tokens", l.Context, "context"), b.Int("elements", elems, origin), b.Int("bytes", w.format.BlockBytes, w.format.Name))
+		n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("tokens", l.Context, "context"), b.Int("elements", elems, origin),
+			b.Int("bytes", w.format.BlockBytes, w.format.Name))
 		out = append(out, ledger.Known("workspace", name, n, ledger.Derived, ledger.Ephemeral, ledger.Device, "cache_utils.py"))
 	}
 	quantised := quantBits[dtype.FindFormat(s.job.Plan.KV)] > 0

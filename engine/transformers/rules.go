@@ -30,8 +30,10 @@ type logitRule struct {
 }
 
 var logitRules = []engine.Since[logitRule]{
-	{From: engine.V(0, 0, 0), Value: logitRule{true, 6, "2 logits + 4 fp32, of the whole prompt"}, Source: "modeling_llama.py: logits.float()"},
-	{From: engine.V(4, 45, 0), Value: logitRule{false, 10, "2 logits + 4 fp32 + 4 probabilities, of the last token"}, Source: "2024-08-23 (#31292): num_logits_to_keep"},
+	{From: engine.V(0, 0, 0), Value: logitRule{true, 6, "2 logits + 4 fp32, of the whole prompt"},
+		Source: "modeling_llama.py: logits.float()"},
+	{From: engine.V(4, 45, 0), Value: logitRule{false, 10, "2 logits + 4 fp32 + 4 probabilities, of the last token"},
+		Source: "2024-08-23 (#31292): num_logits_to_keep"},
 }
 
 // slidingRule says how sliding layers are cached.

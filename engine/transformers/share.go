@@ -15,7 +15,8 @@ func (s *sizer) Shares() []engine.Share {
 		for n := range r.Count {
 			at := int(r.Index + n)
 			part := float64(r.Last-r.First) / float64(max(1, all))
-			out = append(out, engine.Share{Device: at, Backend: engine.TorchBackend(s.job.Device(int64(at))), Dense: part, Experts: part, Cache: part})
+			out = append(out, engine.Share{Device: at, Backend: engine.TorchBackend(s.job.Device(int64(at))), Dense: part, Experts: part,
+				Cache: part})
 		}
 	}
 	out[len(out)-1].Head = 1

@@ -33,7 +33,8 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s := &sizer{job: j}
 	for i := range placed {
 		c := s.cachesOf(engine.WithDraft(j, &placed[i], placed[i].Kinds))
-		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i], engine.Speaking), caches: c, widths: s.widthsOf(&placed[i], &c)})
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(),
+			others: engine.OtherParts(nil, j, &placed[i], engine.Speaking), caches: c, widths: s.widthsOf(&placed[i], &c)})
 	}
 	return s, nil
 }
@@ -69,12 +70,14 @@ func driver(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	if pl.Parallel.TP > 1 {
 		c, id, name = contextTP, "collectives", "CUDA context, cuBLAS, NCCL"
 	}
-	it := ledger.Known(id, name, b.Size("context", gib(c.value), "public logs of engines on PyTorch"), ledger.Measured, ledger.Persistent, ledger.Device, "device total less what is free before loading, public logs")
+	it := ledger.Known(id, name, b.Size("context", gib(c.value), "public logs of engines on PyTorch"), ledger.Measured, ledger.Persistent,
+		ledger.Device, "device total less what is free before loading, public logs")
 	return it.Band(gib(c.low), gib(c.high))
 }
 
 // prints is what torch says afterwards.
 func prints(items []ledger.Item) []engine.Print {
 	t := ledger.At(items, ledger.Device)
-	return []engine.Print{{Name: "torch.cuda.max_memory_allocated", Value: t.Bytes.GiB(), Text: strconv.FormatFloat(t.Bytes.GiB(), 'f', 2, 64), Unit: "GiB", Low: t.Low.GiB(), High: t.High.GiB()}}
+	return []engine.Print{{Name: "torch.cuda.max_memory_allocated", Value: t.Bytes.GiB(),
+		Text: strconv.FormatFloat(t.Bytes.GiB(), 'f', 2, 64), Unit: "GiB", Low: t.Low.GiB(), High: t.High.GiB()}}
 }

@@ -52,15 +52,20 @@ func (Engine) Check(j *engine.Job) error {
 	p := j.Plan
 	switch {
 	case p.TP > 1 && j.Version.Before(tensorParallel):
-		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true, Message: fmt.Sprintf("transformers %s has no tensor parallelism", j.Version), Fix: fmt.Sprintf("transformers@%s or newer, or pp", tensorParallel)}
+		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
+			Message: fmt.Sprintf("transformers %s has no tensor parallelism", j.Version),
+			Fix:     fmt.Sprintf("transformers@%s or newer, or pp", tensorParallel)}
 	case p.Attention == "sdpa" && j.Version.Before(attentionDefault.From):
-		return &plan.Problem{Field: "attention", Value: p.Attention, Impossible: true, Message: fmt.Sprintf("transformers %s has no sdpa attention", j.Version), Fix: "eager or flash"}
+		return &plan.Problem{Field: "attention", Value: p.Attention, Impossible: true,
+			Message: fmt.Sprintf("transformers %s has no sdpa attention", j.Version), Fix: "eager or flash"}
 	}
 	if err := checkFlash(j); err != nil {
 		return err
 	}
 	if r := dtype.FindRecipe(p.Weights); r != nil && r.Store == dtype.GGUF {
-		return &plan.Problem{Field: "weights", Value: p.Weights, Impossible: true, Message: fmt.Sprintf("transformers unpacks GGUF files as it loads them, so that %s does not stay as it is", r.Title), Fix: "bf16, nf4 or bnb-int8; llama.cpp for the file"}
+		return &plan.Problem{Field: "weights", Value: p.Weights, Impossible: true,
+			Message: fmt.Sprintf("transformers unpacks GGUF files as it loads them, so that %s does not stay as it is", r.Title),
+			Fix:     "bf16, nf4 or bnb-int8; llama.cpp for the file"}
 	}
 	return checkCache(j)
 }
@@ -88,14 +93,17 @@ func checkCache(j *engine.Job) error {
 	bits, quantised := quantBits[f]
 	switch {
 	case quantised && j.Version.Before(quantizedCache):
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers %s has no quantised cache", j.Version), Fix: "transformers@" + quantizedCache.String() + " or newer"}
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers %s has no quantised cache", j.Version),
+			Fix: "transformers@" + quantizedCache.String() + " or newer"}
 	case quantised && bits > 0:
 	case f == dtype.BF16 || f == dtype.F16 || f == dtype.F32:
 	default:
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers keeps no cache in %s", p.KV), Fix: "bf16, int8, int4 or i2"}
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers keeps no cache in %s", p.KV),
+			Fix: "bf16, int8, int4 or i2"}
 	}
 	if dtype.FindFormat(p.KVV) != f {
-		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "transformers keeps keys and values in one format", Fix: "leave kv_v out"}
+		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "transformers keeps keys and values in one format",
+			Fix: "leave kv_v out"}
 	}
 	return nil
 }

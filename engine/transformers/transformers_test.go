@@ -25,7 +25,8 @@ func find(t *testing.T, items []ledger.Item, name string) *ledger.Item {
 
 // TestLogits: until 4.44 the logits of the whole prompt stood in 16 bits and in fp32 at once.
 func TestLogits(t *testing.T) {
-	c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 44, 0), Plan: plan.Plan{Context: 8192, PromptTokens: 6144}}
+	c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 44, 0),
+		Plan: plan.Plan{Context: 8192, PromptTokens: 6144}}
 	it := find(t, c.Ranks(t, Engine{})[0].Items, "logits")
 	if it == nil || it.Bytes != 6144*128256*6 {
 		t.Errorf("4.44: %+v", it)
@@ -82,7 +83,8 @@ func TestCacheOfALoad(t *testing.T) {
 		{"llama-3.1-8b", "int4", Latest, 100, 1, 100 * 131072},
 		{"mistral-7b-v0.1", "int4", Latest, 8320, 1, 8192*36864 + 128*131072}, // a quantised cache has no windows
 	} {
-		_, s := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: plan.Int(c.context), KV: c.kv}}.Sizer(t, Engine{})
+		_, s := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: plan.Int(c.context), KV: c.kv}}.Sizer(t,
+			Engine{})
 		r := s.Size(nil, engine.Load{Context: c.context, Sequences: c.sequences})[0]
 		if got := ledger.Find(r.Items, "kv_cache").Bytes; got != c.want {
 			t.Errorf("%s in %q, %d × %d: %d bytes, want %d", c.model, c.kv, c.sequences, c.context, got, c.want)
@@ -126,15 +128,19 @@ func TestEagerScoresStandInTheLedger(t *testing.T) {
 
 // TestLargestPhase: what is booked is the largest of the phases, and no other is larger.
 func TestLargestPhase(t *testing.T) {
-	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gemma-3-27b", "mixtral-8x7b", "qwen3-next-80b-a3b", "mamba2-2.7b", "bloom-7b1"} {
+	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gemma-3-27b", "mixtral-8x7b", "qwen3-next-80b-a3b", "mamba2-2.7b",
+		"bloom-7b1"} {
 		for _, attention := range []string{"eager", "sdpa", "flash"} {
 			for _, v := range []engine.Version{engine.V(4, 40, 0), engine.V(4, 53, 0), Latest} {
-				_, es := enginetest.Case{Model: model, Version: v, Plan: plan.Plan{Context: 8192, PromptTokens: 6000, Attention: attention}}.Sizer(t, Engine{})
+				_, es := enginetest.Case{Model: model, Version: v,
+					Plan: plan.Plan{Context: 8192, PromptTokens: 6000, Attention: attention}}.Sizer(t, Engine{})
 				s := es.(*sizer)
-				for _, l := range []engine.Load{{Context: 2200, Sequences: 1}, {Context: 8192, Sequences: 7}, {Context: 100000, Sequences: 1}} {
+				for _, l := range []engine.Load{{Context: 2200, Sequences: 1}, {Context: 8192, Sequences: 7},
+					{Context: 100000, Sequences: 1}} {
 					w, prompt := &s.ranks[0].widths, engine.Prompt(s.job, l)
 					got, most := s.largest(nil, w, l).bytes(), unit.Bytes(0)
-					for _, p := range []phase{s.feedForward(nil, w, l, prompt), s.attention(nil, w, l, prompt), s.logits(nil, w, l, prompt), s.growth(nil, w, l)} {
+					for _, p := range []phase{s.feedForward(nil, w, l, prompt), s.attention(nil, w, l, prompt), s.logits(nil, w, l, prompt),
+						s.growth(nil, w, l)} {
 						most = max(most, p.bytes())
 					}
 					if got != most {
@@ -156,11 +162,14 @@ func TestMasks(t *testing.T) {
 		prompt    int64
 		want      int64
 	}{
-		{"llama-3.1-8b", "sdpa", Latest, 1, 5000, 0}, {"llama-3.1-8b", "sdpa", Latest, 2, 5000, 1}, {"llama-3.1-8b", "sdpa", engine.V(4, 52, 0), 2, 5000, 2},
+		{"llama-3.1-8b", "sdpa", Latest, 1, 5000, 0}, {"llama-3.1-8b", "sdpa", Latest, 2, 5000, 1},
+		{"llama-3.1-8b", "sdpa", engine.V(4, 52, 0), 2, 5000, 2},
 		{"llama-3.1-8b", "eager", Latest, 1, 5000, 2}, {"llama-3.1-8b", "flash", Latest, 9, 5000, 0},
-		{"gemma-3-27b", "sdpa", Latest, 1, 1000, 0}, {"gemma-3-27b", "sdpa", Latest, 1, 1024, 1}, {"mamba2-2.7b", "eager", Latest, 3, 100, 0},
+		{"gemma-3-27b", "sdpa", Latest, 1, 1000, 0}, {"gemma-3-27b", "sdpa", Latest, 1, 1024, 1},
+		{"mamba2-2.7b", "eager", Latest, 3, 100, 0},
 	} {
-		_, es := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: 8192, Attention: c.attention}}.Sizer(t, Engine{})
+		_, es := enginetest.Case{Model: c.model, Version: c.version, Plan: plan.Plan{Context: 8192, Attention: c.attention}}.Sizer(t,
+			Engine{})
 		s := es.(*sizer)
 		if got, _ := s.mask(&s.ranks[0].widths, engine.Load{Context: 8192, Sequences: c.sequences}, c.prompt); got != c.want {
 			t.Errorf("%s, %s, %s: %d bytes a pair, want %d", c.model, c.attention, c.version, got, c.want)
@@ -206,11 +215,13 @@ func TestWholeLayersOnDevices(t *testing.T) {
 
 // TestLaws over kinds of models, machines and versions.
 func TestLaws(t *testing.T) {
-	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "mamba2-2.7b", "mixtral-8x7b", "bloom-7b1"} {
+	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "mamba2-2.7b",
+		"mixtral-8x7b", "bloom-7b1"} {
 		for _, on := range []string{"h100", "2xrtx-4090", "8xh200", ""} {
 			for _, v := range []engine.Version{engine.V(4, 36, 0), engine.V(4, 44, 0), engine.V(4, 55, 0), Latest} {
 				for _, attention := range []string{"eager", "sdpa", "flash"} {
-					j, s := enginetest.Case{Model: model, Hardware: on, Version: v, Plan: plan.Plan{Context: 9001, Sequences: 5, PromptTokens: 7000, Attention: attention}}.Sizer(t, Engine{})
+					j, s := enginetest.Case{Model: model, Hardware: on, Version: v,
+						Plan: plan.Plan{Context: 9001, Sequences: 5, PromptTokens: 7000, Attention: attention}}.Sizer(t, Engine{})
 					b := &ledger.Book{}
 					for _, r := range s.Size(b, j.Load()) {
 						enginetest.CheckRank(t, b, &r)
@@ -242,11 +253,13 @@ func TestRefusals(t *testing.T) {
 		test        enginetest.Case
 	}{
 		{"old tp", "tp", enginetest.Case{Model: "llama-3.1-8b", Hardware: "2xh100", Version: engine.V(4, 40, 0), Plan: plan.Plan{TP: 2}}},
-		{"old sdpa", "attention", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 30, 0), Plan: plan.Plan{Attention: "sdpa"}}},
+		{"old sdpa", "attention", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 30, 0),
+			Plan: plan.Plan{Attention: "sdpa"}}},
 		{"flash on T4", "attention", enginetest.Case{Model: "llama-3.1-8b", Hardware: "t4", Plan: plan.Plan{Attention: "flash"}}},
 		{"file", "weights", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Weights: "q4_k_m"}}},
 		{"format", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "fp8"}}},
-		{"old quantised", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 40, 0), Plan: plan.Plan{KV: "int4"}}},
+		{"old quantised", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(4, 40, 0),
+			Plan: plan.Plan{KV: "int4"}}},
 		{"two formats", "kv_v", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "int8", KVV: "bf16"}}},
 	} {
 		if c.test.Version == (engine.Version{}) {
@@ -264,7 +277,8 @@ func TestRefusals(t *testing.T) {
 
 // TestCommand says what differs from the defaults.
 func TestCommand(t *testing.T) {
-	j, _ := enginetest.Case{Model: "llama-3.1-8b", Hardware: "rtx-4090", Plan: plan.Plan{Context: 8192, Weights: "bnb-int8", Attention: "flash", KV: "int4"}}.Sizer(t, Engine{})
+	j, _ := enginetest.Case{Model: "llama-3.1-8b", Hardware: "rtx-4090",
+		Plan: plan.Plan{Context: 8192, Weights: "bnb-int8", Attention: "flash", KV: "int4"}}.Sizer(t, Engine{})
 	want := `AutoModelForCausalLM.from_pretrained("llama-3.1-8b", dtype="bfloat16", device_map="auto", attn_implementation="flash_attention_2", quantization_config=BitsAndBytesConfig(load_in_8bit=True))` +
 		`.generate(**inputs, max_length=8192, cache_implementation="quantized", cache_config={"backend": "hqq", "nbits": 4})`
 	if got := (Engine{}).Command(j); got != want {
@@ -291,8 +305,9 @@ func TestDiffusersCall(t *testing.T) {
 // TestAutoClass: each kind of model is loaded by the class for what it does.
 func TestAutoClass(t *testing.T) {
 	for id, want := range map[string]string{
-		"llama-3.1-8b": "AutoModelForCausalLM", "bge-m3": "AutoModel", "dinov2-large": "AutoModel", "qwen2.5-vl-7b": "AutoModelForImageTextToText",
-		"flan-t5-base": "AutoModelForSeq2SeqLM", "whisper-base": "AutoModelForSpeechSeq2Seq",
+		"llama-3.1-8b": "AutoModelForCausalLM", "bge-m3": "AutoModel", "dinov2-large": "AutoModel",
+		"qwen2.5-vl-7b": "AutoModelForImageTextToText",
+		"flan-t5-base":  "AutoModelForSeq2SeqLM", "whisper-base": "AutoModelForSpeechSeq2Seq",
 	} {
 		if got := autoClass(enginetest.Case{Model: id}.Job(t).Model); got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)

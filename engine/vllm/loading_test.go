@@ -141,16 +141,3 @@ func TestWeightsBand(t *testing.T) {
 		t.Errorf("%d..%d around %d, rests %d", it.Low, it.High, it.Bytes, rests)
 	}
 }
-
-// TestSwizzledExperts: Marlin's padding until 0.11 (vllm-project/vllm#23278), copies for Hopper's kernels from 0.12 (#33155), within 0.1 %.
-func TestSwizzledExperts(t *testing.T) {
-	for _, c := range []struct {
-		version engine.Version
-		want    float64
-	}{{engine.V(0, 10, 1), 65.9651}, {engine.V(0, 14, 1), 64.38}} {
-		rank := enginetest.Case{Model: "gpt-oss-120b", Hardware: "h100", Version: c.version, Plan: plan.Plan{Context: 8192}}.Ranks(t, Engine{})[0]
-		if got := enginetest.Print(&rank, "Model loading took").Value; math.Abs(got/c.want-1) > 1e-3 {
-			t.Errorf("vLLM %s: %.4f GiB, want %.4f", c.version, got, c.want)
-		}
-	}
-}

@@ -94,10 +94,8 @@ const (
 func (s *sizer) process(p *param, t *engine.WeightTensor, pl *engine.Placed) {
 	switch {
 	case t.Scheme == nil:
-	case t.Bias && t.Role.Expert() && s.t.swizzles(s.job.Version):
-		p.main *= 2 // fp32; experts with biases come in mxfp4
 	case t.Scheme == dtype.MXFP4Split:
-		p.main, p.scales, p.kept = s.t.mxfp4(t, pl, s.job.Version), 0, 0
+		p.main, p.scales, p.kept = s.t.mxfp4(t, pl), 0, 0
 	case t.Scheme == dtype.FP8Channel:
 		p.scales *= 2 // fp32 in vLLM, bf16 in the file
 		if p.kept = p.scales; s.t.marlinFP8 {
@@ -138,42 +136,19 @@ func grouped(s *dtype.Scheme, ways ...string) bool {
 	return slices.Contains(ways, name)
 }
 
-// tritonExperts is the first version whose wheels bring the kernels that multiply mxfp4 experts on Hopper (#28788).
-var tritonExperts = engine.V(0, 12, 0)
-
 // mxfp4 experts are padded to what the kernel multiplies: 128 × 256 for Marlin, 256 × 256 for the kernels of
 // Blackwell and ROCm; values and scales together (vllm/model_executor/layers/quantization/mxfp4.py).
-func (t *traits) mxfp4(w *engine.WeightTensor, pl *engine.Placed, v engine.Version) unit.Bytes {
-	p := pl.Parallel.Piece(w.Tensor, pl.Coord)
-	if t.swizzles(v) {
-		return swizzled(w.Role, p.Batch, p.Rows, p.Cols)
-	}
+func (t *traits) mxfp4(w *engine.WeightTensor, pl *engine.Placed) unit.Bytes {
 	inner, hidden := int64(128), int64(256)
 	if t.rocm || t.sm100 {
 		inner = 256
 	}
+	p := pl.Parallel.Piece(w.Tensor, pl.Coord)
 	rows, cols := inner, hidden
 	if w.Role == dtype.FFNDownExps {
 		rows, cols = hidden, inner
 	}
 	return w.Scheme.Bytes(p.Batch, unit.PadUp(p.Rows, rows), unit.PadUp(p.Cols, cols))
-}
-
-func (t *traits) swizzles(v engine.Version) bool { return t.hopper && v.AtLeast(tritonExperts) }
-
-// swizzled experts of Hopper are copies: of the originals the values are deleted, and the scales stay beside theirs, whose rows, of gate and up
-// together, are padded to 32 for each of eight warps (mxfp4.py, process_weights_after_loading; triton_kernels, HopperMXScaleLayout).
-func swizzled(role dtype.Role, experts, rows, cols int64) unit.Bytes {
-	const inner, group, warps = 64, 32, 256
-	padded := int64(0)
-	if role == dtype.FFNDownExps {
-		cols = unit.PadUp(cols, inner)
-		padded = unit.PadUp(rows, warps)
-	} else {
-		rows = unit.PadUp(rows, inner)
-		padded = unit.PadUp(2*rows, warps) / 2
-	}
-	return unit.Bytes(experts * (rows*cols/2 + (rows+padded)*cols/group))
 }
 
 // attentionScalars are the scales of queries, keys, values and probabilities, and the ranges of the first

@@ -32,7 +32,8 @@ func TestFaults(t *testing.T) {
 		{"a merge", "vocab: 1\n<<: {hidden: 2}\n", "line 2: holds a merge key", "write it out"},
 		{"a tag", "vocab: !!int 1\n", "line 1: holds a tag", "write it out"},
 		{"no width", "vocab: 100\nlayers:\n - ffn: {inner: 4}\n", "hidden is missing", "add hidden:"},
-		{"a misspelt width", "vocab: 100\nhiden: 64\nlayers:\n - ffn: {inner: 4}\n", "line 2: hiden is no key of a description here", "did you mean hidden?"},
+		{"a misspelt width", "vocab: 100\nhiden: 64\nlayers:\n - ffn: {inner: 4}\n", "line 2: hiden is no key of a description here",
+			"did you mean hidden?"},
 		{"a misspelt key", ends + " - ffn: {inner: 4, gatd: true}\n", "line 4: layers[0].ffn.gatd is no key", "did you mean gated?"},
 		{"an unknown key", "zzzzzzzz: 1\n" + ends + " - ffn: {inner: 4}\n", "line 1: zzzzzzzz is no key", "the keys here are name, kind"},
 		{"a key that is no text", ends + " - ffn: {inner: 4, \"\\e[2J\": 1}\n", `layers[0].ffn.\x1b[2J is no key`, "the keys here"},
@@ -47,36 +48,56 @@ func TestFaults(t *testing.T) {
 		{"a format that is none", "dtype: q4_k\n" + ends + " - ffn: {inner: 4}\n", `line 1: dtype = "q4_k" is no format of 16 or 32 bits`, "bf16"},
 		{"a family that is none", "like: lama\n" + ends + " - ffn: {inner: 4}\n", `line 1: like = "lama" is no architecture`, "llama"},
 		{"a kind that is none", "kind: decodr\n" + ends + " - ffn: {inner: 4}\n", `line 1: kind = "decodr" is none of decoder, encoder`, "did you mean decoder?"},
-		{"layers that are no list", "vocab: 1\nhidden: 64\nlayers: {a: 1}\n", "line 3: layers = a block of keys is not a list", "lines that begin with -"},
+		{"layers that are no list", "vocab: 1\nhidden: 64\nlayers: {a: 1}\n", "line 3: layers = a block of keys is not a list",
+			"lines that begin with -"},
 		{"no layers", "vocab: 1\nhidden: 64\nlayers: []\n", "line 3: layers = a list of 0 is not a list", "lines that begin with -"},
 		{"nothing to size", "name: x\n", "layers is missing: there is nothing to size", "towers"},
 		{"an empty layer", ends + " - count: 3\n", "line 4: layers[0].attention is missing, and so are", "at least one"},
-		{"a billion layers", ends + " - count: 1_000_000_000\n   ffn: {inner: 4}\n", "line 4: layers[0].count = 1,000,000,000 makes more than 4,096 layers", "4,096 in all"},
-		{"many times many", ends + " - repeat: 100\n   layers:\n    - count: 41\n      ffn: {inner: 4}\n", "line 4: layers[0].repeat = 100 makes more than 4,096 layers", "4,096 in all"},
-		{"layers beside many", ends + " - count: 4096\n   ffn: {inner: 4}\n - ffn: {inner: 8}\n", "layers[1].count = 1 makes more", "4,096 in all"},
-		{"a pattern of patterns", ends + " - repeat: 2\n   layers:\n    - repeat: 2\n      layers: []\n", "layers[0].layers[0].attention is missing", "at least one"},
-		{"heads that do not divide", ends + " - attention: {heads: 4, kv_heads: 3}\n", "line 4: layers[0].attention.kv_heads = 3 does not divide the 4 heads", "divisor"},
-		{"heads of no width", ends + " - attention: {heads: 5}\n", "line 4: layers[0].attention.heads = 5 does not divide the width 64", "head_dim"},
+		{"a billion layers", ends + " - count: 1_000_000_000\n   ffn: {inner: 4}\n",
+			"line 4: layers[0].count = 1,000,000,000 makes more than 4,096 layers", "4,096 in all"},
+		{"many times many", ends + " - repeat: 100\n   layers:\n    - count: 41\n      ffn: {inner: 4}\n",
+			"line 4: layers[0].repeat = 100 makes more than 4,096 layers", "4,096 in all"},
+		{"layers beside many", ends + " - count: 4096\n   ffn: {inner: 4}\n - ffn: {inner: 8}\n", "layers[1].count = 1 makes more",
+			"4,096 in all"},
+		{"a pattern of patterns", ends + " - repeat: 2\n   layers:\n    - repeat: 2\n      layers: []\n",
+			"layers[0].layers[0].attention is missing", "at least one"},
+		{"heads that do not divide", ends + " - attention: {heads: 4, kv_heads: 3}\n",
+			"line 4: layers[0].attention.kv_heads = 3 does not divide the 4 heads", "divisor"},
+		{"heads of no width", ends + " - attention: {heads: 5}\n", "line 4: layers[0].attention.heads = 5 does not divide the width 64",
+			"head_dim"},
 		{"heads without end", ends + " - attention: {heads: 0}\n", "heads = 0 is out of range", "1 or more"},
-		{"more turns than numbers", ends + " - attention: {heads: 4, rope_dim: 32}\n", "rope_dim = 32 is more than the 16 numbers", "head_dim"},
+		{"more turns than numbers", ends + " - attention: {heads: 4, rope_dim: 32}\n", "rope_dim = 32 is more than the 16 numbers",
+			"head_dim"},
 		{"a latent without turns", ends + " - attention: {heads: 4, latent: 8}\n", "attention.rope_dim is missing", "add rope_dim:"},
-		{"a window of latents", ends + " - attention: {heads: 4, latent: 8, rope_dim: 2, nope_dim: 2, window: 4}\n", "attention.window is no key", "the keys here"},
+		{"a window of latents", ends + " - attention: {heads: 4, latent: 8, rope_dim: 2, nope_dim: 2, window: 4}\n",
+			"attention.window is no key", "the keys here"},
 		{"a state of no style", ends + " - state: {inner: 8}\n", "line 4: layers[0].state.style is missing", "mamba1"},
-		{"state heads that do not divide", ends + " - state: {style: mamba2, inner: 8, heads: 3, state: 4}\n", "state.heads = 3 does not divide the inner width 8", "divisor"},
-		{"groups that do not divide", ends + " - state: {style: mamba2, inner: 8, heads: 4, state: 4, groups: 3}\n", "state.groups = 3 does not divide the 4 heads", "divisor"},
-		{"a gate that is not there", ends + " - ffn: {inner: 4, gated: false, fused: true}\n", "ffn.fused = true joins gate and up", "gated: true"},
-		{"more experts used than there are", ends + " - experts: {count: 4, used: 5, inner: 8}\n", "experts.used = 5 is more than the 4 experts", "as many"},
-		{"a gate of no shared expert", ends + " - experts: {count: 4, used: 2, inner: 8, shared_gate: true}\n", "shared_gate = true weighs a shared expert", "shared:"},
-		{"two branches in one", ends + " - {norms: single, attention: {heads: 4}, ffn: {inner: 4}}\n", "norms = single is of layers with one branch", "two layers"},
-		{"one branch for two", ends + " - {norms: parallel, ffn: {inner: 4}}\n", "norms = parallel is of layers with two branches", "single"},
+		{"state heads that do not divide", ends + " - state: {style: mamba2, inner: 8, heads: 3, state: 4}\n",
+			"state.heads = 3 does not divide the inner width 8", "divisor"},
+		{"groups that do not divide", ends + " - state: {style: mamba2, inner: 8, heads: 4, state: 4, groups: 3}\n",
+			"state.groups = 3 does not divide the 4 heads", "divisor"},
+		{"a gate that is not there", ends + " - ffn: {inner: 4, gated: false, fused: true}\n", "ffn.fused = true joins gate and up",
+			"gated: true"},
+		{"more experts used than there are", ends + " - experts: {count: 4, used: 5, inner: 8}\n",
+			"experts.used = 5 is more than the 4 experts", "as many"},
+		{"a gate of no shared expert", ends + " - experts: {count: 4, used: 2, inner: 8, shared_gate: true}\n",
+			"shared_gate = true weighs a shared expert", "shared:"},
+		{"two branches in one", ends + " - {norms: single, attention: {heads: 4}, ffn: {inner: 4}}\n",
+			"norms = single is of layers with one branch", "two layers"},
+		{"one branch for two", ends + " - {norms: parallel, ffn: {inner: 4}}\n", "norms = parallel is of layers with two branches",
+			"single"},
 		{"a tower of nothing", "towers:\n - {width: 8}\n", "line 2: towers[0].layers is missing", "at least one"},
 		{"towers of one name", "towers:\n - {width: 8, before: [{vector: 8}]}\n - {width: 8, before: [{vector: 8}]}\n", `line 3: towers[1].name = "vision" is the name of another tower`, "audio"},
 		{"a tower of no known name", "towers:\n - {name: decoder, width: 8, before: [{vector: 8}]}\n", `towers[0].name = "decoder" is none of vision, audio, tables`, "one of"},
 		{"a map of one size", "towers:\n - {width: 8, before: [{map: 8}]}\n", `towers[0].before[0].map = "8" is not two sizes`, "[in, out]"},
-		{"a table of three", "towers:\n - {width: 8, before: [{table: [8, 8, 8]}]}\n", "towers[0].before[0].table = a list of 3 is not two sizes", "[rows, width]"},
-		{"a table of none", "towers:\n - {width: 8, before: [{table: [0, 8]}]}\n", "towers[0].before[0].table[0] = 0 is out of range", "1 or more"},
-		{"a weight of no kind", "towers:\n - {width: 8, before: [{mapp: [1, 2]}]}\n", "towers[0].before[0].mapp is no key", "did you mean map?"},
-		{"two kinds of weight", "towers:\n - {width: 8, before: [{map: [1, 2], table: [1, 2]}]}\n", "towers[0].before[0].table is no key", "bias"},
+		{"a table of three", "towers:\n - {width: 8, before: [{table: [8, 8, 8]}]}\n",
+			"towers[0].before[0].table = a list of 3 is not two sizes", "[rows, width]"},
+		{"a table of none", "towers:\n - {width: 8, before: [{table: [0, 8]}]}\n", "towers[0].before[0].table[0] = 0 is out of range",
+			"1 or more"},
+		{"a weight of no kind", "towers:\n - {width: 8, before: [{mapp: [1, 2]}]}\n", "towers[0].before[0].mapp is no key",
+			"did you mean map?"},
+		{"two kinds of weight", "towers:\n - {width: 8, before: [{map: [1, 2], table: [1, 2]}]}\n", "towers[0].before[0].table is no key",
+			"bias"},
 	} {
 		_, err := Parse([]byte(c.text))
 		e, ok := errors.AsType[*Error](err)
@@ -154,7 +175,8 @@ func TestKinds(t *testing.T) {
 	for i := range 251 {
 		fmt.Fprintf(&layers, " - ffn: {inner: %d}\n", i+1)
 	}
-	for _, text := range []string{ends + layers.String(), "towers:\n- width: 8\n  layers:\n" + strings.ReplaceAll(layers.String(), " - ", "  - ")} {
+	for _, text := range []string{ends + layers.String(),
+		"towers:\n- width: 8\n  layers:\n" + strings.ReplaceAll(layers.String(), " - ", "  - ")} {
 		var e *family.FieldError
 		if _, err := Parse([]byte(text)); !errors.As(err, &e) || !strings.Contains(e.Value, "251 different") {
 			t.Errorf("%v", err)
@@ -195,14 +217,19 @@ towers:
 	}
 	one := family.Layer{Norm: family.RMS, Place: family.Sandwich, FFN: family.MLP{Inner: 9, Gated: true, Bias: true, Act: family.ReLU2},
 		Attn: family.Attention{Heads: 4, KVHeads: 2, DimK: 16, DimV: 8, Window: 5, QKNorm: family.FullWidth, BiasOut: true, Cap: true}}
-	two := family.Layer{Norm: family.LayerNorm, SSM: family.SSM{Style: family.Lightning, Inner: 32, Heads: 4}, FFN: family.MLP{Inner: 9, Gated: true},
+	two := family.Layer{Norm: family.LayerNorm, SSM: family.SSM{Style: family.Lightning, Inner: 32, Heads: 4},
+		FFN: family.MLP{Inner: 9, Gated: true},
 		MoE: family.MoE{Experts: 8, Used: 2, Inner: 5, Gated: true, Sigmoid: true, ChoiceBias: true, Norm: true, Latent: 6, WithFFN: true}}
-	tower := family.Layer{Norm: family.LayerNormBias, FFN: family.MLP{Inner: 4, Gated: true}, Attn: family.Attention{Heads: 2, KVHeads: 2, DimK: 4, DimV: 4, NoRope: true, Bidirectional: true}}
-	want := &family.Spec{Arch: "qwen3", Family: "qwen3", Vocab: 16, Hidden: 64, Context: 4096, Tied: true, Native: dtype.F16, OutNorm: family.RMS, EmbedNorm: family.LayerNormBias,
-		HeadBias: true, HeadCap: true, Positions: 7, Segments: 2, Tables: []family.Table{{Role: dtype.RopeFreqs, Rows: 8}}, After: []family.Weight{{Role: dtype.VisionMask, Use: family.MixesIn, In: 1, Out: 3}},
+	tower := family.Layer{Norm: family.LayerNormBias, FFN: family.MLP{Inner: 4, Gated: true},
+		Attn: family.Attention{Heads: 2, KVHeads: 2, DimK: 4, DimV: 4, NoRope: true, Bidirectional: true}}
+	want := &family.Spec{Arch: "qwen3", Family: "qwen3", Vocab: 16, Hidden: 64, Context: 4096, Tied: true, Native: dtype.F16,
+		OutNorm: family.RMS, EmbedNorm: family.LayerNormBias,
+		HeadBias: true, HeadCap: true, Positions: 7, Segments: 2, Tables: []family.Table{{Role: dtype.RopeFreqs, Rows: 8}},
+		After:  []family.Weight{{Role: dtype.VisionMask, Use: family.MixesIn, In: 1, Out: 3}},
 		Layers: []family.Layer{one, one, two, one, one, two},
 		Beside: []*family.Tower{{Name: "audio", Width: 8, Tokens: 9, Layers: []family.Layer{tower}, After: []family.Weight{
-			{Role: dtype.ProjectorIn, In: 8, Out: 16}, {Role: dtype.ProjectorOut, In: 16, Out: 64, Bias: true}, {Role: dtype.VisionPostNorm, Use: family.Norms, Norm: family.RMS, Out: 64}}}}}
+			{Role: dtype.ProjectorIn, In: 8, Out: 16}, {Role: dtype.ProjectorOut, In: 16, Out: 64, Bias: true},
+			{Role: dtype.VisionPostNorm, Use: family.Norms, Norm: family.RMS, Out: 64}}}}}
 	want.Source.State, want.Source.Rotary = dtype.F32, d.Spec.Source.Rotary
 	if diff := cmp.Diff(want, d.Spec, cmp.Comparer(func(a, b *dtype.Format) bool { return a == b })); diff != "" || d.Name != "Test" {
 		t.Error(diff)

@@ -15,7 +15,8 @@ func (o *object) activation() family.Activation {
 
 // ffn reads a dense feed-forward block.
 func (o *object) ffn() family.MLP {
-	f := family.MLP{Inner: o.need("inner"), Gated: o.flag("gated", true), Fused: o.flag("fused", false), Bias: o.flag("bias", false), Act: o.activation()}
+	f := family.MLP{Inner: o.need("inner"), Gated: o.flag("gated", true), Fused: o.flag("fused", false), Bias: o.flag("bias", false),
+		Act: o.activation()}
 	if f.Fused && !f.Gated {
 		o.fail("fused", "true", "joins gate and up, and there is no gate", "gated: true")
 	}
@@ -25,7 +26,8 @@ func (o *object) ffn() family.MLP {
 
 // experts reads a routed mixture. beside says that the layer has a dense FFN too, which then runs beside it.
 func (o *object) experts(beside bool) family.MoE {
-	e := family.MoE{Experts: o.need("count"), Used: o.need("used"), Inner: o.need("inner"), Gated: o.flag("gated", true), Bias: o.flag("bias", false), Act: o.activation(), WithFFN: beside}
+	e := family.MoE{Experts: o.need("count"), Used: o.need("used"), Inner: o.need("inner"), Gated: o.flag("gated", true),
+		Bias: o.flag("bias", false), Act: o.activation(), WithFFN: beside}
 	e.Shared, e.SharedGate = o.number("shared", 0), o.flag("shared_gate", false)
 	e.Sigmoid = o.word("router", "softmax", "softmax", "sigmoid") == "sigmoid"
 	e.ChoiceBias, e.Norm = o.flag("choice_bias", false), o.flag("normalised", true)

@@ -10,7 +10,8 @@ import (
 const maxLayers = 1 << 12
 
 // norms by their names in a description.
-var norms = map[string]family.NormKind{"none": family.NoNorm, "rms": family.RMS, "layernorm": family.LayerNormBias, "layernorm_weight": family.LayerNorm, "layernorm_plain": family.PlainNorm}
+var norms = map[string]family.NormKind{"none": family.NoNorm, "rms": family.RMS, "layernorm": family.LayerNormBias,
+	"layernorm_weight": family.LayerNorm, "layernorm_plain": family.PlainNorm}
 
 func (o *object) norm(key string, otherwise family.NormKind) family.NormKind {
 	w := o.word(key, "", "none", "rms", "layernorm", "layernorm_weight", "layernorm_plain")
@@ -22,7 +23,8 @@ func (o *object) norm(key string, otherwise family.NormKind) family.NormKind {
 
 // places by their names: where a layer normalises.
 var places = map[string]family.NormPlace{
-	"pre": family.PreNorm, "post": family.PostNorm, "sandwich": family.Sandwich, "parallel": family.Parallel, "parallel_two": family.Parallel2, "single": family.Single, "after_sum": family.AfterSum,
+	"pre": family.PreNorm, "post": family.PostNorm, "sandwich": family.Sandwich, "parallel": family.Parallel,
+	"parallel_two": family.Parallel2, "single": family.Single, "after_sum": family.AfterSum,
 }
 
 // runs reads layers: each entry stands for count layers, or for layers that repeat in turn.
@@ -77,7 +79,8 @@ func (o *object) room(key string, n, more int64) bool {
 // run is one layer, count times.
 func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 	count := o.positive("count", 1)
-	l := family.Layer{Norm: o.norm("norm", norm), Place: places[o.word("norms", "pre", "pre", "post", "sandwich", "parallel", "parallel_two", "single", "after_sum")]}
+	l := family.Layer{Norm: o.norm("norm", norm),
+		Place: places[o.word("norms", "pre", "pre", "post", "sandwich", "parallel", "parallel_two", "single", "after_sum")]}
 	if a := o.sub("attention"); a != nil {
 		l.Attn = a.attention(width)
 	}

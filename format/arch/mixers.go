@@ -63,7 +63,8 @@ func (o *object) latent(a *family.Attention) int64 {
 
 // styles of recurrence by their names.
 var styles = map[string]family.SSMStyle{
-	"mamba1": family.Mamba1, "mamba2": family.Mamba2, "delta_net": family.DeltaNet, "linear_attention": family.Lightning, "short_conv": family.ShortOnly,
+	"mamba1": family.Mamba1, "mamba2": family.Mamba2, "delta_net": family.DeltaNet, "linear_attention": family.Lightning,
+	"short_conv": family.ShortOnly,
 }
 
 // state reads a recurrent mixer: what it keeps does not grow with the text.

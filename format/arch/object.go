@@ -84,7 +84,8 @@ func (o *object) get(key string) *yaml.Node {
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
-			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.at(show(k)), Text: "is no key of a description here", Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
+			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.at(show(k)), Text: "is no key of a description here",
+				Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
 		}
 	}
 }

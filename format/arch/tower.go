@@ -37,7 +37,8 @@ func (o *object) beside(s *family.Spec) {
 func (o *object) tower() *family.Tower {
 	defer func(outer bool) { o.r.encodes = outer }(o.r.encodes)
 	o.r.encodes = true
-	t := &family.Tower{Name: o.word("name", family.PartVision, family.PartVision, family.PartAudio, "tables"), Width: o.need("width"), Tokens: o.number("tokens", 0)}
+	t := &family.Tower{Name: o.word("name", family.PartVision, family.PartVision, family.PartAudio, "tables"), Width: o.need("width"),
+		Tokens: o.number("tokens", 0)}
 	t.Before, t.After = o.weights("before", beforeRoles), o.weights("after", afterRoles)
 	t.Layers = o.runs(t.Width, o.norm("norm", family.LayerNormBias))
 	if len(t.Before)+len(t.Layers)+len(t.After) == 0 {

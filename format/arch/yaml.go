@@ -12,7 +12,8 @@ import (
 const MaxBytes = 64 << 10
 
 // small is what a description may be: a layer needs four levels.
-var small = yaml.Limits{Bytes: MaxBytes, Depth: 12, Plain: true, Holds: "one network", Hint: "count: and repeat: say how many layers are alike"}
+var small = yaml.Limits{Bytes: MaxBytes, Depth: 12, Plain: true, Holds: "one network",
+	Hint: "count: and repeat: say how many layers are alike"}
 
 // decode gives the tree of a file that is small, shallow, one document and without references.
 func decode(text []byte) (*yaml.Node, error) {

@@ -27,7 +27,8 @@ var hostile = []struct {
 	{"key length 2^36", keyLength(1 << 36), "byte 24: a name of 68,719,476,736 bytes in a file of 64 bytes", format.FetchAgain},
 	{"key length 2^62", keyLength(1 << 62), "byte 24: a name of 4,611,686,018,427,387,904 bytes in a file of 64 bytes", format.FetchAgain},
 	{"key length 2^64-1", keyLength(1<<64 - 1), "byte 24: a name of 18,446,744,073,709,551,615 bytes", format.FetchAgain},
-	{"key of 70,000 bytes", gguftest.New("llama").Set(strings.Repeat("k", 70000), gguftest.U8(1)), "a name of 70,000 bytes; at most 65,535 are allowed", ""},
+	{"key of 70,000 bytes", gguftest.New("llama").Set(strings.Repeat("k", 70000), gguftest.U8(1)),
+		"a name of 70,000 bytes; at most 65,535 are allowed", ""},
 	{"text length 2^36", llama("x", gguftest.LongStr(1<<36)), `"x": a text of 68,719,476,736 bytes in a file of`, ""},
 	{"text length 2^62", llama("x", gguftest.LongStr(1<<62)), `"x": a text of 4,611,686,018,427,387,904 bytes in a file of`, ""},
 	{"alignment 0", llama("general.alignment", gguftest.U32(0)), "general.alignment is 0, which is no power of two", format.FetchAgain},
@@ -35,7 +36,8 @@ var hostile = []struct {
 	{"alignment 2^31", llama("general.alignment", gguftest.U32(1<<31)).Tensor("a", dtype.F32, 1), "cut short", ""},
 	{"alignment as text", llama("general.alignment", gguftest.Str("32")), "general.alignment is of type string, not u32", ""},
 	{"array of 2^31", llama("llama.attention.head_count", gguftest.Lying{Type: 4, N: 1 << 31}), `"llama.attention.head_count": an array of 2,147,483,648 values in a file of`, ""},
-	{"array of 2^60", llama("llama.attention.head_count", gguftest.Lying{Type: 10, N: 1 << 60}), "an array of 1,152,921,504,606,846,976 values in a file of", ""},
+	{"array of 2^60", llama("llama.attention.head_count", gguftest.Lying{Type: 10, N: 1 << 60}),
+		"an array of 1,152,921,504,606,846,976 values in a file of", ""},
 	{"array of 2^61 u64, 2^64 bytes", llama("x", gguftest.Lying{Type: 10, N: 1 << 61}), "an array of 2,305,843,009,213,693,952 values", ""},
 	{"array of 2^64-1 texts", llama("x", gguftest.Lying{Type: 8, N: 1<<64 - 1}), "an array of 18,446,744,073,709,551,615 values", ""},
 	{"text of 2^63 in an array", llama("x", gguftest.Lying{Type: 8, N: 1, Bytes: le64(1 << 63)}), `"x": a text of 9,223,372,036,854,775,808 bytes`, ""},
@@ -43,16 +45,22 @@ var hostile = []struct {
 	{"nested array", llama("x", gguftest.Array[gguftest.Array[gguftest.U8]]{{1}}), `"x" is an array of arrays`, ""},
 	{"value of type 13", llama("x", gguftest.Raw{Type: 13, Bytes: make([]byte, 8)}), `"x" is of type 13`, ""},
 	{"array of type 77", llama("x", gguftest.Lying{Type: 77, N: 1, Bytes: make([]byte, 8)}), `"x" is an array of type 77`, ""},
-	{"2^45 tensors in the split", llama("split.tensors.count", gguftest.U64(1<<45)), "split.tensors.count is 35,184,372,088,832; 0 to 2,147,483,647 are allowed", ""},
-	{"2^64-1 tensors in the split", llama("split.tensors.count", gguftest.U64(1<<64-1)), "split.tensors.count is 18,446,744,073,709,551,615; at most 2,147,483,647 is allowed", ""},
+	{"2^45 tensors in the split", llama("split.tensors.count", gguftest.U64(1<<45)),
+		"split.tensors.count is 35,184,372,088,832; 0 to 2,147,483,647 are allowed", ""},
+	{"2^64-1 tensors in the split", llama("split.tensors.count", gguftest.U64(1<<64-1)),
+		"split.tensors.count is 18,446,744,073,709,551,615; at most 2,147,483,647 is allowed", ""},
 	{"split count 2^20", llama("split.count", gguftest.U32(1<<20)), "split.count is 1,048,576; 0 to 65,535 are allowed", ""},
 	{"split number of text", llama("split.no", gguftest.Str("1")), "split.no is of type string, not an integer", ""},
 	{"split number -1", llama("split.no", gguftest.I32(-1)), "split.no is -1; 0 to 65,535 are allowed", ""},
-	{"split number beyond the count", llama("split.no", gguftest.U16(3)).Set("split.count", gguftest.U16(3)), "split.no is 3 of split.count 3; it counts from 0", ""},
+	{"split number beyond the count", llama("split.no", gguftest.U16(3)).Set("split.count", gguftest.U16(3)),
+		"split.no is 3 of split.count 3; it counts from 0", ""},
 	{"split number without a count", llama("split.no", gguftest.U16(3)), "split.no is 3 of split.count 0", ""},
-	{"more tensors than the split has", llama("split.count", gguftest.U16(2)).Tensor("a", dtype.F32, 1), "split.tensors.count is 0, but this file alone holds 1", ""},
-	{"architecture as a number", new(gguftest.Builder).Set("general.architecture", gguftest.U32(7)), "general.architecture is of type u32, not string", ""},
-	{"architecture as an array", new(gguftest.Builder).Set("general.architecture", gguftest.Array[gguftest.Str]{"llama"}), "general.architecture is of type []string, not string", ""},
+	{"more tensors than the split has", llama("split.count", gguftest.U16(2)).Tensor("a", dtype.F32, 1),
+		"split.tensors.count is 0, but this file alone holds 1", ""},
+	{"architecture as a number", new(gguftest.Builder).Set("general.architecture", gguftest.U32(7)),
+		"general.architecture is of type u32, not string", ""},
+	{"architecture as an array", new(gguftest.Builder).Set("general.architecture", gguftest.Array[gguftest.Str]{"llama"}),
+		"general.architecture is of type []string, not string", ""},
 	{"architecture of no letters", gguftest.New(""), "general.architecture is a name of 0 bytes", ""},
 	{"architecture too long", gguftest.New(strings.Repeat("a", 70000)), "general.architecture is a name of 70000 bytes", ""},
 	{"no metadata", new(gguftest.Builder), "general.architecture is missing", "this is not a model: give the model's own file"},
@@ -73,12 +81,16 @@ var hostile = []struct {
 	{"dimension 0", tensor(gguftest.Info{Name: "w", Dims: []uint64{4, 0}}), `tensor "w" has a dimension of 0`, ""},
 	{"no dimensions", tensor(gguftest.Info{Name: "w"}), `tensor "w" has 0 dimensions; 1 to 4 are allowed`, ""},
 	{"5 dimensions", tensor(gguftest.Info{Name: "w", Dims: []uint64{1, 1, 1, 1, 1}}), `tensor "w" has 5 dimensions`, ""},
-	{"row inside a block", tensor(gguftest.Info{Name: "w", Dims: []uint64{100, 256}, Type: 12}), "rows of 100 elements, which is no multiple of its block of 256", ""},
-	{"name of 64 bytes", tensor(gguftest.Info{Name: strings.Repeat("w", 64), Dims: []uint64{1}}), "a tensor name of 64 bytes; at most 63 are allowed", ""},
+	{"row inside a block", tensor(gguftest.Info{Name: "w", Dims: []uint64{100, 256}, Type: 12}),
+		"rows of 100 elements, which is no multiple of its block of 256", ""},
+	{"name of 64 bytes", tensor(gguftest.Info{Name: strings.Repeat("w", 64), Dims: []uint64{1}}),
+		"a tensor name of 64 bytes; at most 63 are allowed", ""},
 	{"tensor without a name", tensor(gguftest.Info{Dims: []uint64{1}}), "tensor 1 has no name", ""},
 	{"duplicate tensor", gguftest.New("llama").Tensor("w", dtype.F32, 1).Tensor("w", dtype.F32, 1), `two tensors are called "w"`, ""},
-	{"offset off the alignment", tensor(gguftest.Info{Name: "w", Dims: []uint64{1}, Offset: 4}), "which is no multiple of the alignment 32", ""},
-	{"offset 2^63", tensor(gguftest.Info{Name: "w", Dims: []uint64{1}, Offset: 1 << 63}), "starts at 9,223,372,036,854,775,808 of the data", ""},
+	{"offset off the alignment", tensor(gguftest.Info{Name: "w", Dims: []uint64{1}, Offset: 4}), "which is no multiple of the alignment 32",
+		""},
+	{"offset 2^63", tensor(gguftest.Info{Name: "w", Dims: []uint64{1}, Offset: 1 << 63}), "starts at 9,223,372,036,854,775,808 of the data",
+		""},
 	{"hole before a tensor", tensor(gguftest.Info{Name: "w", Dims: []uint64{1}, Offset: 32}), `tensor "w" starts at 32 of the data; the tensors before it end at 0`, ""},
 	{"overlap", gguftest.New("llama").Tensor("w", dtype.F32, 100).RawTensor(gguftest.Info{Name: "v", Dims: []uint64{1}, Offset: 32}), `tensor "v" starts at 32 of the data; the tensors before it end at 416`, ""},
 	{"descending behind an unknown type", gguftest.New("llama").Sized(gguftest.Info{Name: "w", Dims: []uint64{1}, Type: 99}, 64).
@@ -186,8 +198,10 @@ func TestManyPairs(t *testing.T) {
 
 func TestNotGGUF(t *testing.T) {
 	for _, c := range []struct{ head, says, fix string }{
-		{"PK\x03\x04\x00\x00", "byte 0: this is a PyTorch .bin/.pt file or another zip archive, not GGUF", "never read, because unpickling runs code; use safetensors or GGUF"},
-		{"\x80\x02}q\x00(X", "byte 0: this is a PyTorch .bin/.pt file (a pickle), not GGUF", "never read, because unpickling runs code; use safetensors or GGUF"},
+		{"PK\x03\x04\x00\x00", "byte 0: this is a PyTorch .bin/.pt file or another zip archive, not GGUF",
+			"never read, because unpickling runs code; use safetensors or GGUF"},
+		{"\x80\x02}q\x00(X", "byte 0: this is a PyTorch .bin/.pt file (a pickle), not GGUF",
+			"never read, because unpickling runs code; use safetensors or GGUF"},
 		{"\x40\x00\x00\x00\x00\x00\x00\x00{\"a\"", "this is a safetensors file, not GGUF", "read it as safetensors"},
 		{"tjgg\x01\x00\x00\x00", "a GGML file from before GGUF", "convert the model again"},
 		{"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer", "git lfs pull"},
@@ -261,7 +275,8 @@ func TestSources(t *testing.T) {
 		t.Error(err)
 	}
 	broken := io.ErrClosedPipe
-	if _, err := gguf.Read(failing{s, 0, broken}, s.Len); !errors.Is(err, broken) || errors.As(err, &e) || !strings.Contains(err.Error(), "byte 0: reading") {
+	if _, err := gguf.Read(failing{s, 0, broken}, s.Len); !errors.Is(err, broken) || errors.As(err, &e) ||
+		!strings.Contains(err.Error(), "byte 0: reading") {
 		t.Error(err)
 	}
 }

@@ -34,7 +34,9 @@ func (p *Planned) Bytes() int64 {
 // out or set to what set says, numbers of 32 bits.
 func Rewritten(f *File, r io.ReaderAt, set map[string]uint32, tensors []Planned) ([]byte, error) {
 	if f.BigEndian || f.Version < 2 {
-		return nil, &Error{Offset: 4, Field: "version", Text: fmt.Sprintf("version %d of byte order big-endian %v cannot be rewritten", f.Version, f.BigEndian), Fix: "convert the model again"}
+		return nil, &Error{Offset: 4, Field: "version",
+			Text: fmt.Sprintf("version %d of byte order big-endian %v cannot be rewritten", f.Version, f.BigEndian),
+			Fix:  "convert the model again"}
 	}
 	pairs, n, err := f.pairs(r, set)
 	if err != nil {

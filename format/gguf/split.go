@@ -122,7 +122,8 @@ func checkSplit(files []*File) error {
 		tensors += int64(len(f.Tensors))
 	}
 	if tensors != first.Tensors {
-		return joinError(keySplitTensors, fmt.Sprintf("%d tensors in %d files; %s is %d", tensors, len(files), keySplitTensors, first.Tensors), format.FetchAgain)
+		return joinError(keySplitTensors, fmt.Sprintf("%d tensors in %d files; %s is %d", tensors, len(files), keySplitTensors,
+			first.Tensors), format.FetchAgain)
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func TestProtocols(t *testing.T) {
 // TestRefused: what is no plain data is refused where it stands, by every protocol, and a loop is only data.
 func TestRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"run": "names a class or a function", "class": "names a class or a function", "object": "names a class or a function", "set": "a", "bytearray": "a",
+		"run": "names a class or a function", "class": "names a class or a function", "object": "names a class or a function", "set": "a",
+		"bytearray": "a",
 	} {
 		files, err := filepath.Glob("testdata/" + name + ".?")
 		if err != nil || len(files) != 3 {

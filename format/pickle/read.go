@@ -99,7 +99,8 @@ func (r *Reader) Text(v Value) string {
 // Hold counts bytes that a client keeps. The error is one of a pickle that holds too much.
 func (r *Reader) Hold(bytes int64) error {
 	if r.held += bytes; r.held > mostHeld {
-		return r.wrong(r.at(), "more than %d MiB are held of what was read so far: no memory snapshot has so much that differs", mostHeld>>20)
+		return r.wrong(r.at(), "more than %d MiB are held of what was read so far: no memory snapshot has so much that differs",
+			mostHeld>>20)
 	}
 	return nil
 }

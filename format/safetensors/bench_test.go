@@ -43,7 +43,8 @@ func benchmark(b *testing.B, from *safetensorstest.Builder) {
 func BenchmarkReadIndex100k(b *testing.B) {
 	m := map[string]string{}
 	for i := range 100_000 {
-		m[fmt.Sprintf("model.layers.%d.mlp.experts.%d.down_proj.weight", i/512, i%512)] = fmt.Sprintf("model-%05d-of-00160.safetensors", i/625+1)
+		m[fmt.Sprintf("model.layers.%d.mlp.experts.%d.down_proj.weight", i/512, i%512)] = fmt.Sprintf("model-%05d-of-00160.safetensors",
+			i/625+1)
 	}
 	text, err := json.Marshal(map[string]any{"weight_map": m})
 	if err != nil {

@@ -5,14 +5,18 @@ import "github.com/memwall/memwall/dtype"
 // Types that the format has and models hardly use. The last two are the FP8 of AMD's MI300: one zero, one
 // NaN, no infinity, and an exponent bias of one more than IEEE 754's.
 var (
-	u16      = unsigned("u16", 2)
-	u32      = unsigned("u32", 4)
-	u64      = unsigned("u64", 8)
-	c64      = &dtype.Format{Name: "c64", BlockElems: 1, BlockBytes: 8, GGML: dtype.NoGGML, Note: "a complex number: two f32"}
-	fp6e2m3  = &dtype.Format{Name: "fp6_e2m3", BlockElems: 4, BlockBytes: 3, GGML: dtype.NoGGML, Float: &dtype.Float{Exponent: 2, Fraction: 3, NoInf: true, NoNaN: true}}
-	fp6e3m2  = &dtype.Format{Name: "fp6_e3m2", BlockElems: 4, BlockBytes: 3, GGML: dtype.NoGGML, Float: &dtype.Float{Exponent: 3, Fraction: 2, NoInf: true, NoNaN: true}}
-	fp8e4m3z = &dtype.Format{Name: "fp8_e4m3fnuz", BlockElems: 1, BlockBytes: 1, GGML: dtype.NoGGML, Note: "e4m3 with a bias of 8 and no negative zero"}
-	fp8e5m2z = &dtype.Format{Name: "fp8_e5m2fnuz", BlockElems: 1, BlockBytes: 1, GGML: dtype.NoGGML, Note: "e5m2 with a bias of 16 and no negative zero"}
+	u16     = unsigned("u16", 2)
+	u32     = unsigned("u32", 4)
+	u64     = unsigned("u64", 8)
+	c64     = &dtype.Format{Name: "c64", BlockElems: 1, BlockBytes: 8, GGML: dtype.NoGGML, Note: "a complex number: two f32"}
+	fp6e2m3 = &dtype.Format{Name: "fp6_e2m3", BlockElems: 4, BlockBytes: 3, GGML: dtype.NoGGML,
+		Float: &dtype.Float{Exponent: 2, Fraction: 3, NoInf: true, NoNaN: true}}
+	fp6e3m2 = &dtype.Format{Name: "fp6_e3m2", BlockElems: 4, BlockBytes: 3, GGML: dtype.NoGGML,
+		Float: &dtype.Float{Exponent: 3, Fraction: 2, NoInf: true, NoNaN: true}}
+	fp8e4m3z = &dtype.Format{Name: "fp8_e4m3fnuz", BlockElems: 1, BlockBytes: 1, GGML: dtype.NoGGML,
+		Note: "e4m3 with a bias of 8 and no negative zero"}
+	fp8e5m2z = &dtype.Format{Name: "fp8_e5m2fnuz", BlockElems: 1, BlockBytes: 1, GGML: dtype.NoGGML,
+		Note: "e5m2 with a bias of 16 and no negative zero"}
 )
 
 func unsigned(name string, bytes int64) *dtype.Format {

@@ -93,7 +93,8 @@ func FuzzReadIndex(f *testing.F) {
 		}
 		var twin map[string]json.RawMessage
 		var weights map[string]string
-		if err := errors.Join(json.Unmarshal([]byte(text), &twin), json.Unmarshal(twin["weight_map"], &weights)); err != nil || !maps.Equal(weights, ix.WeightMap) {
+		if err := errors.Join(json.Unmarshal([]byte(text), &twin), json.Unmarshal(twin["weight_map"], &weights)); err != nil ||
+			!maps.Equal(weights, ix.WeightMap) {
 			t.Fatalf("%q: %v, encoding/json has %v, %v", text, ix.WeightMap, weights, err)
 		}
 		for _, name := range ix.Files() {

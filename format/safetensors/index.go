@@ -95,7 +95,8 @@ func (x *index) read() *Index {
 // notIndex says what the file looks like instead.
 func (x *index) notIndex() {
 	kind := format.Detect(x.buf[x.pos:min(len(x.buf), x.pos+format.DetectBytes)])
-	x.err = &Error{Offset: x.offset(), Field: "index", Text: "this is " + kind.Is() + ", not an index of safetensors files", Fix: kind.Fix()}
+	x.err = &Error{Offset: x.offset(), Field: "index", Text: "this is " + kind.Is() + ", not an index of safetensors files",
+		Fix: kind.Fix()}
 }
 
 func (x *index) metadata(ix *Index) {
@@ -163,7 +164,8 @@ func (x *index) file(tensor string) string {
 	name := string(b)
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:\x00") {
 		x.err = &Error{Offset: at, Field: tensor, Fix: "fetch the model from a source you trust",
-			Text: fmt.Sprintf("tensor %s is said to lie in %s, which is no file below this folder", format.Quote(tensor), format.Quote(name))}
+			Text: fmt.Sprintf("tensor %s is said to lie in %s, which is no file below this folder", format.Quote(tensor),
+				format.Quote(name))}
 		return ""
 	}
 	x.files[name] = name

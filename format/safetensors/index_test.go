@@ -23,7 +23,8 @@ func TestReadIndex(t *testing.T) {
   }
 }
 `
-	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text),
+		"byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
 		ix, err := safetensors.ReadIndex(r)
 		if err != nil {
 			t.Fatal(name, err)
@@ -85,7 +86,8 @@ func TestBadIndex(t *testing.T) {
 		"two documents": {`{"weight_map":{}}{"weight_map":{}}`, "behind the closing brace"},
 	} {
 		var e *safetensors.Error
-		if _, err := safetensors.ReadIndex(strings.NewReader(c.text)); !errors.As(err, &e) || !strings.Contains(e.Error(), c.says) || e.Fix == "" || e.More {
+		if _, err := safetensors.ReadIndex(strings.NewReader(c.text)); !errors.As(err, &e) || !strings.Contains(e.Error(), c.says) ||
+			e.Fix == "" || e.More {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -32,7 +32,8 @@ func HeaderLength(r io.ReaderAt, have, size int64) (int64, error) {
 		return 0, &Error{Offset: 0, Field: "header length", Fix: kind.Fix(), Text: "this is " + kind.Is() + ", not safetensors"}
 	}
 	if len(head) < lengthBytes {
-		return 0, &Error{Offset: size, Field: "header length", Fix: format.FetchAgain, Text: "the file ends in the middle of its header length"}
+		return 0, &Error{Offset: size, Field: "header length", Fix: format.FetchAgain,
+			Text: "the file ends in the middle of its header length"}
 	}
 	return checkLength(binary.LittleEndian.Uint64(head), size)
 }

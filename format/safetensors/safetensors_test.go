@@ -46,7 +46,8 @@ func TestReferenceFiles(t *testing.T) {
 }
 
 func same(a, b safetensors.Tensor) bool {
-	return a.Name == b.Name && a.DType == b.DType && a.Format == b.Format && slices.Equal(a.Shape, b.Shape) && a.Begin == b.Begin && a.End == b.End
+	return a.Name == b.Name && a.DType == b.DType && a.Format == b.Format && slices.Equal(a.Shape, b.Shape) && a.Begin == b.Begin &&
+		a.End == b.End
 }
 
 // bitsOf is Dtype::bitsize of safetensors/src/tensor.rs, May 2026.
@@ -65,7 +66,8 @@ func TestEveryType(t *testing.T) {
 	f := read(t, b.File())
 	for i, name := range names {
 		x := &f.Tensors[i]
-		if x.DType != name || x.Format == nil || x.Format != safetensors.ByName(name) || x.Format.Bits() != float64(bitsOf[name]) || x.Bytes() != 3*bitsOf[name] {
+		if x.DType != name || x.Format == nil || x.Format != safetensors.ByName(name) || x.Format.Bits() != float64(bitsOf[name]) ||
+			x.Bytes() != 3*bitsOf[name] {
 			t.Errorf("%s: %+v", name, x)
 		}
 	}

@@ -28,10 +28,12 @@ func (l *Limits) check(tokens token.Tokens) error {
 			what = ornate[t.Type]
 		}
 		if what != "" {
-			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: "holds " + what + ", which is not read", Fix: l.hinted("write it out")}
+			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: "holds " + what + ", which is not read",
+				Fix: l.hinted("write it out")}
 		}
 		if n.see(t) > l.Depth {
-			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: fmt.Sprintf("nests deeper than %d levels", l.Depth), Fix: l.fix(l.Depth, "levels")}
+			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: fmt.Sprintf("nests deeper than %d levels", l.Depth),
+				Fix: l.fix(l.Depth, "levels")}
 		}
 	}
 	return nil

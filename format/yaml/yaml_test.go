@@ -15,7 +15,8 @@ var small = Limits{Bytes: 64 << 10, Depth: 12, Holds: "one thing", Hint: "leave 
 
 // TestDecode: blocks, lists and leaves come as they stand, each with its line and with what YAML takes it for.
 func TestDecode(t *testing.T) {
-	docs, err := Decode("a: 1_000\nb:\n  - x\n  - 2.5\n  - yes\n  - true\nc: ~\nd: []\n---\n# nothing\n---\ne: |\n  f\n  g\nh: '18446744073709551615'\ni: 18446744073709551615\nj: !!str 7\n", small)
+	docs, err := Decode("a: 1_000\nb:\n  - x\n  - 2.5\n  - yes\n  - true\nc: ~\nd: []\n---\n# nothing\n---\ne: |\n  f\n  g\nh: "+
+		"'18446744073709551615'\ni: 18446744073709551615\nj: !!str 7\n", small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,20 +24,25 @@ func TestDecode(t *testing.T) {
 	want := []*Node{
 		{Line: 1, Keys: []string{"a", "b", "c", "d"}, Of: map[string]*Node{
 			"a": {Line: 1, Text: "1_000", Scalar: int64(1000)}, "c": {Line: 7}, "d": {Line: 8, List: []*Node{}},
-			"b": {Line: 3, List: []*Node{text(3, "x"), {Line: 4, Text: "2.5", Scalar: 2.5}, text(5, "yes"), {Line: 6, Text: "true", Scalar: true}}},
+			"b": {Line: 3, List: []*Node{text(3, "x"), {Line: 4, Text: "2.5", Scalar: 2.5}, text(5, "yes"),
+				{Line: 6, Text: "true", Scalar: true}}},
 		}},
 		{Line: 12, Keys: []string{"e", "h", "i", "j"}, Of: map[string]*Node{
-			"e": text(12, "f\ng\n"), "h": text(15, "18446744073709551615"), "i": {Line: 16, Text: "18446744073709551615", Scalar: uint64(18446744073709551615)}, "j": {Line: 17, Text: "7", Scalar: int64(7)},
+			"e": text(12, "f\ng\n"), "h": text(15, "18446744073709551615"),
+			"i": {Line: 16, Text: "18446744073709551615", Scalar: uint64(18446744073709551615)},
+			"j": {Line: 17, Text: "7", Scalar: int64(7)},
 		}},
 	}
 	if d := cmp.Diff(want, docs, cmpopts.IgnoreFields(Node{}, "Column", "Places"), cmpopts.IgnoreUnexported(Node{})); d != "" {
 		t.Errorf("want -, have +\n%s", d)
 	}
 	b := docs[0].At("b")
-	if x, two := b.List[0], b.List[1]; docs[0].Column != 1 || x.Column != 5 || two.Column != 5 || docs[0].Places["c"] != (Place{7, 1}) || docs[1].At("h").Column != 4 {
+	if x, two := b.List[0], b.List[1]; docs[0].Column != 1 || x.Column != 5 || two.Column != 5 || docs[0].Places["c"] != (Place{7, 1}) ||
+		docs[1].At("h").Column != 4 {
 		t.Errorf("columns of %+v, %+v, %+v, %+v", docs[0], x, two, docs[1].At("h"))
 	}
-	if n := docs[0]; !n.At("c").Null() || n.At("d").Null() || n.Null() || n.At("b", "x").Value() != "" || n.At("a").Value() != "1_000" || len(n.At("b").Items()) != 4 || n.At("no", "no").Items() != nil {
+	if n := docs[0]; !n.At("c").Null() || n.At("d").Null() || n.Null() || n.At("b", "x").Value() != "" || n.At("a").Value() != "1_000" ||
+		len(n.At("b").Items()) != 4 || n.At("no", "no").Items() != nil {
 		t.Errorf("walks of %+v", n)
 	}
 }
@@ -44,7 +50,9 @@ func TestDecode(t *testing.T) {
 // TestEmptyDocuments: what stands behind documents with nothing in them is read.
 func TestEmptyDocuments(t *testing.T) {
 	for text, want := range map[string]int{
-		"---\n---\na: 1\n": 1, "---\n# of a chart\n---\n# and another\n---\na: 1\n": 1, "a: 1\n---\n---\n---\nb: 1\n---\n# c\n---\nd: 1\n": 3, "a: 1\n---\n": 1, "---\n": 0, "": 0, "# c\n": 0, "a: 1\n...\n---\n---\nb: 1\n": 2,
+		"---\n---\na: 1\n": 1, "---\n# of a chart\n---\n# and another\n---\na: 1\n": 1,
+		"a: 1\n---\n---\n---\nb: 1\n---\n# c\n---\nd: 1\n": 3, "a: 1\n---\n": 1, "---\n": 0, "": 0, "# c\n": 0,
+		"a: 1\n...\n---\n---\nb: 1\n": 2,
 	} {
 		if docs, err := Decode(text, small); err != nil || len(docs) != want {
 			t.Errorf("%q: %d documents, %v, want %d", text, len(docs), err, want)
@@ -71,7 +79,8 @@ func TestRefused(t *testing.T) {
 		{"a: >\n  b\n", plain, "line 1: holds a block of text", "write it out"},
 		{"a: 1\na: 2\n", small, `line 2: is no YAML: mapping key "a" already defined`, "two spaces"},
 		{"a: [1\nb: 2\n", small, "is no YAML: ", "two spaces"},
-		{"a: " + strings.Repeat("[", 12), small, "line 1: nests deeper than 12 levels", "one thing, in at most 12 levels; leave things out"},
+		{"a: " + strings.Repeat("[", 12), small, "line 1: nests deeper than 12 levels",
+			"one thing, in at most 12 levels; leave things out"},
 		{strings.Repeat("#", 64<<10+1), small, "the file has 65537 bytes", "one thing, in at most 65536 bytes; leave things out"},
 	} {
 		_, err := Decode(c.text, c.within)
@@ -116,7 +125,8 @@ func stairs(levels int) string {
 func TestHostile(t *testing.T) {
 	full := func(s string) string { return strings.Repeat(s, small.Bytes/len(s)) }
 	for name, text := range map[string]string{
-		"brackets": full("["), "closed": full("]"), "closed, then open": full("]")[:1<<15] + full("[")[:1<<15], "entries": full("- "), "keys": full("a: "), "questions": full("? "), "lines": full("x\n"),
+		"brackets": full("["), "closed": full("]"), "closed, then open": full("]")[:1<<15] + full("[")[:1<<15], "entries": full("- "),
+		"keys": full("a: "), "questions": full("? "), "lines": full("x\n"),
 		"a quote": `"` + full("x")[1:], "stairs": stairs(350), "stairs in a bracket": "[\n" + stairs(350), "stairs behind a bracket": "a: ]\n" + stairs(350), "pairs": "[" + full("{a: 1},")[:1<<15] + "]", "no letters": full("\xff\xfe"),
 	} {
 		var before, after runtime.MemStats
@@ -159,7 +169,8 @@ func lawful(t *testing.T, text string, docs []*Node) {
 
 // FuzzDecode: any text ends in an error with a fix, or in trees within their bounds.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"a: 1\nb:\n  - x\n  - {c: [1, 2]}\n", "- - - a:\n      - b: |\n          c\n", "a: &x 1\nb: *x", "a: 1\n---\n!!map {b: ~}\n", "a:\n- b:\n  - c:\n    - d", "? a\n: b", "]\n a:\n  b: .inf\n"} {
+	for _, s := range []string{"a: 1\nb:\n  - x\n  - {c: [1, 2]}\n", "- - - a:\n      - b: |\n          c\n", "a: &x 1\nb: *x",
+		"a: 1\n---\n!!map {b: ~}\n", "a:\n- b:\n  - c:\n    - d", "? a\n: b", "]\n a:\n  b: .inf\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -181,7 +192,8 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := docs[0]
-	got := []string{d.At("x", "b").Value(), d.At("y", "a").Value(), d.At("y", "b").Value(), d.At("z", "b").Value(), d.At("z", "c").Value(), d.At("l").Items()[1].Value()}
+	got := []string{d.At("x", "b").Value(), d.At("y", "a").Value(), d.At("y", "b").Value(), d.At("z", "b").Value(), d.At("z", "c").Value(),
+		d.At("l").Items()[1].Value()}
 	if strings.Join(got, " ") != "2 1 3 2 4 word" {
 		t.Errorf("merged: %q", got)
 	}
@@ -190,7 +202,9 @@ func TestReferences(t *testing.T) {
 		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 8) + "]\n"
 	}
 	for text, says := range map[string]string{
-		laughs: "stands for more than 1000 values", laughs + "z:\n  <<: *j\n": "stands for more than 1000 values", "a: *b\n": "refers to &b, which does not stand above it", "a: &a [*a]\n": "refers to &a", "x: &x 1\n---\ny: *x\n": "refers to &x", "? [a]\n: b\n": "a complex key",
+		laughs: "stands for more than 1000 values", laughs + "z:\n  <<: *j\n": "stands for more than 1000 values",
+		"a: *b\n": "refers to &b, which does not stand above it", "a: &a [*a]\n": "refers to &a", "x: &x 1\n---\ny: *x\n": "refers to &x",
+		"? [a]\n: b\n": "a complex key",
 	} {
 		if _, err := Decode(text, refers); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%.30q: %v, want %q", text, err, says)

@@ -39,8 +39,9 @@ const (
 	readable    = 2    // tokens a second that somebody still waits for
 	ofTheLoad   = 0.25 // of the users
 	ofContext   = 0.5  // of the context
-	mostLoss    = 20   // percent of perplexity: more than a model of half the size loses (Llama 3.1 70B to 8B apart, sizes of a line differ by less)
-	fewUsers    = 4    // that a program for one stream serves as well
+	// percent of perplexity: more than a model of half the size loses (Llama 3.1 70B to 8B apart, sizes of a line differ by less)
+	mostLoss = 20
+	fewUsers = 4 // that a program for one stream serves as well
 )
 
 // Principles, in the order in which a refusal names them.

@@ -40,7 +40,8 @@ func (l *Lines) Next() (*Line, bool, error) {
 	case errors.Is(err, io.EOF) && len(text) == 0 && !tooLong:
 		return nil, false, nil
 	case tooLong:
-		return &Line{n: l.n, Err: &memwall.Error{Code: memwall.Limit, Field: "line", Value: strconv.Itoa(l.n), Message: fmt.Sprintf("line %d is longer than 1 MiB", l.n), Hint: "one request a line"}}, true, nil
+		return &Line{n: l.n, Err: &memwall.Error{Code: memwall.Limit, Field: "line", Value: strconv.Itoa(l.n),
+			Message: fmt.Sprintf("line %d is longer than 1 MiB", l.n), Hint: "one request a line"}}, true, nil
 	}
 	return &Line{Text: text, n: l.n}, true, nil
 }
@@ -69,7 +70,8 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 func (l *Line) Answer(ask func(*memwall.Request) (*memwall.Answer, error)) (answer *memwall.Answer) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			answer = Failed(&memwall.Error{Code: memwall.Internal, Message: fmt.Sprintf("memwall itself failed: %v", fault), Hint: "this is a bug; report it with the request"})
+			answer = Failed(&memwall.Error{Code: memwall.Internal, Message: fmt.Sprintf("memwall itself failed: %v", fault),
+				Hint: "this is a bug; report it with the request"})
 		}
 	}()
 	if l.Err != nil {

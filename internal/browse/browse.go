@@ -277,7 +277,8 @@ func (x *Browser) draw(columns, rows int) string {
 	if x.ledger != nil && !x.help {
 		return x.drawLedger(st, rows)
 	}
-	v := tui.BrowseView{Machine: x.machine(), Rows: x.entries(), At: x.row, Lines: rows, Search: x.search, Letters: x.letters, Told: x.told, Help: x.help, Waits: x.stale || x.answer == nil && x.err == nil}
+	v := tui.BrowseView{Machine: x.machine(), Rows: x.entries(), At: x.row, Lines: rows, Search: x.search, Letters: x.letters, Told: x.told,
+		Help: x.help, Waits: x.stale || x.answer == nil && x.err == nil}
 	for i, name := range axisNames {
 		value := [][]string{axisLengths, axisFormats, x.cards}[i][x.at[i]]
 		if i == 2 && x.ours() {
@@ -297,5 +298,6 @@ func (x *Browser) drawLedger(st term.Style, rows int) string {
 	lines := strings.Split(strings.TrimRight(render.Fit(x.ledger, render.FitOptions{}, st), "\n"), "\n")
 	room := max(1, rows-2)
 	x.top = max(0, min(x.top, len(lines)-room))
-	return strings.Join(lines[x.top:min(len(lines), x.top+room)], "\n") + "\n\n" + tui.BrowseKeys("↑↓ scroll · c copy the command · Esc back · ? help · q quit", x.told, st)
+	return strings.Join(lines[x.top:min(len(lines), x.top+room)], "\n") + "\n\n" +
+		tui.BrowseKeys("↑↓ scroll · c copy the command · Esc back · ? help · q quit", x.told, st)
 }

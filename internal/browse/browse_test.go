@@ -17,7 +17,8 @@ func TestBrowse(t *testing.T) {
 		says, lacks []string
 		copies      string
 	}{
-		{"the models that this machine runs", "", []string{"memwall this machine: rtx-4090", "context ‹ what suits ›", "›  Qwen3.8", "tok/s", "/ search"}, nil, ""},
+		{"the models that this machine runs", "", []string{"memwall this machine: rtx-4090", "context ‹ what suits ›", "›  Qwen3.8",
+			"tok/s", "/ search"}, nil, ""},
 		{"the next of them", "down", []string{"   Qwen3.8", "›  "}, []string{"›  Qwen3.8 27B"}, ""},
 		{"its ledger", "enter", []string{"✓ fits   Qwen3.8", "weights", "Esc back"}, nil, ""},
 		{"back again", "enter esc", []string{"/ search"}, []string{"Esc back"}, ""},
@@ -48,7 +49,8 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("%s: %q is copied", c.name, copied)
 		}
 		for _, want := range c.says {
-			if !strings.Contains(text, want) && !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " ")) {
+			if !strings.Contains(text, want) && !strings.Contains(strings.Join(strings.Fields(text), " "),
+				strings.Join(strings.Fields(want), " ")) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, text)
 			}
 		}

@@ -21,7 +21,8 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %v", r.ID, err)
 			continue
 		}
-		if c.Parameters != r.Parameters || c.KVPerToken != r.KVPerToken || r.Parameters < 1e7 || r.Active > r.Parameters || r.Attention == "" {
+		if c.Parameters != r.Parameters || c.KVPerToken != r.KVPerToken || r.Parameters < 1e7 || r.Active > r.Parameters ||
+			r.Attention == "" {
 			t.Errorf("%+v and %+v", r, c.ModelRow)
 		}
 		layers := int64(0)
@@ -80,7 +81,8 @@ func TestHardware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.ID != "h100-sxm-80gb" || h.Sweep.Value < 0.02 || h.Sweep.Value > 0.03 || h.Ridge.Value < 290 || h.Ridge.Value > 300 || len(h.Rents) == 0 || len(h.Notes) == 0 {
+	if h.ID != "h100-sxm-80gb" || h.Sweep.Value < 0.02 || h.Sweep.Value > 0.03 || h.Ridge.Value < 290 || h.Ridge.Value > 300 ||
+		len(h.Rents) == 0 || len(h.Notes) == 0 {
 		t.Errorf("%+v", h)
 	}
 	verdicts := map[string]memwall.Verdict{}
@@ -105,7 +107,8 @@ func TestHardware(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	f := FormatOf("bfloat16")
-	if f == nil || f.Bits != 16 || f.PerBillion != 2_000_000_000 || f.Float.Exponent != 8 || f.Beside == nil || f.Beside.Name != "f16" || f.Native == "" {
+	if f == nil || f.Bits != 16 || f.PerBillion != 2_000_000_000 || f.Float.Exponent != 8 || f.Beside == nil || f.Beside.Name != "f16" ||
+		f.Native == "" {
 		t.Errorf("%+v", f)
 	}
 	r := RecipeOf("Q4_K - Medium")

@@ -151,7 +151,8 @@ func Recipes(filter string) (out []*Recipe) {
 }
 
 func recipe(r *dtype.Recipe) *Recipe {
-	return &Recipe{Name: r.Name, Title: r.Title, Aliases: r.Aliases, Store: stores[r.Store], Base: r.Base.Name, Bits: r.BulkBits(), Note: r.Note}
+	return &Recipe{Name: r.Name, Title: r.Title, Aliases: r.Aliases, Store: stores[r.Store], Base: r.Base.Name, Bits: r.BulkBits(),
+		Note: r.Note}
 }
 
 // examples are the models that a recipe's card is computed on.
@@ -200,7 +201,8 @@ func NoFormat(name string) *memwall.Error {
 		names = append(names, r.Name)
 	}
 	names = append(names, quality.FormatNames()...)
-	e := &memwall.Error{Code: memwall.BadField, Field: "format", Value: name, Message: fmt.Sprintf("no format or recipe called %q", name), Hint: "memwall formats lists them"}
+	e := &memwall.Error{Code: memwall.BadField, Field: "format", Value: name, Message: fmt.Sprintf("no format or recipe called %q", name),
+		Hint: "memwall formats lists them"}
 	if near := spell.Nearest(name, names); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}

@@ -105,7 +105,8 @@ func hardwareRow(d *hardware.Device) HardwareRow {
 	if !bf16.Known {
 		bf16 = d.Peaks.FP16
 	}
-	return HardwareRow{ID: d.ID, Name: d.Name, Vendor: d.Vendor, Year: d.Year, Memory: factOf(memory, "B"), Bandwidth: factOf(d.Bandwidth, "B/s"), BF16: factOf(bf16, "FLOP/s")}
+	return HardwareRow{ID: d.ID, Name: d.Name, Vendor: d.Vendor, Year: d.Year, Memory: factOf(memory, "B"),
+		Bandwidth: factOf(d.Bandwidth, "B/s"), BF16: factOf(bf16, "FLOP/s")}
 }
 
 // HardwareOf gives the card of the device that a name means, or of one's own: name=x,memory=24GiB,...
@@ -143,10 +144,12 @@ func (h *Hardware) rates(d *hardware.Device) {
 		h.Peaks = append(h.Peaks, Peak{f, factOf(d.Peaks.At(f), "FLOP/s")})
 	}
 	if d.Memory.Known && d.Bandwidth.Known {
-		h.Sweep = &Fact{Value: float64(d.Memory.Value.Transfer(d.Bandwidth.Value)), Unit: "s", Basis: max(d.Memory.Basis, d.Bandwidth.Basis), Source: "memory / bandwidth"}
+		h.Sweep = &Fact{Value: float64(d.Memory.Value.Transfer(d.Bandwidth.Value)), Unit: "s",
+			Basis: max(d.Memory.Basis, d.Bandwidth.Basis), Source: "memory / bandwidth"}
 	}
 	if d.Peaks.BF16.Known && d.Bandwidth.Known {
-		h.Ridge = &Fact{Value: float64(d.Peaks.BF16.Value) / float64(d.Bandwidth.Value), Unit: "FLOP/B", Basis: max(d.Peaks.BF16.Basis, d.Bandwidth.Basis), Source: "bf16 peak / bandwidth"}
+		h.Ridge = &Fact{Value: float64(d.Peaks.BF16.Value) / float64(d.Bandwidth.Value), Unit: "FLOP/B",
+			Basis: max(d.Peaks.BF16.Basis, d.Bandwidth.Basis), Source: "bf16 peak / bandwidth"}
 	}
 }
 
@@ -225,8 +228,10 @@ func NodeOf(name string) *Node {
 		return nil
 	}
 	return &Node{ID: n.ID, Name: n.Name, Provider: n.Provider, Device: n.Device, Devices: n.Devices,
-		Intra: n.Intra.Name, IntraEachWay: factOf(n.Intra.EachWay, "B/s"), Inter: n.Inter.Name, InterEachWay: factOf(n.Inter.EachWay, "B/s"),
-		Host: factOf(n.Host.Memory, "B"), Cores: factOf(n.Host.Cores, ""), NVMe: factOf(n.NVMe, "B"), Rents: rents(n.ID), Note: n.Note}
+		Intra: n.Intra.Name, IntraEachWay: factOf(n.Intra.EachWay, "B/s"), Inter: n.Inter.Name,
+		InterEachWay: factOf(n.Inter.EachWay, "B/s"),
+		Host:         factOf(n.Host.Memory, "B"), Cores: factOf(n.Host.Cores, ""), NVMe: factOf(n.NVMe, "B"), Rents: rents(n.ID),
+		Note: n.Note}
 }
 
 // Nodes lists the catalog's nodes that a filter matches.

@@ -115,7 +115,8 @@ func Models(filter string) []ModelRow {
 
 func row(m *model.Model) ModelRow {
 	long, short := attention(m)
-	return ModelRow{ID: m.ID, Parameters: m.Params(), Active: m.ActiveParams(), Context: m.Context, KVPerToken: perToken(m), Attention: long, Short: short}
+	return ModelRow{ID: m.ID, Parameters: m.Params(), Active: m.ActiveParams(), Context: m.Context, KVPerToken: perToken(m),
+		Attention: long, Short: short}
 }
 
 // perToken asks the engines' rule for one device and 16-bit keys and values.
@@ -234,7 +235,9 @@ func ModelOf(src memwall.ModelSource, ref string) (*Model, error) {
 		return nil, err
 	}
 	if r.UnknownArch != "" {
-		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: r.UnknownArch, Message: fmt.Sprintf("no model family reads the architecture %q: its layers are unknown", r.UnknownArch), Hint: "memwall fit still gives its weights, exactly"}
+		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: r.UnknownArch,
+			Message: fmt.Sprintf("no model family reads the architecture %q: its layers are unknown", r.UnknownArch),
+			Hint:    "memwall fit still gives its weights, exactly"}
 	}
 	m := r.Model
 	if m == nil {

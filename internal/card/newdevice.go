@@ -22,7 +22,8 @@ func NewDeviceOf(text string) (*NewDevice, error) {
 	}
 	n := &NewDevice{Row: row, RowIn: "hardware/catalog/devices.tsv", Empty: empty}
 	if len(rest) > 0 {
-		n.Notes = append(n.Notes, strings.Join(rest, ", ")+": of a machine, not of a device; a row of hardware/catalog/nodes.tsv holds such figures")
+		n.Notes = append(n.Notes, strings.Join(rest, ", ")+": of a machine, not of a device; a row of hardware/catalog/nodes.tsv holds "+
+			"such figures")
 	}
 	id, _, _ := strings.Cut(row, "\t")
 	if d, _, err := hardware.Find(id); err == nil {

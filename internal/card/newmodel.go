@@ -62,12 +62,14 @@ func (n *NewModel) storage(e *catalog.Entry, r *memwall.Resolved) {
 	case r.Scheme == nil && dtype.FindRecipe(r.Recipe) != nil:
 		e.Weights = r.Recipe
 	default:
-		n.Notes = append(n.Notes, fmt.Sprintf("the files are quantised in a way that no recipe does (%s): the row describes the network alone", r.Recipe))
+		n.Notes = append(n.Notes, fmt.Sprintf("the files are quantised in a way that no recipe does (%s): the row describes the "+
+			"network alone", r.Recipe))
 	}
 }
 
 func empty(e *catalog.Entry) (out []string) {
-	for _, f := range []struct{ name, value string }{{"id", e.ID}, {"name", e.Name}, {"hub", e.Hub}, {"released", e.Released}, {"source", e.Source}} {
+	for _, f := range []struct{ name, value string }{{"id", e.ID}, {"name", e.Name}, {"hub", e.Hub}, {"released", e.Released},
+		{"source", e.Source}} {
 		if f.value == "" {
 			out = append(out, f.name)
 		}

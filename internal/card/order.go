@@ -56,7 +56,9 @@ func OrderOf(src memwall.ModelSource, ref, filter string) (*Order, error) {
 		return nil, err
 	}
 	if r.Spec == nil {
-		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: ref, Message: fmt.Sprintf("which formats %s may take is not known: its layers are not described", ref), Hint: "a model of the catalog, or its config.json"}
+		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: ref,
+			Message: fmt.Sprintf("which formats %s may take is not known: its layers are not described", ref),
+			Hint:    "a model of the catalog, or its config.json"}
 	}
 	out := &Order{Model: r.ID, Name: r.Name}
 	out.rank(r, filter)
@@ -86,7 +88,8 @@ func (o *Order) rank(r *memwall.Resolved, filter string) {
 	for _, recipe := range dtype.Recipes() {
 		of := as(recipe)
 		s := stored(of, of.Store(recipe), recipe.Name, recipe.Name == published)
-		if (s.Published || s.Bytes < wide && !quality.Wide(recipe)) && matches(filter, append([]string{recipe.Name, recipe.Title}, recipe.Aliases...)...) {
+		if (s.Published || s.Bytes < wide && !quality.Wide(recipe)) &&
+			matches(filter, append([]string{recipe.Name, recipe.Title}, recipe.Aliases...)...) {
 			k := order.Weights(recipe)
 			places = append(places, place{Ranked{s, moved(k.Effect.Perplexity), moved(k.Effect.Accuracy), k.Guess}, k})
 		}

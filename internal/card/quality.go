@@ -39,7 +39,8 @@ func qualities(rows quality.Published) (out []Quality) {
 	typical := rows.Typical()
 	for _, r := range rows {
 		q := Quality{
-			Model: r.Model(), Catalog: r.CatalogID(), Format: r.Format.Name, How: r.Format.How, Note: r.Format.Note, Target: r.Format.Target, Activations: r.Format.Activations,
+			Model: r.Model(), Catalog: r.CatalogID(), Format: r.Format.Name, How: r.Format.How, Note: r.Format.Note,
+			Target: r.Format.Target, Activations: r.Format.Activations,
 			Metric: r.Metric.Name, Value: r.Value.Number, Refused: r.Refused, Source: r.Source.Citation, Shown: slices.Contains(typical, r),
 		}
 		if r.Based {
@@ -146,7 +147,8 @@ func methodCard(m *quality.Method) *Method {
 	if m == nil {
 		return nil
 	}
-	c := &Method{ID: m.ID, Name: m.Name, Target: m.Target, Formats: []string{}, Calibration: m.Calibration, Engines: m.Engines, Prefill: m.Prefill, Decode: m.Decode, When: m.When, Source: m.Source}
+	c := &Method{ID: m.ID, Name: m.Name, Target: m.Target, Formats: []string{}, Calibration: m.Calibration, Engines: m.Engines,
+		Prefill: m.Prefill, Decode: m.Decode, When: m.When, Source: m.Source}
 	c.Least, c.Most = m.Bits()
 	for _, r := range m.Recipes {
 		c.Formats = append(c.Formats, r.Name)

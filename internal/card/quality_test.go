@@ -183,7 +183,8 @@ func TestOrderOf(t *testing.T) {
 				t.Errorf("%s: %+v at place %d", id, f, i)
 			}
 			seen[f.Recipe] = true
-			if known := f.Guess == "" && !f.Published; known != (f.Perplexity != nil && f.Perplexity.Metric == "ppl-wikitext2" && !f.Published) {
+			if known := f.Guess == "" && !f.Published; known != (f.Perplexity != nil && f.Perplexity.Metric == "ppl-wikitext2" &&
+				!f.Published) {
 				t.Errorf("%s: %s is no guess: %v, with %+v", id, f.Recipe, known, f.Perplexity)
 			} else if known {
 				if f.Perplexity.Mid < last && last > 0 {

@@ -17,7 +17,8 @@ func ModelsSince(filter, since string) ([]ModelRow, error) {
 		return rows, nil
 	}
 	if !isMonth(since) {
-		return nil, &api.Error{Code: api.BadField, Field: "since", Value: since, Message: "since is neither a month nor a year", Hint: "--since 2026-06"}
+		return nil, &api.Error{Code: api.BadField, Field: "since", Value: since, Message: "since is neither a month nor a year",
+			Hint: "--since 2026-06"}
 	}
 	rows = slices.DeleteFunc(rows, func(r ModelRow) bool { return r.Released < since })
 	slices.SortStableFunc(rows, func(a, b ModelRow) int { return cmp.Compare(b.Released, a.Released) })

@@ -42,7 +42,9 @@ func SuggestHardware(letters string) []Suggestion { return suggest(letters, devi
 
 var models = sync.OnceValue(func() (out []candidate) {
 	for _, e := range catalog.All() {
-		out = append(out, candidate{append([]string{e.ID, e.Name, e.Hub}, e.Aliases...), catalog.LibraryFormat(e.ID) != "" || catalog.InLibrary(e.ID, "") != "", e.Released, func() Suggestion { return modelSuggestion(&e) }})
+		out = append(out, candidate{append([]string{e.ID, e.Name, e.Hub}, e.Aliases...),
+			catalog.LibraryFormat(e.ID) != "" || catalog.InLibrary(e.ID, "") != "", e.Released,
+			func() Suggestion { return modelSuggestion(&e) }})
 	}
 	return out
 })

@@ -109,14 +109,16 @@ func datasheet(d *hardware.Device) (out []Tier) {
 		}
 	}
 	if d.Attached != nil {
-		out = append(out, Tier{Level: "c2c", Size: factOf(d.Attached.Memory, "B"), Bandwidth: factOf(d.Attached.EachWay, "B/s"), Note: "memory of the processor beside it"})
+		out = append(out, Tier{Level: "c2c", Size: factOf(d.Attached.Memory, "B"), Bandwidth: factOf(d.Attached.EachWay, "B/s"),
+			Note: "memory of the processor beside it"})
 	}
 	return out
 }
 
 func levelsOf(id, of string) (out []Tier) {
 	for _, l := range hardware.Levels(id) {
-		out = append(out, Tier{Level: l.Level, Of: of, Size: factOf(l.Size, "B"), Latency: factOf(l.Latency, "s"), Cycles: factOf(l.Cycles, "cycles"), Bandwidth: factOf(l.Bandwidth, "B/s"), Note: l.Note})
+		out = append(out, Tier{Level: l.Level, Of: of, Size: factOf(l.Size, "B"), Latency: factOf(l.Latency, "s"),
+			Cycles: factOf(l.Cycles, "cycles"), Bandwidth: factOf(l.Bandwidth, "B/s"), Note: l.Note})
 	}
 	return out
 }
@@ -125,13 +127,15 @@ func levelsOf(id, of string) (out []Tier) {
 func merged(tiers []Tier, r Tier) []Tier {
 	for i := range tiers {
 		t := &tiers[i]
-		if t.Level != r.Level || t.Of != r.Of || !agree(t.Size, r.Size) || !agree(t.Latency, r.Latency) || !agree(t.Cycles, r.Cycles) || !agree(t.Bandwidth, r.Bandwidth) {
+		if t.Level != r.Level || t.Of != r.Of || !agree(t.Size, r.Size) || !agree(t.Latency, r.Latency) || !agree(t.Cycles, r.Cycles) ||
+			!agree(t.Bandwidth, r.Bandwidth) {
 			continue
 		}
 		if r.Bandwidth != nil && t.Bandwidth == nil || t.Note == "" {
 			t.Note = r.Note
 		}
-		t.Size, t.Latency, t.Cycles, t.Bandwidth = either(t.Size, r.Size), either(t.Latency, r.Latency), either(t.Cycles, r.Cycles), either(t.Bandwidth, r.Bandwidth)
+		t.Size, t.Latency, t.Cycles, t.Bandwidth = either(t.Size, r.Size), either(t.Latency, r.Latency), either(t.Cycles, r.Cycles),
+			either(t.Bandwidth, r.Bandwidth)
 		return tiers
 	}
 	return append(tiers, r)

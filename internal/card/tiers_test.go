@@ -9,7 +9,8 @@ import (
 
 // TestTiersOfEveryDevice: each has its own memory, levels come nearest first, and no row is empty.
 func TestTiersOfEveryDevice(t *testing.T) {
-	order := map[string]int{"register": 0, "smem": 1, "l1": 2, "l2": 3, "device": 4, "c2c": 5, "link": 6, "pcie": 7, "host": 8, "nvme": 9, "cxl": 10}
+	order := map[string]int{"register": 0, "smem": 1, "l1": 2, "l2": 3, "device": 4, "c2c": 5, "link": 6, "pcie": 7, "host": 8, "nvme": 9,
+		"cxl": 10}
 	for _, d := range hardware.All() {
 		got, err := card.TiersOf(d.ID)
 		if err != nil {

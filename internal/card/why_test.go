@@ -12,7 +12,8 @@ import (
 func TestExplained(t *testing.T) {
 	var names []string
 	for _, d := range hardware.All() {
-		h := &Hardware{HardwareRow: hardwareRow(&d), Usable: factOf(d.Usable, "B"), LinkEachWay: factOf(d.Link.EachWay, "B/s"), TDP: factOf(d.TDP, "W")}
+		h := &Hardware{HardwareRow: hardwareRow(&d), Usable: factOf(d.Usable, "B"), LinkEachWay: factOf(d.Link.EachWay, "B/s"),
+			TDP: factOf(d.TDP, "W")}
 		h.rates(&d)
 		h.Explained()
 		if names == nil {
@@ -24,7 +25,8 @@ func TestExplained(t *testing.T) {
 			if len(h.Why) != len(names) || w.Name != names[i] || len(w.Text) < 20 {
 				t.Errorf("%s: %+v", d.ID, w)
 			}
-			if w.Name == "bandwidth" && d.Bandwidth.Known && w.Fact.Value != float64(d.Bandwidth.Value) || w.Name == "power" && (w.Fact != nil) != d.TDP.Known {
+			if w.Name == "bandwidth" && d.Bandwidth.Known && w.Fact.Value != float64(d.Bandwidth.Value) || w.Name == "power" &&
+				(w.Fact != nil) != d.TDP.Known {
 				t.Errorf("%s: %+v", d.ID, w.Fact)
 			}
 		}

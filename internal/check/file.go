@@ -14,7 +14,8 @@ import (
 )
 
 // limits of the file: some hundred plans.
-var limits = yaml.Limits{Bytes: 64 << 10, Depth: 12, Plain: false, Expanded: 20_000, Holds: "plans", Hint: "give each part of the repository a file of its own"}
+var limits = yaml.Limits{Bytes: 64 << 10, Depth: 12, Plain: false, Expanded: 20_000, Holds: "plans",
+	Hint: "give each part of the repository a file of its own"}
 
 // keys of a plan.
 var keys = []string{"name", "ask", "from", "model", "on", "set", "must"}
@@ -148,7 +149,8 @@ func plan(n *yaml.Node) (*Plan, error) {
 			p.From = append(p.From, f.Value())
 		}
 		if slices.Contains(p.From, "") || len(p.From) == 0 {
-			return nil, &Error{from.Line, "from holds neither a command nor a file", "from: deploy/vllm.yaml, or a list of the files of a run"}
+			return nil, &Error{from.Line, "from holds neither a command nor a file",
+				"from: deploy/vllm.yaml, or a list of the files of a run"}
 		}
 	}
 	if err := p.fields(n); err != nil {
@@ -232,7 +234,8 @@ func (p *Plan) musts(n *yaml.Node) error {
 func (m *Must) read() (err error) {
 	if m.Name == fits {
 		if !slices.Contains([]string{"true", "false", "strict"}, m.Bound) {
-			return &Error{m.Line, fmt.Sprintf("fits: %s is none of true, strict and false", m.Bound), "fits: true; strict fails where only the band crosses the limit"}
+			return &Error{m.Line, fmt.Sprintf("fits: %s is none of true, strict and false", m.Bound),
+				"fits: true; strict fails where only the band crosses the limit"}
 		}
 		return nil
 	}

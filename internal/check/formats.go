@@ -126,7 +126,8 @@ func (r *Run) SARIF() ([]byte, error) {
 	add := func(rule, level, text string, line int) {
 		results = append(results, object{
 			"ruleId": rule, "level": level, "message": object{"text": safe.Text(text, "")},
-			"locations": []object{{"physicalLocation": object{"artifactLocation": object{"uri": filepath.ToSlash(r.File)}, "region": object{"startLine": max(1, line)}}}},
+			"locations": []object{{"physicalLocation": object{"artifactLocation": object{"uri": filepath.ToSlash(r.File)},
+				"region": object{"startLine": max(1, line)}}}},
 		})
 	}
 	for i := range r.Plans {

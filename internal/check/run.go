@@ -107,7 +107,8 @@ func (c *Checker) from(p *Plan, r *Result) (*memwall.Request, error) {
 		if !strings.ContainsAny(strings.TrimSpace(f), " \n") {
 			var err error
 			if text, err = c.File(f); err != nil {
-				return nil, &memwall.Error{Code: memwall.BadFile, Field: "from", Value: f, Message: fmt.Sprintf("%s cannot be read: %v", f, err), Hint: "a path from where memwall runs, or a command"}
+				return nil, &memwall.Error{Code: memwall.BadFile, Field: "from", Value: f,
+					Message: fmt.Sprintf("%s cannot be read: %v", f, err), Hint: "a path from where memwall runs, or a command"}
 			}
 		}
 		texts = append(texts, text)
@@ -132,7 +133,8 @@ func (c *Checker) from(p *Plan, r *Result) (*memwall.Request, error) {
 		return nil, err
 	}
 	if q == nil {
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "from", Message: "a server has one command or file, and several are listed", Hint: "a plan for each, or ask: train"}
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "from",
+			Message: "a server has one command or file, and several are listed", Hint: "a plan for each, or ask: train"}
 	}
 	for _, u := range unread {
 		r.Notes = append(r.Notes, "not counted: "+u)
@@ -182,7 +184,8 @@ func judge(m *Must, v memwall.Verdict, f *Figures) Judged {
 		switch {
 		case v == memwall.Unknown:
 			j.Outcome = Unknown
-		case m.Bound == "false" && v == memwall.DoesNotFit, m.Bound == "true" && v != memwall.DoesNotFit, m.Bound == "strict" && v == memwall.Fits:
+		case m.Bound == "false" && v == memwall.DoesNotFit, m.Bound == "true" && v != memwall.DoesNotFit,
+			m.Bound == "strict" && v == memwall.Fits:
 			j.Outcome = Holds
 		}
 		return j

@@ -77,7 +77,8 @@ func (o *operators) lines() (out []api.OperatorLine) {
 		}
 	}
 	slices.SortStableFunc(o.rows, func(a, b *operated) int {
-		return cmp.Or(cmp.Compare(order[a.Class], order[b.Class]), cmp.Compare(a.Class, b.Class), cmp.Compare(max(b.ms, b.own), max(a.ms, a.own)), cmp.Compare(a.place, b.place))
+		return cmp.Or(cmp.Compare(order[a.Class], order[b.Class]), cmp.Compare(a.Class, b.Class),
+			cmp.Compare(max(b.ms, b.own), max(a.ms, a.own)), cmp.Compare(a.place, b.place))
 	})
 	for _, r := range o.lumped() {
 		o.finish(r)
@@ -165,7 +166,8 @@ func (o *operators) estimated(r *operated, e estimate) {
 
 // peaks are the formats whose dense peak products of a type are held against. Of 32 bits nobody says whether they are
 // rounded to TF32.
-var peaks = map[string]string{"c10::BFloat16": "bf16", "c10::Half": "fp16", "c10::Float8_e4m3fn": "fp8", "c10::Float8_e4m3fnuz": "fp8", "c10::Float8_e5m2": "fp8", "signed char": "int8"}
+var peaks = map[string]string{"c10::BFloat16": "bf16", "c10::Half": "fp16", "c10::Float8_e4m3fn": "fp8", "c10::Float8_e4m3fnuz": "fp8",
+	"c10::Float8_e5m2": "fp8", "signed char": "int8"}
 
 func (o *operators) peak(r *operated, flops float64) {
 	if o.device == nil || len(r.types) != 1 {

@@ -10,8 +10,10 @@ import (
 
 // sendings are what ranks send for, by the part of a step.
 var sendings = map[string]string{
-	"tp": "tensor parallel", "ep": "tokens to experts", "cp": "keys and values around", "pp": "between stages", "sharding": "weights and their gradients", "reduce": "gradients of replicas",
-	"all_reduce": "tensor parallel", "all_to_all": "tokens to experts", "hand_over": "between stages", "tensor_parallel": "tensor parallel", "expert_parallel": "tokens to experts",
+	"tp": "tensor parallel", "ep": "tokens to experts", "cp": "keys and values around", "pp": "between stages",
+	"sharding": "weights and their gradients", "reduce": "gradients of replicas",
+	"all_reduce": "tensor parallel", "all_to_all": "tokens to experts", "hand_over": "between stages", "tensor_parallel": "tensor parallel",
+	"expert_parallel": "tokens to experts",
 }
 
 // sentFor is the part of a step that a collective belongs to; "" where several could be. Of those that send by the same
@@ -56,7 +58,8 @@ func (o *operators) groupOf(part string) int64 {
 // carries reports whether a part of a step sends by a collective, in c10d's or NCCL's word for it.
 func carries(part, collective string) bool {
 	words := map[string]string{
-		"tp": "allreduce allgather reducescatter", "all_reduce": "allreduce allgather reducescatter", "ep": "alltoall", "all_to_all": "alltoall", "cp": "send recv allgather alltoall", "pp": "send recv",
+		"tp": "allreduce allgather reducescatter", "all_reduce": "allreduce allgather reducescatter", "ep": "alltoall",
+		"all_to_all": "alltoall", "cp": "send recv allgather alltoall", "pp": "send recv",
 		"hand_over": "send recv", "sharding": "allgather reducescatter", "reduce": "allreduce reducescatter allgather",
 	}[part]
 	name := strings.NewReplacer("_", "", "base", "", "coalesced", "").Replace(strings.ToLower(collective))

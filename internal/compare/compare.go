@@ -39,7 +39,8 @@ func CompareFound(a *question.Env, log *startup.Log, overrides *api.Request) (*a
 		return c.torch(a, overrides)
 	}
 	if overrides.Ask == api.AskTrain {
-		return nil, &api.Error{Code: api.BadField, Field: "ask", Value: api.AskTrain, Message: "this is the start of a server, and no run of training", Hint: "leave --train out"}
+		return nil, &api.Error{Code: api.BadField, Field: "ask", Value: api.AskTrain,
+			Message: "this is the start of a server, and no run of training", Hint: "leave --train out"}
 	}
 	source := c.Rebuild(a, overrides)
 	c.ask(&question.Env{Models: source})
@@ -199,7 +200,8 @@ func (c *Comparison) lacks(name, device, unit string, digits int, e estimate) {
 	if !e.known {
 		return
 	}
-	c.lines = append(c.lines, api.Line{Name: name, Device: device, Unit: unit, Digits: digits, Ours: &e.value, Low: &e.low, High: &e.high, Basis: &e.basis, Why: "the log does not print it"})
+	c.lines = append(c.lines, api.Line{Name: name, Device: device, Unit: unit, Digits: digits, Ours: &e.value, Low: &e.low, High: &e.high,
+		Basis: &e.basis, Why: "the log does not print it"})
 }
 
 // answer is the fit answer of the rebuilt request with the lines beside it.
@@ -248,8 +250,10 @@ func (c *Comparison) ReadAs() string {
 		name  string
 		value int64
 	}{
-		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)}, {"sequences", int64(r.Sequences)},
-		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)}, {"ubatch", int64(r.UBatch)},
+		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)},
+		{"sequences", int64(r.Sequences)},
+		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)},
+		{"ubatch", int64(r.UBatch)},
 		{"sequence_length", int64(r.SequenceLength)}, {"micro_batch", int64(r.MicroBatch)},
 	} {
 		if f.value > 1 || f.value == 1 && (f.name == "sequences" || f.name == "micro_batch") {

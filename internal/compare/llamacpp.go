@@ -49,7 +49,8 @@ func (c *Comparison) foreign(id string) string {
 // position.
 func (c *Comparison) buffer(f *startup.Figure) estimate {
 	nth, of := c.position(f)
-	for _, name := range []string{f.Device + " " + f.Name, strings.Replace(f.Device+" "+f.Name, "CPU model", "CPU_Mapped model", 1), f.Name} {
+	for _, name := range []string{f.Device + " " + f.Name, strings.Replace(f.Device+" "+f.Name, "CPU model", "CPU_Mapped model", 1),
+		f.Name} {
 		found := c.printed(name)
 		switch {
 		case len(found) == 0 || name == f.Name && f.ID != "output_buffer":

@@ -24,7 +24,8 @@ type oneModel struct {
 // Model gives the model.
 func (m oneModel) Model(string) (*api.Resolved, error) { return m.found, m.err }
 
-var ErrNoModel = &api.Error{Code: api.UnknownModel, Field: "model", Message: "the log does not name a model that the catalog has", Hint: "give model: a catalog id, a file or a config.json"}
+var ErrNoModel = &api.Error{Code: api.UnknownModel, Field: "model", Message: "the log does not name a model that the catalog has",
+	Hint: "give model: a catalog id, a file or a config.json"}
 
 // model finds what the log ran: what overrides name, else an entry of the catalog with one of the log's
 // names, else the header that llama.cpp printed.
@@ -52,7 +53,8 @@ func (c *Comparison) model(a *question.Env, overrides *api.Request) api.ModelSou
 			return oneModel{found: found}
 		}
 		if errors.As(err, &unknownArch) {
-			return oneModel{err: &api.Error{Code: api.Unsupported, Field: "model", Value: unknownArch.Arch, Message: unknownArch.Error(), Hint: "the printed figures stand alone"}}
+			return oneModel{err: &api.Error{Code: api.Unsupported, Field: "model", Value: unknownArch.Arch, Message: unknownArch.Error(),
+				Hint: "the printed figures stand alone"}}
 		}
 		c.note("header", "warn", "model", "the header in the log does not describe a model: %s", err)
 	}
@@ -88,7 +90,8 @@ func (c *Comparison) agrees(s *family.Spec) bool {
 	if n, ok := m.Int(arch + "nextn_predict_layers"); ok {
 		layers += n
 	}
-	return same(m, arch+"embedding_length", s.Hidden) && same(m, arch+"block_count", layers) && near(m, arch+"vocab_size", s.Vocab) && same(m, arch+"attention.head_count", heads)
+	return same(m, arch+"embedding_length", s.Hidden) && same(m, arch+"block_count", layers) && near(m, arch+"vocab_size", s.Vocab) &&
+		same(m, arch+"attention.head_count", heads)
 }
 
 func same(m *startup.Metadata, key string, want int64) bool {
@@ -152,7 +155,8 @@ func (c *Comparison) openWeights(fits []*family.Spec, any *family.Spec, m *start
 	switch {
 	case c.noWeights != "" || m.Count == 0 && len(fits) > 0:
 	case len(fits) == 0:
-		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(), tensors(any))
+		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(),
+			tensors(any))
 	default:
 		for _, s := range fits[1:] {
 			if s.Tied != fits[0].Tied {
@@ -192,8 +196,10 @@ func parametersIn(m *model.Model, unit string) (float64, bool) {
 // tensorChoices are what files of one architecture may have or not: a head of its own, rotary factors,
 // biases of attention.
 var tensorChoices = []string{
-	"output.weight", "", "output.weight rope_freqs.weight", "rope_freqs.weight", "output.weight blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias",
-	"blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias", "output.weight rope_factors_long.weight rope_factors_short.weight", "rope_factors_long.weight rope_factors_short.weight",
+	"output.weight", "", "output.weight rope_freqs.weight", "rope_freqs.weight",
+	"output.weight blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias",
+	"blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias", "output.weight rope_factors_long.weight rope_factors_short.weight",
+	"rope_factors_long.weight rope_factors_short.weight",
 }
 
 // table gives a chosen tensor dimensions; those of rotary factors are half of a head.

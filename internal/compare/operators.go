@@ -77,6 +77,7 @@ func (o *operators) otherShapes() {
 		}
 	}
 	if o.whole.known && known < all/2 {
-		o.c.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.c.Request.Model)
+		o.c.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this "+
+			"plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.c.Request.Model)
 	}
 }

@@ -99,5 +99,6 @@ func (c *Comparison) decodingOperators(a *question.Env) ([]speed.Operator, *hard
 		return nil, in.Device
 	}
 	p := q.Request.Plan
-	return m.Operators(serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}), in.Device
+	return m.Operators(serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}),
+		in.Device
 }

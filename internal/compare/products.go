@@ -212,16 +212,20 @@ func productName(x *ownOperator, r dtype.Role) string {
 
 // hubNames are what transformers calls the linear layers of most models; others go by their names in GGUF.
 var hubNames = map[dtype.Role]string{
-	dtype.AttnQ: "q_proj", dtype.AttnK: "k_proj", dtype.AttnV: "v_proj", dtype.AttnQKV: "qkv_proj", dtype.AttnOutput: "o_proj", dtype.AttnQA: "q_a_proj", dtype.AttnQB: "q_b_proj",
-	dtype.AttnKVA: "kv_a_proj", dtype.AttnKVB: "kv_b_proj", dtype.FFNGate: "gate_proj", dtype.FFNUp: "up_proj", dtype.FFNDown: "down_proj", dtype.FFNGateInp: "router",
-	dtype.FFNGateSh: "shared gate_proj", dtype.FFNUpSh: "shared up_proj", dtype.FFNDownSh: "shared down_proj", dtype.SSMIn: "in_proj", dtype.SSMOut: "out_proj",
+	dtype.AttnQ: "q_proj", dtype.AttnK: "k_proj", dtype.AttnV: "v_proj", dtype.AttnQKV: "qkv_proj", dtype.AttnOutput: "o_proj",
+	dtype.AttnQA: "q_a_proj", dtype.AttnQB: "q_b_proj",
+	dtype.AttnKVA: "kv_a_proj", dtype.AttnKVB: "kv_b_proj", dtype.FFNGate: "gate_proj", dtype.FFNUp: "up_proj", dtype.FFNDown: "down_proj",
+	dtype.FFNGateInp: "router",
+	dtype.FFNGateSh:  "shared gate_proj", dtype.FFNUpSh: "shared up_proj", dtype.FFNDownSh: "shared down_proj", dtype.SSMIn: "in_proj",
+	dtype.SSMOut: "out_proj",
 }
 
 // elementOf is the operator of the model that a fused one of PyTorch, vLLM, SGLang or Liger is; "" for parts of several.
 func elementOf(name string) string {
 	low := strings.ToLower(name)
 	for _, x := range []struct{ kind, words string }{
-		{"norms", "rms_norm rmsnorm layer_norm layernorm"}, {"rotary positions", "rotary rope"}, {"activation", "act_and_mul silu_and_mul gelu_and_mul swiglu geglu silumul"}, {"embedding", "embedding"},
+		{"norms", "rms_norm rmsnorm layer_norm layernorm"}, {"rotary positions", "rotary rope"},
+		{"activation", "act_and_mul silu_and_mul gelu_and_mul swiglu geglu silumul"}, {"embedding", "embedding"},
 	} {
 		if slices.ContainsFunc(strings.Fields(x.words), func(w string) bool { return strings.Contains(low, w) }) {
 			return x.kind

@@ -33,7 +33,8 @@ func read(text io.Reader) (*startup.Log, error) {
 	if kind == torch.GZip {
 		in, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, &api.Error{Code: api.BadFile, Field: "text", Message: "the file begins as one of gzip and is none: " + err.Error(), Hint: "give it unpacked"}
+			return nil, &api.Error{Code: api.BadFile, Field: "text", Message: "the file begins as one of gzip and is none: " + err.Error(),
+				Hint: "give it unpacked"}
 		}
 		b = bufio.NewReaderSize(in, torch.Sniffed)
 		head, _ = b.Peek(torch.Sniffed)
@@ -81,8 +82,10 @@ func readLog(text io.Reader) (*startup.Log, error) {
 		}
 	}
 	if best.Signs == 0 {
-		return nil, &api.Error{Code: api.BadFile, Field: "text", Message: fmt.Sprintf("none of the %d lines is from the start of a server that memwall knows", n),
-			Hint: "give what vLLM, SGLang or llama.cpp printed from its start until it was ready, a trace of torch.profiler, or torch.cuda.memory_summary()"}
+		return nil, &api.Error{Code: api.BadFile, Field: "text",
+			Message: fmt.Sprintf("none of the %d lines is from the start of a server that memwall knows", n),
+			Hint: "give what vLLM, SGLang or llama.cpp printed from its start until it was ready, a trace of torch.profiler, or " +
+				"torch.cuda.memory_summary()"}
 	}
 	return best, nil
 }
@@ -140,7 +143,9 @@ func (c *Comparison) engine() string {
 		return l.Engine + "@" + l.Version
 	case l.Era != "":
 		if len(l.Notes) == 0 || !strings.Contains(l.Notes[len(l.Notes)-1].Code, "_engine") {
-			c.note("version_not_printed", "warn", "engine", "the log does not print its version: its lines are of %s or later, and the rules of %s are used; give engine to change that", l.Era, l.Era)
+			c.note("version_not_printed", "warn", "engine",
+				"the log does not print its version: its lines are of %s or later, and the rules of %s are used; "+
+					"give engine to change that", l.Era, l.Era)
 		}
 		return l.Engine + "@" + l.Era
 	}
@@ -166,7 +171,8 @@ func (c *Comparison) hardware() string {
 	}
 	if f := l.Find("total"); named == "" && f != nil && f.Value > 0 {
 		c.described = true
-		c.note("device_by_size", "info", "hardware", "the log does not name the device: one of the printed %s GiB stands in; give hardware for the rules of its kind", f.Text)
+		c.note("device_by_size", "info", "hardware",
+			"the log does not name the device: one of the printed %s GiB stands in; give hardware for the rules of its kind", f.Text)
 		return strings.TrimPrefix(fmt.Sprintf("%dxname=device of %s GiB,memory=%d", n, f.Text, int64(f.Value*gib)), "1x")
 	}
 	return named
@@ -193,7 +199,8 @@ func (c *Comparison) known(name string) string {
 		return ""
 	}
 	if _, _, err := hardware.Parse(name, 0); err != nil {
-		c.note("unknown_hardware", "warn", "hardware", "the log names %s, which the catalog does not have; give hardware", api.Shorten(name))
+		c.note("unknown_hardware", "warn", "hardware", "the log names %s, which the catalog does not have; give hardware",
+			api.Shorten(name))
 		return ""
 	}
 	return name

@@ -52,7 +52,8 @@ func (o *operators) measured(x *startup.Operator, m *matcher) {
 	}
 }
 
-var passNames = map[startup.Pass]string{startup.Forward: "forward", startup.InputGradient: "input gradient", startup.WeightGradient: "weight gradient", startup.SomeBackward: "backward"}
+var passNames = map[startup.Pass]string{startup.Forward: "forward", startup.InputGradient: "input gradient",
+	startup.WeightGradient: "weight gradient", startup.SomeBackward: "backward"}
 
 func callOf(x *startup.Operator) api.OperatorCall {
 	c := api.OperatorCall{Name: x.Name, Calls: x.Calls, MS: x.MS}
@@ -113,7 +114,8 @@ func (o *operators) unknown(class, name string) *operated {
 }
 
 // oneRow are classes whose operators are one row: which of them a kernel is of, its class says.
-var oneRow = map[string]string{"experts": "experts", "attention": "attention", "loss": "loss", "optimizer": "optimizer", "unpacking": "unpacking of weights", "copies": "copies"}
+var oneRow = map[string]string{"experts": "experts", "attention": "attention", "loss": "loss", "optimizer": "optimizer",
+	"unpacking": "unpacking of weights", "copies": "copies"}
 
 // predictedRow adds an operator of memwall's to its row.
 func (o *operators) predictedRow(i int, m *matcher) {

@@ -126,7 +126,8 @@ func (c *Comparison) deviceUsed() estimate {
 		return unknown("%s", c.noWeights)
 	}
 	t, used := r.Needed(), float64(c.sized.Devices[0].Used)
-	return estimate{value: used, low: used - float64(t.Bytes-t.Low), high: used + float64(t.High-t.Bytes), known: !t.Unknown, basis: t.Basis}
+	return estimate{value: used, low: used - float64(t.Bytes-t.Low), high: used + float64(t.High-t.Bytes), known: !t.Unknown,
+		basis: t.Basis}
 }
 
 func (c *Comparison) cachePoolBytes() estimate {

@@ -50,7 +50,8 @@ func (c *Comparison) ranWith() string { return c.known(startup.Hardware(c.Log.De
 // asked sizes the request when a model is given.
 func (c *Comparison) asked(a *question.Env) (err error) {
 	if c.Request.Model == "" {
-		c.refused = &api.Error{Code: api.UnknownModel, Field: "model", Message: "which model ran is not in the file", Hint: "give model and plan: --model llama-3.1-8b --train …"}
+		c.refused = &api.Error{Code: api.UnknownModel, Field: "model", Message: "which model ran is not in the file",
+			Hint: "give model and plan: --model llama-3.1-8b --train …"}
 		return nil
 	}
 	if c.sized, err = sizedRun(a, &c.Request); err == nil {
@@ -125,7 +126,8 @@ func torchItems(d *api.Device, reserved bool) estimate {
 	sum := estimate{known: true, basis: ledger.Derived}
 	for i := range d.Ledger {
 		it := &d.Ledger[i]
-		if it.ID == "driver" || it.ID == "collectives" || it.ID == "graphs" || it.ID == "fragmentation" && !reserved || it.Place != ledger.Device {
+		if it.ID == "driver" || it.ID == "collectives" || it.ID == "graphs" || it.ID == "fragmentation" && !reserved ||
+			it.Place != ledger.Device {
 			continue
 		}
 		e := banded(it.Bytes, it.Low, it.High)
@@ -138,7 +140,8 @@ func torchItems(d *api.Device, reserved bool) estimate {
 // trainingParts names the parts of a step of training that a class of kernels is; of norms memwall knows no more than that they
 // are element-wise.
 var trainingParts = map[string]string{
-	"products": "products", "experts": "experts", "attention": "attention", "elementwise": "element_wise", "loss": "loss", "optimizer": "optimizer", "unpacking": "dequantisation",
+	"products": "products", "experts": "experts", "attention": "attention", "elementwise": "element_wise", "loss": "loss",
+	"optimizer": "optimizer", "unpacking": "dequantisation",
 	"collectives": "tp ep cp pp sharding reduce", "copies": "copies", "idle": "host dispatch fixed",
 }
 
@@ -146,7 +149,8 @@ const normsAre = "counted with element-wise"
 
 // stepPart is a part of a step of training. Its band is as wide as that of the whole step: nobody measured parts alone.
 func stepPart(s *api.TrainingStep, id string) estimate {
-	whole := estimate{value: s.Seconds * 1e3, low: s.SecondsLow * 1e3, high: s.SecondsHigh * 1e3, known: s.Seconds > 0, basis: ledger.Derived}
+	whole := estimate{value: s.Seconds * 1e3, low: s.SecondsLow * 1e3, high: s.SecondsHigh * 1e3, known: s.Seconds > 0,
+		basis: ledger.Derived}
 	if id == "step" {
 		return whole
 	}
@@ -167,12 +171,14 @@ func share(whole estimate, part float64, id string) estimate {
 	case !whole.known || part == 0 || whole.value == 0:
 		return unknown("memwall books no such part")
 	}
-	return estimate{value: part, low: part * whole.low / whole.value, high: part * whole.high / whole.value, known: true, basis: ledger.Derived}
+	return estimate{value: part, low: part * whole.low / whole.value, high: part * whole.high / whole.value, known: true,
+		basis: ledger.Derived}
 }
 
 // decodingParts are those of a decode step of a server.
 var decodingParts = map[string]string{
-	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise", "collectives": "tensor_parallel all_reduce all_to_all hand_over expert_parallel", "idle": "host",
+	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise",
+	"collectives": "tensor_parallel all_reduce all_to_all hand_over expert_parallel", "idle": "host",
 }
 
 func decodePart(v *api.Speed, id string) estimate {

@@ -125,7 +125,8 @@ func (c *Comparison) pool(r *engine.Rank) estimate {
 		}
 	}
 	t, usable := ledger.Sum(fixed), r.Usable.Bytes()
-	e := estimate{value: float64(usable - t.Bytes), low: float64(usable - t.High), high: float64(usable - t.Low), basis: t.Basis, known: !t.Unknown}
+	e := estimate{value: float64(usable - t.Bytes), low: float64(usable - t.High), high: float64(usable - t.Low), basis: t.Basis,
+		known: !t.Unknown}
 	if c.q.Request.KVCacheMemory > 0 {
 		return exactly(float64(c.q.Request.KVCacheMemory))
 	}

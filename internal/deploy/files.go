@@ -17,7 +17,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Files run a fleet of replicas that have so many devices each, by their names: a command for each replica and a router in front of them, the same for Kubernetes with
+// Files run a fleet of replicas that have so many devices each, by their names: a command for each replica and a router in front of them,
+// the same for Kubernetes with
 // as many replicas as each part of the day takes, and as a compose file where one host holds all. What cannot be written is
 // left out, and the commands say why. A model that has no files, or an engine that runs nothing, has none.
 func Files(q *question.Question, a *api.Answer, f *api.Fleet, day *api.DayPlan, router string, devices int64) map[string]string {
@@ -131,12 +132,14 @@ func (d *deployment) writeContainers(a *api.Answer, f *api.Fleet, day *api.DayPl
 	if d.hosts == 1 {
 		one := *s
 		if d.replicas > 1 {
-			one.Router = &manifest.Router{Image: "nginx:stable", Port: routerPort, Config: manifest.File{Path: "/etc/nginx/conf.d/default.conf", Text: d.nginxConf(d.services(s))}}
+			one.Router = &manifest.Router{Image: "nginx:stable", Port: routerPort,
+				Config: manifest.File{Path: "/etc/nginx/conf.d/default.conf", Text: d.nginxConf(d.services(s))}}
 		}
 		out["compose.yaml"] = manifest.Compose(&one)
 	}
 	if d.replicas > 1 {
-		s.Notes = []string{fmt.Sprintf("The Service gives requests to replicas at random; the plan was played with a %s router: put one in front.", d.router)}
+		s.Notes = []string{fmt.Sprintf("The Service gives requests to replicas at random; the plan was played with a %s router: put one "+
+			"in front.", d.router)}
 	}
 	d.scale(s, f, day)
 	out["kubernetes.yaml"] = manifest.Kubernetes(s)
@@ -165,7 +168,8 @@ var scaleMetrics = []scaleMetric{
 	{engine: "vllm", series: "vllm:num_requests_running"},
 	{engine: "sglang", series: "sglang:num_running_reqs", flag: "--enable-metrics"},
 	{engine: "llama-server", series: "llamacpp:requests_processing", flag: "--metrics"},
-	{engine: "tensorrt-llm", series: "trtllm_request_success_total", ends: true, note: "TensorRT-LLM tells it at /prometheus/metrics, with return_perf_metrics: true in its configuration."},
+	{engine: "tensorrt-llm", series: "trtllm_request_success_total", ends: true,
+		note: "TensorRT-LLM tells it at /prometheus/metrics, with return_perf_metrics: true in its configuration."},
 }
 
 // scale lets the number of replicas follow a day's load.
@@ -197,10 +201,13 @@ func (w *scaleMetric) scale(f *api.Fleet, day *api.DayPlan) *manifest.Scale {
 	}
 	out := &manifest.Scale{Least: least, Most: day.Peak, Metric: name, Thousandths: max(1, int64(math.Floor(1000*each/(1+day.Headroom))))}
 	out.Notes = []string{
-		fmt.Sprintf("From %d to %d replicas with the load of the day. As played, a replica holds %s requests/s within the goal, and runs %s of them at the peak;", least, day.Peak, unit.Significant(day.Each, 3), unit.Significant(f.UsersEach, 3)),
-		fmt.Sprintf("the target leaves %s %% for what comes while another starts, which takes %s s.", unit.Significant(100*day.Headroom, 2), unit.Significant(day.StartS, 3)),
+		fmt.Sprintf("From %d to %d replicas with the load of the day. As played, a replica holds %s requests/s within the goal, and runs "+
+			"%s of them at the peak;", least, day.Peak, unit.Significant(day.Each, 3), unit.Significant(f.UsersEach, 3)),
+		fmt.Sprintf("the target leaves %s %% for what comes while another starts, which takes %s s.", unit.Significant(100*day.Headroom, 2),
+			unit.Significant(day.StartS, 3)),
 		"This needs Prometheus and a metrics adapter. prometheus-adapter makes the metric by this rule:",
-		fmt.Sprintf("- {seriesQuery: '%s{namespace!=\"\",pod!=\"\"}', resources: {overrides: {namespace: {resource: namespace}, pod: {resource: pod}}}, name: {as: %s}, metricsQuery: '%s'}", w.series, name, query),
+		fmt.Sprintf("- {seriesQuery: '%s{namespace!=\"\",pod!=\"\"}', resources: {overrides: {namespace: {resource: namespace}, pod: "+
+			"{resource: pod}}}, name: {as: %s}, metricsQuery: '%s'}", w.series, name, query),
 	}
 	if w.note != "" {
 		out.Notes = append(out.Notes, w.note)
@@ -214,7 +221,8 @@ func (d *deployment) title() string {
 	if d.hosts > 1 {
 		where = fmt.Sprintf("%d hosts", d.hosts)
 	}
-	words := fmt.Sprintf("%s: %s of %s, %s %s, on %s", d.q.Job.Model.ID, ReplicasWords(d.replicas), d.q.Request.Hardware, d.q.Engine.Name(), engine.VersionName(d.q.Engine, d.q.Job.Version), where)
+	words := fmt.Sprintf("%s: %s of %s, %s %s, on %s", d.q.Job.Model.ID, ReplicasWords(d.replicas), d.q.Request.Hardware, d.q.Engine.Name(),
+		engine.VersionName(d.q.Engine, d.q.Job.Version), where)
 	return strings.Join(strings.Fields(words), " ")
 }
 

@@ -29,10 +29,12 @@ func (d *deployment) ownRouter() string {
 	}
 	switch d.q.Engine.Name() {
 	case "sglang":
-		return fmt.Sprintf("python -m sglang_router.launch_router --worker-urls %s --policy cache_aware --host 0.0.0.0 --port %d", strings.Join(urls, " "), routerPort)
+		return fmt.Sprintf("python -m sglang_router.launch_router --worker-urls %s --policy cache_aware --host 0.0.0.0 --port %d",
+			strings.Join(urls, " "), routerPort)
 	case "vllm":
 		models := strings.TrimSuffix(strings.Repeat(d.servedName()+",", len(urls)), ",")
-		return fmt.Sprintf("vllm-router --host 0.0.0.0 --port %d --service-discovery static --static-backends %s --static-models %s --routing-logic prefixaware", routerPort, strings.Join(urls, ","), argv.Quote(models))
+		return fmt.Sprintf("vllm-router --host 0.0.0.0 --port %d --service-discovery static --static-backends %s --static-models %s "+
+			"--routing-logic prefixaware", routerPort, strings.Join(urls, ","), argv.Quote(models))
 	}
 	return ""
 }
@@ -60,7 +62,8 @@ func (d *deployment) nginxConf(addresses []string) string {
 	for _, a := range addresses {
 		fmt.Fprintf(b, "    server %s;\n", a)
 	}
-	fmt.Fprintf(b, "}\nserver {\n    listen %d;\n    location / {\n        proxy_pass http://replicas;\n        proxy_http_version 1.1;\n", routerPort)
+	fmt.Fprintf(b, "}\nserver {\n    listen %d;\n    location / {\n        proxy_pass http://replicas;\n        proxy_http_version 1.1;\n",
+		routerPort)
 	b.WriteString("        proxy_buffering off; # tokens go on as they come\n        proxy_read_timeout 1h;\n    }\n}\n")
 	return b.String()
 }
@@ -75,11 +78,14 @@ func (d *deployment) routerNotes() string {
 	case command != "":
 		return fmt.Sprintf("\n# The router, at port %d%s:\n#   %s\n", routerPort, on, command)
 	case d.q.Prompter != nil:
-		return "\n# trtllm-serve disaggregated is the router, and the workers need a cache_transceiver_config: see TensorRT-LLM's\n# guide to disaggregated serving.\n"
+		return "\n# trtllm-serve disaggregated is the router, and the workers need a cache_transceiver_config: see TensorRT-LLM's\n# " +
+			"guide to disaggregated serving.\n"
 	case d.ownRouter() != "":
 		return fmt.Sprintf("\n# The router, at port %d%s:\n#   %s\n", routerPort, on, d.ownRouter())
 	case d.q.Engine.Name() == "sglang":
-		return fmt.Sprintf("\n# The router is nginx with nginx.conf, at port %d%s. SGLang's own comes near:\n#   python -m sglang_router.launch_router --worker-urls http://%s --policy power_of_two --port %d\n", routerPort, on, strings.Join(d.addresses(), " http://"), routerPort)
+		return fmt.Sprintf("\n# The router is nginx with nginx.conf, at port %d%s. SGLang's own comes near:\n#   python -m "+
+			"sglang_router.launch_router --worker-urls http://%s --policy power_of_two --port %d\n", routerPort, on,
+			strings.Join(d.addresses(), " http://"), routerPort)
 	}
 	return fmt.Sprintf("\n# The router is nginx with nginx.conf, at port %d%s.\n", routerPort, on)
 }
@@ -102,7 +108,8 @@ func (d *deployment) cacheTransferArgs(w *worker) (env []argv.Variable, words []
 		return env, []string{"--kv-transfer-config", `{"kv_connector":"NixlConnector","kv_role":"kv_both"}`}
 	case "sglang":
 		if w.prompts {
-			return nil, []string{"--disaggregation-mode", "prefill", "--disaggregation-transfer-backend", "nixl", "--disaggregation-bootstrap-port", fmt.Sprint(bootstrapPort + nth)}
+			return nil, []string{"--disaggregation-mode", "prefill", "--disaggregation-transfer-backend", "nixl",
+				"--disaggregation-bootstrap-port", fmt.Sprint(bootstrapPort + nth)}
 		}
 		return nil, []string{"--disaggregation-mode", "decode", "--disaggregation-transfer-backend", "nixl"}
 	}
@@ -140,5 +147,6 @@ func (d *deployment) proxy() string {
 		hosts[w.prompts] += " " + host
 		ports[w.prompts] += " " + port
 	}
-	return fmt.Sprintf("python tests/v1/kv_connector/nixl_integration/toy_proxy_server.py --port %d --prefiller-hosts%s --prefiller-ports%s --decoder-hosts%s --decoder-ports%s", routerPort, hosts[true], ports[true], hosts[false], ports[false])
+	return fmt.Sprintf("python tests/v1/kv_connector/nixl_integration/toy_proxy_server.py --port %d --prefiller-hosts%s "+
+		"--prefiller-ports%s --decoder-hosts%s --decoder-ports%s", routerPort, hosts[true], ports[true], hosts[false], ports[false])
 }

@@ -39,7 +39,8 @@ func (d *deployment) remarks() (out []string) {
 		out = append(out, "No compose.yaml and no kubernetes.yaml: "+d.unwritten+".")
 	}
 	if d.spans > 1 {
-		out = append(out, fmt.Sprintf("A replica takes %d hosts: the command starts on the first of them, and how the others join it stands in the engine's guide to several nodes.", d.spans))
+		out = append(out, fmt.Sprintf("A replica takes %d hosts: the command starts on the first of them, and how the others join it "+
+			"stands in the engine's guide to several nodes.", d.spans))
 	}
 	for _, u := range launch.Unsaid(d.q) {
 		out = append(out, u.Field+" is not in the commands: "+u.Why)

@@ -22,7 +22,9 @@ func Decode(ask string, data []byte) (*memwall.Request, error) {
 	case r.Ask == "":
 		r.Ask = ask
 	case r.Ask != ask:
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %s, and this is the place of %s", r.Ask, ask), Hint: "leave ask out, or send the request to " + r.Ask}
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "ask", Value: r.Ask,
+			Message: fmt.Sprintf("ask = %s, and this is the place of %s", r.Ask, ask),
+			Hint:    "leave ask out, or send the request to " + r.Ask}
 	}
 	return r, nil
 }

@@ -138,7 +138,8 @@ func (d *Desk) askQuick(ctx context.Context, report Report, took *time.Duration,
 }
 
 // askSlow asks with a context that ends the search, in a turn of its lane.
-func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
+func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, took *time.Duration,
+	do func(context.Context, *memwall.Asker) error) error {
 	if err := enter(ctx, turns, 10*d.o.Patience); err != nil {
 		return err
 	}
@@ -162,7 +163,8 @@ func (p polite) Err() error {
 }
 
 // answer asks; a fault of the program ends one question and no other.
-func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, took *time.Duration, do func(context.Context, *memwall.Asker) error) (err error) {
+func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, took *time.Duration,
+	do func(context.Context, *memwall.Asker) error) (err error) {
 	start := time.Now()
 	defer func() {
 		*took = time.Since(start)

@@ -78,7 +78,8 @@ func TestForgetting(t *testing.T) {
 		if err != nil || again.Model.WeightsBytes != first.Model.WeightsBytes {
 			t.Fatal(err)
 		}
-		other := &memwall.Request{Ask: "fit", Model: []string{"qwen3-8b", "gemma-3-27b", "phi-4", "mistral-7b", "qwen3-32b"}[i%5], Hardware: "rtx-3060"}
+		other := &memwall.Request{Ask: "fit", Model: []string{"qwen3-8b", "gemma-3-27b", "phi-4", "mistral-7b", "qwen3-32b"}[i%5],
+			Hardware: "rtx-3060"}
 		other.Context = plan.Int(1024 * (1 + i))
 		if _, err := d.Ask(t.Context(), "", other, nil); err != nil {
 			t.Fatal(err)
@@ -109,7 +110,8 @@ func TestFault(t *testing.T) {
 	d := New(Options{Quick: 1, Asker: memwall.Asker{Models: panicking{new(int)}}, Faults: &told})
 	_, err := d.Ask(t.Context(), "", fit(), nil)
 	var e *memwall.Error
-	if !errors.As(err, &e) || e.Code != memwall.Internal || strings.Contains(e.Message, "secret") || !strings.Contains(told.String(), "secret") {
+	if !errors.As(err, &e) || e.Code != memwall.Internal || strings.Contains(e.Message, "secret") ||
+		!strings.Contains(told.String(), "secret") {
 		t.Errorf("%v; told %q", err, told.String())
 	}
 	if _, err := d.Ask(t.Context(), "", fit(), nil); err != nil {

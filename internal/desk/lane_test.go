@@ -24,12 +24,19 @@ func TestLanes(t *testing.T) {
 		r    *memwall.Request
 		want Lane
 	}{
-		{fit(), Quick}, {many(0, "", "8xh100"), Quick}, {many(2, "vllm", "8xh100"), Quick}, {&memwall.Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "8xh100"}, Quick},
-		{&memwall.Request{Ask: "diagnose", Text: "CUDA out of memory"}, Quick}, {&memwall.Request{Ask: "fit", Hardware: "no such"}, Quick}, {&memwall.Request{}, Quick},
-		{many(0, "llama.cpp", "16xrtx-4090"), Medium}, {&memwall.Request{Ask: "plan", Model: "qwen3-32b", Hardware: "rtx-4090"}, Medium}, {&memwall.Request{Ask: "pick", Hardware: "rtx-4090"}, Medium},
-		{&memwall.Request{Ask: "sim", Workload: load(1000)}, Medium}, {&memwall.Request{Ask: "diagnose", Text: string(make([]byte, 8<<20))}, Medium},
-		{many(32, "llama.cpp", "16xrtx-4090"), Long}, {many(32, "", "16xrtx-4090"), Long}, {&memwall.Request{Ask: "sim", Workload: load(10_000_000)}, Long}, {&memwall.Request{Ask: "sim", Workload: &workload.Spec{Trace: "a.csv"}}, Long},
-		{&memwall.Request{Ask: "plan", Model: "llama-3.1-70b", Workload: load(1000)}, Long}, {&memwall.Request{Ask: "plan", Goal: &memwall.Goal{TTFT: map[string]float64{"p99": 1000}}}, Long},
+		{fit(), Quick}, {many(0, "", "8xh100"), Quick}, {many(2, "vllm", "8xh100"), Quick},
+		{&memwall.Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "8xh100"}, Quick},
+		{&memwall.Request{Ask: "diagnose", Text: "CUDA out of memory"}, Quick}, {&memwall.Request{Ask: "fit", Hardware: "no such"}, Quick},
+		{&memwall.Request{}, Quick},
+		{many(0, "llama.cpp", "16xrtx-4090"), Medium}, {&memwall.Request{Ask: "plan", Model: "qwen3-32b", Hardware: "rtx-4090"}, Medium},
+		{&memwall.Request{Ask: "pick", Hardware: "rtx-4090"}, Medium},
+		{&memwall.Request{Ask: "sim", Workload: load(1000)}, Medium},
+		{&memwall.Request{Ask: "diagnose", Text: string(make([]byte, 8<<20))}, Medium},
+		{many(32, "llama.cpp", "16xrtx-4090"), Long}, {many(32, "", "16xrtx-4090"), Long},
+		{&memwall.Request{Ask: "sim", Workload: load(10_000_000)}, Long},
+		{&memwall.Request{Ask: "sim", Workload: &workload.Spec{Trace: "a.csv"}}, Long},
+		{&memwall.Request{Ask: "plan", Model: "llama-3.1-70b", Workload: load(1000)}, Long},
+		{&memwall.Request{Ask: "plan", Goal: &memwall.Goal{TTFT: map[string]float64{"p99": 1000}}}, Long},
 		{many(0, "llama.cpp", "9999999999xrtx-4090"), Quick},
 	} {
 		if got := LaneOf(c.r); got != c.want {

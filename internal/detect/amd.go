@@ -47,7 +47,8 @@ func (m Machine) amdCard(folder string) device {
 	d := device{
 		vendor: "AMD", name: printable(m.line(folder + "/product_name")), chip: m.idOf(folder), bus: slot(m.read(folder + "/uevent")),
 		memory: m.size(folder + "/mem_info_vram_total"), used: m.size(folder + "/mem_info_vram_used"),
-		shared: m.size(folder + "/mem_info_gtt_total"), sharedUsed: m.size(folder + "/mem_info_gtt_used"), pcie: m.lanes(folder), told: m.has(folder + "/mem_info_vram_used"),
+		shared: m.size(folder + "/mem_info_gtt_total"), sharedUsed: m.size(folder + "/mem_info_gtt_used"), pcie: m.lanes(folder),
+		told: m.has(folder + "/mem_info_vram_used"),
 	}
 	if id := m.line(folder + "/unique_id"); id != "" {
 		d.uuid = "GPU-" + id
@@ -133,7 +134,8 @@ func amdName(table, chip string) string {
 	id, revision, _ := strings.Cut(chip, " ")
 	for line := range strings.Lines(table) {
 		parts := strings.SplitN(line, ",", 3)
-		if len(parts) == 3 && strings.EqualFold(strings.TrimSpace(parts[0]), id) && strings.EqualFold(strings.TrimSpace(parts[1]), revision) {
+		if len(parts) == 3 && strings.EqualFold(strings.TrimSpace(parts[0]), id) &&
+			strings.EqualFold(strings.TrimSpace(parts[1]), revision) {
 			return printable(parts[2])
 		}
 	}
@@ -184,7 +186,8 @@ func (m Machine) amdUsers(devices []device) {
 			id := strings.TrimPrefix(path.Base(file), "vram_")
 			for i := range devices {
 				if b := m.size(file); b > 0 && devices[i].bus != "" && at[id] == devices[i].bus {
-					devices[i].users = append(devices[i].users, card.User{PID: pid, Name: printable(m.line(fmt.Sprintf("proc/%d/comm", pid))), Bytes: b})
+					devices[i].users = append(devices[i].users,
+						card.User{PID: pid, Name: printable(m.line(fmt.Sprintf("proc/%d/comm", pid))), Bytes: b})
 				}
 			}
 		}

@@ -55,11 +55,13 @@ func cpuinfo(text string) *card.Processor {
 }
 
 // vectorSets are the instruction sets that inference on processors uses, best first, as /proc/cpuinfo calls them.
-var vectorSets = []string{"amx_int8", "amx_bf16", "avx512_bf16", "avx512_vnni", "avx512f", "avx_vnni", "avx2", "fma", "f16c", "sve2", "sve", "i8mm", "bf16", "asimddp", "asimd"}
+var vectorSets = []string{"amx_int8", "amx_bf16", "avx512_bf16", "avx512_vnni", "avx512f", "avx_vnni", "avx2", "fma", "f16c", "sve2", "sve",
+	"i8mm", "bf16", "asimddp", "asimd"}
 
 // armPart are cores of servers by implementer and part number, as in Linux' arch/arm64/include/asm/cputype.h.
 var armPart = map[string]string{
-	"0x41 0xd0c": "Neoverse N1", "0x41 0xd40": "Neoverse V1", "0x41 0xd49": "Neoverse N2", "0x41 0xd4f": "Neoverse V2", "0x41 0xd84": "Neoverse V3",
+	"0x41 0xd0c": "Neoverse N1", "0x41 0xd40": "Neoverse V1", "0x41 0xd49": "Neoverse N2", "0x41 0xd4f": "Neoverse V2",
+	"0x41 0xd84": "Neoverse V3",
 	"0x41 0xd0b": "Cortex-A76", "0x41 0xd42": "Cortex-A78AE", "0xc0 0xac3": "Ampere-1", "0xc0 0xac4": "Ampere-1A",
 }
 

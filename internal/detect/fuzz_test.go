@@ -11,7 +11,8 @@ import (
 // FuzzReaders: whatever drivers print, the readers end, and what is made of it is read back by the catalog.
 func FuzzReaders(f *testing.F) {
 	for _, name := range []string{
-		"nvidia-smi-a100-sxm4-v12.xml", "nvidia-smi-dual-a5000-v13.xml", "nvidia-smi-gtx-1070-ti.xml", "topo-2-phb.txt", "topo-4-nv12-pairs.txt", "topo-8-nv18.txt",
+		"nvidia-smi-a100-sxm4-v12.xml", "nvidia-smi-dual-a5000-v13.xml", "nvidia-smi-gtx-1070-ti.xml", "topo-2-phb.txt",
+		"topo-4-nv12-pairs.txt", "topo-8-nv18.txt",
 		"amdgpu.ids", "amd-smi-static-mi210.json", "rocm-smi-rx6700xt_rocm612.json", "xpu-smi-discovery-2-b70.json",
 	} {
 		f.Add([]byte(fixture(f, name)))

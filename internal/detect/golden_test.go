@@ -18,12 +18,16 @@ func TestScreens(t *testing.T) {
 			r.programs[topo] = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-15\nGPU1\tNV4\t X \t0-15\n"
 			r.files["proc/cpuinfo"], r.files["sys/devices/system/cpu/online"] = genoa, "0-191\n"
 		}),
-		"slice":     nvidiaBox(t, "nvidia-smi-a100-sxm4-v12.xml"),
-		"four-amd":  amdBox(t, mi100, mi100, mi100, mi100),
-		"mac":       {os: "darwin", programs: map[string]string{sysctl: macMax + "iogpu.wired_limit_mb: 114688\n", ioreg: "\"gpu-core-count\" = 40\n"}},
-		"container": {files: map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "8589934592\n", "sys/fs/cgroup/memory.current": "3221225472\n", "sys/fs/cgroup/memory.stat": "inactive_file 1073741824\n"}},
+		"slice":    nvidiaBox(t, "nvidia-smi-a100-sxm4-v12.xml"),
+		"four-amd": amdBox(t, mi100, mi100, mi100, mi100),
+		"mac": {os: "darwin", programs: map[string]string{sysctl: macMax + "iogpu.wired_limit_mb: 114688\n",
+			ioreg: "\"gpu-core-count\" = 40\n"}},
+		"container": {files: map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "8589934592\n", "sys/fs/cgroup/memory.current": "3221225472\n",
+			"sys/fs/cgroup/memory.stat": "inactive_file 1073741824\n"}},
 		"asleep": {files: map[string]string{
-			driver: "NVRM", "proc/meminfo": meminfo, "proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t NVIDIA GeForce RTX 4090\n",
+			driver: "NVRM", "proc/meminfo": meminfo,
+			"proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t NVIDIA GeForce RTX 4090\n",
 		}},
 	} {
 		got := tui.Local(machine.machine().Look(), term.Style{Width: 80})

@@ -15,7 +15,8 @@ func (m Machine) intel(ctx context.Context) (s seen) {
 	asked := false
 	for _, folder := range m.drm("0x8086") {
 		id := strings.TrimPrefix(m.line(folder+"/device"), "0x")
-		d := device{vendor: "Intel", name: intelName[strings.ToLower(id)], index: len(s.devices), pcie: m.lanes(folder), memory: m.intelMemory(folder)}
+		d := device{vendor: "Intel", name: intelName[strings.ToLower(id)], index: len(s.devices), pcie: m.lanes(folder),
+			memory: m.intelMemory(folder)}
 		if d.name == "" && (d.memory > 0 || !strings.HasPrefix(slot(m.read(folder+"/uevent")), "0000:00:02.")) && !asked {
 			asked = true
 			m.askIntel(ctx, &s)
@@ -45,7 +46,8 @@ func (m Machine) intelMemory(folder string) (all unit.Bytes) {
 // unlike memory have one number.
 var intelName = map[string]string{
 	"56a0": "Intel Arc A770", "56a1": "Intel Arc A750", "56a2": "Intel Arc A580", "56a5": "Intel Arc A380", "56a6": "Intel Arc A310",
-	"e20b": "Intel Arc B580", "e20c": "Intel Arc B570", "e212": "Intel Arc Pro B50", "e211": "Intel Arc Pro B60", "e223": "Intel Arc Pro B70",
+	"e20b": "Intel Arc B580", "e20c": "Intel Arc B570", "e212": "Intel Arc Pro B50", "e211": "Intel Arc Pro B60",
+	"e223": "Intel Arc Pro B70",
 	"0bd5": "Intel Data Center GPU Max 1550", "0bda": "Intel Data Center GPU Max 1100",
 }
 

@@ -40,7 +40,8 @@ func (m Machine) nvidia(ctx context.Context) (s seen) {
 
 // HasNVIDIA: the kernel has NVIDIA's driver, or may have it behind Windows'.
 func (m Machine) HasNVIDIA() bool {
-	return m.has("proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/dxg", "Windows/System32/nvidia-smi.exe", "Program Files/NVIDIA Corporation/NVSMI/nvidia-smi.exe")
+	return m.has("proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/dxg", "Windows/System32/nvidia-smi.exe",
+		"Program Files/NVIDIA Corporation/NVSMI/nvidia-smi.exe")
 }
 
 // why says why a program's answer is of no use.
@@ -125,7 +126,8 @@ func (g *smiGPU) largest() *smiInstance {
 	best := &g.Instances[0]
 	for i := range g.Instances {
 		a, b := &g.Instances[i], best
-		if mib(a.Memory.Total) > mib(b.Memory.Total) || mib(a.Memory.Total) == mib(b.Memory.Total) && mib(a.Memory.Used) < mib(b.Memory.Used) {
+		if mib(a.Memory.Total) > mib(b.Memory.Total) || mib(a.Memory.Total) == mib(b.Memory.Total) &&
+			mib(a.Memory.Used) < mib(b.Memory.Used) {
 			best = a
 		}
 	}

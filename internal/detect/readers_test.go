@@ -33,7 +33,8 @@ func TestTopology(t *testing.T) {
 	if l := topoMatrix(fixture(t, "topo-4-nv12-pairs.txt")).among([]int{2, 3}); l.kind != "nvlink" {
 		t.Errorf("the second pair: %+v", l)
 	}
-	for _, bad := range []string{"", "GPU0 GPU1\nGPU0 X PHB\n", "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tWAT\t X \n", "\tGPU0\tGPU1\nGPU0\tPHB\tPHB\nGPU1\tPHB\t X \n", "Failed to initialize NVML"} {
+	for _, bad := range []string{"", "GPU0 GPU1\nGPU0 X PHB\n", "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tWAT\t X \n",
+		"\tGPU0\tGPU1\nGPU0\tPHB\tPHB\nGPU1\tPHB\t X \n", "Failed to initialize NVML"} {
 		if m := topoMatrix(bad); m != nil {
 			t.Errorf("%q is read as %v", bad, m)
 		}
@@ -43,20 +44,24 @@ func TestTopology(t *testing.T) {
 // TestNames: what AMD's and Intel's programs call their cards. rocm-smi: influxdata/telegraf
 // plugins/inputs/amd_rocm_smi/testdata; amd-smi: a test of an exporter with an MI210; xpu-smi: a log of two Arc Pro B70.
 func TestNames(t *testing.T) {
-	if got := rocmSMI([]byte(fixture(t, "rocm-smi-mi100_rocm602.json"))); strings.Join(got, ",") != "Instinct MI100,Instinct MI100,Instinct MI100,Instinct MI100" {
+	if got := rocmSMI([]byte(fixture(t, "rocm-smi-mi100_rocm602.json"))); strings.Join(got, ",") != "Instinct MI100,Instinct "+
+		"MI100,Instinct MI100,Instinct MI100" {
 		t.Errorf("rocm-smi 6.0: %q", got)
 	}
 	if got := rocmSMI([]byte(fixture(t, "rocm-smi-rx6700xt_rocm612.json"))); strings.Join(got, ",") != "Radeon RX 6700/6700 XT / 6800M" {
 		t.Errorf("rocm-smi 6.1: %q", got)
 	}
-	if got := amdSMI([]byte("Permission needed to access required GPU device node(s)\n\n" + fixture(t, "amd-smi-static-mi210.json"))); strings.Join(got, ",") != "AMD Instinct MI210" {
+	if got := amdSMI([]byte("Permission needed to access required GPU device node(s)\n\n" +
+		fixture(t, "amd-smi-static-mi210.json"))); strings.Join(got, ",") != "AMD Instinct MI210" {
 		t.Errorf("amd-smi: %q", got)
 	}
-	if got := xpuSMI([]byte(fixture(t, "xpu-smi-discovery-2-b70.json"))); len(got) != 2 || got[1].name != "Intel(R) Arc(TM) Pro B70 Graphics" {
+	if got := xpuSMI([]byte(fixture(t, "xpu-smi-discovery-2-b70.json"))); len(got) != 2 ||
+		got[1].name != "Intel(R) Arc(TM) Pro B70 Graphics" {
 		t.Errorf("xpu-smi: %+v", got)
 	}
 	ids := fixture(t, "amdgpu.ids")
-	for chip, want := range map[string]string{"744c c8": "AMD Radeon RX 7900 XTX", "744c cc": "AMD Radeon RX 7900 XT", "744c 00": "", "": ""} {
+	for chip, want := range map[string]string{"744c c8": "AMD Radeon RX 7900 XTX", "744c cc": "AMD Radeon RX 7900 XT", "744c 00": "",
+		"": ""} {
 		if got := amdName(ids, chip); got != want {
 			t.Errorf("chip %q is %q, want %q", chip, got, want)
 		}
@@ -72,10 +77,12 @@ func TestProcessor(t *testing.T) {
 		"sys/devices/system/edac/mc/mc0/dimm3/dimm_location": "channel 2 slot 0 \n", "sys/devices/system/edac/mc/mc0/dimm3/size": "0\n",
 	}}
 	c := r.machine().processor()
-	if c.Sockets != 2 || c.Cores != 192 || c.Threads != 384 || c.Channels != 2 || c.ID != "epyc-9654" || !reflect.DeepEqual(c.Vectors, []string{"avx512_bf16", "avx512_vnni", "avx512f", "avx2", "fma"}) {
+	if c.Sockets != 2 || c.Cores != 192 || c.Threads != 384 || c.Channels != 2 || c.ID != "epyc-9654" ||
+		!reflect.DeepEqual(c.Vectors, []string{"avx512_bf16", "avx512_vnni", "avx512f", "avx2", "fma"}) {
 		t.Errorf("%+v", c)
 	}
-	graviton := "processor\t: 0\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd asimddp sve i8mm bf16\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"
+	graviton := "processor\t: 0\nBogoMIPS\t: 2000.00\nFeatures\t: fp asimd asimddp sve i8mm bf16\nCPU implementer\t: 0x41\nCPU " +
+		"part\t: 0xd4f\n"
 	if c := cpuinfo(graviton); c.Name != "Neoverse V2" || len(c.Vectors) != 5 {
 		t.Errorf("%+v", c)
 	}

@@ -80,7 +80,8 @@ type Gauge struct {
 func (m Machine) Gauges() (out []Gauge) {
 	var cards []device
 	for _, folder := range m.drm("0x1002") {
-		d := device{name: printable(m.line(folder + "/product_name")), bus: slot(m.read(folder + "/uevent")), memory: m.size(folder + "/mem_info_vram_total"), used: m.size(folder + "/mem_info_vram_used")}
+		d := device{name: printable(m.line(folder + "/product_name")), bus: slot(m.read(folder + "/uevent")),
+			memory: m.size(folder + "/mem_info_vram_total"), used: m.size(folder + "/mem_info_vram_used")}
 		if d.memory >= smallCard {
 			cards = append(cards, d)
 		}

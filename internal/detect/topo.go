@@ -99,7 +99,8 @@ func (t topology) among(at []int) link {
 	case len(joined) == all:
 		return link{kind: "nvlink", text: bonds + " between all"}
 	case len(joined) > 0:
-		return link{kind: "pairs", text: fmt.Sprintf("%s between %s, %s between the others", bonds, strings.Join(joined[:min(8, len(joined))], ", "), worst)}
+		return link{kind: "pairs", text: fmt.Sprintf("%s between %s, %s between the others", bonds,
+			strings.Join(joined[:min(8, len(joined))], ", "), worst)}
 	}
 	return link{kind: "pcie", text: "PCI Express, " + wayText[worst]}
 }

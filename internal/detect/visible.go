@@ -12,8 +12,10 @@ func (m Machine) visibleNVIDIA(s *seen) {
 	if order, _ := m.env("CUDA_DEVICE_ORDER"); order == "PCI_BUS_ID" {
 		return
 	}
-	if list, set := m.env("CUDA_VISIBLE_DEVICES"); set && strings.ContainsAny(list, "0123456789") && !strings.Contains(list, "-") && !alike(s.devices) {
-		s.note("CUDA numbers unlike devices by their speed unless CUDA_DEVICE_ORDER is PCI_BUS_ID: the numbers of CUDA_VISIBLE_DEVICES are read as nvidia-smi's")
+	if list, set := m.env("CUDA_VISIBLE_DEVICES"); set && strings.ContainsAny(list, "0123456789") && !strings.Contains(list, "-") &&
+		!alike(s.devices) {
+		s.note("CUDA numbers unlike devices by their speed unless CUDA_DEVICE_ORDER is PCI_BUS_ID: the numbers of CUDA_VISIBLE_DEVICES " +
+			"are read as nvidia-smi's")
 	}
 }
 
@@ -47,7 +49,8 @@ func chosen(all []device, list string) (out []device, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		d := named(all, strings.TrimSpace(word))
 		if d == nil {
-			none := word == "" || strings.HasPrefix(word, "-") || strings.EqualFold(word, "NoDevFiles") || strings.EqualFold(word, "none") || strings.EqualFold(word, "void")
+			none := word == "" || strings.HasPrefix(word, "-") || strings.EqualFold(word, "NoDevFiles") ||
+				strings.EqualFold(word, "none") || strings.EqualFold(word, "void")
 			return out, len(out) > 0 || none
 		}
 		out = append(out, *d)

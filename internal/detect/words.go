@@ -238,7 +238,8 @@ func headOf(devices []known, ln link, l *card.Local) (head string, keys []string
 // unsaidKeys remarks on what cannot be said of one of several kinds.
 func unsaidKeys(k *known, l *card.Local) {
 	if keys := k.keys([]known{*k}, link{}); len(keys) > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand", k.name, strings.Join(keys, " and ")))
+		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand",
+			k.name, strings.Join(keys, " and ")))
 	}
 }
 
@@ -293,7 +294,8 @@ func (k *known) custom() string {
 // sliced describes a MIG instance: its memory as the driver says it, and its share of the card's rates. Memory and its
 // rate are cut in eighths, multiprocessors are counted.
 func (k *known) sliced(l *card.Local) string {
-	words := fmt.Sprintf("name=%s MIG %dGB,vendor=nvidia,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())), exactly(k.memory))
+	words := fmt.Sprintf("name=%s MIG %dGB,vendor=nvidia,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())),
+		exactly(k.memory))
 	if k.row == nil || !k.row.Memory.Known || !k.row.Bandwidth.Known || k.memory == 0 {
 		return words
 	}
@@ -301,7 +303,8 @@ func (k *known) sliced(l *card.Local) string {
 	words += fmt.Sprintf(",bandwidth=%.0fGB/s", float64(k.row.Bandwidth.Value)/1e9*eighths/8)
 	if sms, ok := small(strings.TrimSpace(k.slice.SMs)); ok && k.row.SMs.Known && k.row.Peaks.BF16.Known {
 		words += fmt.Sprintf(",bf16=%.4gTFLOPS", float64(k.row.Peaks.BF16.Value)/1e12*float64(sms)/float64(k.row.SMs.Value))
-		l.Notes = append(l.Notes, fmt.Sprintf("rates of the instance are derived: %.0f eighths of the memory's, %d of %d multiprocessors", eighths, sms, k.row.SMs.Value))
+		l.Notes = append(l.Notes, fmt.Sprintf("rates of the instance are derived: %.0f eighths of the memory's, %d of %d multiprocessors",
+			eighths, sms, k.row.SMs.Value))
 	}
 	return words + ",arch=" + k.row.Architecture
 }

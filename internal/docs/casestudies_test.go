@@ -7,7 +7,8 @@ import (
 )
 
 // parts are what every case study has, in this order.
-var parts = []string{"# ", "**Question.**", "**Answer.**", "## The ledger", "## What one would change", "## Run it", "## What memwall does not know"}
+var parts = []string{"# ", "**Question.**", "**Answer.**", "## The ledger", "## What one would change", "## Run it",
+	"## What memwall does not know"}
 
 // lacks gives the first part that a case study does not have behind the one before; "" when it has all.
 func lacks(p *page) string {

@@ -123,10 +123,11 @@ func runIn(stdin string, args []string, write func(string, []byte) error) (out, 
 	now := time.Time{}
 	code = cli.Run(demonstrated(cli.Config{
 		Now:  func() time.Time { now = now.Add(time.Millisecond); return now }, // no page tells how long its answers took here
-		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
-		Env:       func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
-		WriteFile: write,
-		Server:    composed,
+		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}),
+		FromCommand: memwall.FromCommand,
+		Env:         func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
+		WriteFile:   write,
+		Server:      composed,
 	}))
 	return linesOf(&stdout), linesOf(&stderr), code
 }
@@ -251,7 +252,8 @@ func difference(have, want []string) string {
 
 // showsCommands reports whether a page's commands are run.
 func showsCommands(name string) bool {
-	return name == "README.md" || name == "docs/formulas.md" || strings.HasPrefix(name, "docs/guides/") || strings.HasPrefix(name, "docs/case-studies/")
+	return name == "README.md" || name == "docs/formulas.md" || strings.HasPrefix(name, "docs/guides/") ||
+		strings.HasPrefix(name, "docs/case-studies/")
 }
 
 // current gives a page with its outputs and its figures as they are today, and where it differs.
@@ -299,7 +301,8 @@ func TestCommands(t *testing.T) {
 func TestStaleOutputIsSeen(t *testing.T) {
 	const fence = "```"
 	p := newPage("docs/guides/x.md", strings.Join([]string{
-		"text", fence + "console", "$ memwall formats q8_0 | head -1", "wrong", "$ memwall fit no-such-model; echo $?", fence, "more", fence + "sh", "$ go test ./...", fence, "",
+		"text", fence + "console", "$ memwall formats q8_0 | head -1", "wrong", "$ memwall fit no-such-model; echo $?", fence, "more",
+		fence + "sh", "$ go test ./...", fence, "",
 	}, "\n"))
 	now, stale, err := refreshed(p)
 	if err != nil || len(stale) != 1 {
@@ -315,7 +318,8 @@ func TestStaleOutputIsSeen(t *testing.T) {
 
 // TestCommandsThatCannotRun: what a page may not show is an error, not silence.
 func TestCommandsThatCannotRun(t *testing.T) {
-	for _, line := range []string{"$ memwall version | wc -l", "$ memwall version | head -x", "$ memwall fit $HOME", "$ go test ./...", "$ memwall version | head -1; echo $?"} {
+	for _, line := range []string{"$ memwall version | wc -l", "$ memwall version | head -x", "$ memwall fit $HOME", "$ go test ./...",
+		"$ memwall version | head -1; echo $?"} {
 		if out, err := runLine(line); err == nil {
 			t.Errorf("%q ran: %q", line, out)
 		}

@@ -28,7 +28,8 @@ var demoFolder = sync.OnceValue(func() string {
 	net := quanttest.Llama(4, 256)
 	for name, data := range map[string][]byte{
 		"demo/model.safetensors": quanttest.Safetensors(net), "demo/config.json": []byte(demoConfig), "demo.gguf": quanttest.GGUF(net),
-		"inputs.safetensors": quanttest.Safetensors(quanttest.Inputs(4, 256)), "cache.safetensors": quanttest.Safetensors(quanttest.Cache(4, 2, 256, 64)),
+		"inputs.safetensors": quanttest.Safetensors(quanttest.Inputs(4, 256)),
+		"cache.safetensors":  quanttest.Safetensors(quanttest.Cache(4, 2, 256, 64)),
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -43,7 +44,8 @@ var demoFolder = sync.OnceValue(func() string {
 
 // demo is where a file of the demonstration lies; other names are as they are.
 func demo(name string) string {
-	if file := filepath.Join(demoFolder(), name); name != "" && strings.Contains(name, "demo") || strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, "own.json") {
+	if file := filepath.Join(demoFolder(), name); name != "" && strings.Contains(name, "demo") || strings.HasSuffix(name, ".safetensors") ||
+		strings.HasSuffix(name, "own.json") {
 		return file
 	}
 	return name

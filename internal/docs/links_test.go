@@ -103,15 +103,18 @@ func TestMachinePaths(t *testing.T) {
 func TestBadPageIsSeen(t *testing.T) {
 	bad := newPage("docs/bad.md", strings.Join([]string{
 		"# Bad", "[gone](gone.md) and [here](#bad) and [nowhere](#worse)", "`[code](is-not-a-link.md)`", "```", "[nor](this.md)", "```",
-		"[other](good.md#absent) [out](https://example.org/x)", "built in /home/ann/build and (/root)", "a/root/b, /tmp alone, in /src/memwall/docs",
+		"[other](good.md#absent) [out](https://example.org/x)", "built in /home/ann/build and (/root)",
+		"a/root/b, /tmp alone, in /src/memwall/docs",
 	}, "\n"))
 	all := map[string]*page{"docs/bad.md": bad, "docs/good.md": newPage("docs/good.md", "# Good")}
 	got := badLinks(all, func(name string) bool { return all[name] != nil })
-	want := []string{"docs/bad.md:2: #worse: no such heading", "docs/bad.md:2: gone.md: no such file", "docs/bad.md:7: good.md#absent: no such heading"}
+	want := []string{"docs/bad.md:2: #worse: no such heading", "docs/bad.md:2: gone.md: no such file",
+		"docs/bad.md:7: good.md#absent: no such heading"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("bad links\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := machinePaths(all, "/src/memwall"); len(got) != 2 || got[0] != "docs/bad.md:8: /home/ann/build" || got[1] != "docs/bad.md:9: /src/memwall" {
+	if got := machinePaths(all, "/src/memwall"); len(got) != 2 || got[0] != "docs/bad.md:8: /home/ann/build" ||
+		got[1] != "docs/bad.md:9: /src/memwall" {
 		t.Errorf("machine paths %q", got)
 	}
 }

@@ -45,7 +45,8 @@ var (
 
 // scales are the units that a mark's text may end in, in bytes or seconds.
 var scales = map[string]float64{
-	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "µs": 1e-6, "minutes": 60, "%": 0.01, "M": 1e6, "tok/s": 1, "J": 1, "W": 1,
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "µs": 1e-6, "minutes": 60,
+	"%": 0.01, "M": 1e6, "tok/s": 1, "J": 1, "W": 1,
 }
 
 // answers are those to a page's questions, each asked once.
@@ -261,12 +262,13 @@ func TestFiguresAreMarked(t *testing.T) {
 func TestStaleFigureIsSeen(t *testing.T) {
 	const asks = "<!-- asks\none: fit llama-3.1-8b --on h100 --engine generic\n-->\n```json two\n{\"ask\":\"fit\",\n\"model\":\"llama-3.1-8b\",\"hardware\":\"l4\",\"engine\":\"generic\"}\n```\n"
 	for text, want := range map[string]string{
-		"<!--= one.ledger.kv_cache.bytes -->9.00 GiB<!--/--> of it":        "<!--= one.ledger.kv_cache.bytes -->1.00 GiB<!--/--> of it",
-		"<!--= one.devices.0.ledger.kv_cache.bytes -->1,073 MB<!--/-->":    "<!--= one.devices.0.ledger.kv_cache.bytes -->1,074 MB<!--/-->",
-		"<!--= one.plan.context -->8,000<!--/-->":                          "<!--= one.plan.context -->8,192<!--/-->",
-		"× <!--= (one.usable - one.room) / two.needed -->1.3<!--/--> it":   "× <!--= (one.usable - one.room) / two.needed -->1<!--/--> it",
-		"<!--= 1 - one.ledger.kv_cache.bytes / one.needed -->90 %<!--/-->": "<!--= 1 - one.ledger.kv_cache.bytes / one.needed -->94 %<!--/-->",
-		"<!--said-->7 GB<!--/-->, <!--= one.verdict -->fits<!--/-->":       "<!--said-->7 GB<!--/-->, <!--= one.verdict -->fits<!--/-->",
+		"<!--= one.ledger.kv_cache.bytes -->9.00 GiB<!--/--> of it":      "<!--= one.ledger.kv_cache.bytes -->1.00 GiB<!--/--> of it",
+		"<!--= one.devices.0.ledger.kv_cache.bytes -->1,073 MB<!--/-->":  "<!--= one.devices.0.ledger.kv_cache.bytes -->1,074 MB<!--/-->",
+		"<!--= one.plan.context -->8,000<!--/-->":                        "<!--= one.plan.context -->8,192<!--/-->",
+		"× <!--= (one.usable - one.room) / two.needed -->1.3<!--/--> it": "× <!--= (one.usable - one.room) / two.needed -->1<!--/--> it",
+		"<!--= 1 - one.ledger.kv_cache.bytes / one.needed -->90 %<!--/-->": "<!--= 1 - one.ledger.kv_cache.bytes / one.needed -->94 " +
+			"%<!--/-->",
+		"<!--said-->7 GB<!--/-->, <!--= one.verdict -->fits<!--/-->": "<!--said-->7 GB<!--/-->, <!--= one.verdict -->fits<!--/-->",
 	} {
 		now, _, err := remarked(newPage("x.md", asks+text))
 		if err != nil || now.text() != asks+want {

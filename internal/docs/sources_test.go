@@ -66,7 +66,8 @@ func TestPrintedSources(t *testing.T) {
 	asker := &memwall.Asker{Models: memwall.Catalog{}}
 	seen := map[string]bool{}
 	for _, engine := range []string{"vllm", "sglang", "tensorrt-llm", "llama.cpp", "transformers", "generic"} {
-		for _, id := range []string{"llama-3.1-8b", "deepseek-v2-lite", "gemma-3-4b", "falcon-mamba-7b", "qwen3-next-80b-a3b", "gpt-oss-20b"} {
+		for _, id := range []string{"llama-3.1-8b", "deepseek-v2-lite", "gemma-3-4b", "falcon-mamba-7b", "qwen3-next-80b-a3b",
+			"gpt-oss-20b"} {
 			if _, err := catalog.Find(id); err != nil {
 				continue
 			}

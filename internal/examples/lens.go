@@ -21,9 +21,11 @@ var lens = Document{
 
 var lensSize = []Row{
 	{ID: "1.1", Claim: "names of models: 7B, 13B, 65B", Verdict: Right,
-		Why: "Names round: Llama 7B has 6.74 B parameters, so its weights are 4 % smaller than \"7B × 2\". The 65B is built here from Llama 2 70B with the older model's heads and FFN.",
+		Why: "Names round: Llama 7B has 6.74 B parameters, so its weights are 4 % smaller than \"7B × 2\". The 65B is built here from " +
+			"Llama 2 70B with the older model's heads and FFN.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("7", params), c.params("llama-7b")), c.is(said("13", params), c.params("llama-2-13b")), c.is(said("65", params), llama65(c))}
+			return []Finding{c.is(said("7", params), c.params("llama-7b")), c.is(said("13", params), c.params("llama-2-13b")),
+				c.is(said("65", params), llama65(c))}
 		}},
 	{ID: "1.2", Claim: "7B in FP16, weights", Verdict: Right,
 		Why: "Two bytes for each of seven billion parameters; the Llama 2 file is a little smaller because its 7B is 6.74 B.",
@@ -35,12 +37,14 @@ var lensSize = []Row{
 		Find: func(c *calc) []Finding {
 			several := between("several ×", 2, 10, times)
 			ratio := func(users, ctx int64) ledger.Num {
-				return c.Div(c.fit(ask{model: "llama-2-7b", weights: "bf16", on: "a100-sxm-80gb", ctx: ctx, users: users}).needed(), c.stored("llama-2-7b", "bf16"))
+				return c.Div(c.fit(ask{model: "llama-2-7b", weights: "bf16", on: "a100-sxm-80gb", ctx: ctx, users: users}).needed(),
+					c.stored("llama-2-7b", "bf16"))
 			}
 			return []Finding{c.when("1 user, 4k", several, ratio(1, 4096)), c.when("8 users, 8k", several, ratio(8, 8192))}
 		}},
 	{ID: "1.4", Claim: "optimizer state against the parameters", Verdict: Depends,
-		Why: "On whether the FP32 master copy counts as optimizer state. Adam's two moments in FP32 are 4 × 16-bit weights; with the master copy it is 6 ×, outside the range. 8-bit Adam is about 1 ×.",
+		Why: "On whether the FP32 master copy counts as optimizer state. Adam's two moments in FP32 are 4 × 16-bit weights; with the " +
+			"master copy it is 6 ×, outside the range. 8-bit Adam is about 1 ×.",
 		Find: func(c *calc) []Finding {
 			moments := c.Mul(c.given("moments", 2), c.given("fp32", 4))
 			return []Finding{
@@ -48,7 +52,8 @@ var lensSize = []Row{
 				c.when("with master copy", span("2", "4", times), c.Div(c.Add(moments, c.given("master", 4)), c.given("weight", 2)))}
 		}},
 	{ID: "1.5", Claim: "training memory against the weights, before activations", Verdict: Right,
-		Why: "12 bytes per parameter without a master copy and 16 with one, over 2 bytes of weight. Pure BF16 training takes 4 ×, frameworks with FP32 gradients 9 ×.",
+		Why: "12 bytes per parameter without a master copy and 16 with one, over 2 bytes of weight. Pure BF16 training takes 4 ×, " +
+			"frameworks with FP32 gradients 9 ×.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
 				c.is(span("6", "8", times), c.Div(c.wideMoments().each(), c.given("weight", 2))),
@@ -63,7 +68,8 @@ var lensSize = []Row{
 
 var lensGrowth = []Row{
 	{ID: "1.7", Claim: "twice the sequence, how much KV cache", Verdict: Depends,
-		Why: "On the kinds of layers. Full attention doubles. Five of six layers of Gemma 3 look back 1,024 tokens only, and a Mamba's state does not grow at all.",
+		Why: "On the kinds of layers. Full attention doubles. Five of six layers of Gemma 3 look back 1,024 tokens only, and a Mamba's " +
+			"state does not grow at all.",
 		Find: func(c *calc) []Finding {
 			twice := between("2×", 1.95, 2.05, times)
 			grow := func(id string) ledger.Num {
@@ -72,10 +78,12 @@ var lensGrowth = []Row{
 				}
 				return c.Div(kv(8192), kv(4096))
 			}
-			return []Finding{c.when("Llama 3.1 8B, 4k to 8k", twice, grow("llama-3.1-8b")), c.when("Gemma 3 27B", twice, grow("gemma-3-27b"))}
+			return []Finding{c.when("Llama 3.1 8B, 4k to 8k", twice, grow("llama-3.1-8b")),
+				c.when("Gemma 3 27B", twice, grow("gemma-3-27b"))}
 		}},
 	{ID: "1.8", Claim: "twice the batch, how much activation memory", Verdict: Depends,
-		Why: "On the program. What training keeps for the backward pass is so many bytes per token, so it doubles. vLLM reserves for its budget of tokens per step, however many users there are.",
+		Why: "On the program. What training keeps for the backward pass is so many bytes per token, so it doubles. vLLM reserves for its " +
+			"budget of tokens per step, however many users there are.",
 		Find: func(c *calc) []Finding {
 			twice := between("2×", 1.95, 2.05, times)
 			kept := func(batch float64) ledger.Num {
@@ -84,7 +92,8 @@ var lensGrowth = []Row{
 			reserved := func(users int64) ledger.Num {
 				return c.fit(ask{model: "llama-2-7b", on: "a100-sxm-80gb", ctx: 4096, users: users}).item("activations")
 			}
-			return []Finding{c.when("training", twice, c.Div(kept(2), kept(1))), c.when("vLLM, 16 users for 8", twice, c.Div(reserved(16), reserved(8)))}
+			return []Finding{c.when("training", twice, c.Div(kept(2), kept(1))),
+				c.when("vLLM, 16 users for 8", twice, c.Div(reserved(16), reserved(8)))}
 		}},
 	{ID: "1.9", Claim: "FP32 to BF16 saves half", Verdict: Right,
 		Why: "Four bytes become two.",

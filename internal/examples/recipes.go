@@ -134,15 +134,20 @@ var quoted = Document{
 
 var quotedRows = []Row{
 	{ID: "6.1", Claim: "activations of a layer: sbh (34 + 5as/h)", Verdict: Right,
-		Best: "sbh (34 + 5as/h) is Megatron of 2022 with its scores written out. FlashAttention keeps {2} for each token and hidden number of the same layer, where it says {1}.",
-		Why:  "Bytes for each token and hidden number, for the Megatron that it was written for (arXiv:2205.05198, section 4): GELU, dropout, scores and their mask kept. GPT-2 XL has a = 25, s = 1,024, h = 1,600. Nothing of it is in the program: it is what the operators of a layer add up to.",
+		Best: "sbh (34 + 5as/h) is Megatron of 2022 with its scores written out. FlashAttention keeps {2} for each token and hidden " +
+			"number of the same layer, where it says {1}.",
+		Why: "Bytes for each token and hidden number, for the Megatron that it was written for (arXiv:2205.05198, section 4): GELU, " +
+			"dropout, scores and their mask kept. GPT-2 XL has a = 25, s = 1,024, h = 1,600. Nothing of it is in the program: it is what " +
+			"the operators of a layer add up to.",
 		Find: func(c *calc) []Finding {
-			formula := c.Add(c.given("linear", 34), c.Div(c.Mul(c.given("five", 5), c.given("a", 25), c.given("s", 1024)), c.given("h", 1600)))
+			formula := c.Add(c.given("linear", 34),
+				c.Div(c.Mul(c.given("five", 5), c.given("a", 25), c.given("s", 1024)), c.given("h", 1600)))
 			exact := between("114, put in", formula.V, formula.V, bytesU)
 			return []Finding{c.is(exact, perHidden(c, "megatron-deepspeed", "eager")), c.beside("the formula", bytesU, formula),
 				c.beside("the same layer with FlashAttention, Megatron Core", bytesU, perHidden(c, "megatron", "flash"))}
 		}},
-	{ID: "6.2", Claim: "QLoRA of a 7B on a card of 24 GB", Verdict: Right, Why: "{0} for Llama 2 7B at 2k without recomputation, and {1} for Llama 3.1 8B, whose logits are four times as wide.",
+	{ID: "6.2", Claim: "QLoRA of a 7B on a card of 24 GB", Verdict: Right,
+		Why: "{0} for Llama 2 7B at 2k without recomputation, and {1} for Llama 3.1 8B, whose logits are four times as wide.",
 		Find: func(c *calc) []Finding {
 			on := func(model string) answer {
 				return c.train(run{model: model, on: "rtx-4090", method: "qlora", recompute: "none"})
@@ -154,5 +159,6 @@ var quotedRows = []Row{
 // perHidden is what a layer of GPT-2 XL keeps of each token, in bytes for each number of the hidden size.
 func perHidden(c *calc, framework, attention string) ledger.Num {
 	a := c.train(run{model: "gpt2-xl", on: a100, framework: framework, attention: attention, dropout: 0.1, seq: 1024, recompute: "none"})
-	return c.Div(a.inPhase("forward and loss", "saved activations"), c.Mul(c.given("tokens", 1024), c.given("hidden", 1600), c.given("layers", 48)))
+	return c.Div(a.inPhase("forward and loss", "saved activations"),
+		c.Mul(c.given("tokens", 1024), c.given("hidden", 1600), c.given("layers", 48)))
 }

@@ -23,7 +23,8 @@ func (c *calc) scaling(id, on string, b speed.Batch) ledger.Num {
 		return c.fail("%s on %s: %v, %v", id, on, err1, err2)
 	}
 	n := c.given("cards", cards)
-	return c.Div(c.In("step_of_one", one, "predicted, seconds, "+id+" on one of "+on), c.Mul(n, c.In("step_of_all", all, fmt.Sprintf("predicted, seconds, on %s", on))))
+	return c.Div(c.In("step_of_one", one, "predicted, seconds, "+id+" on one of "+on),
+		c.Mul(n, c.In("step_of_all", all, fmt.Sprintf("predicted, seconds, on %s", on))))
 }
 
 // step is the predicted time of a batch in seconds, with vLLM on some cards of a machine.
@@ -40,7 +41,8 @@ func (c *calc) step(id, on string, cards int64, b speed.Batch) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	x, err := serving.Compile(&serving.In{Model: m, Stages: ranks[:1], Device: &machine.Groups[0].Device, Link: machine.Intra, Engine: "vllm", Replicas: 1, Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}})
+	x, err := serving.Compile(&serving.In{Model: m, Stages: ranks[:1], Device: &machine.Groups[0].Device, Link: machine.Intra,
+		Engine: "vllm", Replicas: 1, Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}})
 	if err != nil {
 		return 0, err
 	}

@@ -50,7 +50,8 @@ func (a *advice) asks(c *calc, s subject) (out []outcome) {
 
 // place asks for a subject on hardware.
 func (c *calc) place(s subject, p spot) answer {
-	return c.fit(ask{model: s.id, weights: s.weights, kv: s.kv, on: p.id, engine: p.engine, ctx: s.ctx, users: max(1, s.users), tp: p.tp, pp: p.pp})
+	return c.fit(ask{model: s.id, weights: s.weights, kv: s.kv, on: p.id, engine: p.engine, ctx: s.ctx, users: max(1, s.users), tp: p.tp,
+		pp: p.pp})
 }
 
 // holds reports whether an outcome is as the advice says; tight counts as fitting.

@@ -46,7 +46,8 @@ func SelectionMarkdown() (string, error) {
 			fmt.Fprintf(&below, "- %s\n", wrap(fmt.Sprintf("**%d, %s, %s:** %s", a.doc, a.model, a.says, a.why), textWidth-2, "  "))
 		}
 	}
-	fmt.Fprintf(&b, "\n## What is said\n\nOf %d pieces of advice %d are right, %d stale, %d wrong, and %d depend.\n\n", len(selection), counts[Right], counts[Stale], counts[Wrong], counts[Depends])
+	fmt.Fprintf(&b, "\n## What is said\n\nOf %d pieces of advice %d are right, %d stale, %d wrong, and %d depend.\n\n", len(selection),
+		counts[Right], counts[Stale], counts[Wrong], counts[Depends])
 	t.write(&b)
 	b.WriteString("\n" + below.String() + selectionGrid)
 	writeGrid(&b, c)

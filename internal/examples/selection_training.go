@@ -33,17 +33,26 @@ var (
 
 // tuning is what the documents say of training.
 var tuning = []tuned{
-	{advice: advice{doc: 3, model: "7B, full", says: "80 GB and more: A100 80GB", on: []spot{{name: "A100", id: a100}}, why: "On the recipe: in mixed precision the states alone are more than the card."},
+	{advice: advice{doc: 3, model: "7B, full", says: "80 GB and more: A100 80GB", on: []spot{{name: "A100", id: a100}},
+		why: "On the recipe: in mixed precision the states alone are more than the card."},
 		then: seven, now: eight, ways: []way{allBF16, withCopy}},
-	{advice: advice{doc: 3, model: "7B, LoRA", says: "20 GB and more: RTX 4090, A10", on: []spot{{name: "RTX 4090", id: "rtx-4090"}, {name: "A10", id: "a10"}}, why: "With blocks computed again a 7B fits with room. All kept, 2k are too much."},
+	{advice: advice{doc: 3, model: "7B, LoRA", says: "20 GB and more: RTX 4090, A10",
+		on:  []spot{{name: "RTX 4090", id: "rtx-4090"}, {name: "A10", id: "a10"}},
+		why: "With blocks computed again a 7B fits with room. All kept, 2k are too much."},
 		method: "lora", then: seven, now: eight, ways: []way{again, kept}},
-	{advice: advice{doc: 3, model: "13B, LoRA", says: "30 GB and more: A100 40GB, A6000", on: []spot{{name: "A100 40GB", id: a100half}, {name: "A6000", id: "rtx-a6000"}}, why: "As the 7B: recomputation decides, and the vocabulary of a newer model."},
+	{advice: advice{doc: 3, model: "13B, LoRA", says: "30 GB and more: A100 40GB, A6000",
+		on:  []spot{{name: "A100 40GB", id: a100half}, {name: "A6000", id: "rtx-a6000"}},
+		why: "As the 7B: recomputation decides, and the vocabulary of a newer model."},
 		method: "lora", then: thirteen, now: fourteen, ways: []way{again, kept}},
-	{advice: advice{doc: 4, model: "70B, full, with checkpoints", says: "eight H100 in place of 16", on: []spot{{name: "8 × H100", id: "8x" + h100}}, why: "States, not activations, are what is too much for eight."},
+	{advice: advice{doc: 4, model: "70B, full, with checkpoints", says: "eight H100 in place of 16",
+		on: []spot{{name: "8 × H100", id: "8x" + h100}}, why: "States, not activations, are what is too much for eight."},
 		then: seventy, ways: []way{shareBF16, shareCopy}},
-	{advice: advice{doc: 5, model: "7B, full", says: "two A100 40GB with ZeRO", on: []spot{{name: "2 × A100 40GB", id: "2x" + a100half}}, why: "All in BF16 two hold it; ZeRO keeps FP32 copies, and those they do not."},
+	{advice: advice{doc: 5, model: "7B, full", says: "two A100 40GB with ZeRO", on: []spot{{name: "2 × A100 40GB", id: "2x" + a100half}},
+		why: "All in BF16 two hold it; ZeRO keeps FP32 copies, and those they do not."},
 		then: seven, now: eight, ways: []way{shareBF16, shareCopy}},
-	{advice: advice{doc: 5, model: "70B, full", says: "nine A100 80GB or more", on: []spot{{name: "9 × A100", id: "9x" + a100}, {name: "16 × A100", id: "16x" + a100}}, why: "Nine are enough only all in BF16, and sixteen for either."},
+	{advice: advice{doc: 5, model: "70B, full", says: "nine A100 80GB or more",
+		on:  []spot{{name: "9 × A100", id: "9x" + a100}, {name: "16 × A100", id: "16x" + a100}},
+		why: "Nine are enough only all in BF16, and sixteen for either."},
 		then: seventy2, now: seventy, ways: []way{shareBF16, shareCopy}},
 }
 

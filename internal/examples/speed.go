@@ -23,7 +23,8 @@ func (c *calc) stream(id, engine, on string) (f stream.Figures) {
 		c.fail("%s of %s: %v", engine, id, err)
 		return f
 	}
-	x, err := stream.Compile(stream.Input{Model: m, Weights: m.Store(dtype.FindRecipe("bf16")), Engine: engine, Stages: []stream.Stage{{Backend: "cuda", Device: &d, Dense: 1, Experts: 1, Head: 1}}})
+	x, err := stream.Compile(stream.Input{Model: m, Weights: m.Store(dtype.FindRecipe("bf16")), Engine: engine,
+		Stages: []stream.Stage{{Backend: "cuda", Device: &d, Dense: 1, Experts: 1, Head: 1}}})
 	if err != nil {
 		c.fail("%s on %s: %w", id, on, err)
 		return f
@@ -41,7 +42,8 @@ func (c *calc) served(id, recipe, on string, cards int64) (f serving.Figures) {
 	ranks, err := engine.Place(m.Decoder(), &m.Store(r).Parts[0], shard.Parallel{TP: cards})
 	if err == nil {
 		var x *serving.Model
-		x, err = serving.Compile(&serving.In{Model: m, Stages: ranks[:1], Device: &d, Engine: "vllm", Replicas: 1, Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}})
+		x, err = serving.Compile(&serving.In{Model: m, Stages: ranks[:1], Device: &d, Engine: "vllm", Replicas: 1,
+			Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}})
 		if err == nil {
 			return x.Closed(serving.Load{Users: 1, Prompt: 128, Output: 256})
 		}

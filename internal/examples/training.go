@@ -29,7 +29,8 @@ func (c *calc) train(q run) answer {
 	q.micro = max(1, q.micro)
 	r := &memwall.Request{Ask: "train", Model: q.model, Hardware: q.on,
 		Plan: plan.Plan{Weights: q.weights, Attention: q.attention, TP: q.tp, PP: q.pp},
-		Training: plan.Training{Framework: q.framework, Method: q.method, Precision: q.precision, Optimizer: q.optimizer, Sharding: q.sharding, Recompute: q.recompute,
+		Training: plan.Training{Framework: q.framework, Method: q.method, Precision: q.precision, Optimizer: q.optimizer,
+			Sharding: q.sharding, Recompute: q.recompute,
 			SequenceLength: plan.Int(q.seq), MicroBatch: plan.Int(q.micro), Accumulation: plan.Int(q.accumulation)}}
 	if q.dropout > 0 {
 		r.Masks = &q.dropout

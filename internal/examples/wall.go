@@ -42,10 +42,12 @@ var wallPeak = []Row{
 			return []Finding{c.is(said("1,979", tflops), c.peak(h100, "fp16")), c.is(about("2,000", tflops), c.peak(h100, "fp16"))}
 		}},
 	{ID: "2.2", Claim: "share of the peak that serving a 70B reaches", Verdict: Depends,
-		Why: "On the batch. While weights stream in at full bandwidth, each 2-byte weight does 2 FLOP per sequence: memory allows 0.3 % of the peak for one sequence, a tenth for 32.",
+		Why: "On the batch. While weights stream in at full bandwidth, each 2-byte weight does 2 FLOP per sequence: memory allows 0.3 % " +
+			"of the peak for one sequence, a tenth for 32.",
 		Find: func(c *calc) []Finding {
 			use := func(batch float64) ledger.Num {
-				return c.Div(c.Mul(c.given("batch", batch), c.bandwidth(h100), c.Div(c.given("flop_per_weight", 2), c.given("bytes_per_weight", 2))), c.peak(h100, "bf16"))
+				return c.Div(c.Mul(c.given("batch", batch), c.bandwidth(h100),
+					c.Div(c.given("flop_per_weight", 2), c.given("bytes_per_weight", 2))), c.peak(h100, "bf16"))
 			}
 			return []Finding{c.when("batch 1", span("10", "20", pct), use(1)), c.when("batch 32", span("10", "20", pct), use(32))}
 		}},
@@ -69,7 +71,8 @@ var wallWeights = []Row{
 		Why: "By definition. Stored INT4 carries scales too: 0.52 bytes with groups of 128.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
-				c.is(said("2", bytesU), c.element(dtype.F16)), c.is(said("2", bytesU), c.element(dtype.BF16)), c.is(said("4", bytesU), c.element(dtype.F32)),
+				c.is(said("2", bytesU), c.element(dtype.F16)), c.is(said("2", bytesU), c.element(dtype.BF16)),
+				c.is(said("4", bytesU), c.element(dtype.F32)),
 				c.is(said("1", bytesU), c.element(dtype.I8)), c.is(said("0.5", bytesU), c.element(dtype.I4))}
 		}},
 	{ID: "2.7", Claim: "FP16 weights of 7B, 13B, 32B, 70B, 130B, 405B", Verdict: Right,
@@ -77,7 +80,8 @@ var wallWeights = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{
 				c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("26", gb), c.weights(13e9, 2)), c.is(said("64", gb), c.weights(32e9, 2)),
-				c.is(said("140", gb), c.weights(70e9, 2)), c.is(said("260", gb), c.weights(130e9, 2)), c.is(said("810", gb), c.weights(405e9, 2)),
+				c.is(said("140", gb), c.weights(70e9, 2)), c.is(said("260", gb), c.weights(130e9, 2)),
+				c.is(said("810", gb), c.weights(405e9, 2)),
 				c.beside("Llama 3.1 405B", gb, c.stored("llama-3.1-405b", "bf16"))}
 		}},
 	{ID: "2.8", Claim: "memory of H100, A100 (two sizes), RTX 4090", Verdict: UnitSlip,
@@ -85,7 +89,8 @@ var wallWeights = []Row{
 		Why:  "All four are binary. The difference is 7 %: more than most activations.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
-				c.is(said("80", gb), c.memory(h100)), c.is(said("40", gb), c.memory(a100half)), c.is(said("80", gb), c.memory(a100)), c.is(said("24", gb), c.memory("rtx-4090")),
+				c.is(said("80", gb), c.memory(h100)), c.is(said("40", gb), c.memory(a100half)), c.is(said("80", gb), c.memory(a100)),
+				c.is(said("24", gb), c.memory("rtx-4090")),
 				c.beside("H100, seen by a program", gb, c.usable(h100))}
 		}},
 	{ID: "2.9", Claim: "a 70B takes several GPUs, or hard quantisation", Verdict: Stale,
@@ -101,7 +106,8 @@ var wallWeights = []Row{
 		Find: func(c *calc) []Finding {
 			per := c.fit(ask{model: l70, engine: "generic", ctx: 4096, users: 1}).perToken()
 			return []Finding{c.is(said("327,680", bytesU), per), c.is(said("0.33", mb), per),
-				c.beside("by hand", bytesU, c.Mul(c.Lit(2), c.given("layers", 80), c.given("kv_heads", 8), c.given("head_dim", 128), c.given("bytes", 2)))}
+				c.beside("by hand", bytesU, c.Mul(c.Lit(2), c.given("layers", 80), c.given("kv_heads", 8), c.given("head_dim", 128),
+					c.given("bytes", 2)))}
 		}},
 	{ID: "2.11", Claim: "KV cache of 32 sequences of 4,096 tokens", Verdict: Right,
 		Why: "It is also exactly 40 GiB.",
@@ -109,7 +115,8 @@ var wallWeights = []Row{
 			return []Finding{c.is(said("43", gb), c.fit(ask{model: l70, engine: "generic", ctx: 4096, users: 32}).item("kv_cache"))}
 		}},
 	{ID: "2.12", Claim: "the cache can outgrow the weights", Verdict: Depends,
-		Why: "On the number of tokens in flight. The cache just computed is {0} the weights; from about 430,000 tokens on the claim is true.",
+		Why: "On the number of tokens in flight. The cache just computed is {0} the weights; from about 430,000 tokens on the claim " +
+			"is true.",
 		Find: func(c *calc) []Finding {
 			more := least("more than the weights", 1, times)
 			ratio := func(users int64) ledger.Num {
@@ -128,7 +135,8 @@ var wallAttention = []Row{
 	{ID: "2.14", Claim: "7B: weights, gradients, momentum, variance", Verdict: Right,
 		Why: "Two and two bytes, four and four.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("28", gb), c.weights(7e9, 4)), c.is(said("28", gb), c.weights(7e9, 4))}
+			return []Finding{c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("14", gb), c.weights(7e9, 2)),
+				c.is(said("28", gb), c.weights(7e9, 4)), c.is(said("28", gb), c.weights(7e9, 4))}
 		}},
 	{ID: "2.15", Claim: "and that is the least a 7B needs to train", Verdict: Depends,
 		Why: "On the recipe. Mixed precision keeps an FP32 copy of the weights as well; pure BF16 with BF16 moments needs 56 GB.",
@@ -144,7 +152,8 @@ var wallAttention = []Row{
 		Find: func(c *calc) []Finding {
 			scores := func(n float64) ledger.Num { return c.Mul(c.given("n", n), c.given("n", n)) }
 			rows := func(n float64) ledger.Num { return c.Mul(c.given("n", n), c.given("head_dim", 128)) }
-			return []Finding{c.is(between("n²: 4×", 3.99, 4.01, times), c.Div(scores(8192), scores(4096))), c.is(between("n: 2×", 1.99, 2.01, times), c.Div(rows(8192), rows(4096)))}
+			return []Finding{c.is(between("n²: 4×", 3.99, 4.01, times), c.Div(scores(8192), scores(4096))),
+				c.is(between("n: 2×", 1.99, 2.01, times), c.Div(rows(8192), rows(4096)))}
 		}},
 	{ID: "2.17", Claim: "scores of 32 sequences × 32 heads × 4,096²", Verdict: Right,
 		Why: "For one layer, in FP16. Exactly 32 GiB.",
@@ -166,8 +175,11 @@ var wallAttention = []Row{
 				c.when("output of a layer", about("100", mb), c.Mul(n, h, c.given("head_dim", 128), c.element(dtype.F16)))}
 		}},
 	{ID: "2.20", Claim: "FlashAttention 2 and 3 against standard attention", Verdict: Right,
-		Best: "FlashAttention does the same arithmetic and moves 50 times fewer bytes at 4k, 800 times at 64k. It gains only what its kernel then reaches of the peak.",
-		Why:  "Standard attention moves its scores four times and is bound by that; the fused kernel is bound by arithmetic, so the gain is its share of the peak: {0} at the 35 % that version 2 reaches on an H100, {1} at the 75 % of version 3 (arXiv:2407.08608). The length hardly matters.",
+		Best: "FlashAttention does the same arithmetic and moves 50 times fewer bytes at 4k, 800 times at 64k. It gains only what its " +
+			"kernel then reaches of the peak.",
+		Why: "Standard attention moves its scores four times and is bound by that; the fused kernel is bound by arithmetic, so the gain " +
+			"is its share of the peak: {0} at the 35 % that version 2 reaches on an H100, {1} at the 75 % of version 3 " +
+			"(arXiv:2407.08608). The length hardly matters.",
 		Find: func(c *calc) []Finding {
 			s := span("2", "3", times)
 			return []Finding{
@@ -193,19 +205,25 @@ var wallSpeed = []Row{
 		}},
 	{ID: "2.22", Claim: "below 1B parameters decoding is compute-bound", Verdict: Wrong,
 		Best: "Small models are as memory-bound as large ones: decoding does one FLOP per byte at any size, and an H100 wants 295.",
-		Why:  "Size cancels out: a model with half the weights does half the work. Small models are bound by launches, long prompts and large batches by arithmetic.",
+		Why: "Size cancels out: a model with half the weights does half the work. Small models are bound by launches, long prompts and " +
+			"large batches by arithmetic.",
 		Find: func(c *calc) []Finding {
 			flop, read := c.traffic("qwen2.5-0.5b", "bf16", 1, 1024)
 			ridge := c.Div(c.peak(h100, "bf16"), c.bandwidth(h100))
-			return []Finding{c.is(least("above the ridge", ridge.V, perB), c.Div(flop, read)), c.beside("the ridge of an H100", perB, ridge),
-				c.beside("of a 1B's token, waiting for the host: transformers", pct, c.waiting(c.stream("llama-3.2-1b", "transformers", h100).Parts, "llama-3.2-1b with transformers on "+h100)),
+			return []Finding{c.is(least("above the ridge", ridge.V, perB), c.Div(flop, read)),
+				c.beside("the ridge of an H100", perB, ridge),
+				c.beside("of a 1B's token, waiting for the host: transformers", pct,
+					c.waiting(c.stream("llama-3.2-1b", "transformers", h100).Parts, "llama-3.2-1b with transformers on "+h100)),
 				c.beside("vLLM", pct, c.waiting(c.served("llama-3.2-1b", "bf16", h100, 1).Parts, "llama-3.2-1b with vLLM on "+h100)),
 				c.beside("vLLM, 70B on four cards", pct, c.waiting(c.served(l70, "bf16", h100, 4).Parts, l70+" with vLLM on 4 "+h100)),
-				c.beside("compute-bound from users, 1B", plain, c.computeBound("llama-3.2-1b", h100)), c.beside("and 70B", plain, c.computeBound(l70, h100))}
+				c.beside("compute-bound from users, 1B", plain, c.computeBound("llama-3.2-1b", h100)),
+				c.beside("and 70B", plain, c.computeBound(l70, h100))}
 		}},
 	speedRow("2.23", "1B on an H100", "llama-3.2-1b", aboutSpan("200", "300", tokps),
-		"Possible, and bound by launches, not by memory: a program that launches each kernel from Python stays below, one that replays them passes it."),
-	speedRow("2.24", "7B on an H100", l7, aboutSpan("80", "120", tokps), "Possible, and stale: more than a program that launches from Python does, less than one of today."),
+		"Possible, and bound by launches, not by memory: a program that launches each kernel from Python stays below, one that replays "+
+			"them passes it."),
+	speedRow("2.24", "7B on an H100", l7, aboutSpan("80", "120", tokps),
+		"Possible, and stale: more than a program that launches from Python does, less than one of today."),
 	speedRow("2.25", "13B on an H100", "llama-2-13b", aboutSpan("45", "60", tokps), "Possible, and stale as the 7B."),
 	{ID: "2.26", Claim: "70B on an H100", Verdict: Depends,
 		Why: "Impossible on one card, whose bandwidth would allow 24, because it cannot hold them; the two that can allow 47.",
@@ -217,12 +235,15 @@ var wallSpeed = []Row{
 				c.beside("two cards, vLLM", tokps, c.serves(l70, "bf16", h100, 2))}
 		}},
 	{ID: "2.27", Claim: "405B, quantised, on an H100", Verdict: Wrong,
-		Why: "Impossible. In 4 bits it takes 217 GB, and what the card cannot hold crosses PCIe for every token: no faster than that. Four cards hold it.",
+		Why: "Impossible. In 4 bits it takes 217 GB, and what the card cannot hold crosses PCIe for every token: no faster than that. " +
+			"Four cards hold it.",
 		Find: func(c *calc) []Finding {
 			w, held := c.stored("llama-3.1-405b", "awq"), c.usable(h100)
 			crossing := c.Div(c.Sub(w, held), c.pcie(h100))
-			return []Finding{c.when("one card, at most", aboutSpan("5", "10", tokps), c.Div(c.Lit(1), c.Add(crossing, c.Div(held, c.bandwidth(h100))))),
-				c.beside("weights in 4 bits", gb, w), c.beside("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w)),
+			return []Finding{c.when("one card, at most", aboutSpan("5", "10", tokps),
+				c.Div(c.Lit(1), c.Add(crossing, c.Div(held, c.bandwidth(h100))))),
+				c.beside("weights in 4 bits", gb, w),
+				c.beside("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w)),
 				c.beside("eight cards in FP8, vLLM", tokps, c.serves("llama-3.1-405b", "fp8", h100, 8))}
 		}},
 	{ID: "2.28", Claim: "that table: speed falls as size grows, inversely", Verdict: Wrong,
@@ -243,7 +264,8 @@ var wallTechniques = []Row{
 	{ID: "2.30", Claim: "7B in INT4", Verdict: Depends,
 		Why: "On whether every number shrinks. Real files keep embeddings and head in 16 bits and add scales.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.when("codes only", said("3.5", gb), c.weights(7e9, 0.5)), c.when("AWQ file, Llama 2 7B", said("3.5", gb), c.stored(l7, "awq"))}
+			return []Finding{c.when("codes only", said("3.5", gb), c.weights(7e9, 0.5)),
+				c.when("AWQ file, Llama 2 7B", said("3.5", gb), c.stored(l7, "awq"))}
 		}},
 	{ID: "2.31", Claim: "and so much less than FP16", Verdict: Depends,
 		Why: "As 2.30; the larger the vocabulary, the less is saved.",
@@ -270,14 +292,16 @@ var wallTechniques = []Row{
 	{ID: "2.34", Claim: "what GPTQ in 4 bits loses (5.50 to 5.58)", Verdict: Wrong,
 		Why: "Published for Llama 2 7B with groups of 128: from 5.47 to 5.63, twice the loss. Without groups it is much more.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("0.08", plain), c.Sub(c.In("gptq", 5.63, "published: mit-han-lab/omniserve"), c.In("fp16", 5.47, "")))}
+			return []Finding{c.is(said("0.08", plain),
+				c.Sub(c.In("gptq", 5.63, "published: mit-han-lab/omniserve"), c.In("fp16", 5.47, "")))}
 		}},
 	{ID: "2.35", Claim: "what naive INT4 loses (5.50 to 6.20)", Verdict: Depends,
 		Why: "On the model. Plain rounding per channel cost Llama 7B 0.61 and Llama 2 7B 1.7.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
 				c.when("Llama 7B", said("0.70", plain), c.Sub(c.In("rounded", 6.29, "published: IST-DASLab/gptq"), c.In("fp16", 5.68, ""))),
-				c.when("Llama 2 7B", said("0.70", plain), c.Sub(c.In("rounded", 7.2, "published: facebookresearch/SpinQuant"), c.In("fp16", 5.5, "")))}
+				c.when("Llama 2 7B", said("0.70", plain),
+					c.Sub(c.In("rounded", 7.2, "published: facebookresearch/SpinQuant"), c.In("fp16", 5.5, "")))}
 		}},
 	{ID: "2.36", Claim: "cache wasted by reserving the full length", Verdict: Depends,
 		Why: "On how long requests get against the reservation.",
@@ -285,16 +309,19 @@ var wallTechniques = []Row{
 			waste := func(used, reserved float64) ledger.Num {
 				return c.Sub(c.Lit(1), c.Div(c.given("mean_length", used), c.given("reserved", reserved)))
 			}
-			return []Finding{c.when("1,300 of 2,048 used", span("30", "50", pct), waste(1300, 2048)), c.when("1,000 of 8,192 used", span("30", "50", pct), waste(1000, 8192))}
+			return []Finding{c.when("1,300 of 2,048 used", span("30", "50", pct), waste(1300, 2048)),
+				c.when("1,000 of 8,192 used", span("30", "50", pct), waste(1000, 8192))}
 		}},
 	{ID: "2.37", Claim: "cache wasted with pages", Verdict: Depends,
-		Why: "On the length. Half of the last page is empty: 7.5 of 16 tokens on average, which is much for a hundred tokens and nothing for a thousand.",
+		Why: "On the length. Half of the last page is empty: 7.5 of 16 tokens on average, which is much for a hundred tokens and nothing " +
+			"for a thousand.",
 		Find: func(c *calc) []Finding {
 			waste := func(tokens float64) ledger.Num {
 				empty := c.Div(c.Sub(c.given("page", 16), c.Lit(1)), c.Lit(2))
 				return c.Div(empty, c.Add(c.given("tokens", tokens), empty))
 			}
-			return []Finding{c.when("100 tokens", span("5", "10", pct), waste(100)), c.when("1,024 tokens", span("5", "10", pct), waste(1024))}
+			return []Finding{c.when("100 tokens", span("5", "10", pct), waste(100)),
+				c.when("1,024 tokens", span("5", "10", pct), waste(1024))}
 		}},
 	{ID: "2.38", Claim: "throughput that pages buy", Verdict: Later, Waits: Simulation,
 		Why:  "To be computed: the same requests through a server with and without pages, and what each wastes.",
@@ -311,7 +338,8 @@ var wallTechniques = []Row{
 			return []Finding{c.is(said("35.5", gb), drafted(c, c.given("tokens", 4)))}
 		}},
 	{ID: "2.42", Claim: "bandwidth saved by that", Verdict: Depends,
-		Why: "On how many drafts are accepted. Of four, at 80 % each, 3.4 tokens come out of a step, the target's own included; if none ever failed it would be five.",
+		Why: "On how many drafts are accepted. Of four, at 80 % each, 3.4 tokens come out of a step, the target's own included; if none " +
+			"ever failed it would be five.",
 		Find: func(c *calc) []Finding {
 			target := c.given("target", 140e9)
 			a := c.given("accepted", 0.8)
@@ -327,7 +355,8 @@ var wallTechniques = []Row{
 	{ID: "2.43", Claim: "Mixtral 8x7B: parameters, and in FP16", Verdict: Right,
 		Why: "Not 8 × 7: attention is shared. The 94 GB are twice the rounded 47.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("47", params), c.params("mixtral-8x7b")), c.is(said("94", gb), c.weights(47e9, 2)), c.beside("exactly", gb, c.stored("mixtral-8x7b", "bf16"))}
+			return []Finding{c.is(said("47", params), c.params("mixtral-8x7b")), c.is(said("94", gb), c.weights(47e9, 2)),
+				c.beside("exactly", gb, c.stored("mixtral-8x7b", "bf16"))}
 		}},
 	{ID: "2.44", Claim: "Mixtral's active parameters, 2 of 8 experts (and 24 GB)", Verdict: Wrong,
 		Why: "Two experts and everything that is shared are 13 billion, and twice that in bytes. That this happens to be 24 GiB is chance.",
@@ -365,7 +394,8 @@ var wallHierarchy = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(span("10", "20", cycles), c.levelCycles(h100PCIe, "l1"))}
 		}},
-	{ID: "2.48", Claim: "L1, all SMs together", Verdict: Wrong, Why: "Measured on the PCIe card and scaled to the SMs of the SXM card; a higher clock adds a little, not a factor of three.",
+	{ID: "2.48", Claim: "L1, all SMs together", Verdict: Wrong,
+		Why:  "Measured on the PCIe card and scaled to the SMs of the SXM card; a higher clock adds a little, not a factor of three.",
 		Find: func(c *calc) []Finding { return []Finding{c.is(said("80", tbs), perSM(c, "l1"))} }},
 	{ID: "2.49", Claim: "L2", Verdict: UnitSlip, Why: "50 MiB.",
 		Find: func(c *calc) []Finding { return []Finding{c.is(said("50", mb), c.levelSize(h100, "l2"))} }},
@@ -379,7 +409,8 @@ var wallHierarchy = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(span("500", "800", cycles), c.levelCycles(h100PCIe, "device"))}
 		}},
-	{ID: "2.53", Claim: "host memory, up to", Verdict: Right, Why: "What eight H100 usually come with; two sockets of today take up to 12 TB.",
+	{ID: "2.53", Claim: "host memory, up to", Verdict: Right,
+		Why: "What eight H100 usually come with; two sockets of today take up to 12 TB.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("2", tb), fact(c, "host", c.node("dgx-h100").Host.Memory, "dgx-h100"))}
 		}},
@@ -391,7 +422,8 @@ var wallHierarchy = []Row{
 				c.when("copy of 1 kB, V100", span("10", "20", micros), c.In("copy", 30e-6, "te42kyfo/gpu-benches, measured"))}
 		}},
 	{ID: "2.55", Claim: "host memory over PCIe, bandwidth", Verdict: Right,
-		Why: "What 16 lanes of PCIe 5 signal in one direction; 63.0 after coding. Grace Hopper, which the article puts behind the same link, has NVLink-C2C: 450 GB/s each way.",
+		Why: "What 16 lanes of PCIe 5 signal in one direction; 63.0 after coding. Grace Hopper, which the article puts behind the same " +
+			"link, has NVLink-C2C: 450 GB/s each way.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
 				c.is(said("64", gbs), c.Div(c.Mul(c.given("transfers_per_second", 32e9), c.given("lanes", 16)), c.Lit(8))),
@@ -405,8 +437,10 @@ var wallHierarchy = []Row{
 		Why: "On the queue. One mebibyte alone needs 0.15 ms to come over; with 16 jobs at work a read took 1.4 ms.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
-				c.when("1 MiB, idle", span("50", "200", micros), c.Div(c.given("block", 1<<20), c.levelRate("samsung-pm9a3-pcie-4.0", "nvme"))),
-				c.when("16 jobs", span("50", "200", micros), c.In("read", 1.4e-3, "stas00/ml-engineering, fio on a Samsung 980 PRO, measured"))}
+				c.when("1 MiB, idle", span("50", "200", micros),
+					c.Div(c.given("block", 1<<20), c.levelRate("samsung-pm9a3-pcie-4.0", "nvme"))),
+				c.when("16 jobs", span("50", "200", micros),
+					c.In("read", 1.4e-3, "stas00/ml-engineering, fio on a Samsung 980 PRO, measured"))}
 		}},
 	{ID: "2.58", Claim: "NVMe, bandwidth", Verdict: Right, Why: "A drive on four lanes of PCIe 4; PCIe 5 doubles it.",
 		Find: func(c *calc) []Finding {
@@ -416,7 +450,8 @@ var wallHierarchy = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("50", times), c.Div(c.levelCycles(h100PCIe, "device"), c.levelCycles(h100PCIe, "l1")))}
 		}},
-	{ID: "2.60", Claim: "host memory is slower to answer than L1", Verdict: Wrong, Why: "Even the article's own upper 20 µs are half of that, against the measured L1.",
+	{ID: "2.60", Claim: "host memory is slower to answer than L1", Verdict: Wrong,
+		Why: "Even the article's own upper 20 µs are half of that, against the measured L1.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("2,000", times), c.Div(c.given("host", 20e-6), c.levelLatency(h100PCIe, "l1")))}
 		}},
@@ -437,7 +472,8 @@ var wallCase = []Row{
 	{ID: "2.62", Claim: "70B with two layers on the GPU at a time", Verdict: Depends,
 		Why: "On the context. Two layers take 3.4 GB, embedding and head 4.2, the rest is cache: {0} at 8k.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.when("one user at 8k", span("10", "15", gb), resident(c, 8192)), c.when("one user at 32k", span("10", "15", gb), resident(c, 32768))}
+			return []Finding{c.when("one user at 8k", span("10", "15", gb), resident(c, 8192)),
+				c.when("one user at 32k", span("10", "15", gb), resident(c, 32768))}
 		}},
 	{ID: "2.63", Claim: "the other 78 layers in host memory", Verdict: Wrong,
 		Why: "1.71 GB a layer. By the article's own 140 GB for 80 layers it would be 136.5.",
@@ -453,30 +489,38 @@ var wallCase = []Row{
 		}},
 	{ID: "2.65", Claim: "four H100 together, two H100", Verdict: UnitSlip, Why: "80 GiB each.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("320", gb), c.Mul(c.given("cards", 4), c.memory(h100))), c.is(said("160", gb), c.Mul(c.given("cards", 2), c.memory(h100)))}
+			return []Finding{c.is(said("320", gb), c.Mul(c.given("cards", 4), c.memory(h100))),
+				c.is(said("160", gb), c.Mul(c.given("cards", 2), c.memory(h100)))}
 		}},
-	{ID: "2.66", Claim: "70B on four: weights on each", Verdict: Right, Why: "Everything that matters is cut in four; norms are copied, which is nothing.",
+	{ID: "2.66", Claim: "70B on four: weights on each", Verdict: Right,
+		Why: "Everything that matters is cut in four; norms are copied, which is nothing.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("35", gb), c.fit(ask{model: l70, weights: "bf16", on: "4x" + h100, ctx: 8192, users: 30}).item("weights"))}
+			return []Finding{c.is(said("35", gb), c.fit(ask{model: l70, weights: "bf16", on: "4x" + h100, ctx: 8192, users: 30}).item(
+				"weights"))}
 		}},
-	{ID: "2.67", Claim: "KV cache on each of four", Verdict: Depends, Why: "On the load, which is not given: 30 users at 8k make it, the article's own batch of 32 × 4,096 makes half.",
+	{ID: "2.67", Claim: "KV cache on each of four", Verdict: Depends,
+		Why: "On the load, which is not given: 30 users at 8k make it, the article's own batch of 32 × 4,096 makes half.",
 		Find: func(c *calc) []Finding {
 			kv := func(ctx, users int64) ledger.Num {
 				return c.fit(ask{model: l70, weights: "bf16", on: "4x" + h100, ctx: ctx, users: users}).item("kv_cache")
 			}
 			return []Finding{c.when("30 × 8k", about("20", gb), kv(8192, 30)), c.when("32 × 4k", about("20", gb), kv(4096, 32))}
 		}},
-	{ID: "2.68", Claim: "together, on each of four", Verdict: Depends, Why: "On whether the engine needs room: vLLM adds activations, graphs and NCCL, and needs {1}.",
+	{ID: "2.68", Claim: "together, on each of four", Verdict: Depends,
+		Why: "On whether the engine needs room: vLLM adds activations, graphs and NCCL, and needs {1}.",
 		Find: func(c *calc) []Finding {
 			a := c.fit(ask{model: l70, weights: "bf16", on: "4x" + h100, ctx: 8192, users: 30})
-			return []Finding{c.when("weights and cache", said("55", gb), c.Add(a.item("weights"), a.item("kv_cache"))), c.when("vLLM", said("55", gb), a.needed())}
+			return []Finding{c.when("weights and cache", said("55", gb), c.Add(a.item("weights"), a.item("kv_cache"))),
+				c.when("vLLM", said("55", gb), a.needed())}
 		}},
-	{ID: "2.69", Claim: "70B in INT4: all, and on each of two", Verdict: Depends, Why: "On the file, as in 2.30: 128,256 rows of embedding and head stay in 16 bits.",
+	{ID: "2.69", Claim: "70B in INT4: all, and on each of two", Verdict: Depends,
+		Why: "On the file, as in 2.30: 128,256 rows of embedding and head stay in 16 bits.",
 		Find: func(c *calc) []Finding {
 			two := c.fit(ask{model: l70, weights: "awq", on: "2x" + h100, ctx: 8192, users: 1})
 			return []Finding{
 				c.when("codes only", said("35", gb), c.weights(70e9, 0.5)), c.when("AWQ file", said("35", gb), c.stored(l70, "awq")),
-				c.when("codes, each", said("17.5", gb), c.Div(c.weights(70e9, 0.5), c.given("cards", 2))), c.when("AWQ, each", said("17.5", gb), two.item("weights"))}
+				c.when("codes, each", said("17.5", gb), c.Div(c.weights(70e9, 0.5), c.given("cards", 2))),
+				c.when("AWQ, each", said("17.5", gb), two.item("weights"))}
 		}},
 	{ID: "2.70", Claim: "what INT8 takes off the cache", Verdict: Right, Why: "One byte for two.",
 		Find: func(c *calc) []Finding {
@@ -492,7 +536,8 @@ var wallCase = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("27.5", gb), c.Add(c.given("weights", 17.5e9), halfCache(c)))}
 		}},
-	{ID: "2.73", Claim: "which fits an H100 with ease", Verdict: Right, Why: "True of the right sum too: with real INT4 weights and vLLM's own needs it is {0}.",
+	{ID: "2.73", Claim: "which fits an H100 with ease", Verdict: Right,
+		Why: "True of the right sum too: with real INT4 weights and vLLM's own needs it is {0}.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.fit(ask{model: l70, weights: "awq", kv: "fp8", on: "2x" + h100, ctx: 8192, users: 30}).fits("fits 80 GB")}
 		}},
@@ -525,20 +570,23 @@ var wallFuture = []Row{
 				c.is(span("128", "256", gb), c.Div(c.memory("rubin"), c.given("stacks", 8)))}
 		}},
 	{ID: "2.76", Claim: "8 GPUs on 2 TB of CXL need no tensor parallelism", Verdict: Wrong,
-		Why: "A pool behind PCIe 5 × 16 is read 53 times slower than HBM. Reading a 70B through it takes 2.2 s; eight GPUs read their parts in 5 ms, which leaves time for many all-reduces.",
+		Why: "A pool behind PCIe 5 × 16 is read 53 times slower than HBM. Reading a 70B through it takes 2.2 s; eight GPUs read their " +
+			"parts in 5 ms, which leaves time for many all-reduces.",
 		Find: func(c *calc) []Finding {
 			w := c.given("weights", 140e9)
 			parts := c.Div(w, c.Mul(c.given("cards", 8), c.bandwidth(h100)))
 			return []Finding{c.is(most("no slower", parts.V, millis), c.Div(w, c.pcie(h100))), c.beside("tensor parallel", millis, parts)}
 		}},
 	{ID: "2.77", Claim: "energy that computing in memory saves", Verdict: Depends,
-		Why: "On the reuse. If moving data cost nothing, decoding (1 FLOP a byte) would take a 45th; work at the ridge would gain a seventh.",
+		Why: "On the reuse. If moving data cost nothing, decoding (1 FLOP a byte) would take a 45th; work at the ridge would gain a " +
+			"seventh.",
 		Find: func(c *calc) []Finding {
 			s := span("10", "100", times)
 			move := c.In("joule_per_byte", 8*3.92e-12, "3.92 pJ a bit of HBM2: O'Connor et al., MICRO 2017")
 			flop := c.Div(fact(c, "watts", c.device(h100).TDP, h100), c.peak(h100, "bf16"))
 			save := func(intensity ledger.Num) ledger.Num { return c.Div(c.Add(c.Div(move, intensity), flop), flop) }
-			return []Finding{c.when("decode, at most", s, save(c.given("flop_per_byte", 1))), c.when("at the ridge, at most", s, save(c.given("flop_per_byte", 295)))}
+			return []Finding{c.when("decode, at most", s, save(c.given("flop_per_byte", 1))),
+				c.when("at the ridge, at most", s, save(c.given("flop_per_byte", 295)))}
 		}},
 	{ID: "2.78", Claim: "transformers keep a KV cache of O(n²)", Verdict: Wrong,
 		Why: "The cache is O(n), as the article says elsewhere; the scores are O(n²). Twice the tokens are twice the cache.",
@@ -553,7 +601,8 @@ var wallFuture = []Row{
 			per := c.fit(ask{model: l70, engine: "generic", ctx: 8192, users: 1}).perToken()
 			return []Finding{c.is(rounded("330", gb, 10), c.Mul(c.given("tokens", 1e6), per))}
 		}},
-	{ID: "2.80", Claim: "without FlashAttention at 1M tokens", Verdict: Depends, Why: "On whether the scores of all layers are alive at once, as in training, or of one, as in inference.",
+	{ID: "2.80", Claim: "without FlashAttention at 1M tokens", Verdict: Depends,
+		Why: "On whether the scores of all layers are alive at once, as in training, or of one, as in inference.",
 		Find: func(c *calc) []Finding {
 			s := least(">500 TB", 500e12, tb)
 			one := scoreBytes(c, 1, 64, 1e6, 2)

@@ -198,7 +198,9 @@ func commandError(err error) error {
 }
 
 func noCommand(cmds []argv.Command) error {
-	e := &api.Error{Code: api.BadField, Field: "from", Message: "the text holds no command", Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, one of them behind docker run or in a compose file, a Modelfile, or from_pretrained(…) of transformers"}
+	e := &api.Error{Code: api.BadField, Field: "from", Message: "the text holds no command",
+		Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, one of them behind docker run or in a " +
+			"compose file, a Modelfile, or from_pretrained(…) of transformers"}
 	if len(cmds) == 0 {
 		return e
 	}

@@ -33,11 +33,16 @@ type image struct{ name, before, after string }
 // containers of the engines that serve (docs.vllm.ai: deployment/docker and k8s, docs.sglang.ai: get_started/install,
 // nvidia.github.io/TensorRT-LLM: quick-start-guide, llama.cpp's and ollama's pages on docker).
 var containers = []container{
-	{Engine: "vllm", images: map[string]image{Nvidia: {"vllm/vllm-openai", "v", ""}, Amd: {"vllm/vllm-openai-rocm", "v", ""}}, entry: 2, Listen: []string{"--host", "0.0.0.0"}, port: 8000, shared: 2 * unit.GiB},
-	{Engine: "sglang", images: map[string]image{Nvidia: {"lmsysorg/sglang", "v", ""}}, entry: 3, Listen: []string{"--host", "0.0.0.0"}, port: 30000, shared: 32 * unit.GiB},
-	{Engine: "tensorrt-llm", images: map[string]image{Nvidia: {"nvcr.io/nvidia/tensorrt-llm/release", "", ""}}, Listen: []string{"--host", "0.0.0.0"}, port: 8000, shared: 2 * unit.GiB},
-	{Engine: "llama-server", images: map[string]image{Nvidia: {llamaImage, "server-cuda-", ""}, Amd: {llamaImage, "server-rocm-", ""}, "": {llamaImage, "server-", ""}}, Listen: []string{"--host", "0.0.0.0"}, port: 8080},
-	{Engine: "ollama", images: map[string]image{Nvidia: {"ollama/ollama", "", ""}, Amd: {"ollama/ollama", "", "-rocm"}, "": {"ollama/ollama", "", ""}}, port: 11434},
+	{Engine: "vllm", images: map[string]image{Nvidia: {"vllm/vllm-openai", "v", ""}, Amd: {"vllm/vllm-openai-rocm", "v", ""}}, entry: 2,
+		Listen: []string{"--host", "0.0.0.0"}, port: 8000, shared: 2 * unit.GiB},
+	{Engine: "sglang", images: map[string]image{Nvidia: {"lmsysorg/sglang", "v", ""}}, entry: 3, Listen: []string{"--host", "0.0.0.0"},
+		port: 30000, shared: 32 * unit.GiB},
+	{Engine: "tensorrt-llm", images: map[string]image{Nvidia: {"nvcr.io/nvidia/tensorrt-llm/release", "", ""}},
+		Listen: []string{"--host", "0.0.0.0"}, port: 8000, shared: 2 * unit.GiB},
+	{Engine: "llama-server", images: map[string]image{Nvidia: {llamaImage, "server-cuda-", ""}, Amd: {llamaImage, "server-rocm-", ""},
+		"": {llamaImage, "server-", ""}}, Listen: []string{"--host", "0.0.0.0"}, port: 8080},
+	{Engine: "ollama", images: map[string]image{Nvidia: {"ollama/ollama", "", ""}, Amd: {"ollama/ollama", "", "-rocm"},
+		"": {"ollama/ollama", "", ""}}, port: 11434},
 }
 
 const (
@@ -63,7 +68,8 @@ func Service(q *question.Question, a *api.Answer) (*manifest.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &manifest.Service{Name: manifest.Name(q.Job.Checkpoint.Name + "-" + c.Engine), Image: c.images[vendor].tagged(q), Env: main.Env, Port: c.port, Vendor: vendor}
+	s := &manifest.Service{Name: manifest.Name(q.Job.Checkpoint.Name + "-" + c.Engine), Image: c.images[vendor].tagged(q), Env: main.Env,
+		Port: c.port, Vendor: vendor}
 	if q.Job.Machine != nil && vendor != "" {
 		s.GPUs = q.Job.Devices()
 		if !engine.ReadsGGUF(q.Engine) {
@@ -88,7 +94,8 @@ func Service(q *question.Question, a *api.Answer) (*manifest.Service, error) {
 		s.Shared = c.shared
 	}
 	if h := a.Host; h != nil && h.NeededHigh > 0 {
-		s.Memory, s.Why = h.NeededHigh+programMemory+s.Shared, fmt.Sprintf("%s of the host's ledger and %s for the program itself, assumed", h.NeededHigh, programMemory)
+		s.Memory, s.Why = h.NeededHigh+programMemory+s.Shared,
+			fmt.Sprintf("%s of the host's ledger and %s for the program itself, assumed", h.NeededHigh, programMemory)
 	}
 	return s, nil
 }
@@ -127,14 +134,17 @@ func Container(q *question.Question) (*container, error) {
 			return &containers[i], nil
 		}
 	}
-	return nil, &api.Error{Code: api.Unsupported, Field: "emit", Value: q.Engine.Name(), Message: fmt.Sprintf("%s has no image of a server", q.Engine.Name()), Hint: "--engine vllm, sglang, tensorrt-llm, llama-server or ollama"}
+	return nil, &api.Error{Code: api.Unsupported, Field: "emit", Value: q.Engine.Name(),
+		Message: fmt.Sprintf("%s has no image of a server", q.Engine.Name()),
+		Hint:    "--engine vllm, sglang, tensorrt-llm, llama-server or ollama"}
 }
 
 // vendor of the devices, for which the engine must have an image; several nodes are no single container's.
 func vendor(q *question.Question, c *container) (string, error) {
 	m := q.Job.Machine
 	if m != nil && m.Nodes > 1 {
-		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware, Message: fmt.Sprintf("%d nodes are more than one container reaches", m.Nodes), Hint: "one node, or --emit command"}
+		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
+			Message: fmt.Sprintf("%d nodes are more than one container reaches", m.Nodes), Hint: "one node, or --emit command"}
 	}
 	vendor := Nvidia
 	switch d := q.Job.Device(0); {
@@ -144,7 +154,8 @@ func vendor(q *question.Question, c *container) (string, error) {
 		vendor = ""
 	}
 	if _, ok := c.images[vendor]; !ok {
-		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware, Message: fmt.Sprintf("no image of %s is known for %s", c.Engine, orCPU(q)), Hint: "--emit command"}
+		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
+			Message: fmt.Sprintf("no image of %s is known for %s", c.Engine, orCPU(q)), Hint: "--emit command"}
 	}
 	return vendor, nil
 }

@@ -22,7 +22,8 @@ func DevicesOfText(r *api.Request) []api.Note {
 			continue
 		}
 		r.Hardware = strings.TrimSuffix(kind+","+keys, ",")
-		return []api.Note{{Code: "devices_of_text", Severity: "info", Field: "devices", Text: fmt.Sprintf("%d × %s, as the text gives its server, and not %d", r.Devices, kind, n)}}
+		return []api.Note{{Code: "devices_of_text", Severity: "info", Field: "devices",
+			Text: fmt.Sprintf("%d × %s, as the text gives its server, and not %d", r.Devices, kind, n)}}
 	}
 	return nil
 }
@@ -36,7 +37,8 @@ func nodesOfText(r *api.Request) []api.Note {
 		return nil
 	}
 	r.Hardware = strings.TrimSuffix(fmt.Sprintf("%dx%s,%s", ranks, kind, keys), ",")
-	return []api.Note{{Code: "devices_of_text", Severity: "info", Field: "devices", Text: fmt.Sprintf("%d × %s: %d times the %d that are named, as the text's layout takes", ranks, kind, ranks/int64(n), n)}}
+	return []api.Note{{Code: "devices_of_text", Severity: "info", Field: "devices",
+		Text: fmt.Sprintf("%d × %s: %d times the %d that are named, as the text's layout takes", ranks, kind, ranks/int64(n), n)}}
 }
 
 // mostNodes that a pasted layout may ask for.

@@ -30,7 +30,8 @@ func Launch(a *question.Env, r *api.Request, form string) (*api.Launch, error) {
 		return nil, api.AsError(err)
 	}
 	if q.Flags() == nil {
-		return nil, &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine, Message: unrunnable(q), Hint: "a model that has files, and an engine that runs it"}
+		return nil, &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine, Message: unrunnable(q),
+			Hint: "a model that has files, and an engine that runs it"}
 	}
 	answer := timing.SizedAnswer(q, ranks)
 	text, err := launch(q, answer, form)
@@ -76,7 +77,8 @@ func launch(q *question.Question, a *api.Answer, form string) (string, error) {
 			text = e.Script(q.Job)
 		}
 	default:
-		return "", &api.Error{Code: api.BadField, Field: "emit", Value: form, Message: fmt.Sprintf("a plan is not written as %q", api.Shorten(form)), Hint: strings.Join(LaunchForms(), ", ")}
+		return "", &api.Error{Code: api.BadField, Field: "emit", Value: form,
+			Message: fmt.Sprintf("a plan is not written as %q", api.Shorten(form)), Hint: strings.Join(LaunchForms(), ", ")}
 	}
 	if text == "" {
 		return "", noFormError(q, form)
@@ -87,11 +89,13 @@ func launch(q *question.Question, a *api.Answer, form string) (string, error) {
 // noFormError says that an engine, or a model in it, has no such form.
 func noFormError(q *question.Question, form string) error {
 	hint := map[string]string{"modelfile": "--engine ollama", "python": "--engine transformers, and a model of text alone"}[form]
-	return &api.Error{Code: api.Unsupported, Field: "emit", Value: form, Message: fmt.Sprintf("%s as %s runs from no %s", q.Job.Model.ID, q.Engine.Name(), form), Hint: hint}
+	return &api.Error{Code: api.Unsupported, Field: "emit", Value: form,
+		Message: fmt.Sprintf("%s as %s runs from no %s", q.Job.Model.ID, q.Engine.Name(), form), Hint: hint}
 }
 
 // requests bring these; a file that starts a server need not say them.
-var requestOnly = map[string]bool{"prompt_tokens": true, "output_tokens": true, "sequences": true, "images": true, "acceptance": true, "dry_run": true, "engine_args": true, "offload": true}
+var requestOnly = map[string]bool{"prompt_tokens": true, "output_tokens": true, "sequences": true, "images": true, "acceptance": true,
+	"dry_run": true, "engine_args": true, "offload": true}
 
 // Unsaid are the fields that were given and that the command does not give back.
 func Unsaid(q *question.Question) (out []api.Unsaid) {
@@ -112,7 +116,8 @@ func Unsaid(q *question.Question) (out []api.Unsaid) {
 func CommandWords(q *question.Question) (*argv.Command, []argv.Command, error) {
 	cmds, err := argv.Parse(q.Engine.Command(q.Job))
 	if err != nil || len(cmds) == 0 {
-		return nil, nil, &api.Error{Code: api.Internal, Message: fmt.Sprintf("the command of %s cannot be parsed: %v", q.Engine.Name(), err)}
+		return nil, nil, &api.Error{Code: api.Internal,
+			Message: fmt.Sprintf("the command of %s cannot be parsed: %v", q.Engine.Name(), err)}
 	}
 	return &cmds[0], cmds[1:], nil
 }

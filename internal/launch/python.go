@@ -62,7 +62,8 @@ func callOf(name, text string) *pythonCall {
 	for i := range pythonCalls {
 		c := &pythonCalls[i]
 		last := name[strings.LastIndexByte(name, '.')+1:]
-		if (c.name == last && name != "Llama.from_pretrained" || c.name == name || strings.HasSuffix(name, "."+c.name)) && (c.of == "" || strings.Contains(text, c.of)) {
+		if (c.name == last && name != "Llama.from_pretrained" || c.name == name || strings.HasSuffix(name, "."+c.name)) &&
+			(c.of == "" || strings.Contains(text, c.of)) {
 			return c
 		}
 	}
@@ -89,7 +90,8 @@ func fromCall(text string) (*argv.Launch, error) {
 		}
 		return l, nil
 	}
-	return nil, argv.Wrong("the text", "", "holds no call that starts an engine", "LLM(model=…), sgl.Engine(model_path=…), Llama(model_path=…)")
+	return nil, argv.Wrong("the text", "", "holds no call that starts an engine",
+		"LLM(model=…), sgl.Engine(model_path=…), Llama(model_path=…)")
 }
 
 // flags are the arguments of a call as those of a command.

@@ -23,18 +23,23 @@ var unsaid = []api.Unsaid{
 	{Field: "sequences", Engines: pytorch, Why: "how many users come is not a setting: the pool decides how many are served at once"},
 	{Field: "images", Why: "requests bring their images"},
 	{Field: "acceptance", Why: "what share of drafts is accepted is measured, not set"},
-	{Field: "reserved_bytes", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp", "vllm", "sglang", "tensorrt-llm", "transformers"}, Why: "memory that others take is taken by them; no flag keeps it free"},
+	{Field: "reserved_bytes", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp", "vllm", "sglang", "tensorrt-llm",
+		"transformers"}, Why: "memory that others take is taken by them; no flag keeps it free"},
 	{Field: "weights", Why: "the file or checkpoint that is named says how it is stored; only what is made on loading has a flag"},
 	{Field: "attention", Engines: []string{"vllm", "sglang", "tensorrt-llm"}, Why: "the engine picks its kernels by the device"},
 	{Field: "dp", Engines: []string{"tensorrt-llm", "transformers"}, Why: "each replica is a process of its own"},
-	{Field: "context", Engines: []string{"transformers"}, Why: "max_length of generate says it; a model that generates no text takes what comes"},
-	{Field: "draft_model", Engines: []string{"transformers"}, Why: "assistant_model of generate says it; a model that generates no text drafts none"},
-	{Field: "draft_tokens", Engines: []string{"transformers"}, Why: "num_assistant_tokens of generate says it; a model that generates no text drafts none"},
+	{Field: "context", Engines: []string{"transformers"},
+		Why: "max_length of generate says it; a model that generates no text takes what comes"},
+	{Field: "draft_model", Engines: []string{"transformers"},
+		Why: "assistant_model of generate says it; a model that generates no text drafts none"},
+	{Field: "draft_tokens", Engines: []string{"transformers"},
+		Why: "num_assistant_tokens of generate says it; a model that generates no text drafts none"},
 	{Field: "tp", Engines: []string{"transformers"}, Why: "tp_plan and torchrun say it; the class of a diffusion model takes none"},
 	{Field: "pp", Engines: []string{"transformers"}, Why: "processes that share tensors each hold all layers"},
 	{Field: "ep", Engines: []string{"transformers"}, Why: "the model's own plan says where its experts lie"},
 	{Field: "attention", Engines: []string{"transformers"}, Why: "attn_implementation says it; the class of a diffusion model takes none"},
-	{Field: "kv", Engines: []string{"sglang", "tensorrt-llm", "transformers"}, Why: "auto is the model's own format; of the others only those that have a name can be asked for"},
+	{Field: "kv", Engines: []string{"sglang", "tensorrt-llm", "transformers"},
+		Why: "auto is the model's own format; of the others only those that have a name can be asked for"},
 	{Field: "kv_v", Engines: pytorch, Why: "keys and values are kept in one format"},
 	{Field: "draft_model", Engines: []string{"ollama"}, Why: "a draft is part of the model that Ollama runs"},
 	{Field: "draft_tokens", Engines: []string{"ollama"}, Why: "a draft is part of the model that Ollama runs"},
@@ -45,14 +50,18 @@ var unsaid = []api.Unsaid{
 	{Field: "batch_tokens", Engines: []string{"ollama"}, Why: "num_batch says both batches"},
 	{Field: "control_vector", Engines: []string{"ollama"}, Why: "Ollama has no such setting"},
 	{Field: "op_offload", Engines: []string{"ollama"}, Why: "Ollama has no such setting"},
-	{Field: "fit", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
-	{Field: "fit_target", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
-	{Field: "fit_ctx", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"},
+		Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit_target", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"},
+		Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit_ctx", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"},
+		Why: "the command pins context and layers, which leaves --fit nothing to choose"},
 	{Field: "backend", Engines: Ggml, Why: "the build says it, not the command"},
 	{Field: "logit_rows", Engines: Ggml, Why: "the program reserves them by itself: its slots, or its batch"},
 	{Field: "dry_run", Engines: Ggml, Why: "which figures memwall shows, not what is run"},
 	{Field: "offload", Why: "said in the engine's own words: layers, experts and the cache kept on the host"},
-	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp", "tensorrt-llm", "transformers"}, Why: "the adapters' files say their rank"},
+	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp", "tensorrt-llm", "transformers"},
+		Why: "the adapters' files say their rank"},
 	{Field: "moe_backend", Engines: []string{"vllm"}, Why: "--moe-backend came with 0.17", Until: vllm.NamesKernels},
 	{Field: "sequences", Engines: plain.Names(), Why: "how many users come is not a setting"},
 	{Field: "reserved_bytes", Engines: plain.Names(), Why: "memory that others take is taken by them; no flag keeps it free"},
@@ -61,12 +70,15 @@ var unsaid = []api.Unsaid{
 	{Field: "mtp", Engines: plain.Names(), Why: "no option of it is described"},
 	{Field: "ep", Engines: plain.Names(), Why: "no option of it is described"},
 	{Field: "context", Engines: []string{"mlx-lm"}, Why: "its cache grows with what comes"},
-	{Field: "max_num_batched_tokens", Engines: []string{"mlx-lm"}, Why: "mlx_lm.generate, which alone has caches of fewer bits, has no option for it"},
+	{Field: "max_num_batched_tokens", Engines: []string{"mlx-lm"},
+		Why: "mlx_lm.generate, which alone has caches of fewer bits, has no option for it"},
 	{Field: "kv_v", Engines: plain.Names(), Why: "keys and values are kept in one format, or in a pair that one option names"},
 	{Field: "kv", Engines: plain.Names(), Why: "16 bits are the model's own; of the others only those that have a name can be asked for"},
 	{Field: "tp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3"}, Why: "layers are spread over all devices that it is given"},
-	{Field: "pp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "ktransformers"}, Why: "layers are spread over all devices that it is given"},
-	{Field: "dp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "mlc", "tgi", "ktransformers"}, Why: "each replica is a process of its own"},
+	{Field: "pp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "ktransformers"},
+		Why: "layers are spread over all devices that it is given"},
+	{Field: "dp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "mlc", "tgi", "ktransformers"},
+		Why: "each replica is a process of its own"},
 	{Field: "draft_model", Engines: []string{"mlc", "tgi", "lmdeploy", "ktransformers"}, Why: "no option of it is described"},
 	{Field: "draft_tokens", Engines: []string{"mlc", "tgi", "lmdeploy", "ktransformers"}, Why: "no option of it is described"},
 	{Field: "free_gpu_memory_fraction", Engines: []string{"tgi"}, Why: "it takes all but a part of the device"},
@@ -75,7 +87,8 @@ var unsaid = []api.Unsaid{
 
 // handedOn are settings that Ollama hands to llama-server by variables, since it runs one.
 var handedOn = []string{
-	"split_mode", "tensor_split", "override_tensor", "cpu_moe", "kv_unified", "swa_full", "kv_offload", "mlock", "mmproj_offload", "cache_ram", "ctx_checkpoints", "fit", "fit_target", "fit_ctx",
+	"split_mode", "tensor_split", "override_tensor", "cpu_moe", "kv_unified", "swa_full", "kv_offload", "mlock", "mmproj_offload",
+	"cache_ram", "ctx_checkpoints", "fit", "fit_target", "fit_ctx",
 }
 
 // UnsaidBy lists what the command line of an engine, at a version if one is named, has no word for.
@@ -84,7 +97,8 @@ func UnsaidBy(name string) (out []api.Unsaid) {
 	v, err := engine.ParseVersion(text)
 	all := unsaid
 	for _, field := range handedOn {
-		all = append(all[:len(all):len(all)], api.Unsaid{Field: field, Engines: []string{"ollama"}, Why: "Ollama hands variables on from 0.30 on", Until: engine.V(0, 30, 0)})
+		all = append(all[:len(all):len(all)], api.Unsaid{Field: field, Engines: []string{"ollama"},
+			Why: "Ollama hands variables on from 0.30 on", Until: engine.V(0, 30, 0)})
 	}
 	for _, u := range all {
 		past := u.Until != (engine.Version{}) && (err != nil || v.AtLeast(u.Until))

@@ -111,7 +111,8 @@ func parse(address string) (*url.URL, error) {
 		return nil, refusal("the server", "give the address of the server: http://localhost:8000", "has no address that can be asked")
 	}
 	if u.User != nil {
-		return nil, refusal(u.Host, "leave it out of the address; a token goes in MEMWALL_SERVER_TOKEN", "stands behind a password in the address")
+		return nil, refusal(u.Host, "leave it out of the address; a token goes in MEMWALL_SERVER_TOKEN",
+			"stands behind a password in the address")
 	}
 	for _, end := range []string{"/", "/v1/models", "/v1", "/metrics", "/"} {
 		u.Path = strings.TrimSuffix(u.Path, end)
@@ -243,9 +244,11 @@ func (v *visitor) body(r *http.Response, path string, err error) ([]byte, error)
 	case err != nil:
 		return nil, v.silent(err)
 	case len(body) > maxPage:
-		return nil, refusal(v.base.Host, "this is no inference server, or its metrics have too many labels", "sends more than 8 MiB for %s", path)
+		return nil, refusal(v.base.Host, "this is no inference server, or its metrics have too many labels", "sends more than 8 MiB for %s",
+			path)
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n\ufeff"), []byte("<")):
-		return nil, refusal(v.base.Host, "give the address of the server itself, not of a web page or a proxy before it", "answers %s with a web page", path)
+		return nil, refusal(v.base.Host, "give the address of the server itself, not of a web page or a proxy before it",
+			"answers %s with a web page", path)
 	}
 	return body, nil
 }
@@ -293,9 +296,11 @@ func (v *visitor) nobody(p Pages) error {
 		return v.refused
 	}
 	if len(p) > 0 {
-		return refusal(v.base.Host, "vLLM, SGLang, TensorRT-LLM, llama-server, TGI and Ollama are known by their /v1/models, /metrics or /api/version", "answers, but as no inference server that memwall knows")
+		return refusal(v.base.Host, "vLLM, SGLang, TensorRT-LLM, llama-server, TGI and Ollama are known by their /v1/models, /metrics or "+
+			"/api/version", "answers, but as no inference server that memwall knows")
 	}
-	return refusal(v.base.Host, "give the address of the server: http://localhost:8000", "has neither /v1/models nor /metrics nor /api/version")
+	return refusal(v.base.Host, "give the address of the server: http://localhost:8000",
+		"has neither /v1/models nor /metrics nor /api/version")
 }
 
 // watch reads the metrics again and again.
@@ -306,7 +311,8 @@ func (v *visitor) watch(ctx context.Context, l *startup.Log, pages Pages) {
 	}
 	old, err := observe.Read(pages[path])
 	if err != nil {
-		l.Note("not_watched", "the server publishes no metrics to watch: vLLM always does, SGLang with --enable-metrics, llama-server with --metrics")
+		l.Note("not_watched", "the server publishes no metrics to watch: vLLM always does, SGLang with --enable-metrics, llama-server "+
+			"with --metrics")
 		return
 	}
 	began, last, running, n := time.Now(), old, value(old.Running), 1.0

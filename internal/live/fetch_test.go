@@ -32,7 +32,8 @@ func serve(t *testing.T, p Pages, before func(http.ResponseWriter, *http.Request
 
 // TestAsk: every engine is known by its pages, under the address and what people copy with it.
 func TestAsk(t *testing.T) {
-	for name, engine := range map[string]string{"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm", "llama-server": "llama-server", "tgi": "generic", "ollama": "ollama"} {
+	for name, engine := range map[string]string{"vllm": "vllm", "sglang": "sglang", "trtllm": "tensorrt-llm",
+		"llama-server": "llama-server", "tgi": "generic", "ollama": "ollama"} {
 		at := serve(t, site(t, name), nil)
 		for _, path := range []string{"", "/", "/v1", "/v1/models", "/metrics"} {
 			l, err := Ask(context.Background(), at+path, Options{})
@@ -53,15 +54,21 @@ func TestFaults(t *testing.T) {
 		name, want string
 		before     func(http.ResponseWriter, *http.Request) bool
 	}{
-		{"no token", "does not take this token (401)", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(401); return true }},
-		{"not found", "has neither /v1/models nor /metrics nor /api/version", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true }},
+		{"no token", "does not take this token (401)",
+			func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(401); return true }},
+		{"not found", "has neither /v1/models nor /metrics nor /api/version",
+			func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true }},
 		{"loading", "it is still loading", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }},
 		{"broken", "with 500", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(500); return true }},
 		{"a web page", "with a web page", func(w http.ResponseWriter, _ *http.Request) bool {
 			fmt.Fprint(w, " <!doctype html><title>Log in</title>")
 			return true
 		}},
-		{"garbage", "as no inference server", func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, "\x00\xff{[hm"); return true }},
+		{"garbage", "as no inference server", func(w http.ResponseWriter,
+			_ *http.Request) bool {
+			fmt.Fprint(w, "\x00\xff{[hm")
+			return true
+		}},
 		{"elsewhere", "which is not followed", func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusFound)
 			return true
@@ -104,7 +111,8 @@ func TestFaults(t *testing.T) {
 		}
 		l, err := Ask(context.Background(), at, Options{Token: "sk-secret-1", Timeout: timeout})
 		var e *Error
-		if l != nil || !errors.As(err, &e) || !strings.Contains(e.Error(), c.want) || e.Fix == "" || strings.Contains(e.Error()+e.Fix, "sk-secret") {
+		if l != nil || !errors.As(err, &e) || !strings.Contains(e.Error(), c.want) || e.Fix == "" ||
+			strings.Contains(e.Error()+e.Fix, "sk-secret") {
 			t.Errorf("%s: %v %v", c.name, l, err)
 		}
 	}
@@ -142,7 +150,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %v, %v", a, l, err)
 		}
 	}
-	for a, want := range map[string]bool{"http://localhost:8000": true, "http://127.0.0.1": true, "https://[::1]:1/v1": true, "http://192.168.1.5:80": false, "http://localhost.example.com": false} {
+	for a, want := range map[string]bool{"http://localhost:8000": true, "http://127.0.0.1": true, "https://[::1]:1/v1": true,
+		"http://192.168.1.5:80": false, "http://localhost.example.com": false} {
 		if Local(a) != want {
 			t.Errorf("%s is local: %v", a, !want)
 		}

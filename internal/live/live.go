@@ -127,7 +127,8 @@ func add(l *startup.Log, id, name, device, unit string, value float64, digits in
 	if math.IsNaN(value) || math.IsInf(value, 0) || value < 0 || len(l.Figures) >= startup.MaxFigures {
 		return
 	}
-	l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Device: device, Unit: unit, Text: strconv.FormatFloat(value, 'f', digits, 64), Value: value, Digits: digits})
+	l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Device: device, Unit: unit,
+		Text: strconv.FormatFloat(value, 'f', digits, 64), Value: value, Digits: digits})
 }
 
 // digitsOf are those behind the point of a number as it was written.

@@ -80,7 +80,10 @@ func TestOddPages(t *testing.T) {
 		{"two workers", Pages{"/metrics": []byte("vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"5\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"6\"} 1\n")}, `vllm , ; tp 0 context 0 sequences 0 quant "" weights ""; kv_blocks=5 kv_blocks=6`},
 		{"a length beyond all", Pages{"/v1/models": []byte(`{"data":[{"id":"m","owned_by":"llamacpp"}]}`), "/props": []byte(`{"total_slots":1e30,"default_generation_settings":{"n_ctx":-5}}`)}, `llama-server , m; tp 0 context 0 sequences 0 quant "" weights "";`},
 		{"Ollama without a model", Pages{"/api/version": []byte(`{"version":"0.9"}`), "/api/ps": []byte(`{"models":[]}`)}, `ollama 0.9, ; tp 0 context 0 sequences 0 quant "" weights "";`},
-		{"Triton", Pages{"/metrics": []byte("nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"max\"} 100\nnv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"tokens_per\"} 64\nnv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"fraction\"} 0.5\n")},
+		{"Triton",
+			Pages{"/metrics": []byte("nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"max\"} " +
+				"100\nnv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"tokens_per\"} " +
+				"64\nnv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"fraction\"} 0.5\n")},
 			`tensorrt-llm , ; tp 0 context 0 sequences 0 quant "" weights ""; kv_blocks=100 block_tokens=64tokens kv_tokens=6400tokens`},
 		{"letters that a terminal obeys", Pages{"/v1/models": []byte(`{"data":[{"id":"m\u001b[31mx","owned_by":"vllm"}]}`)}, `vllm , m[31mx; tp 0 context 0 sequences 0 quant "" weights "";`},
 	} {

@@ -42,7 +42,8 @@ func readLlamaServer(p Pages) *startup.Log {
 		l.Named(strings.TrimRight(strings.TrimSuffix(n, ended), "-."))
 	}
 	latencies(l, p["/metrics"])
-	l.Note("not_published", "llama-server does not publish how many layers lie on devices, nor the format of its cache: --ngl and --kv say it where the defaults are wrong")
+	l.Note("not_published", "llama-server does not publish how many layers lie on devices, nor the format of its cache: --ngl and --kv "+
+		"say it where the defaults are wrong")
 	return l
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// What Ollama publishes (api/types.go, ProcessModelResponse): in /api/ps the models that are loaded, the bytes of each and how many of them lie on
+// What Ollama publishes (api/types.go, ProcessModelResponse): in /api/ps the models that are loaded, the bytes of each and how many of them
+// lie on
 // devices; in /api/show keys of the file's header. The model loaded first is taken.
 func readOllama(p Pages) *startup.Log {
 	l := &startup.Log{Engine: "ollama", Version: p.json("/api/version").text("version")}

@@ -23,7 +23,8 @@ var (
 
 // readers by engine.
 func readers() map[string]func(Pages) *startup.Log {
-	return map[string]func(Pages) *startup.Log{"vllm": readVLLM, "sglang": readSGLang, "tensorrt-llm": readTensorRT, "llama-server": readLlamaServer, "tgi": readTGI, "ollama": readOllama}
+	return map[string]func(Pages) *startup.Log{"vllm": readVLLM, "sglang": readSGLang, "tensorrt-llm": readTensorRT,
+		"llama-server": readLlamaServer, "tgi": readTGI, "ollama": readOllama}
 }
 
 // Engine is whose pages these are; "" when no engine is known by them.

@@ -29,7 +29,8 @@ func readTensorRT(p Pages) *startup.Log {
 	}
 	latencies(l, page)
 	if len(l.Figures) == 0 {
-		l.Note("not_published", "the server publishes no statistics: enable_iter_perf_stats turns them on, and a request must have run since they were last read")
+		l.Note("not_published", "the server publishes no statistics: enable_iter_perf_stats turns them on, and a request must have run "+
+			"since they were last read")
 	}
 	return l
 }

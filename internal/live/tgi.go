@@ -16,7 +16,8 @@ func readTGI(p Pages) *startup.Log {
 	if len(l.Models) == 0 {
 		p.models(l)
 	}
-	l.Plan.Weights = map[string]string{"float16": "f16", "bfloat16": "bf16", "float32": "f32"}[strings.TrimPrefix(info.text("model_dtype"), "torch.")]
+	l.Plan.Weights = map[string]string{"float16": "f16", "bfloat16": "bf16",
+		"float32": "f32"}[strings.TrimPrefix(info.text("model_dtype"), "torch.")]
 	if n, ok := info.whole("max_total_tokens", plan.MaxContext); ok {
 		l.Plan.Context = plan.Int(n)
 	}
@@ -24,6 +25,7 @@ func readTGI(p Pages) *startup.Log {
 		add(l, "kv_tokens", "max_batch_total_tokens", "", "tokens", float64(n), 0)
 	}
 	latencies(l, p["/metrics"])
-	l.Note("no_rules", "memwall has no rules of TGI %s: the figures are those of weights and cache on the device, without what TGI keeps beside them", info.text("version"))
+	l.Note("no_rules", "memwall has no rules of TGI %s: the figures are those of weights and cache on the device, without what TGI keeps "+
+		"beside them", info.text("version"))
 	return l
 }

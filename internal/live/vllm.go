@@ -15,7 +15,8 @@ func readVLLM(p Pages) *startup.Log {
 	caches := cacheConfigs(p["/metrics"])
 	s := startup.Settings{}
 	if len(caches) > 0 {
-		for to, from := range map[string]string{"gpu_memory_utilization": "gpu_memory_utilization", "block_size": "block_size", "kv_cache_dtype": "cache_dtype", "kv_cache_memory_bytes": "kv_cache_memory_bytes",
+		for to, from := range map[string]string{"gpu_memory_utilization": "gpu_memory_utilization", "block_size": "block_size",
+			"kv_cache_dtype": "cache_dtype", "kv_cache_memory_bytes": "kv_cache_memory_bytes",
 			"cpu_offload_gb": "cpu_offload_gb", "num_gpu_blocks_override": "num_gpu_blocks_override"} {
 			s[to] = plain(caches[0][from])
 		}
@@ -37,7 +38,8 @@ func readVLLM(p Pages) *startup.Log {
 		cacheFigures(l, c, len(caches) > 1)
 	}
 	latencies(l, p["/metrics"])
-	l.Note("not_published", "vLLM does not publish on how many devices it runs, nor how weights are stored: --tp and --weights say it where the defaults are wrong")
+	l.Note("not_published", "vLLM does not publish on how many devices it runs, nor how weights are stored: --tp and --weights say it "+
+		"where the defaults are wrong")
 	return l
 }
 
@@ -67,7 +69,8 @@ func cacheFigures(l *startup.Log, labels map[string]string, several bool) {
 	if several {
 		device = "DP" + plain(labels["engine"])
 	}
-	for _, f := range []struct{ label, id, unit string }{{"num_gpu_blocks", "kv_blocks", ""}, {"kv_cache_size_tokens", "kv_tokens", "tokens"}, {"kv_cache_max_concurrency", "concurrency", "x"}} {
+	for _, f := range []struct{ label, id, unit string }{{"num_gpu_blocks", "kv_blocks", ""},
+		{"kv_cache_size_tokens", "kv_tokens", "tokens"}, {"kv_cache_max_concurrency", "concurrency", "x"}} {
 		if x, err := strconv.ParseFloat(labels[f.label], 64); err == nil && x > 0 && x < 1e15 {
 			digits := 0
 			if f.id == "concurrency" {

@@ -26,8 +26,10 @@ type question func(n int) string
 
 // plans of engines in closed form, as people ask for them.
 var plans = []struct{ model, hardware string }{
-	{"llama-3.1-8b", "rtx-4090"}, {"llama-3.1-70b", "2xh100"}, {"qwen3-32b", "h100"}, {"deepseek-v3", "8xh200"}, {"gpt-oss-120b", "h100"}, {"qwen3-8b", "l40s"},
-	{"mistral-7b", "a100"}, {"llama-3.1-405b", "8xh200"}, {"qwen3-30b-a3b", "2xrtx-4090"}, {"gemma-3-27b", "h100"}, {"phi-4", "rtx-4090"}, {"llama-3.1-8b", "4xl4"},
+	{"llama-3.1-8b", "rtx-4090"}, {"llama-3.1-70b", "2xh100"}, {"qwen3-32b", "h100"}, {"deepseek-v3", "8xh200"}, {"gpt-oss-120b", "h100"},
+	{"qwen3-8b", "l40s"},
+	{"mistral-7b", "a100"}, {"llama-3.1-405b", "8xh200"}, {"qwen3-30b-a3b", "2xrtx-4090"}, {"gemma-3-27b", "h100"}, {"phi-4", "rtx-4090"},
+	{"llama-3.1-8b", "4xl4"},
 }
 
 func same(n int) string {

@@ -83,7 +83,8 @@ func briefOf(a *memwall.Answer, link string) *Brief {
 		b.FirstP99, b.TokenP99 = p99(a.Simulated.TTFT), p99(a.Simulated.TPOT)
 	}
 	for _, s := range a.Suggestions[:min(mostSuggestions, len(a.Suggestions))] {
-		b.Suggestions = append(b.Suggestions, suggestion{Change: s.Change, Patch: s.Patch, Verdict: s.Verdict, Saves: s.Saves, Decode: s.Decode, Speed: s.Speed, Quality: s.Quality})
+		b.Suggestions = append(b.Suggestions, suggestion{Change: s.Change, Patch: s.Patch, Verdict: s.Verdict, Saves: s.Saves,
+			Decode: s.Decode, Speed: s.Speed, Quality: s.Quality})
 	}
 	b.searched(a)
 	b.trained(a)
@@ -95,11 +96,13 @@ func briefOf(a *memwall.Answer, link string) *Brief {
 func (b *Brief) searched(a *memwall.Answer) {
 	for i := range a.Candidates[:min(mostCandidates, len(a.Candidates))] {
 		c := &a.Candidates[i]
-		b.Suggestions = append(b.Suggestions, suggestion{Change: c.Change, Patch: c.Patch, Verdict: c.Verdict, Saves: c.Saves, Headroom: c.Headroom, Decode: decodeOf(c.Speed), Speed: c.SpeedRatio, USD: c.USDPerHour, Quality: c.Quality})
+		b.Suggestions = append(b.Suggestions, suggestion{Change: c.Change, Patch: c.Patch, Verdict: c.Verdict, Saves: c.Saves,
+			Headroom: c.Headroom, Decode: decodeOf(c.Speed), Speed: c.SpeedRatio, USD: c.USDPerHour, Quality: c.Quality})
 	}
 	for i := range a.Picks[:min(mostCandidates, len(a.Picks))] {
 		k := &a.Picks[i]
-		b.Picks = append(b.Picks, picked{Model: k.Model, Weights: k.Weights, Score: scoreOf(k), Context: k.MaxContext, Decode: decodeOf(k.Speed)})
+		b.Picks = append(b.Picks, picked{Model: k.Model, Weights: k.Weights, Score: scoreOf(k), Context: k.MaxContext,
+			Decode: decodeOf(k.Speed)})
 	}
 }
 
@@ -240,7 +243,8 @@ func failed(err error) *sdk.CallToolResult {
 		inWords.Message, inWords.Hint = inTools(told.Message), inTools(told.Hint)
 		e = &inWords
 	}
-	return &sdk.CallToolResult{IsError: true, StructuredContent: e, Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(render.Error(e, plain))}}}
+	return &sdk.CallToolResult{IsError: true, StructuredContent: e,
+		Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(render.Error(e, plain))}}}
 }
 
 // strict reads arguments and refuses those that there are not.

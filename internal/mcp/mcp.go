@@ -29,16 +29,20 @@ type Server struct {
 }
 
 // instructions tell an agent what this is for.
-const instructions = "memwall computes the memory and the speed of large language models: whether a model fits on hardware, what to change when it does not, how many users it serves, what training takes. " +
-	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models, hardware and formats list what is known. " +
-	"An argument means the same in every tool and is described where it stands first; memwall://schema/request describes all that a question may have. " +
+const instructions = "memwall computes the memory and the speed of large language models: whether a model fits on hardware, what to " +
+	"change when it does not, how many users it serves, what training takes. " +
+	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models, hardware and formats list " +
+	"what is known. " +
+	"An argument means the same in every tool and is described where it stands first; memwall://schema/request describes all that a " +
+	"question may have. " +
 	"Each answer links to a resource with every number, its formula, source and band."
 
 // New gives a server whose questions a desk answers; models are those that cards may be asked of.
 func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	s := &Server{desk: d, models: models}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memwall", Title: "memwall", Version: memwall.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{},
+			Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
 	})
 	said := map[string]bool{}
 	for _, q := range questions {
@@ -46,14 +50,18 @@ func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.lookUp("models", "Models of the catalog: with a name the card of that one, with words those that have them in their names.", locally(s.modelCards))
-	s.lookUp("hardware", "Devices and nodes of the catalog: with a name the card of that one, with words those that have them in their names.", locally(s.hardwareCards))
-	s.lookUp("formats", "Number formats and quantisations: with a name the bits, sizes and published losses of that one.", locally(formatCards))
+	s.lookUp("models", "Models of the catalog: with a name the card of that one, with words those that have them in their names.",
+		locally(s.modelCards))
+	s.lookUp("hardware", "Devices and nodes of the catalog: with a name the card of that one, with words those that have them in "+
+		"their names.", locally(s.hardwareCards))
+	s.lookUp("formats", "Number formats and quantisations: with a name the bits, sizes and published losses of that one.",
+		locally(formatCards))
 	s.lookUp("learn", "Lessons on the memory and speed of models, with formulas and numbers computed now: with a name that one.", s.lessons)
 	s.prompts()
 	s.cards()
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "answer", URITemplate: answerAt + "{request}", MIMEType: "application/json",
-		Description: "a whole answer, every number with its formula, source and band; request is a request's JSON in base64url without padding"}, s.read)
+		Description: "a whole answer, every number with its formula, source and band; request is a request's JSON in base64url " +
+			"without padding"}, s.read)
 	return s, nil
 }
 
@@ -109,22 +117,30 @@ type question struct {
 }
 
 // plan fields that most questions have.
-var common = []string{"model", "hardware", "devices", "engine", "weights", "kv", "context", "sequences", "prompt_tokens", "output_tokens", "tp", "pp", "ep", "dp"}
+var common = []string{"model", "hardware", "devices", "engine", "weights", "kv", "context", "sequences", "prompt_tokens", "output_tokens",
+	"tp", "pp", "ep", "dp"}
 
 func with(more ...string) []string { return append(append([]string(nil), common...), more...) }
 
 var questions = []question{
-	{"fit", "fit", "Does a model fit on hardware? Bytes needed and allowed per device, users and context it holds, speed, cures when it does not fit, the command to run. Without hardware: which hardware would do.",
+	{"fit", "fit", "Does a model fit on hardware? Bytes needed and allowed per device, users and context it holds, speed, cures when it " +
+		"does not fit, the command to run. Without hardware: which hardware would do.",
 		with("offload", "gpu_layers", "cpu_moe", "gpu_memory_utilization", "override"), []string{"model"}},
-	{"plan", "plan", "What to change so that a model fits; without hardware, the smallest of each kind that holds it, with rents; with workload and goal, the fleets that hold a load at least cost. A field given is kept, one left out is searched; for: train searches plans of training.",
+	{"plan", "plan", "What to change so that a model fits; without hardware, the smallest of each kind that holds it, with rents; with " +
+		"workload and goal, the fleets that hold a load at least cost. A field given is kept, one left out is searched; for: train " +
+		"searches plans of training.",
 		with("for", "workload", "goal", "max_devices"), []string{"model"}},
-	{"pick", "pick", "Which models of the catalog run on hardware for a use, best published scores first.", []string{"hardware", "use", "devices", "context", "sequences", "engine", "weights"}, []string{"hardware"}},
+	{"pick", "pick", "Which models of the catalog run on hardware for a use, best published scores first.",
+		[]string{"hardware", "use", "devices", "context", "sequences", "engine", "weights"}, []string{"hardware"}},
 	{"train", "train", "What training takes: memory per device and phase, time of a step, cost of a run, cures.",
-		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp", "sequence_length", "micro_batch", "accumulation", "recompute", "lora_rank", "tokens"}, []string{"model"}},
+		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp",
+			"sequence_length", "micro_batch", "accumulation", "recompute", "lora_rank", "tokens"}, []string{"model"}},
 	{"simulate", "sim", "Does a server hold a load? Plays requests one by one: TTFT and TPOT in percentiles, throughput, what runs out.",
 		with("workload", "goal", "replicas"), []string{"model", "hardware", "workload"}},
-	{"diff", "diff", "What a change of a plan buys: memory, users, speed and cost before and after.", with("change"), []string{"model", "change"}},
-	{"compare", "compare", "Sets the figures that an engine's start-up log prints beside those of its plan.", []string{"text", "model", "hardware", "engine"}, []string{"text"}},
+	{"diff", "diff", "What a change of a plan buys: memory, users, speed and cost before and after.", with("change"),
+		[]string{"model", "change"}},
+	{"compare", "compare", "Sets the figures that an engine's start-up log prints beside those of its plan.",
+		[]string{"text", "model", "hardware", "engine"}, []string{"text"}},
 	{"diagnose", "diagnose", "Why did it run out of memory? Reads what a program printed: cause, smallest fix, what prevents it.",
 		[]string{"text", "model", "hardware", "devices", "engine", "context", "sequences"}, []string{"text"}},
 }
@@ -136,25 +152,27 @@ func (s *Server) question(q question, said map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
-		defer faulty(&result)
-		request, err := desk.Decode(q.ask, arguments(r))
-		if err != nil {
-			return failed(err), nil
-		}
-		answer, err := s.desk.Ask(ctx, client(r.Extra), request, report(ctx, r))
-		if err != nil {
-			return failed(err), nil
-		}
-		return told(request, answer)
-	})
+	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, Annotations: readOnly()},
+		func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+			defer faulty(&result)
+			request, err := desk.Decode(q.ask, arguments(r))
+			if err != nil {
+				return failed(err), nil
+			}
+			answer, err := s.desk.Ask(ctx, client(r.Extra), request, report(ctx, r))
+			if err != nil {
+				return failed(err), nil
+			}
+			return told(request, answer)
+		})
 	return nil
 }
 
 // faulty: a fault of the program ends one call and no other.
 func faulty(result **sdk.CallToolResult) {
 	if recover() != nil {
-		*result = failed(&memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"})
+		*result = failed(&memwall.Error{Code: memwall.Internal, Message: "memwall itself failed",
+			Hint: "this is a bug; report it with the request"})
 	}
 }
 
@@ -190,7 +208,8 @@ func report(ctx context.Context, r *sdk.CallToolRequest) desk.Report {
 	return func(p memwall.Progress) {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: now.Sub(start).Seconds(), Message: p.String()}) // who does not hear it, waits
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: now.Sub(start).Seconds(),
+				Message: p.String()}) // who does not hear it, waits
 		}
 	}
 }
@@ -226,20 +245,21 @@ func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 // lookUp adds a tool that lists, or shows a card.
 func (s *Server) lookUp(name, doc string, find func(ctx context.Context, client, words string) (text string, err error)) {
 	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
-	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
-		defer faulty(&result)
-		var given struct {
-			Name string `json:"name"`
-		}
-		if err := strict(arguments(r), &given); err != nil {
-			return failed(err), nil
-		}
-		text, err := find(ctx, client(r.Extra), given.Name)
-		if err != nil {
-			return failed(memwall.AsError(err)), nil
-		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
-	})
+	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()},
+		func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+			defer faulty(&result)
+			var given struct {
+				Name string `json:"name"`
+			}
+			if err := strict(arguments(r), &given); err != nil {
+				return failed(err), nil
+			}
+			text, err := find(ctx, client(r.Extra), given.Name)
+			if err != nil {
+				return failed(memwall.AsError(err)), nil
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+		})
 }
 
 // locally is a look-up that asks nobody.

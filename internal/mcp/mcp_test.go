@@ -65,12 +65,16 @@ var calls = []struct {
 	arguments map[string]any
 	says      []string
 }{
-	{"fit", map[string]any{"model": "llama-3.1-70b", "hardware": "4xh100"}, []string{"✓ fits", "GiB per GPU", "limits: weights", "vllm serve meta-llama/Llama-3.1-70B-Instruct"}},
-	{"fit", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768}, []string{"✗ does not fit", "3.1 GiB short", "fits with KV cache f16 → q8_0"}},
-	{"plan", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768}, []string{"2 ways", "change", "llama-server -m"}},
+	{"fit", map[string]any{"model": "llama-3.1-70b", "hardware": "4xh100"},
+		[]string{"✓ fits", "GiB per GPU", "limits: weights", "vllm serve meta-llama/Llama-3.1-70B-Instruct"}},
+	{"fit", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768},
+		[]string{"✗ does not fit", "3.1 GiB short", "fits with KV cache f16 → q8_0"}},
+	{"plan", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768},
+		[]string{"2 ways", "change", "llama-server -m"}},
 	{"pick", map[string]any{"hardware": "rtx-3060"}, []string{"the best for chat on", "longest"}},
 	{"train", map[string]any{"model": "llama-3.1-8b", "method": "qlora", "hardware": "rtx-4090"}, []string{"peak", "limits:"}},
-	{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 200}}, []string{"holds", "first token"}},
+	{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 200}},
+		[]string{"holds", "first token"}},
 	{"diagnose", map[string]any{"text": "CUDA out of memory. Tried to allocate 3.91 GiB."}, []string{"3.91 GiB asked for", "cause"}},
 	{"models", map[string]any{"name": "llama-3.1-8b"}, []string{"Llama 3.1 8B"}},
 	{"models", map[string]any{"name": "qwen3"}, []string{"qwen3-32b "}},
@@ -107,7 +111,8 @@ func TestTools(t *testing.T) {
 // TestLinks: behind the link of an answer is the whole of it, as the library gives it.
 func TestLinks(t *testing.T) {
 	c := agent(t, piped(t))
-	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "fit", Arguments: map[string]any{"model": "llama-3.1-8b", "hardware": "rtx-4090"}})
+	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "fit",
+		Arguments: map[string]any{"model": "llama-3.1-8b", "hardware": "rtx-4090"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +158,8 @@ func TestBadArguments(t *testing.T) {
 		{"fit", map[string]any{"model": "llama-3.1-8b", "context": "much"}, "context"},
 		{"fit", map[string]any{"ask": "plan", "model": "llama-3.1-8b"}, "ask"},
 		{"fit", nil, "model"},
-		{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"trace": "/etc/passwd", "arrivals": "trace"}}, "workload.trace"},
+		{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100",
+			"workload": map[string]any{"trace": "/etc/passwd", "arrivals": "trace"}}, "workload.trace"},
 		{"hardware", map[string]any{"name": "h1000"}, "hardware"},
 		{"hardware", map[string]any{"nam": "h1000"}, "name"},
 	} {
@@ -185,9 +191,10 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		heard := make(chan *sdk.ProgressNotificationParams, 1000)
-		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			heard <- r.Params
-		}}).Connect(t.Context(), transport(s), nil)
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"},
+			&sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+				heard <- r.Params
+			}}).Connect(t.Context(), transport(s), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +203,9 @@ func TestProgress(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			p := &sdk.CallToolParams{Name: "simulate", Arguments: map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 1000000000}}}
+			p := &sdk.CallToolParams{Name: "simulate",
+				Arguments: map[string]any{"model": "llama-3.1-8b", "hardware": "h100",
+					"workload": map[string]any{"rate": 4, "requests": 1000000000}}}
 			p.SetProgressToken("far")
 			_, _ = c.CallTool(ctx, p) // it is taken back
 		}()

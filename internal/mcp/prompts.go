@@ -20,11 +20,21 @@ import (
 type prompt struct{ name, title, asks, words string }
 
 var prompts = []prompt{
-	{"runs-on", "Will it run on my card?", "model hardware", "Does {model} run on {hardware}? Use memwall's fit; say what it needs of what it may use with the band, how fast it is, and the command. If it does not fit, say the first cure and what that costs."},
-	{"which-hardware", "Which GPU do I need?", "model", "Which hardware do I need for {model}? Use memwall's plan without hardware; name the smallest that holds it and the cheapest, each with its format, what stays free, its speed and its rent."},
-	{"how-many-users", "How many users?", "model hardware", "How many users does {model} hold on {hardware}? Use memwall's fit for the room, then simulate with the load I describe; say TTFT and TPOT at p99 and what runs out first."},
-	{"training", "What does training take?", "model hardware method", "What does it take to train {model} on {hardware} by {method}? Use memwall's train; say the peak and its phase, what nvidia-smi will show, the time of a step and what to change if it does not fit."},
-	{"out-of-memory", "Why did it run out?", "text", "Why did this run out of memory? Use memwall's diagnose on the text and say the cause, the smallest fix and what prevents it.\n\n{text}"},
+	{"runs-on", "Will it run on my card?", "model hardware",
+		"Does {model} run on {hardware}? Use memwall's fit; say what it needs of what it may use with the band, how fast it is, and the " +
+			"command. If it does not fit, say the first cure and what that costs."},
+	{"which-hardware", "Which GPU do I need?", "model",
+		"Which hardware do I need for {model}? Use memwall's plan without hardware; name the smallest that holds it and the cheapest, " +
+			"each with its format, what stays free, its speed and its rent."},
+	{"how-many-users", "How many users?", "model hardware",
+		"How many users does {model} hold on {hardware}? Use memwall's fit for the room, then simulate with the load I describe; say " +
+			"TTFT and TPOT at p99 and what runs out first."},
+	{"training", "What does training take?", "model hardware method",
+		"What does it take to train {model} on {hardware} by {method}? Use memwall's train; say the peak and its phase, what nvidia-smi " +
+			"will show, the time of a step and what to change if it does not fit."},
+	{"out-of-memory", "Why did it run out?", "text",
+		"Why did this run out of memory? Use memwall's diagnose on the text and say the cause, the smallest fix and what prevents " +
+			"it.\n\n{text}"},
 }
 
 // prompts offers them.
@@ -34,13 +44,15 @@ func (s *Server) prompts() {
 		for _, name := range strings.Fields(p.asks) {
 			arguments = append(arguments, &sdk.PromptArgument{Name: name, Required: true})
 		}
-		s.sdk.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Arguments: arguments}, func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			words := p.words
-			for _, name := range strings.Fields(p.asks) {
-				words = strings.ReplaceAll(words, "{"+name+"}", r.Params.Arguments[name])
-			}
-			return &sdk.GetPromptResult{Description: p.title, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: words}}}}, nil
-		})
+		s.sdk.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Arguments: arguments},
+			func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+				words := p.words
+				for _, name := range strings.Fields(p.asks) {
+					words = strings.ReplaceAll(words, "{"+name+"}", r.Params.Arguments[name])
+				}
+				return &sdk.GetPromptResult{Description: p.title,
+					Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: words}}}}, nil
+			})
 	}
 }
 
@@ -52,9 +64,11 @@ const (
 
 // cards offers the schema of requests, and the cards of models, hardware and formats.
 func (s *Server) cards() {
-	s.sdk.AddResource(&sdk.Resource{Name: "request", URI: schemaAt, MIMEType: "application/schema+json", Description: "all that a question may have"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	s.sdk.AddResource(&sdk.Resource{Name: "request", URI: schemaAt, MIMEType: "application/schema+json",
+		Description: "all that a question may have"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		text, err := schema.Of("request")
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: schemaAt, MIMEType: "application/schema+json", Text: string(text)}}}, err
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: schemaAt, MIMEType: "application/schema+json",
+			Text: string(text)}}}, err
 	})
 	for kind, find := range map[string]func(name string) (any, error){
 		"models":   func(name string) (any, error) { return card.ModelOf(s.models, name) },
@@ -68,14 +82,17 @@ func (s *Server) cards() {
 		},
 	} {
 		at := cardAt + kind + "/"
-		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: kind, URITemplate: at + "{name}", MIMEType: "application/json", Description: "the card of one of the " + kind}, func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			of, err := find(strings.TrimPrefix(r.Params.URI, at))
-			if err != nil {
-				return nil, sdk.ResourceNotFoundError(r.Params.URI)
-			}
-			text, err := json.Marshal(of)
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)}}}, err
-		})
+		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: kind, URITemplate: at + "{name}", MIMEType: "application/json",
+			Description: "the card of one of the " + kind},
+			func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+				of, err := find(strings.TrimPrefix(r.Params.URI, at))
+				if err != nil {
+					return nil, sdk.ResourceNotFoundError(r.Params.URI)
+				}
+				text, err := json.Marshal(of)
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json",
+					Text: string(text)}}}, err
+			})
 	}
 }
 

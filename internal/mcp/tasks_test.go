@@ -70,7 +70,8 @@ func TestTasks(t *testing.T) {
 		for _, call := range task.calls {
 			tool, arguments, _ := strings.Cut(call, " ")
 			var err error
-			if r, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}); err != nil || r.IsError {
+			if r, err = c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}); err != nil ||
+				r.IsError {
 				t.Errorf("%s: %v %s", task.asked, err, textIn(r))
 				break
 			}
@@ -106,7 +107,8 @@ func lacks(r *sdk.CallToolResult, want string) string {
 	switch {
 	case found == nil:
 		return "nothing"
-	case op == "=" && fmt.Sprint(found) == value, op == ">" && number > bound, op == "<" && number < bound, op == "has" && strings.Contains(string(whole), value):
+	case op == "=" && fmt.Sprint(found) == value, op == ">" && number > bound, op == "<" && number < bound,
+		op == "has" && strings.Contains(string(whole), value):
 		return ""
 	}
 	return string(whole[:min(300, len(whole))])
@@ -159,7 +161,8 @@ func TestPrompts(t *testing.T) {
 	if err != nil || len(list.Prompts) != 5 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	p, err := c.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "runs-on", Arguments: map[string]string{"model": "qwen3-8b", "hardware": "rtx-3060"}})
+	p, err := c.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "runs-on",
+		Arguments: map[string]string{"model": "qwen3-8b", "hardware": "rtx-3060"}})
 	if err != nil || !strings.Contains(p.Messages[0].Content.(*sdk.TextContent).Text, "Does qwen3-8b run on rtx-3060?") {
 		t.Errorf("%v %v", p, err)
 	}

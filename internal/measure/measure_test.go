@@ -46,7 +46,8 @@ func TestRun(t *testing.T) {
 
 func TestBuffer(t *testing.T) {
 	for _, c := range []struct{ cache, free, want unit.Bytes }{
-		{32 * unit.MiB, 64 * unit.GiB, 256 * unit.MiB}, {768 * unit.MiB, 512 * unit.GiB, 3 * unit.GiB}, {768 * unit.MiB, 4 * unit.GiB, unit.GiB}, {0, 1, unit.MiB},
+		{32 * unit.MiB, 64 * unit.GiB, 256 * unit.MiB}, {768 * unit.MiB, 512 * unit.GiB, 3 * unit.GiB},
+		{768 * unit.MiB, 4 * unit.GiB, unit.GiB}, {0, 1, unit.MiB},
 	} {
 		if got := buffer(&card.Local{Processor: &card.Processor{Cache: c.cache}, Host: &card.LocalHost{Free: c.free}}); got != c.want {
 			t.Errorf("%+v: %v", c, got)

@@ -45,7 +45,8 @@ func TestRead(t *testing.T) {
 		ttft50, tpot99                                float64
 	}{
 		{"vllm-2-workers.txt", "vllm", "Qwen/Qwen3-4B-Instruct-2507", 8, 2, 0.45, unknown, unknown, unknown, unknown, unknown},
-		{"sglang.txt", "sglang", "google/gemma-2-9b-it", 0, 0, 0.01, 161721, 506780, 424549, 0.1 + 0.15*(1062-707)/480.0, 0.075 + 0.025*(0.99*422425-139394)/(422029-139394)},
+		{"sglang.txt", "sglang", "google/gemma-2-9b-it", 0, 0, 0.01, 161721, 506780, 424549, 0.1 + 0.15*(1062-707)/480.0,
+			0.075 + 0.025*(0.99*422425-139394)/(422029-139394)},
 		{"llama-server.txt", "llama.cpp", "", 0, 0, 0.491063, unknown, 6886, 3469, unknown, unknown},
 		{"trtllm.txt", "tensorrt-llm", "Qwen/Qwen3-0.6B", unknown, unknown, 0.62, unknown, unknown, unknown, 0.05, 0.1},
 		{"tgi.txt", "tgi", "", 5, 3, unknown, unknown, unknown, 12500, unknown, 0.05},
@@ -76,7 +77,8 @@ func quantile(t *testing.T, what string, h *Histogram, q, want float64) {
 
 // TestLine: the format with its escapes, exemplars and timestamps, and what is no sample.
 func TestLine(t *testing.T) {
-	p, err := Parse([]byte("# HELP a b\na{x=\"1\\\"\\\\\\n\", y=\"}\" ,} 2e3 1395066363000\nb 1 # {trace=\"x\"} 0.5\nc NaN\nd{x=\"1} 3\ne\n2x 4\nf{} +Inf\n# EOF\n"))
+	p, err := Parse([]byte("# HELP a b\na{x=\"1\\\"\\\\\\n\", y=\"}\" ,} 2e3 1395066363000\nb 1 # {trace=\"x\"} 0.5\nc NaN\nd{x=\"1} " +
+		"3\ne\n2x 4\nf{} +Inf\n# EOF\n"))
 	if err != nil || len(p.Samples) != 3 || p.Broken != 3 || p.FirstBroken != "line 5: labels that do not end" {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -91,13 +93,15 @@ func TestLine(t *testing.T) {
 	if _, err := Parse(make([]byte, MaxBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
-	if r, err := Read([]byte("vllm:gpu_cache_usage_perc 0.8\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"91750\"} 1.0\nvllm:num_requests_running\n")); err != nil || *r.KVUsage != 0.8 || *r.KVTokens != 16*91750 || len(r.Notes) != 1 {
+	if r, err := Read([]byte("vllm:gpu_cache_usage_perc 0.8\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"91750\"} " +
+		"1.0\nvllm:num_requests_running\n")); err != nil || *r.KVUsage != 0.8 || *r.KVTokens != 16*91750 || len(r.Notes) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err := Read([]byte("vllm:kv_cache_usage_perc 45\n")); err != nil || r.KVUsage != nil || len(r.Notes) != 1 {
 		t.Errorf("more than all: %+v, %v", r, err)
 	}
-	if r, err := Read([]byte("nv_trt_llm_request_metrics{request_type=\"waiting\"} 3\nnv_trt_llm_request_metrics{request_type=\"scheduled\"} 5\n")); err != nil || *r.Waiting != 3 || *r.Running != 5 {
+	if r, err := Read([]byte("nv_trt_llm_request_metrics{request_type=\"waiting\"} " +
+		"3\nnv_trt_llm_request_metrics{request_type=\"scheduled\"} 5\n")); err != nil || *r.Waiting != 3 || *r.Running != 5 {
 		t.Errorf("Triton: %+v, %v", r, err)
 	}
 }
@@ -120,7 +124,9 @@ func TestBounds(t *testing.T) {
 	if _, ok := none.Mean(); ok {
 		t.Error("a mean of nothing")
 	}
-	uneven := "vllm:num_requests_running 1\nvllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"1\"} 1\nvllm:time_to_first_token_seconds_bucket{engine=\"1\",le=\"2\"} 1\nvllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"2\"} 1\n"
+	uneven := "vllm:num_requests_running 1\nvllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"1\"} " +
+		"1\nvllm:time_to_first_token_seconds_bucket{engine=\"1\",le=\"2\"} " +
+		"1\nvllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"2\"} 1\n"
 	if r, err := Read([]byte(uneven)); err != nil || r.TTFT != nil || len(r.Notes) != 1 {
 		t.Errorf("unlike buckets: %+v, %v", r, err)
 	}
@@ -157,7 +163,9 @@ func TestQuantileIsTrue(t *testing.T) {
 // TestBetween: rates of two readings, and none across a new start.
 func TestBetween(t *testing.T) {
 	at := func(out, hits, queries, slow int) *Reading {
-		r, err := Read(fmt.Appendf(nil, "vllm:generation_tokens_total %d\nvllm:prefix_cache_hits_total %d\nvllm:prefix_cache_queries_total %d\nvllm:time_to_first_token_seconds_bucket{le=\"1\"} 10\nvllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} %d\n", out, hits, queries, 10+slow))
+		r, err := Read(fmt.Appendf(nil, "vllm:generation_tokens_total %d\nvllm:prefix_cache_hits_total "+
+			"%d\nvllm:prefix_cache_queries_total %d\nvllm:time_to_first_token_seconds_bucket{le=\"1\"} "+
+			"10\nvllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} %d\n", out, hits, queries, 10+slow))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +183,8 @@ func TestBetween(t *testing.T) {
 	if again.TTFT.Count != 10 {
 		t.Errorf("%+v", again.TTFT)
 	}
-	for _, nothing := range []*Rates{Between(nil, at(1, 1, 1, 1), 1), Between(at(1, 1, 1, 1), at(1, 1, 1, 1), 0), Between(at(1, 1, 1, 1), &Reading{Engine: "tgi"}, 1)} {
+	for _, nothing := range []*Rates{Between(nil, at(1, 1, 1, 1), 1), Between(at(1, 1, 1, 1), at(1, 1, 1, 1), 0),
+		Between(at(1, 1, 1, 1), &Reading{Engine: "tgi"}, 1)} {
 		if nothing != nil {
 			t.Errorf("%+v", nothing)
 		}
@@ -199,7 +208,8 @@ func FuzzRead(f *testing.F) {
 			last := math.Inf(-1)
 			for _, q := range []float64{0, 0.5, 0.9, 0.99, 1} {
 				p, ok := h.Quantile(q)
-				if ok && (p.Low > p.High || p.Value < p.Low-1e-9*math.Abs(p.Low) || p.Value < last-1e-9*math.Abs(last) || math.IsNaN(p.Value)) {
+				if ok && (p.Low > p.High || p.Value < p.Low-1e-9*math.Abs(p.Low) || p.Value < last-1e-9*math.Abs(last) ||
+					math.IsNaN(p.Value)) {
 					t.Errorf("%v of %+v: %+v after %v", q, h, p, last)
 				}
 				if ok {

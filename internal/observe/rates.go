@@ -25,9 +25,11 @@ func Between(old, now *Reading, seconds float64) *Rates {
 	r := &Rates{
 		PromptTokens: per(old.PromptTokens, now.PromptTokens), OutputTokens: per(old.OutputTokens, now.OutputTokens),
 		Finished: per(old.Finished, now.Finished), Preemptions: per(old.Preemptions, now.Preemptions),
-		TTFT: now.TTFT.Since(old.TTFT), TPOT: now.TPOT.Since(old.TPOT), ITL: now.ITL.Since(old.ITL), E2E: now.E2E.Since(old.E2E), Queue: now.Queue.Since(old.Queue),
+		TTFT: now.TTFT.Since(old.TTFT), TPOT: now.TPOT.Since(old.TPOT), ITL: now.ITL.Since(old.ITL), E2E: now.E2E.Since(old.E2E),
+		Queue: now.Queue.Since(old.Queue),
 	}
-	if hits, queries := grown(old.Hits, now.Hits), grown(old.Queries, now.Queries); hits != nil && queries != nil && *queries > 0 && *hits <= *queries {
+	if hits, queries := grown(old.Hits, now.Hits), grown(old.Queries, now.Queries); hits != nil && queries != nil && *queries > 0 &&
+		*hits <= *queries {
 		rate := *hits / *queries
 		r.HitRate = &rate
 	}

@@ -47,8 +47,10 @@ func Read(text []byte) (*Reading, error) {
 		to   **float64
 		from []string
 	}{
-		{&r.Running, n.running}, {&r.Waiting, n.waiting}, {&r.Preemptions, n.preemptions}, {&r.Finished, n.finished}, {&r.PromptTokens, n.promptTokens},
-		{&r.OutputTokens, n.outputTokens}, {&r.OutputRate, n.outputRate}, {&r.KVTokens, n.capacity}, {&r.Hits, n.hits}, {&r.Queries, n.queries},
+		{&r.Running, n.running}, {&r.Waiting, n.waiting}, {&r.Preemptions, n.preemptions}, {&r.Finished, n.finished},
+		{&r.PromptTokens, n.promptTokens},
+		{&r.OutputTokens, n.outputTokens}, {&r.OutputRate, n.outputRate}, {&r.KVTokens, n.capacity}, {&r.Hits, n.hits},
+		{&r.Queries, n.queries},
 	} {
 		*f.to = p.sum(f.from)
 	}

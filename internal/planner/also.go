@@ -130,15 +130,20 @@ func sharing(r *api.Request) ([]api.Request, error) {
 		at := fmt.Sprintf("also[%d].", i)
 		switch {
 		case o.Ask != "" && o.Ask != "fit":
-			return nil, &api.Error{Code: api.BadField, Field: at + "ask", Value: o.Ask, Message: fmt.Sprintf("%sask = %q: only fit requests share hardware", at, o.Ask), Hint: "fit"}
+			return nil, &api.Error{Code: api.BadField, Field: at + "ask", Value: o.Ask,
+				Message: fmt.Sprintf("%sask = %q: only fit requests share hardware", at, o.Ask), Hint: "fit"}
 		case len(o.Also) > 0:
-			return nil, &api.Error{Code: api.BadField, Field: at + "also", Message: at + "also: requests in also share nothing with further ones", Hint: "list them all in one also"}
+			return nil, &api.Error{Code: api.BadField, Field: at + "also",
+				Message: at + "also: requests in also share nothing with further ones", Hint: "list them all in one also"}
 		case o.Hardware != "" && o.Hardware != r.Hardware:
-			return nil, &api.Error{Code: api.BadField, Field: at + "hardware", Value: o.Hardware, Message: at + "hardware is not the hardware that is shared", Hint: "leave it out"}
+			return nil, &api.Error{Code: api.BadField, Field: at + "hardware", Value: o.Hardware,
+				Message: at + "hardware is not the hardware that is shared", Hint: "leave it out"}
 		case o.Devices != 0 && o.Devices != r.Devices:
-			return nil, &api.Error{Code: api.BadField, Field: at + "devices", Value: fmt.Sprint(o.Devices), Message: fmt.Sprintf("%sdevices = %d is not the number that is shared", at, o.Devices), Hint: "leave it out"}
+			return nil, &api.Error{Code: api.BadField, Field: at + "devices", Value: fmt.Sprint(o.Devices),
+				Message: fmt.Sprintf("%sdevices = %d is not the number that is shared", at, o.Devices), Hint: "leave it out"}
 		case r.Hardware == "":
-			return nil, &api.Error{Code: api.BadField, Field: "hardware", Message: "hardware is missing: requests in also share it", Hint: "rtx-4090, 2xh100, …"}
+			return nil, &api.Error{Code: api.BadField, Field: "hardware", Message: "hardware is missing: requests in also share it",
+				Hint: "rtx-4090, 2xh100, …"}
 		}
 		o.Ask, o.Hardware, o.Devices, o.Explain = "fit", r.Hardware, r.Devices, r.Explain
 		all = append(all, o)
@@ -156,7 +161,8 @@ func mergeAnswers(answers []*api.Answer, taken []unit.Bytes) *api.Answer {
 			main.Verdict = o.Verdict
 		}
 	}
-	main.Notes = append(main.Notes, api.Note{Code: "shared_hardware", Severity: "info", Field: "also", Text: fmt.Sprintf("%s are set aside on each device for %s", others, otherModels(len(main.Also)))})
+	main.Notes = append(main.Notes, api.Note{Code: "shared_hardware", Severity: "info", Field: "also",
+		Text: fmt.Sprintf("%s are set aside on each device for %s", others, otherModels(len(main.Also)))})
 	return main
 }
 

@@ -40,7 +40,8 @@ func asGiven(field string) Axis { return Axis{field, []change.Setting{{}}} }
 // axes of an engine. What was pinned has one setting; with loose, all have all of theirs. A placement that spills fits
 // with any size of micro-batch, and the usual one is the fastest.
 func (p *Planner) axes(q *question.Question, loose, spills bool) (out []Axis) {
-	for _, make := range []func(*question.Question) Axis{p.WeightsAxis, p.CacheAxis, ubatchAxis, utilizationAxis, sequencesAxis, batchedAxis, graphsAxis, attentionAxis} {
+	for _, make := range []func(*question.Question) Axis{p.WeightsAxis, p.CacheAxis, ubatchAxis, utilizationAxis, sequencesAxis,
+		batchedAxis, graphsAxis, attentionAxis} {
 		a := make(q)
 		if !loose && p.pinned(a.Field) {
 			a.Settings = a.Settings[:1]
@@ -86,7 +87,8 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 			continue
 		}
 		least = n
-		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("weights %s → %s", q.Request.Weights, name), Short: name, Set: func(r *api.Request) { r.Weights = name }, Price: p.loss(q.Request.Weights, name)})
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("weights %s → %s", q.Request.Weights, name), Short: name,
+			Set: func(r *api.Request) { r.Weights = name }, Price: p.loss(q.Request.Weights, name)})
 	}
 	for i := 1; i < len(a.Settings); i++ {
 		a.Settings[i].Price = max(a.Settings[i].Price, a.Settings[i-1].Price)
@@ -135,7 +137,8 @@ func (p *Planner) CacheAxis(q *question.Question) Axis {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
 			continue
 		}
-		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("KV cache %s → %s", q.Request.KV, name), Short: "KV " + name, Set: func(r *api.Request) { r.KV, r.KVV = name, "" }, Price: p.cacheLoss(q.Request.KV, name)})
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("KV cache %s → %s", q.Request.KV, name), Short: "KV " + name,
+			Set: func(r *api.Request) { r.KV, r.KVV = name, "" }, Price: p.cacheLoss(q.Request.KV, name)})
 	}
 	return a
 }
@@ -145,7 +148,9 @@ func lowered(field, what, short string, now int64, steps []int64, set func(*api.
 	a := asGiven(field)
 	for _, n := range steps {
 		if n < now {
-			a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("%s %s → %s", what, unit.Count(now), unit.Count(n)), Short: short + " " + unit.Count(n), Set: func(r *api.Request) { set(r, plan.Int(n)) }, Price: change.PriceNearlyFree * float64(len(a.Settings))})
+			a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("%s %s → %s", what, unit.Count(now), unit.Count(n)),
+				Short: short + " " + unit.Count(n), Set: func(r *api.Request) { set(r, plan.Int(n)) },
+				Price: change.PriceNearlyFree * float64(len(a.Settings))})
 		}
 	}
 	return a
@@ -163,7 +168,8 @@ func sequencesAxis(q *question.Question) Axis {
 		return asGiven("max_num_seqs")
 	}
 	steps := slices.DeleteFunc([]int64{256, 64, 16}, func(n int64) bool { return n < int64(q.Request.Sequences) })
-	return lowered("max_num_seqs", "max_num_seqs", "seqs", int64(q.Request.MaxSeqs), steps, func(r *api.Request, n plan.Int) { r.MaxSeqs = n })
+	return lowered("max_num_seqs", "max_num_seqs", "seqs", int64(q.Request.MaxSeqs), steps,
+		func(r *api.Request, n plan.Int) { r.MaxSeqs = n })
 }
 
 func batchedAxis(q *question.Question) Axis {
@@ -174,13 +180,16 @@ func batchedAxis(q *question.Question) Axis {
 	if f := q.Request.ChunkedPrefill; f != nil && !*f {
 		steps = nil // a step holds a whole prompt
 	}
-	return lowered("max_num_batched_tokens", "step tokens", "step", int64(q.Request.MaxBatchedTokens), steps, func(r *api.Request, n plan.Int) { r.MaxBatchedTokens = n })
+	return lowered("max_num_batched_tokens", "step tokens", "step", int64(q.Request.MaxBatchedTokens), steps,
+		func(r *api.Request, n plan.Int) { r.MaxBatchedTokens = n })
 }
 
 func utilizationAxis(q *question.Question) Axis {
 	a := asGiven("gpu_memory_utilization")
 	if u := q.Request.GPUMemoryUtilization; u != nil && *u < mostUtilization {
-		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("utilization %g → %g", *u, mostUtilization), Short: fmt.Sprintf("util %g", mostUtilization), Set: func(r *api.Request) { most := mostUtilization; r.GPUMemoryUtilization = &most }, Price: change.PriceNearlyFree})
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("utilization %g → %g", *u, mostUtilization),
+			Short: fmt.Sprintf("util %g", mostUtilization),
+			Set:   func(r *api.Request) { most := mostUtilization; r.GPUMemoryUtilization = &most }, Price: change.PriceNearlyFree})
 	}
 	return a
 }
@@ -191,7 +200,8 @@ const mostUtilization = 0.95
 func graphsAxis(q *question.Question) Axis {
 	a := asGiven("enforce_eager")
 	if api.FieldByName("enforce_eager").OwnedBy(q.Engine.Name()) && !question.IsTrue(q.Request.EnforceEager) {
-		a.Settings = append(a.Settings, change.Setting{Words: "no CUDA graphs", Short: "eager", Set: func(r *api.Request) { yes := true; r.EnforceEager = &yes }, Price: change.PriceNearlyFree})
+		a.Settings = append(a.Settings, change.Setting{Words: "no CUDA graphs", Short: "eager",
+			Set: func(r *api.Request) { yes := true; r.EnforceEager = &yes }, Price: change.PriceNearlyFree})
 	}
 	return a
 }
@@ -199,7 +209,8 @@ func graphsAxis(q *question.Question) Axis {
 func attentionAxis(q *question.Question) Axis {
 	a := asGiven("attention")
 	if q.Request.Attention == "eager" {
-		a.Settings = append(a.Settings, change.Setting{Words: "attention eager → sdpa", Short: "sdpa", Set: func(r *api.Request) { r.Attention = "sdpa" }, Price: 0})
+		a.Settings = append(a.Settings, change.Setting{Words: "attention eager → sdpa", Short: "sdpa",
+			Set: func(r *api.Request) { r.Attention = "sdpa" }, Price: 0})
 	}
 	return a
 }

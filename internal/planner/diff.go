@@ -35,7 +35,8 @@ func Diff(a *question.Env, r *api.Request) (*api.Answer, error) {
 	items(d)
 	d.DecodeRatio = question.Faster(d.A.Speed, d.B.Speed)
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
-		d.TotalRatio, d.FirstRatio, d.CostRatio = question.Ratio(x.Total, y.Total), question.Ratio(x.TTFT, y.TTFT), question.Ratio(x.USDPerMillion, y.USDPerMillion)
+		d.TotalRatio, d.FirstRatio, d.CostRatio = question.Ratio(x.Total, y.Total), question.Ratio(x.TTFT, y.TTFT),
+			question.Ratio(x.USDPerMillion, y.USDPerMillion)
 	}
 	if d.A.Model.ID == d.B.Model.ID {
 		q, err := both.Prepare(&first)

@@ -15,7 +15,8 @@ import (
 
 // Offered are devices to name when no hardware is given: common ones, small to large.
 var Offered = []string{
-	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-512gb",
+	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb",
+	"h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-512gb",
 }
 
 // smallerMacs are said to somebody who has a computer with one memory: less than the largest of a line does for most models.
@@ -125,5 +126,6 @@ func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
 	if there.Verdict(ranks) != api.Fits || !hostHolds || p.DP > 1 {
 		return api.FitsOn{}, false
 	}
-	return api.FitsOn{Hardware: change.HardwareName(n, id), Name: ranks[0].Name + sizeOf(&m.Groups[0].Device), Devices: int64(n), Usable: ranks[0].Usable.Bytes(), Needed: ranks[0].Needed().Bytes}, true
+	return api.FitsOn{Hardware: change.HardwareName(n, id), Name: ranks[0].Name + sizeOf(&m.Groups[0].Device), Devices: int64(n),
+		Usable: ranks[0].Usable.Bytes(), Needed: ranks[0].Needed().Bytes}, true
 }

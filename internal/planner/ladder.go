@@ -69,8 +69,10 @@ func cheapestThatFits(found []api.Candidate) float64 {
 // cure is what advice rests on of a candidate.
 func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	asked, r := &p.Question.Request, c.Plan
-	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)), Context: float64(r.Context) / float64(max(1, asked.Context)),
-		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine, OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
+	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)),
+		Context:    float64(r.Context) / float64(max(1, asked.Context)),
+		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine,
+		OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
 	if name := r.Weights; name != asked.Weights {
 		x.Loss = p.loss(asked.Weights, name)
 	}
@@ -129,14 +131,17 @@ func (p *Planner) rungs() (out []change.Setting) {
 			out = append(out, change.Setting{Words: w.words, Short: w.words, Set: w.Set, Price: w.price})
 		case w.spills && w.words == "":
 			if r := p.Placed(&p.Asked); r != nil {
-				out = append(out, change.Setting{Words: p.placedWords(r), Short: "", Set: func(to *api.Request) { *to = *r }, Price: w.price})
+				out = append(out, change.Setting{Words: p.placedWords(r), Short: "", Set: func(to *api.Request) { *to = *r },
+					Price: w.price})
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
 			}
 		}
 	}
-	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" && p.Spillable(p.Question) {
-		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: change.PriceNearlyFree})
+	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" &&
+		p.Spillable(p.Question) {
+		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" },
+			Price: change.PriceNearlyFree})
 	}
 	return append(out, p.moreDevices()...)
 }
@@ -170,7 +175,8 @@ func placedOnLargerHost(p *Planner) *change.Setting {
 	for _, n := range largerHosts {
 		r := p.Asked
 		r.Hardware = withHost(r.Hardware, int64(n/unit.GiB))
-		if h := p.Question.Job.Machine; h == nil || !h.Host.Memory.Known || n <= h.Host.Memory.Value || p.largerHost(p.Question, question.Spare(n)) != n {
+		if h := p.Question.Job.Machine; h == nil || !h.Host.Memory.Known || n <= h.Host.Memory.Value ||
+			p.largerHost(p.Question, question.Spare(n)) != n {
 			continue
 		}
 		if to := p.Placed(&r); to != nil {
@@ -193,11 +199,15 @@ func (p *Planner) loads() (out []change.Setting) {
 	if n := p.Question.MaxContext(p.Question.Job.Load().Sequences); n != nil {
 		if c := *n / 1024 * 1024; c >= 1024 && c < int64(p.Question.Request.Context) {
 			words := fmt.Sprintf("context %s → %s", unit.Length(int64(p.Question.Request.Context)), unit.Length(c))
-			out = append(out, change.Setting{Words: words, Short: words, Set: func(r *api.Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 }, Price: lessIsDear * math.Log2(float64(p.Question.Request.Context)/float64(c))})
+			out = append(out, change.Setting{Words: words, Short: words,
+				Set:   func(r *api.Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 },
+				Price: lessIsDear * math.Log2(float64(p.Question.Request.Context)/float64(c))})
 		}
 	}
-	if n, now := p.Question.MaxSequences(p.Question.Job.Load().Context), int64(p.Question.Request.Sequences); n != nil && *n > 0 && *n < now {
-		out = append(out, change.Setting{Words: fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), Short: "", Set: func(r *api.Request) { r.Sequences = plan.Int(*n) }, Price: lessIsDear * math.Log2(float64(now)/float64(*n))})
+	if n, now := p.Question.MaxSequences(p.Question.Job.Load().Context),
+		int64(p.Question.Request.Sequences); n != nil && *n > 0 && *n < now {
+		out = append(out, change.Setting{Words: fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), Short: "",
+			Set: func(r *api.Request) { r.Sequences = plan.Int(*n) }, Price: lessIsDear * math.Log2(float64(now)/float64(*n))})
 	}
 	return out
 }
@@ -243,7 +253,9 @@ func (p *Planner) devices(n int) change.Setting {
 	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !p.gguf() {
 		tp, pp = node, int64(n)/node
 	}
-	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "", Set: func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 }, Price: priceOfDevices(n, p.Question.Job.Machine.Groups[0].Count)}
+	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "",
+		Set:   func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 },
+		Price: priceOfDevices(n, p.Question.Job.Machine.Groups[0].Count)}
 }
 
 // candidate asks a changed request; ok is false where it is refused or nothing changes.

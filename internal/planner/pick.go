@@ -48,7 +48,9 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		return nil, err
 	}
 	if r.Weights != "" && dtype.FindRecipe(r.Weights) == nil {
-		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: api.Shorten(r.Weights), Message: fmt.Sprintf("weights = %q is no known format or recipe", api.Shorten(r.Weights)), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: api.Shorten(r.Weights),
+			Message: fmt.Sprintf("weights = %q is no known format or recipe", api.Shorten(r.Weights)),
+			Hint:    "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	u, err := UseOf(r)
 	if err != nil {
@@ -199,7 +201,8 @@ func (p *picker) models() (out []listedModel) {
 		out = append(out, listedModel{e, m, m.Params(), scored})
 	}
 	slices.SortStableFunc(out, func(a, b listedModel) int {
-		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released), -cmp.Compare(a.params, b.params))
+		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released),
+			-cmp.Compare(a.params, b.params))
 	})
 	return out
 }
@@ -296,7 +299,8 @@ func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
 func (p *picker) noteHost(out *api.Answer) {
 	onHost := slices.ContainsFunc(out.Picks, func(k api.Pick) bool { return k.Plan.CPUMoE != nil })
 	if onHost && !p.machine.Host.Memory.Known {
-		out.Notes = append(out.Notes, api.Note{Code: "host_assumed", Severity: "info", Field: "hardware", Text: fmt.Sprintf("a host of %s is taken; --on %s,host=64GiB says another", question.UsualHost, p.machine.Name)})
+		out.Notes = append(out.Notes, api.Note{Code: "host_assumed", Severity: "info", Field: "hardware",
+			Text: fmt.Sprintf("a host of %s is taken; --on %s,host=64GiB says another", question.UsualHost, p.machine.Name)})
 	}
 }
 
@@ -310,7 +314,8 @@ func (p *picker) mayFit(l *listedModel, recipe string) bool {
 func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Rank) api.Pick {
 	a := timing.SizedAnswer(q, ranks)
 	k := api.Pick{
-		Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(), Weights: q.Request.Weights, Score: l.score,
+		Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(),
+		Weights: q.Request.Weights, Score: l.score,
 		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.Flags(),
 	}
 	asPublished := *a.Plan

@@ -87,7 +87,8 @@ func NewPlanner(a *question.Env, r *api.Request) (*Planner, error) {
 	}
 	twice, ok := change.PriceOfDoubling[p.want]
 	if !ok {
-		return nil, &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(p.want), Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(p.want)), Hint: "latency, quality_loss, cost or devices"}
+		return nil, &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(p.want),
+			Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(p.want)), Hint: "latency, quality_loss, cost or devices"}
 	}
 	p.twice = twice
 	var err error
@@ -357,7 +358,8 @@ func (p *Planner) reportProgress(phase string, done, of, decided, full int, best
 	if !p.env.HasWatcher() {
 		return
 	}
-	told := api.Progress{Phase: phase, Done: done, Of: of, Evaluated: &api.Evaluated{Decided: p.evaluated.Decided + decided, Full: p.evaluated.Full + full}}
+	told := api.Progress{Phase: phase, Done: done, Of: of,
+		Evaluated: &api.Evaluated{Decided: p.evaluated.Decided + decided, Full: p.evaluated.Full + full}}
 	if len(best) > 0 {
 		told.Best = best[0].Change
 	}

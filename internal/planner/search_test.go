@@ -30,7 +30,8 @@ func TestNeverBeaten(t *testing.T) {
 		found = slices.DeleteFunc(found, func(c api.Candidate) bool { return strings.HasSuffix(c.Way, "spilling") })
 		best, ok := exhaustive(t, p)
 		if ok != (len(found) > 0) || ok && found[0].Price > best+1e-9 {
-			t.Errorf("%s on %s: found %d plans, the best at %v; an exhaustive search %v at %g", r.Model, r.Hardware, len(found), found, ok, best)
+			t.Errorf("%s on %s: found %d plans, the best at %v; an exhaustive search %v at %g", r.Model, r.Hardware, len(found), found, ok,
+				best)
 		}
 	}
 }
@@ -55,7 +56,8 @@ func exhaustive(t *testing.T, p *Planner) (best float64, ok bool) {
 			for i := range at {
 				next := slices.Clone(at)
 				if next[i]++; next[i] < len(s.axes[i].Settings) && !s.fits(next) {
-					t.Errorf("%s on %s: %v fits, and with a later setting of %s it does not", p.Asked.Model, p.Asked.Hardware, at, s.axes[i].Field)
+					t.Errorf("%s on %s: %v fits, and with a later setting of %s it does not", p.Asked.Model, p.Asked.Hardware, at,
+						s.axes[i].Field)
 				}
 			}
 			if price := s.price(at); !ok || price < best {

@@ -47,7 +47,8 @@ func starts(k *api.KV) bool {
 
 // atEase: a change holds the whole plan on the hardware that is there, and nobody waits for words; of unknown speed none is thought slow.
 func atEase(s api.Suggestion) bool {
-	return s.Verdict == api.Fits && s.Patch["hardware"] == nil && (s.Decode == nil || *s.Decode >= readAlong || s.Speed != nil && *s.Speed >= 1)
+	return s.Verdict == api.Fits && s.Patch["hardware"] == nil &&
+		(s.Decode == nil || *s.Decode >= readAlong || s.Speed != nil && *s.Speed >= 1)
 }
 
 // useOfModel is what people ask such a model for.
@@ -98,7 +99,8 @@ func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []li
 		}
 	}
 	slices.SortStableFunc(out, func(a, b listedModel) int {
-		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released), -cmp.Compare(a.params, b.params))
+		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released),
+			-cmp.Compare(a.params, b.params))
 	})
 	return out
 }
@@ -128,7 +130,8 @@ func siblingPlan(env *question.Env, q *question.Question, l *listedModel, u *use
 			continue
 		}
 		patch := change.PatchOf(&q.Original, &try)
-		return api.Sibling{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Weights: one.Request.Weights, Context: one.Request.Context,
+		return api.Sibling{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Weights: one.Request.Weights,
+			Context:  one.Request.Context,
 			Headroom: ranks[0].Usable.Bytes() - ranks[0].Needed().Bytes, Decode: decodeRate(t.Speed), Patch: patch}, true
 	}
 	return api.Sibling{}, false

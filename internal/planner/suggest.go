@@ -21,7 +21,8 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	})
 	var out []api.Suggestion
 	for _, c := range all[:min(len(all), change.MaxSuggestions)] {
-		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality, Decode: decodeRate(c.Speed)})
+		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio,
+			Quality: c.Quality, Decode: decodeRate(c.Speed)})
 	}
 	return out
 }
@@ -29,7 +30,8 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 // PlannerNear is a search for plans near the question's.
 func PlannerNear(q *question.Question, a *api.Answer) *Planner {
 	again := change.SameModelEnv(q)
-	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: again.Order(q), twice: change.PriceOfDoubling[""], brief: true}
+	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: again.Order(q), twice: change.PriceOfDoubling[""],
+		brief: true}
 	p.Asked.Explain = false
 	if a.Host != nil {
 		p.onHost = a.Host.Needed

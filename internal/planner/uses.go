@@ -45,7 +45,9 @@ func UseOf(r *api.Request) (use, error) {
 	}
 	i := slices.IndexFunc(uses, func(u use) bool { return u.Name == r.Use })
 	if i < 0 {
-		return use{}, &api.Error{Code: api.BadField, Field: "use", Value: api.Shorten(r.Use), Message: fmt.Sprintf("use = %q is nothing that models are picked for", api.Shorten(r.Use)), Hint: strings.Join(score.Uses(), ", ")}
+		return use{}, &api.Error{Code: api.BadField, Field: "use", Value: api.Shorten(r.Use),
+			Message: fmt.Sprintf("use = %q is nothing that models are picked for", api.Shorten(r.Use)),
+			Hint:    strings.Join(score.Uses(), ", ")}
 	}
 	return uses[i], nil
 }

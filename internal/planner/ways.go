@@ -214,7 +214,8 @@ func (p *Planner) addLayout(out []Way, l Layout) []Way {
 	if l == (Layout{max(1, now.TP), max(1, now.PP), max(1, now.DP), r.EP}) {
 		return out
 	}
-	return append(out, Way{words: l.Words(), Set: func(r *api.Request) { r.TP, r.PP, r.DP, r.EP = l.TP, l.PP, l.DP, l.EP }, price: change.PriceNearlyFree})
+	return append(out, Way{words: l.Words(), Set: func(r *api.Request) { r.TP, r.PP, r.DP, r.EP = l.TP, l.PP, l.DP, l.EP },
+		price: change.PriceNearlyFree})
 }
 
 // Words name a layout: tp 2, pp 4.

@@ -60,7 +60,8 @@ func (p *Planner) addWhatIf(out []api.WhatIf, words string, r *api.Request) []ap
 	if err != nil || len(a.Devices) == 0 {
 		return out
 	}
-	w := api.WhatIf{Change: words, Patch: change.PatchOf(&p.Asked, r), Needed: a.Devices[0].Needed, Verdict: a.Verdict, SpeedRatio: question.Faster(p.base.Speed, a.Speed)}
+	w := api.WhatIf{Change: words, Patch: change.PatchOf(&p.Asked, r), Needed: a.Devices[0].Needed, Verdict: a.Verdict,
+		SpeedRatio: question.Faster(p.base.Speed, a.Speed)}
 	if x, y := p.base.Speed, a.Speed; x != nil && y != nil {
 		w.TotalRatio = question.Ratio(x.Total, y.Total)
 	}
@@ -160,7 +161,8 @@ func mostHelp(all []api.WhatIf, was api.Verdict) {
 			best = i
 		}
 	}
-	if best >= 0 && gain(&all[best]) > 1.02 && (was == api.Fits || question.VerdictSeverity[all[best].Verdict] < question.VerdictSeverity[was]) {
+	if best >= 0 && gain(&all[best]) > 1.02 && (was == api.Fits ||
+		question.VerdictSeverity[all[best].Verdict] < question.VerdictSeverity[was]) {
 		all[best].HelpsMost = true
 	}
 }

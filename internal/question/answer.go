@@ -21,8 +21,9 @@ func (q *Question) Plan() *api.Request {
 // ModelInfo says what was sized.
 func ModelInfo(r *api.Resolved, j *engine.Job) *api.ModelInfo {
 	m := j.Model
-	info := &api.ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(), ActiveParameters: m.ActiveParams(),
-		WeightsBytes: j.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
+	info := &api.ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(),
+		ActiveParameters: m.ActiveParams(),
+		WeightsBytes:     j.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
 	if mtp := m.Part(model.PartMTP); mtp != nil {
 		info.ParametersMTP = mtp.Params()
 	}
@@ -37,7 +38,8 @@ func ModelInfo(r *api.Resolved, j *engine.Job) *api.ModelInfo {
 func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 	at := "/devices/" + strconv.Itoa(i)
 	n := r.Needed()
-	d := api.Device{Name: r.Name, Ranks: rankNames(r, q.Request.TP), Count: r.Count * q.Request.Workers(), Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
+	d := api.Device{Name: r.Name, Ranks: rankNames(r, q.Request.TP), Count: r.Count * q.Request.Workers(), Needed: n.Bytes,
+		NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
 	if !r.Unlimited {
 		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
 		d.Headroom = Headroom(r)
@@ -49,7 +51,8 @@ func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 		d.Used += unused
 		k := q.Book
 		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
-		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
+		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device,
+			"pages no sequence of this plan uses")
 		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // what the rest takes more, the pool has less
 		d.Ledger = append(d.Ledger, itemOf(q.Book, x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
 	}
@@ -89,7 +92,8 @@ func Items(b *ledger.Book, x *Explainer, at string, items []ledger.Item) []api.I
 }
 
 func itemOf(b *ledger.Book, x *Explainer, at string, it *ledger.Item) api.Item {
-	out := api.Item{ID: it.ID, Name: it.Name, Bytes: it.Bytes, Low: it.Low, High: it.High, Unknown: it.Unknown, Basis: it.Basis, Life: it.Life, Place: it.Place, Source: it.Source}
+	out := api.Item{ID: it.ID, Name: it.Name, Bytes: it.Bytes, Low: it.Low, High: it.High, Unknown: it.Unknown, Basis: it.Basis,
+		Life: it.Life, Place: it.Place, Source: it.Source}
 	f := b.Formula(it.Why)
 	out.Formula = f.Text
 	x.item(at, it, f)
@@ -176,7 +180,8 @@ func (q *Question) Notes() (out []api.Note) {
 	return append(out, q.Resolved.Notes...)
 }
 
-// Flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is described or changed has no files to run.
+// Flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is
+// described or changed has no files to run.
 func (q *Question) Flags() map[string]string {
 	if q.Resolved.Format == "description" || len(q.Request.Override) > 0 {
 		return nil
@@ -225,7 +230,8 @@ func Encodes(m *model.Model) bool { return len(m.Parts[0].Layers) > 0 && !m.Reme
 
 // Unbounded says why no cache bounds the context.
 func Unbounded(m *model.Model) api.Note {
-	n := api.Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"}
+	n := api.Note{Code: "unbounded_context", Severity: "info", Field: "context",
+		Text: "the state has a fixed size: memory does not bound the context"}
 	if Encodes(m) {
 		n.Text = "an encoder caches nothing: what is read in one pass takes memory, and nothing stays"
 	}
@@ -252,7 +258,8 @@ func (q *Question) Reasons(a *api.Answer, r *engine.Rank) *api.Reasons {
 		}
 	}
 	if largest != nil {
-		out.Limits = fmt.Sprintf("%s: %s of %s GiB", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1))
+		out.Limits = fmt.Sprintf("%s: %s of %s GiB", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1),
+			unit.Fixed(r.Usable.Bytes().GiB(), 1))
 	}
 	out.Scales = q.scales(a)
 	out.Breaks = breaks(a.KV, q.Job.Load().Sequences)

@@ -29,7 +29,8 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 		return nil, err
 	}
 	n := &read.Said
-	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog", Stated: read.Format != "" || n.Repo != "", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
+	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog",
+		Stated: read.Format != "" || n.Repo != "", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
 	switch own := n.Repo != "" || n.Path; {
 	case n.Lacks != "" && read.Format == "":
 		return nil, unstored(n.Lacks, read)
@@ -58,7 +59,8 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 
 // derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy.
 func derived(read *catalog.Reading) bool {
-	return read.Said.Repo != "" && catalog.Bare(read.Said.Base) != catalog.Bare(read.Hub) && catalog.Bare(read.Said.Base) != catalog.Bare(read.ID) && catalog.Bare(read.Said.Base) != catalog.Bare(read.Entry.Name)
+	return read.Said.Repo != "" && catalog.Bare(read.Said.Base) != catalog.Bare(read.Hub) &&
+		catalog.Bare(read.Said.Base) != catalog.Bare(read.ID) && catalog.Bare(read.Said.Base) != catalog.Bare(read.Entry.Name)
 }
 
 // published is the recipe of a repository by its name, which says nothing where it repeats what the entry says itself.
@@ -89,7 +91,8 @@ func readNotes(r *api.Resolved, read *catalog.Reading) {
 	stored := cmp.Or(r.Asked, r.Recipe)
 	switch {
 	case n.Path:
-		add("name_read", "warn", "model", "no file is read: the words of the path say %s%s; the file itself is exact", r.ID, in(cmp.Or(stored, s16(r))))
+		add("name_read", "warn", "model", "no file is read: the words of the path say %s%s; the file itself is exact", r.ID,
+			in(cmp.Or(stored, s16(r))))
 	case n.Repo != "" && read.Format != "":
 		add("format_read", "info", "weights", "the name says %s; the repository's config.json or index is exact", stored)
 	}
@@ -128,6 +131,7 @@ func provenance(read *catalog.Reading) string {
 
 // unstored refuses a format that is named and whose storage nothing here describes.
 func unstored(format string, read *catalog.Reading) error {
-	return &api.Error{Code: api.Unsupported, Field: "weights", Value: format, Message: fmt.Sprintf("%s is %s stored with %s, which no recipe describes", api.Shorten(read.Said.Text), read.ID, format),
-		Hint: "give its folder, whose files are exact, or the model as " + read.ID + " with --weights and a format near in size"}
+	return &api.Error{Code: api.Unsupported, Field: "weights", Value: format,
+		Message: fmt.Sprintf("%s is %s stored with %s, which no recipe describes", api.Shorten(read.Said.Text), read.ID, format),
+		Hint:    "give its folder, whose files are exact, or the model as " + read.ID + " with --weights and a format near in size"}
 }

@@ -16,7 +16,8 @@ var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 
 // handyOf are those of engines that have formats of their own.
 var handyOf = map[string][]string{
-	"mlx-lm": {"mlx-8bit", "mlx-6bit", "mlx-5bit", "mlx-4bit"}, "exllamav2": {"exl2-8.0bpw", "exl2-6.0bpw", "exl2-5.0bpw", "exl2-4.0bpw"}, "exllamav3": {"exl3-8.0bpw", "exl3-6.0bpw", "exl3-5.0bpw", "exl3-4.0bpw"},
+	"mlx-lm": {"mlx-8bit", "mlx-6bit", "mlx-5bit", "mlx-4bit"}, "exllamav2": {"exl2-8.0bpw", "exl2-6.0bpw", "exl2-5.0bpw", "exl2-4.0bpw"},
+	"exllamav3":     {"exl3-8.0bpw", "exl3-6.0bpw", "exl3-5.0bpw", "exl3-4.0bpw"},
 	"ktransformers": handy,
 }
 
@@ -69,7 +70,8 @@ func (q *Question) chooseFormat() {
 			break
 		}
 	}
-	q.Job.Note("format_assumed", "info", "weights", "%s and %s by default, %s; --engine and --weights say others", q.Engine.Name(), q.Request.Weights, why)
+	q.Job.Note("format_assumed", "info", "weights", "%s and %s by default, %s; --engine and --weights say others", q.Engine.Name(),
+		q.Request.Weights, why)
 }
 
 // fitsIn asks the same in a format.

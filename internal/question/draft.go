@@ -17,17 +17,20 @@ func (q *Question) draft() error {
 		}
 		return nil
 	}
-	d := &Question{Env: q.Env, Engine: q.Engine, Request: api.Request{Model: name, Plan: plan.Plan{Context: q.Request.Context, Sequences: q.Request.Sequences}}}
+	d := &Question{Env: q.Env, Engine: q.Engine, Request: api.Request{Model: name,
+		Plan: plan.Plan{Context: q.Request.Context, Sequences: q.Request.Sequences}}}
 	d.Job = &engine.Job{Plan: &d.Request.Plan, Machine: q.Job.Machine, Version: q.Job.Version}
 	var err error
 	if d.Resolved, err = q.Env.Resolve(name); err == nil {
 		err = d.model()
 	}
 	if err == nil && d.Resolved.UnknownArch != "" {
-		err = &api.Error{Code: api.Unsupported, Value: name, Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
+		err = &api.Error{Code: api.Unsupported, Value: name,
+			Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Code == api.Remote {
-		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name, e.Message)
+		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name,
+			e.Message)
 		q.Request.DraftTokens = 0
 		return nil
 	}

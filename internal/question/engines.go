@@ -23,12 +23,16 @@ import (
 )
 
 // engines are all that a plan may name. A new one is a line here.
-var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, llamacpp.Engine{Program: llamacpp.Fork},
+var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI},
+	llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, llamacpp.Engine{Program: llamacpp.Fork},
 	transformers.Engine{}}, plain.Engines(), []engine.Engine{generic.Engine{}})
 
 // engineNames are other names that people use.
 var engineNames = map[string]string{
-	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama_cpp": "llama.cpp", "llama cpp": "llama.cpp", "llama-cli": "llama.cpp", "llamaserver": "llama-server", "tensorrt_llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "sg-lang": "sglang", "vllm-openai": "vllm", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers", "huggingface": "transformers",
+	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama_cpp": "llama.cpp", "llama cpp": "llama.cpp", "llama-cli": "llama.cpp",
+	"llamaserver": "llama-server", "tensorrt_llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "sg-lang": "sglang",
+	"vllm-openai": "vllm", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers",
+	"huggingface": "transformers",
 }
 
 // Engines lists the names of all engines.
@@ -60,13 +64,17 @@ func (q *Question) chooseEngine() error {
 		}
 	}
 	if q.Engine == nil {
-		return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
+		return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine,
+			Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
 	}
 	if denoises(q.Resolved) {
 		if name != TransformersEngine {
-			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.Model.ID, name), Hint: "--engine " + TransformersEngine}
+			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine,
+				Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.Model.ID, name),
+				Hint:    "--engine " + TransformersEngine}
 		}
-		q.Job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders and its autoencoder are models of their own")
+		q.Job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders "+
+			"and its autoencoder are models of their own")
 	}
 	return q.engineVersion(version)
 }
@@ -107,11 +115,13 @@ func (q *Question) engineVersion(text string) error {
 		}
 		v, err := parse(text)
 		if err != nil {
-			return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: err.Error(), Hint: q.Engine.Name() + "@" + engine.VersionName(q.Engine, q.Engine.Latest())}
+			return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: err.Error(),
+				Hint: q.Engine.Name() + "@" + engine.VersionName(q.Engine, q.Engine.Latest())}
 		}
 		q.Job.Version = v
 		if !q.Engine.Latest().AtLeast(v) {
-			q.Job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.Engine.Name(), engine.VersionName(q.Engine, v), engine.VersionName(q.Engine, q.Engine.Latest()))
+			q.Job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.Engine.Name(),
+				engine.VersionName(q.Engine, v), engine.VersionName(q.Engine, q.Engine.Latest()))
 		}
 	}
 	q.Request.Engine = q.Engine.Name() + "@" + engine.VersionName(q.Engine, q.Job.Version)

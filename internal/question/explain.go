@@ -36,7 +36,8 @@ func (x *Explainer) item(at string, it *ledger.Item, f ledger.Formula) {
 
 // bound explains an edge of a band.
 func (x *Explainer) bound(at string, v float64, it *ledger.Item) {
-	x.Out[at] = api.Explain{Value: v, Unit: "B", Low: v, High: v, Basis: it.Basis, Formula: ledger.Number(v), Source: "90 % band of " + it.ID}
+	x.Out[at] = api.Explain{Value: v, Unit: "B", Low: v, High: v, Basis: it.Basis, Formula: ledger.Number(v),
+		Source: "90 % band of " + it.ID}
 }
 
 // Explanation is a recorded formula as an answer has it.
@@ -66,7 +67,8 @@ func (x *Explainer) total(at string, t ledger.Total, items []api.Item) {
 		return
 	}
 	var terms []string
-	e := api.Explain{Value: float64(t.Bytes), Unit: "B", Low: float64(t.Low), High: float64(t.High), Basis: t.Basis, Source: "sum of the ledger"}
+	e := api.Explain{Value: float64(t.Bytes), Unit: "B", Low: float64(t.Low), High: float64(t.High), Basis: t.Basis,
+		Source: "sum of the ledger"}
 	seen := map[string]int{}
 	for _, it := range items {
 		if it.ID == "pool_unused" {
@@ -128,11 +130,13 @@ func (x *Explainer) plain(at string, v float64) {
 	if _, ok := x.Out[at]; ok || x.simulated(at, v) {
 		return
 	}
-	x.Out[at] = api.Explain{Value: v, Low: v, High: v, Basis: basisOf(at), Formula: ledger.Number(v), Unit: unitOf(at), Source: sourceOf(at)}
+	x.Out[at] = api.Explain{Value: v, Low: v, High: v, Basis: basisOf(at), Formula: ledger.Number(v), Unit: unitOf(at),
+		Source: sourceOf(at)}
 }
 
 // played are the places of what a simulation found.
-var played = []string{"/requests", "/throughput", "/ttft_ms", "/tpot_ms", "/itl_ms", "/e2e_ms", "/wait_ms", "/goodput", "/goal_share", "/series", "/quantiles", "/versus", "/low", "/high", "/simulated_s", "/prompt_share", "/diverges_at_s", "/holds_requests_per_s"}
+var played = []string{"/requests", "/throughput", "/ttft_ms", "/tpot_ms", "/itl_ms", "/e2e_ms", "/wait_ms", "/goodput", "/goal_share",
+	"/series", "/quantiles", "/versus", "/low", "/high", "/simulated_s", "/prompt_share", "/diverges_at_s", "/holds_requests_per_s"}
 
 // simulated numbers are counted while requests are played, by the engine's rules and with its steps' times.
 func (x *Explainer) simulated(at string, v float64) bool {

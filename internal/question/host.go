@@ -86,7 +86,8 @@ func needsOn(j *engine.Job, ranks []engine.Rank, keep func(ledger.Place) bool) l
 func notePaging(j *engine.Job, m *api.Memory, ranks []engine.Rank) {
 	mapped := needsOn(j, ranks, func(p ledger.Place) bool { return p == ledger.Mapped }).Bytes
 	if m.Headroom < 0 && m.Needed-mapped <= m.Capacity {
-		j.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: it would start, and read pages of the mapped file from disk for every token", m.Capacity, m.Needed)
+		j.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: it would start, and read pages of the "+
+			"mapped file from disk for every token", m.Capacity, m.Needed)
 	}
 }
 

@@ -17,7 +17,8 @@ func (a *Env) Layers(r *api.Request) ([]api.LayerGroup, error) {
 		return nil, api.AsError(err)
 	}
 	if q.Resolved.UnknownArch != "" {
-		return nil, &api.Error{Code: api.Unsupported, Field: "model", Value: q.Resolved.UnknownArch, Message: fmt.Sprintf("the layers of a %s are unknown", q.Resolved.UnknownArch), Hint: "leave --layers out"}
+		return nil, &api.Error{Code: api.Unsupported, Field: "model", Value: q.Resolved.UnknownArch,
+			Message: fmt.Sprintf("the layers of a %s are unknown", q.Resolved.UnknownArch), Hint: "leave --layers out"}
 	}
 	k, v := dtype.FindFormat(q.Request.KV), dtype.FindFormat(q.Request.KVV)
 	if k == nil {
@@ -42,7 +43,8 @@ func layerGroups(p *model.Part, w *model.PartWeights, k, v, state *dtype.Format)
 		if len(stored) == 0 {
 			return
 		}
-		g := api.LayerGroup{Part: p.Name, Layers: layers, Kind: kind.Name, Count: count, Parameters: kind.Params(), Stored: storedIn(stored)}
+		g := api.LayerGroup{Part: p.Name, Layers: layers, Kind: kind.Name, Count: count, Parameters: kind.Params(),
+			Stored: storedIn(stored)}
 		for i := range stored {
 			g.Weights += stored[i].Bytes
 		}

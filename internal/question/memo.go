@@ -65,7 +65,8 @@ type BuiltModel struct {
 
 // NewMemo is a memory with nothing in it.
 func NewMemo() *Memo {
-	return &Memo{map[string]*api.Resolved{}, map[string]*engine.Projector{}, map[MachineKey]MachineFound{}, map[BuiltKey]BuiltModel{}, map[MachineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}, map[storedKey]unit.Bytes{}}
+	return &Memo{map[string]*api.Resolved{}, map[string]*engine.Projector{}, map[MachineKey]MachineFound{}, map[BuiltKey]BuiltModel{},
+		map[MachineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}, map[storedKey]unit.Bytes{}}
 }
 
 // Remembered is how many models, machines, networks and parts of plans the asker keeps, each of which takes some 6 KiB in
@@ -83,7 +84,8 @@ func (a *Env) Remembering() *Env {
 	if a.Memo != nil {
 		return a
 	}
-	return &Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel, Memo: NewMemo()}
+	return &Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel,
+		Memo: NewMemo()}
 }
 
 // Resolve finds a model.

@@ -97,7 +97,8 @@ func setHeadDim(l *family.Layer, n int64, _ map[string]plan.Int) bool {
 func setLatent(l *family.Layer, n int64, all map[string]plan.Int) bool {
 	a, rope := &l.Attn, int64(all["rope"])
 	if caches(l) && rope > 0 {
-		*a = family.Attention{Heads: a.Heads, KVHeads: a.Heads, DimK: a.DimK + rope, DimV: a.DimV, Nope: a.DimK, KVRank: n, BiasOut: a.BiasOut, Bidirectional: a.Bidirectional}
+		*a = family.Attention{Heads: a.Heads, KVHeads: a.Heads, DimK: a.DimK + rope, DimV: a.DimV, Nope: a.DimK, KVRank: n,
+			BiasOut: a.BiasOut, Bidirectional: a.Bidirectional}
 		return true
 	}
 	return set(&a.KVRank, n, a.KVRank > 0)
@@ -116,7 +117,8 @@ func Override(s *family.Spec, changes map[string]plan.Int) error {
 	for _, k := range slices.Sorted(maps.Keys(changes)) {
 		n := int64(changes[k])
 		if n < 1 || n > 1<<20 {
-			return &api.Error{Code: api.BadField, Field: "override." + k, Value: fmt.Sprint(n), Message: fmt.Sprintf("override %s = %d is out of range", k, n), Hint: "a number from 1 to 1,048,576"}
+			return &api.Error{Code: api.BadField, Field: "override." + k, Value: fmt.Sprint(n),
+				Message: fmt.Sprintf("override %s = %d is out of range", k, n), Hint: "a number from 1 to 1,048,576"}
 		}
 		if err := overrideOne(s, k, n, changes); err != nil {
 			return err
@@ -131,7 +133,8 @@ func overrideError(err error, changes map[string]plan.Int) error {
 	if !ok {
 		return err
 	}
-	return &api.Error{Code: api.BadField, Field: "override", Value: Overridden(changes), Message: "override makes no network: " + f.Error(), Hint: "other numbers; " + strings.Join(OverrideNames(), ", ") + " can be given together"}
+	return &api.Error{Code: api.BadField, Field: "override", Value: Overridden(changes), Message: "override makes no network: " + f.Error(),
+		Hint: "other numbers; " + strings.Join(OverrideNames(), ", ") + " can be given together"}
 }
 
 // Overridden prints the changes: kv_heads=1,layers=40.
@@ -150,7 +153,9 @@ func overrideOne(s *family.Spec, key string, n int64, all map[string]plan.Int) e
 	switch key {
 	case "layers":
 		if n > maxLayers {
-			return &api.Error{Code: api.BadField, Field: "override.layers", Value: fmt.Sprint(n), Message: fmt.Sprintf("override layers = %d is more than %s layers", n, unit.Count(maxLayers)), Hint: "at most " + unit.Count(maxLayers)}
+			return &api.Error{Code: api.BadField, Field: "override.layers", Value: fmt.Sprint(n),
+				Message: fmt.Sprintf("override layers = %d is more than %s layers", n, unit.Count(maxLayers)),
+				Hint:    "at most " + unit.Count(maxLayers)}
 		}
 		if len(s.Layers) == 0 {
 			return noPart(key, n)
@@ -201,7 +206,8 @@ func overrideLayers(s *family.Spec, key string, n int64, all map[string]plan.Int
 		if near := spell.Nearest(key, OverrideNames()); len(near) > 0 {
 			hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 		}
-		return &api.Error{Code: api.BadField, Field: "override." + key, Value: fmt.Sprint(n), Message: fmt.Sprintf("override %q is not known", key), Hint: hint}
+		return &api.Error{Code: api.BadField, Field: "override." + key, Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("override %q is not known", key), Hint: hint}
 	}
 	for _, f := range []func(*family.Layer, int64, map[string]plan.Int) bool{change, addedParts[key]} {
 		if f != nil && changeLayers(s, f, n, all) {
@@ -211,7 +217,8 @@ func overrideLayers(s *family.Spec, key string, n int64, all map[string]plan.Int
 	return noPart(key, n)
 }
 
-func changeLayers(s *family.Spec, change func(*family.Layer, int64, map[string]plan.Int) bool, n int64, all map[string]plan.Int) (changed bool) {
+func changeLayers(s *family.Spec, change func(*family.Layer, int64, map[string]plan.Int) bool, n int64,
+	all map[string]plan.Int) (changed bool) {
 	for _, layers := range [][]family.Layer{s.Layers, s.MTP} {
 		for i := range layers {
 			changed = change(&layers[i], n, all) || changed
@@ -221,7 +228,9 @@ func changeLayers(s *family.Spec, change func(*family.Layer, int64, map[string]p
 }
 
 func noPart(key string, n int64) error {
-	return &api.Error{Code: api.BadField, Field: "override." + key, Value: fmt.Sprint(n), Message: fmt.Sprintf("override %s = %d changes nothing: no layer of the model has that part", key, n), Hint: cmp.Or(missingPartHints[key], "leave it out")}
+	return &api.Error{Code: api.BadField, Field: "override." + key, Value: fmt.Sprint(n),
+		Message: fmt.Sprintf("override %s = %d changes nothing: no layer of the model has that part", key, n),
+		Hint:    cmp.Or(missingPartHints[key], "leave it out")}
 }
 
 // assumed marks the weights of a network that was changed: they are in no file, and no rule of an engine fixes them.

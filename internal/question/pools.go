@@ -36,18 +36,22 @@ func (q *Question) Prompting(a *api.Answer) {
 		out.Name, out.Count = out.Name+" (prompts)", ranks[i].Count*int64(d.Prefill)
 		a.Devices = append(a.Devices, out)
 	}
-	q.Job.Note("disaggregated", "info", "disaggregated", "workers that compute prompts: %d, that generate: %d; caches and longest context are of those that generate. Each kind has its command line, which says nothing of who hands caches to whom", int64(d.Prefill), int64(d.Decode))
+	q.Job.Note("disaggregated", "info", "disaggregated",
+		"workers that compute prompts: %d, that generate: %d; caches and longest context are of those that generate. Each kind has its "+
+			"command line, which says nothing of who hands caches to whom", int64(d.Prefill), int64(d.Decode))
 }
 
 // NoteCacheTransfer remarks on what crosses from workers of one kind to the other.
 func (q *Question) NoteCacheTransfer(f *serving.Figures) {
 	if q.Prompter != nil {
-		q.Job.Note("handed_over", "info", "disaggregated", "the caches of a prompt take %s from one worker to the other at %s a device", unit.Seconds(f.HandOver), serving.Wire(q.Job.Machine).EachWay.Value)
+		q.Job.Note("handed_over", "info", "disaggregated", "the caches of a prompt take %s from one worker to the other at %s a device",
+			unit.Seconds(f.HandOver), serving.Wire(q.Job.Machine).EachWay.Value)
 	}
 }
 
 // Split joins the model of a worker that computes prompts to that of one that generates.
 func (q *Question) Split(first, m *serving.Model) *serving.Pools {
 	d := q.Request.Disaggregated
-	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(q.Job.Machine)})
+	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode),
+		Wire: serving.Wire(q.Job.Machine)})
 }

@@ -34,7 +34,8 @@ func checkMeasured(errors map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(errors)) {
 		e := errors[name]
 		bad := func(says, hint string) error {
-			return &api.Error{Code: api.BadField, Field: "measured_errors." + api.Shorten(name), Value: fmt.Sprint(e), Message: fmt.Sprintf("measured_errors %q = %v %s", api.Shorten(name), e, says), Hint: hint}
+			return &api.Error{Code: api.BadField, Field: "measured_errors." + api.Shorten(name), Value: fmt.Sprint(e),
+				Message: fmt.Sprintf("measured_errors %q = %v %s", api.Shorten(name), e, says), Hint: hint}
 		}
 		switch r := dtype.FindRecipe(name); {
 		case r == nil:
@@ -87,5 +88,6 @@ func changed(e quality.Effect) *api.Quality {
 	if c == nil {
 		return nil
 	}
-	return &api.Quality{Metric: c.Metric.Name, Low: c.Low, Mid: c.Mid, High: c.High, LowerIsBetter: c.Metric.LowerIsBetter, MeasuredOn: c.OnModel, Near: c.Level.String(), Rows: c.Rows, Source: c.Source.Citation}
+	return &api.Quality{Metric: c.Metric.Name, Low: c.Low, Mid: c.Mid, High: c.High, LowerIsBetter: c.Metric.LowerIsBetter,
+		MeasuredOn: c.OnModel, Near: c.Level.String(), Rows: c.Rows, Source: c.Source.Citation}
 }

@@ -84,7 +84,9 @@ func (q *Question) Sizes(l engine.Load) []engine.Rank {
 func countable(r *engine.Rank) (err error) {
 	check := func(it *ledger.Item) {
 		if err == nil && (!(math.Abs(it.Why.V) <= 1<<58) || it.Bytes < 0 || it.High > 1<<58) {
-			err = &api.Error{Code: api.Limit, Field: "context", Value: it.ID, Message: fmt.Sprintf("%s takes %.3g bytes, more than can be counted", it.Name, math.Max(it.Why.V, float64(it.High))), Hint: "a shorter context, or fewer sequences"}
+			err = &api.Error{Code: api.Limit, Field: "context", Value: it.ID,
+				Message: fmt.Sprintf("%s takes %.3g bytes, more than can be counted", it.Name, math.Max(it.Why.V, float64(it.High))),
+				Hint:    "a shorter context, or fewer sequences"}
 		}
 	}
 	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
@@ -108,7 +110,8 @@ func (a *Env) Open(r *api.Request) (*Question, error) {
 	}
 	q.Job = &engine.Job{Plan: &q.Request.Plan, Shared: a.shared()}
 	if n := len(r.Measured); n > 0 {
-		q.Job.Note("quality_measured", "info", "measured_errors", "what formats of weights cost is weighed by errors measured on these weights, in %d recipes, in place of published rows", n)
+		q.Job.Note("quality_measured", "info", "measured_errors",
+			"what formats of weights cost is weighed by errors measured on these weights, in %d recipes, in place of published rows", n)
 	}
 	return q, nil
 }
@@ -142,7 +145,8 @@ func (a *Env) Prepare(r *api.Request) (*Question, error) {
 	q.asked = q.Request
 	q.Engine.Defaults(q.Job)
 	noteIdleDevices(q.Engine, q.Job)
-	for _, check := range []func(engine.Engine, *engine.Job) error{engine.Engine.Check, checkExtras, checkCapability, checkOffload, checkContextParallel} {
+	for _, check := range []func(engine.Engine, *engine.Job) error{engine.Engine.Check, checkExtras, checkCapability, checkOffload,
+		checkContextParallel} {
 		if err := check(q.Engine, q.Job); err != nil {
 			return nil, err
 		}
@@ -166,7 +170,8 @@ func checkEngineFields(r *api.Request, e engine.Engine) error {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.Value(r).IsZero() && !f.OwnedBy(e.Name()) {
 			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
-				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()), Hint: "leave it out, or name the engine"}
+				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()),
+				Hint:    "leave it out, or name the engine"}
 		}
 	}
 	return nil
@@ -184,9 +189,11 @@ func checkOffload(e engine.Engine, j *engine.Job) error {
 	if o == nil || e.Name() == "generic" || engine.ReadsGGUF(e) {
 		return nil
 	}
-	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
+	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV},
+		{"offload.experts", o.Experts}} {
 		if f.value != "" && f.value != "none" {
-			return &api.Error{Code: api.Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, e.Name()), Hint: offloadHint(e)}
+			return &api.Error{Code: api.Unsupported, Field: f.field, Value: f.value,
+				Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, e.Name()), Hint: offloadHint(e)}
 		}
 	}
 	return nil
@@ -203,7 +210,9 @@ func offloadHint(e engine.Engine) string {
 // checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
 func checkContextParallel(e engine.Engine, j *engine.Job) error {
 	if n := j.Plan.CP; n > 1 && e.Name() != "generic" {
-		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, e.Name()), Hint: "--engine generic, or tp and pp"}
+		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, e.Name()),
+			Hint:    "--engine generic, or tp and pp"}
 	}
 	return nil
 }
@@ -212,11 +221,13 @@ func checkContextParallel(e engine.Engine, j *engine.Job) error {
 func (q *Question) Machine() error {
 	devices := q.Request.Devices
 	if devices < 0 || devices > hardware.MaxDevices {
-		return &api.Error{Code: api.BadField, Field: "devices", Value: fmt.Sprint(devices), Message: fmt.Sprintf("devices = %d is out of bounds", devices), Hint: fmt.Sprintf("1 to %s", unit.Count(hardware.MaxDevices))}
+		return &api.Error{Code: api.BadField, Field: "devices", Value: fmt.Sprint(devices),
+			Message: fmt.Sprintf("devices = %d is out of bounds", devices), Hint: fmt.Sprintf("1 to %s", unit.Count(hardware.MaxDevices))}
 	}
 	if q.Request.Hardware == "" {
 		if devices > 0 {
-			q.Job.Note("devices_ignored", "warn", "devices", "devices = %d counts nothing without hardware: one device without bounds stands in", devices)
+			q.Job.Note("devices_ignored", "warn", "devices",
+				"devices = %d counts nothing without hardware: one device without bounds stands in", devices)
 		}
 		return nil
 	}
@@ -237,7 +248,8 @@ func (q *Question) Machine() error {
 
 // LocalHardwareError is the error of a machine that only the command line can look at.
 func LocalHardwareError() error {
-	return &api.Error{Code: api.BadField, Field: "hardware", Value: "local", Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
+	return &api.Error{Code: api.BadField, Field: "hardware", Value: "local",
+		Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
 }
 
 // model builds the network, with overrides, and says how its weights are stored.
@@ -260,7 +272,8 @@ func (q *Question) model() error {
 			return err
 		}
 		q.spec = &s
-		q.Job.Note("override", "info", "override", "what if %s: the network is %s's but for that, and its weights are assumed", Overridden(q.Request.Override), cmp.Or(r.Name, r.ID))
+		q.Job.Note("override", "info", "override", "what if %s: the network is %s's but for that, and its weights are assumed",
+			Overridden(q.Request.Override), cmp.Or(r.Name, r.ID))
 	}
 	q.predictor(r.Model, r.Weights)
 	if r.Weights != nil && !changed && recipe == nil && (r.Format == "gguf" || !engine.ReadsGGUF(q.Engine)) {
@@ -269,7 +282,9 @@ func (q *Question) model() error {
 	}
 	if recipe == nil {
 		if recipe = ownRecipe(q.Resolved); recipe == nil {
-			return &api.Error{Code: api.BadField, Field: "weights", Message: "the file alone tells how each of its tensors is stored, and this plan changes them", Hint: "give weights too: --weights q4_k_m"}
+			return &api.Error{Code: api.BadField, Field: "weights",
+				Message: "the file alone tells how each of its tensors is stored, and this plan changes them",
+				Hint:    "give weights too: --weights q4_k_m"}
 		}
 	}
 	spec := q.spec
@@ -284,7 +299,9 @@ func (q *Question) model() error {
 			in = q.converted()
 		}
 		if in == nil {
-			return &api.Error{Code: api.ImpossiblePlan, Field: "weights", Value: recipe.Name, Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.Engine.Name(), recipe.Name), Hint: "q4_k_m, q8_0, f16, …, or another engine"}
+			return &api.Error{Code: api.ImpossiblePlan, Field: "weights", Value: recipe.Name,
+				Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.Engine.Name(), recipe.Name),
+				Hint:    "q4_k_m, q8_0, f16, …, or another engine"}
 		}
 		recipe = in
 	}
@@ -337,7 +354,8 @@ func IsTrue(b *bool) bool { return b != nil && *b }
 // (convert_hf_to_gguf.py dequantises, and writes bf16).
 func (q *Question) converted() *dtype.Recipe {
 	to := dtype.FindRecipe("bf16")
-	q.Job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it", q.Request.Weights)
+	q.Job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it",
+		q.Request.Weights)
 	q.Request.Weights = to.Name
 	return to.InGGUF()
 }
@@ -361,7 +379,9 @@ func (q *Question) recipe() (*dtype.Recipe, error) {
 	}
 	found := recipeNamed(name, q.Engine, q.Job)
 	if found == nil {
-		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name,
+			Message: fmt.Sprintf("weights = %q is no known format or recipe", name),
+			Hint:    "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	q.Request.Weights = found.Name
 	q.stands(found)
@@ -464,10 +484,13 @@ func (q *Question) fillLengths() error {
 		q.Job.Default("sequences", 1)
 	}
 	if p.Context > 0 && trained > 0 && int64(p.Context) > trained {
-		q.Job.Note("beyond_trained_context", "warn", "context", "context %d is beyond the %d tokens that the model was trained on", p.Context, trained)
+		q.Job.Note("beyond_trained_context", "warn", "context", "context %d is beyond the %d tokens that the model was trained on",
+			p.Context, trained)
 	}
 	if p.PromptTokens+p.OutputTokens > p.Context && p.Context > 0 {
-		return &api.Error{Code: api.BadField, Field: "prompt_tokens", Value: fmt.Sprint(p.PromptTokens), Message: fmt.Sprintf("prompt and output of %d tokens do not fit in a context of %d", p.PromptTokens+p.OutputTokens, p.Context), Hint: "raise context"}
+		return &api.Error{Code: api.BadField, Field: "prompt_tokens", Value: fmt.Sprint(p.PromptTokens),
+			Message: fmt.Sprintf("prompt and output of %d tokens do not fit in a context of %d", p.PromptTokens+p.OutputTokens, p.Context),
+			Hint:    "raise context"}
 	}
 	if p.PromptTokens == 0 {
 		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))

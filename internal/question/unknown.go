@@ -12,7 +12,8 @@ func sizingByWeights(e engine.Engine, unknownArch string, j *engine.Job) engine.
 	if unknownArch == "" || engine.ReadsGGUF(e) {
 		return e
 	}
-	j.Note("unknown_architecture", "warn", "model", "no model family reads the architecture %q: its weights are exact, its caches and activations unknown", unknownArch)
+	j.Note("unknown_architecture", "warn", "model",
+		"no model family reads the architecture %q: its weights are exact, its caches and activations unknown", unknownArch)
 	return floor{}
 }
 

@@ -199,7 +199,8 @@ func (q *Question) searchSequences(context int64) *int64 {
 	if limited = limited && limit < searchSequences; !limited {
 		limit = searchSequences
 	}
-	n, bounded := LargestWithRoom(limit, func(n int64) unit.Bytes { return q.RoomLeft(engine.Load{Context: context, Sequences: n, Silent: true}) })
+	n, bounded := LargestWithRoom(limit,
+		func(n int64) unit.Bytes { return q.RoomLeft(engine.Load{Context: context, Sequences: n, Silent: true}) })
 	if !bounded && !limited {
 		return nil
 	}

@@ -135,8 +135,11 @@ func TestCharts(t *testing.T) {
 // TestNarrowCharts: on a telephone no words of a chart lie on others or outside.
 func TestNarrowCharts(t *testing.T) {
 	for name, c := range map[string]svg.Chart{
-		"front": svg.PlanFrontChart(answer(t, "fleets"), "a"), "curve": svg.PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": svg.PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": svg.PlanCurveChart(unpricedFleets(t), "d"),
-		"training": svg.PlanFrontChart(answer(t, "plan-train"), "e"), "costs": svg.PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": svg.SimChart(answer(t, "sim"), "g"), "growing": svg.SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t), "phases": svg.PhasesChart(answer(t, "train"), "i", 1136), "roofline": svg.RooflineChart(roofed(t), "j"), "schedule": pipelined(t),
+		"front": svg.PlanFrontChart(answer(t, "fleets"), "a"), "curve": svg.PlanCurveChart(answer(t, "fleets"), "b"),
+		"unpriced front": svg.PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": svg.PlanCurveChart(unpricedFleets(t), "d"),
+		"training": svg.PlanFrontChart(answer(t, "plan-train"), "e"), "costs": svg.PlanFrontChart(answer(t, "plan-train-cost"), "f"),
+		"sim": svg.SimChart(answer(t, "sim"), "g"), "growing": svg.SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t),
+		"phases": svg.PhasesChart(answer(t, "train"), "i", 1136), "roofline": svg.RooflineChart(roofed(t), "j"), "schedule": pipelined(t),
 	} {
 		checkChart(t, name+", narrow", []byte(c.Narrow))
 		checkChart(t, name+", wide", []byte(c.Wide))
@@ -263,7 +266,8 @@ func spreadPercentiles(r *rand.Rand) *memwall.Percentiles {
 }
 
 func randomFleets(r *rand.Rand) *memwall.Answer {
-	a := &memwall.Answer{Model: &memwall.ModelInfo{ID: strings.Repeat("model-", r.IntN(6))}, Plan: &memwall.Request{Goal: &memwall.Goal{TTFT: map[string]float64{}, TPOT: map[string]float64{}}}}
+	a := &memwall.Answer{Model: &memwall.ModelInfo{ID: strings.Repeat("model-", r.IntN(6))},
+		Plan: &memwall.Request{Goal: &memwall.Goal{TTFT: map[string]float64{}, TPOT: map[string]float64{}}}}
 	for _, bounds := range []map[string]float64{a.Plan.Goal.TTFT, a.Plan.Goal.TPOT} {
 		for _, p := range []string{"p50", "p99"} {
 			if x := spread(r); x != nil && r.IntN(2) == 0 {
@@ -273,10 +277,13 @@ func randomFleets(r *rand.Rand) *memwall.Answer {
 	}
 	for i := range r.IntN(20) {
 		c := memwall.Candidate{Change: strings.Repeat("x", 1+r.IntN(40)) + ", " + strings.Repeat("word ", r.IntN(30))}
-		c.Fleet = &memwall.Fleet{Hardware: "device-" + strconv.Itoa(r.IntN(4)), Replicas: r.Int64N(5000), Devices: r.Int64N(50_000), Meets: []string{"yes", "no", "likely"}[r.IntN(3)], USDPerHour: spread(r), USDPerHourLow: spread(r), USDPerHourHigh: spread(r)}
-		c.Simulated = &memwall.Simulated{TTFT: spreadPercentiles(r), TPOT: spreadPercentiles(r), Low: &memwall.Edge{TPOT: spreadPercentiles(r)}, High: &memwall.Edge{TTFT: spreadPercentiles(r)}}
+		c.Fleet = &memwall.Fleet{Hardware: "device-" + strconv.Itoa(r.IntN(4)), Replicas: r.Int64N(5000), Devices: r.Int64N(50_000),
+			Meets: []string{"yes", "no", "likely"}[r.IntN(3)], USDPerHour: spread(r), USDPerHourLow: spread(r), USDPerHourHigh: spread(r)}
+		c.Simulated = &memwall.Simulated{TTFT: spreadPercentiles(r), TPOT: spreadPercentiles(r),
+			Low: &memwall.Edge{TPOT: spreadPercentiles(r)}, High: &memwall.Edge{TTFT: spreadPercentiles(r)}}
 		for j := range r.IntN(9) {
-			c.Fleet.Curve = append(c.Fleet.Curve, memwall.CurvePoint{Share: float64(j) / 4, TTFT: spreadPercentiles(r), TPOT: spreadPercentiles(r), Met: r.IntN(2) == 0})
+			c.Fleet.Curve = append(c.Fleet.Curve, memwall.CurvePoint{Share: float64(j) / 4, TTFT: spreadPercentiles(r),
+				TPOT: spreadPercentiles(r), Met: r.IntN(2) == 0})
 		}
 		if r.IntN(3) == 0 {
 			a.Pareto = append(a.Pareto, i)

@@ -7,7 +7,8 @@ import (
 
 // checkMarks are the marks of outcomes.
 var checkMarks = map[check.Outcome]term.Mark{
-	check.Holds: {Sign: '✓', Word: "", Ink: term.Bold}, check.Fails: {Sign: '✗', Word: "", Ink: term.InkBad}, check.Unknown: {Sign: '?', Word: "", Ink: term.InkUnknown}, check.Unanswered: {Sign: '✗', Word: "", Ink: term.InkBad},
+	check.Holds: {Sign: '✓', Word: "", Ink: term.Bold}, check.Fails: {Sign: '✗', Word: "", Ink: term.InkBad},
+	check.Unknown: {Sign: '?', Word: "", Ink: term.InkUnknown}, check.Unanswered: {Sign: '✗', Word: "", Ink: term.InkBad},
 }
 
 // Check draws a run over a repository's plans, and what changed since its base.
@@ -39,7 +40,8 @@ func writeSinceBase(p *term.Page, r *check.Run) {
 		return
 	}
 	p.Blank()
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Right, term.Left, term.Left}, Most: map[int]int{0: 20, 3: 16, 5: 16}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Right, term.Left, term.Left},
+		Most: map[int]int{0: 20, 3: 16, 5: 16}}
 	for i := range r.Plans {
 		q := &r.Plans[i]
 		name := q.Name

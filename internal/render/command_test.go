@@ -11,10 +11,12 @@ import (
 
 // TestScriptLines: a command with a file before it is shown so that it can be pasted: the file stands as it is.
 func TestScriptLines(t *testing.T) {
-	const script = "cat > Modelfile <<'EOF'\nFROM a model.gguf\nPARAMETER num_ctx 8192\nEOF\nOLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=1 OLLAMA_FLASH_ATTENTION=1 ollama serve &\nollama create a -f Modelfile"
+	const script = "cat > Modelfile <<'EOF'\nFROM a model.gguf\nPARAMETER num_ctx 8192\nEOF\nOLLAMA_CONTEXT_LENGTH=8192 " +
+		"OLLAMA_NUM_PARALLEL=1 OLLAMA_FLASH_ATTENTION=1 ollama serve &\nollama create a -f Modelfile"
 	want := []string{
 		"cat > Modelfile <<'EOF'", "FROM a model.gguf", "PARAMETER num_ctx 8192", "EOF",
-		"OLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=1 \\", "    OLLAMA_FLASH_ATTENTION=1 ollama serve &", "ollama create a -f Modelfile",
+		"OLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=1 \\", "    OLLAMA_FLASH_ATTENTION=1 ollama serve &",
+		"ollama create a -f Modelfile",
 	}
 	if got := commandLines(script, 60); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
@@ -30,7 +32,8 @@ func FuzzCommandLines(f *testing.F) {
 	f.Add("llama-server -m 'a b.gguf' -c 4096", 60)
 	f.Fuzz(func(t *testing.T, command string, width int) {
 		first, _, _ := strings.Cut(command, " ")
-		if width < term.MinWidth || width > term.MaxWidth || !utf8.ValidString(command) || strings.ContainsAny(command, "\\\n\t") || strings.Contains(first, "(") {
+		if width < term.MinWidth || width > term.MaxWidth || !utf8.ValidString(command) || strings.ContainsAny(command, "\\\n\t") ||
+			strings.Contains(first, "(") {
 			return
 		}
 		shell := strings.ReplaceAll(strings.Join(commandLines(command, width), "\n"), "\\\n", "")

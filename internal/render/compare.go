@@ -57,7 +57,8 @@ func writeCompareHead(p *term.Page, a *memwall.Answer) {
 	words := fmt.Sprintf("%d of %s equal to the last printed digit", equal, term.Plural(int64(both), "figure", "figures"))
 	switch {
 	case both == 0:
-		words = "nothing to compare with: " + term.Plural(int64(len(a.Compare)), "figure", "figures") + " of the " + cmp.Or(tellers[a.ComparedWith], "log") + " alone"
+		words = "nothing to compare with: " + term.Plural(int64(len(a.Compare)), "figure", "figures") + " of the " +
+			cmp.Or(tellers[a.ComparedWith], "log") + " alone"
 	case ran:
 		words = fmt.Sprintf("%d of %s inside memwall's bands", inside, term.Plural(int64(both), "figure", "figures"))
 	case within > 0:
@@ -78,18 +79,22 @@ func unitsOf(lines []memwall.Line) (out []string) {
 }
 
 // tellers are what the measured figures are of.
-var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics", "memory_snapshot": "snapshot"}
+var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics",
+	"memory_snapshot": "snapshot"}
 
 // columnOf is the head of the measured figures.
-var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch", "memory_snapshot": "held"}
+var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch",
+	"memory_snapshot": "held"}
 
 func writeCompareTable(p *term.Page, lines []memwall.Line, u, with string) {
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: 34}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left}, Remark: true,
+		Most: map[int]int{0: 34}}
 	head := u
 	if head == "" {
 		head = "figures"
 	}
-	tb.Row(term.Say(head, term.Dim), term.Say(cmp.Or(columnOf[with], "log"), term.Dim), term.Say("ours", term.Dim), term.Say("off", term.Dim), term.Say(""))
+	tb.Row(term.Say(head, term.Dim), term.Say(cmp.Or(columnOf[with], "log"), term.Dim), term.Say("ours", term.Dim),
+		term.Say("off", term.Dim), term.Say(""))
 	for i := range lines {
 		if l := &lines[i]; l.Printed != nil && l.Unit == u {
 			writeCompared(tb, l)

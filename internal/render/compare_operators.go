@@ -25,12 +25,14 @@ func writeOperators(p *term.Page, rows []memwall.OperatorLine) {
 		all += longest(&rows[i])
 	}
 	both := slices.ContainsFunc(rows, func(r memwall.OperatorLine) bool { return r.Ours != nil })
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right, term.Left}, Remark: true, Most: map[int]int{0: 28}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right,
+		term.Left}, Remark: true, Most: map[int]int{0: 28}}
 	ours, ratio := "ours", "ratio"
 	if !both {
 		ours, ratio = "", ""
 	}
-	tb.Row(term.Say("operators, ms a step", term.Dim), term.Say("calls", term.Dim), term.Say("trace", term.Dim), term.Say(ours, term.Dim), term.Say(ratio, term.Dim), term.Say("TFLOP/s", term.Dim), term.Say("peak", term.Dim), term.Say(""))
+	tb.Row(term.Say("operators, ms a step", term.Dim), term.Say("calls", term.Dim), term.Say("trace", term.Dim), term.Say(ours, term.Dim),
+		term.Say(ratio, term.Dim), term.Say("TFLOP/s", term.Dim), term.Say("peak", term.Dim), term.Say(""))
 	shown := 0
 	for i := range rows {
 		if r := &rows[i]; longest(r) >= leastOfAll*all && shown < mostOperators {

@@ -27,7 +27,8 @@ func Diagnose(a *memwall.Answer, all bool, st term.Style) string {
 func writeDiagnosed(p *term.Page, a *memwall.Answer) {
 	if a.Diagnosed.Kind == diagnose.None {
 		p.Opening(term.Say("✓ ", term.Bold), term.Say("no message of memory that ran out", term.Bold))
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", term.Plural(int64(a.Diagnosed.Lines), "line", "lines"))))
+		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md",
+			term.Plural(int64(a.Diagnosed.Lines), "line", "lines"))))
 		return
 	}
 	writeDiagnosis(p, a)
@@ -103,25 +104,41 @@ func fixed(f *memwall.Fix) term.Text {
 
 // titles of kinds.
 var failures = map[diagnose.Kind]string{
-	diagnose.DeviceMemory: "ran out of memory", diagnose.AllocationLimit: "asked for a larger buffer than the driver gives", diagnose.KVCacheTooSmall: "has too little room for the KV cache",
-	diagnose.BudgetAboveFree: "counts on more memory than is free", diagnose.HostMemory: "ran out of host memory", diagnose.HostKilled: "was killed: the host ran out of memory", diagnose.ContainerLimit: "was killed at the memory limit of its container",
-	diagnose.Killed: "was killed by signal 9", diagnose.PinnedMemory: "got no page-locked memory", diagnose.SharedMemory: "ran out of shared memory (/dev/shm)", diagnose.Collectives: "found no room for NCCL's buffers",
-	diagnose.KVCacheFull: "has a full KV cache and goes on", diagnose.MemoryPressure: "is almost out of device memory and goes on", diagnose.Growth: "keeps taking more memory",
-	diagnose.KernelResources: "asks too much of a single processor: not a lack of memory", diagnose.ContextLength: "refused a request that is too long: not a lack of memory", diagnose.DiskFull: "found the disk full: not a lack of memory",
-	diagnose.LockLimit: "may not lock memory: not a lack of it", diagnose.WorkspaceSize: "has a buffer that is too small: not a lack of memory", diagnose.FixedPool: "filled a pool of its own: not a lack of memory", diagnose.BadAccess: "reached outside of its memory: not a lack of it",
-	diagnose.Disturbed: "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library", diagnose.Unscheduled: "found no node for a pod: not a lack of memory",
+	diagnose.DeviceMemory: "ran out of memory", diagnose.AllocationLimit: "asked for a larger buffer than the driver gives",
+	diagnose.KVCacheTooSmall: "has too little room for the KV cache",
+	diagnose.BudgetAboveFree: "counts on more memory than is free", diagnose.HostMemory: "ran out of host memory",
+	diagnose.HostKilled:     "was killed: the host ran out of memory",
+	diagnose.ContainerLimit: "was killed at the memory limit of its container",
+	diagnose.Killed:         "was killed by signal 9", diagnose.PinnedMemory: "got no page-locked memory",
+	diagnose.SharedMemory: "ran out of shared memory (/dev/shm)", diagnose.Collectives: "found no room for NCCL's buffers",
+	diagnose.KVCacheFull: "has a full KV cache and goes on", diagnose.MemoryPressure: "is almost out of device memory and goes on",
+	diagnose.Growth:          "keeps taking more memory",
+	diagnose.KernelResources: "asks too much of a single processor: not a lack of memory",
+	diagnose.ContextLength:   "refused a request that is too long: not a lack of memory",
+	diagnose.DiskFull:        "found the disk full: not a lack of memory",
+	diagnose.LockLimit:       "may not lock memory: not a lack of it",
+	diagnose.WorkspaceSize:   "has a buffer that is too small: not a lack of memory",
+	diagnose.FixedPool:       "filled a pool of its own: not a lack of memory",
+	diagnose.BadAccess:       "reached outside of its memory: not a lack of it",
+	diagnose.Disturbed:       "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library",
+	diagnose.Unscheduled: "found no node for a pod: not a lack of memory",
 }
 
 // EngineTitles are names as people write them.
 var EngineTitles = map[string]string{
-	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tgi": "TGI", "ollama": "Ollama", "deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
-	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow", "neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle", "onnxruntime": "ONNX Runtime", "slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "lmdeploy": "LMDeploy", "exllamav2": "ExLlamaV2", "": "A program",
+	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tgi": "TGI", "ollama": "Ollama",
+	"deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
+	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow",
+	"neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle",
+	"onnxruntime": "ONNX Runtime", "slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "lmdeploy": "LMDeploy",
+	"exllamav2": "ExLlamaV2", "": "A program",
 }
 
 // drivers are what ran out for programs that run on PyTorch.
 var (
 	drivers = map[string]string{"cuda": "CUDA", "hip": "HIP", "xpu": "XPU", "npu": "NPU", "mps": "MPS"}
-	onTorch = map[string]bool{"transformers": true, "fsdp": true, "deepspeed": true, "megatron": true, "torchtune": true, "torchtitan": true, "axolotl": true, "unsloth": true, "llama-factory": true}
+	onTorch = map[string]bool{"transformers": true, "fsdp": true, "deepspeed": true, "megatron": true, "torchtune": true,
+		"torchtitan": true, "axolotl": true, "unsloth": true, "llama-factory": true}
 )
 
 // failed is the first line: what ran out, how much, where.
@@ -130,14 +147,18 @@ func failed(a *memwall.Answer) string {
 	if !ok {
 		name = a.Diagnosed.Engine
 	}
-	if driver := drivers[a.Diagnosed.Backend]; driver != "" && a.Diagnosed.Kind == diagnose.DeviceMemory && (onTorch[a.Diagnosed.Engine] || a.Diagnosed.Engine == "pytorch") {
+	if driver := drivers[a.Diagnosed.Backend]; driver != "" && a.Diagnosed.Kind == diagnose.DeviceMemory &&
+		(onTorch[a.Diagnosed.Engine] || a.Diagnosed.Engine == "pytorch") {
 		name = driver
 	}
 	s := name + " " + failures[a.Diagnosed.Kind]
 	if a.Diagnosed.Engine == "slurm" && a.Diagnosed.Kind == diagnose.ContainerLimit {
 		s = name + " was killed at its memory limit"
 	}
-	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass", diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture", diagnose.Profiling: "its profile run", diagnose.Attention: "attention", diagnose.Sampler: "the sampler"}[a.Diagnosed.Place]; w != "" && a.Diagnosed.Kind == diagnose.DeviceMemory {
+	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass",
+		diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture",
+		diagnose.Profiling: "its profile run", diagnose.Attention: "attention",
+		diagnose.Sampler: "the sampler"}[a.Diagnosed.Place]; w != "" && a.Diagnosed.Kind == diagnose.DeviceMemory {
 		s += " in " + w
 	}
 	var figures []string
@@ -168,7 +189,10 @@ func writeFailure(p *term.Page, a *memwall.Answer) {
 	for _, f := range []struct {
 		name string
 		b    *unit.Bytes
-	}{{"asked for", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short}, {"held by the program", a.Diagnosed.Allocated}, {"kept without use", a.Diagnosed.Unallocated}, {"all of the process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit}, {"the device", a.Diagnosed.Total}} {
+	}{{"asked for", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short},
+		{"held by the program", a.Diagnosed.Allocated}, {"kept without use", a.Diagnosed.Unallocated},
+		{"all of the process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit},
+		{"the device", a.Diagnosed.Total}} {
 		if f.b != nil {
 			n++
 			tb.Row(term.Say(f.name), term.Say(unit.Fixed(f.b.GiB(), 2)))
@@ -251,7 +275,9 @@ func writeGrowing(p *term.Page, a *memwall.Answer) {
 	}
 	p.Blank()
 	for _, g := range a.Diagnosed.Grows {
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples), g.Each)))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples),
+				g.Each)))
 	}
 	p.Line(term.Pad(term.Gap), term.Say("what gives it back, and what does not", term.Dim))
 	for i := range a.Diagnosed.Frees {

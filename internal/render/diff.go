@@ -16,8 +16,10 @@ func Diff(a *memwall.Answer, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a}
 	d := a.Diff
 	s.page.Para(term.Join(term.Say("B over A", term.Bold), term.Say("   ")), term.Say(strings.Join(buys(d), ", "), term.Bold))
-	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("A  ", term.Dim)), term.Say(term.MarkOf(d.A.Verdict).Word+": "+strings.Join(asked(d.A), " · "), term.Dim))
-	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("B  ", term.Dim)), term.Say(term.MarkOf(d.B.Verdict).Word+": "+strings.Join(changes(d), " · "), term.Dim))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("A  ", term.Dim)),
+		term.Say(term.MarkOf(d.A.Verdict).Word+": "+strings.Join(asked(d.A), " · "), term.Dim))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("B  ", term.Dim)),
+		term.Say(term.MarkOf(d.B.Verdict).Word+": "+strings.Join(changes(d), " · "), term.Dim))
 	s.diffTable(d)
 	s.page.Blank()
 	s.a = d.B
@@ -110,10 +112,12 @@ func (s *screen) diffTable(d *memwall.Diff) {
 		if it.ID == "pool_unused" {
 			continue
 		}
-		tb.Row(term.Say(itemWords.Replace(it.ID)), term.Say(term.GiB(it.A, 2)), term.Say(term.GiB(it.B, 2)), term.Say(signed(it.Change), term.Dim))
+		tb.Row(term.Say(itemWords.Replace(it.ID)), term.Say(term.GiB(it.A, 2)), term.Say(term.GiB(it.B, 2)),
+			term.Say(signed(it.Change), term.Dim))
 	}
 	row := func(name string, it *memwall.ItemDiff, look term.Ink) {
-		tb.Row(term.Say(name, look), term.Say(term.GiB(it.A, 2), look), term.Say(term.GiB(it.B, 2), look), term.Say(signed(it.Change), term.Dim))
+		tb.Row(term.Say(name, look), term.Say(term.GiB(it.A, 2), look), term.Say(term.GiB(it.B, 2), look),
+			term.Say(signed(it.Change), term.Dim))
 	}
 	row("needed", &d.Needed, term.Bold)
 	if d.A.Devices[0].Usable > 0 && d.B.Devices[0].Usable > 0 {
@@ -141,7 +145,8 @@ func (s *screen) diffRates(d *memwall.Diff) {
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
 		s.rate(tb, "decode, tok/s", rated{x.Decode, x.DecodeLow, x.DecodeHigh}, rated{y.Decode, y.DecodeLow, y.DecodeHigh}, d.DecodeRatio)
 		s.rate(tb, "first token, ms", rated{x.TTFT, x.TTFTLow, x.TTFTHigh}, rated{y.TTFT, y.TTFTLow, y.TTFTHigh}, d.FirstRatio)
-		s.rate(tb, "$ per million", rated{x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh}, rated{y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh}, d.CostRatio)
+		s.rate(tb, "$ per million", rated{x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh},
+			rated{y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh}, d.CostRatio)
 	}
 	if len(tb.Rows) > 0 {
 		s.page.Blank()

@@ -25,7 +25,8 @@ func places(a *memwall.Answer) (out []place) {
 		at := fmt.Sprintf("/devices/%d", i)
 		out = append(out, itemPlaces(a.Devices[i].Ledger, at+"/ledger")...)
 		out = append(out, itemPlaces(a.Devices[i].Beside, at+"/beside")...)
-		out = append(out, place{at + "/needed_bytes", "needed", "needed"}, place{at + "/usable_bytes", "usable", "may use"}, place{at + "/capacity_bytes", "capacity", "capacity"})
+		out = append(out, place{at + "/needed_bytes", "needed", "needed"}, place{at + "/usable_bytes", "usable", "may use"},
+			place{at + "/capacity_bytes", "capacity", "capacity"})
 	}
 	if a.Host != nil {
 		out = append(out, itemPlaces(a.Host.Ledger, "/host/ledger")...)
@@ -41,8 +42,10 @@ func places(a *memwall.Answer) (out []place) {
 
 // speedPlaces are the lines of the speed block, under the words that it shows.
 var speedPlaces = []place{
-	{"/speed/decode_tokens_per_s", "decode", "decode"}, {"/speed/total_tokens_per_s", "together", "together"}, {"/speed/tpot_ms", "tpot", "time of a token"},
-	{"/speed/prefill_tokens_per_s", "prefill", "prefill"}, {"/speed/ttft_ms", "first", "first token"}, {"/speed/joules_per_token", "energy", "energy"},
+	{"/speed/decode_tokens_per_s", "decode", "decode"}, {"/speed/total_tokens_per_s", "together", "together"},
+	{"/speed/tpot_ms", "tpot", "time of a token"},
+	{"/speed/prefill_tokens_per_s", "prefill", "prefill"}, {"/speed/ttft_ms", "first", "first token"},
+	{"/speed/joules_per_token", "energy", "energy"},
 	{"/speed/usd_per_million_tokens", "cost", "cost"},
 }
 
@@ -114,7 +117,8 @@ func (s *screen) explainAll() {
 func (s *screen) otherNumbers(seen map[string]bool) {
 	by := map[string][]string{}
 	for at, e := range s.a.Explain {
-		edge := strings.HasSuffix(at, "/low_bytes") || strings.HasSuffix(at, "/high_bytes") || strings.HasSuffix(at, "_low") || strings.HasSuffix(at, "_high")
+		edge := strings.HasSuffix(at, "/low_bytes") || strings.HasSuffix(at, "/high_bytes") || strings.HasSuffix(at, "_low") ||
+			strings.HasSuffix(at, "_high")
 		if !seen[at] && !edge {
 			by[e.Source] = append(by[e.Source], at)
 		}
@@ -145,7 +149,8 @@ func (s *screen) explain(at, id string) {
 		s.page.Add(tb)
 	}
 	if e.Low != e.Value || e.High != e.Value {
-		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("band", term.Dim), term.Pad(7)), term.Say(sized(e.Low, e.Unit)+" to "+sized(e.High, e.Unit)+", 90 %"))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("band", term.Dim), term.Pad(7)),
+			term.Say(sized(e.Low, e.Unit)+" to "+sized(e.High, e.Unit)+", 90 %"))
 	}
 	if e.Source != "" {
 		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("rule", term.Dim), term.Pad(7)), term.Say(e.Source, term.Dim))
@@ -165,7 +170,8 @@ func (s *screen) explainHead(at, id string, e *memwall.Explain) {
 		value += " " + e.Unit
 	}
 	head = term.Shorten(head, max(20, s.page.Style.Cells()-term.Cells(value)-16), s.page.Ellipsis())
-	writeDropTo(s.page, term.Join(term.Pad(term.Gap), term.Say(head, term.Bold)), term.Join(term.Say(value, term.Bold), term.Pad(term.Gap), term.Say(e.Basis.String(), term.Dim)))
+	writeDropTo(s.page, term.Join(term.Pad(term.Gap), term.Say(head, term.Bold)),
+		term.Join(term.Say(value, term.Bold), term.Pad(term.Gap), term.Say(e.Basis.String(), term.Dim)))
 }
 
 // writeDropTo writes two texts on one line, or the second below when there is no room.

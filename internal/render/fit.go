@@ -94,7 +94,8 @@ func (s *screen) ranks() {
 			names[i] = term.Join(names[i], term.Pad(term.Gap), term.Say(d.Name, term.Dim))
 		}
 		n := term.Needed(d)
-		values[i] = term.Join(term.Say(least1(d)+term.GiB(n.Mid, n.Decimals())), term.Say(" of "+term.GiB(d.Usable, n.Decimals()), term.Dim))
+		values[i] = term.Join(term.Say(least1(d)+term.GiB(n.Mid, n.Decimals())),
+			term.Say(" of "+term.GiB(d.Usable, n.Decimals()), term.Dim))
 	}
 	for _, list := range [][]term.Text{names, values} {
 		for i := range list {
@@ -117,7 +118,8 @@ func (s *screen) ranks() {
 		line = term.Join(line, values[i])
 		s.page.Line(line)
 		if i == 0 && len(s.a.Devices) > len(shown) {
-			s.page.Line(term.Pad(term.Gap), term.Say(term.Plural(int64(len(s.a.Devices)-2), "group", "groups")+" of ranks between", term.Dim))
+			s.page.Line(term.Pad(term.Gap), term.Say(term.Plural(int64(len(s.a.Devices)-2), "group", "groups")+" of ranks between",
+				term.Dim))
 		}
 	}
 	s.page.Line(term.Pad(term.Gap), term.Say(RankName(&shown[0])+" decides: least room. GiB each.", term.Dim))
@@ -184,10 +186,12 @@ func (s *screen) fitsOn() {
 	if len(s.a.FitsOn) == 0 {
 		return
 	}
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: max(20, s.page.Style.Cells()-46)}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Left}, Remark: true,
+		Most: map[int]int{0: max(20, s.page.Style.Cells()-46)}}
 	tb.Row(term.Say("fits on", term.Bold), term.Say("GiB each", term.Dim), term.Say("may use", term.Dim), nil)
 	for _, f := range s.a.FitsOn {
-		tb.Row(term.Say(term.Counted(f.Devices, f.Name)), term.Say(term.GiB(f.Needed, 1)), term.Say(term.GiB(f.Usable, 1)), term.Say("--on "+on(&f), term.Dim))
+		tb.Row(term.Say(term.Counted(f.Devices, f.Name)), term.Say(term.GiB(f.Needed, 1)), term.Say(term.GiB(f.Usable, 1)),
+			term.Say("--on "+on(&f), term.Dim))
 	}
 	s.page.Blank()
 	s.page.Add(tb)
@@ -214,7 +218,8 @@ func (s *screen) suggestions() {
 		return
 	}
 	timed := s.page.Style.Cells() >= term.Narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true, Most: map[int]int{0: s.page.Style.Cells() * 9 / 20}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
+		Most: map[int]int{0: s.page.Style.Cells() * 9 / 20}}
 	row := func(change, saves, then, speed, flags term.Text) {
 		cells := []term.Text{change, saves, then, speed, flags}
 		if !timed {
@@ -228,7 +233,8 @@ func (s *screen) suggestions() {
 	row(term.Say("change", term.Bold), term.Say("saves GiB", term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
 		m := term.MarkOf(c.Verdict)
-		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(times(c.Speed)), term.Say(patchFlags(&c), term.Dim))
+		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(times(c.Speed)),
+			term.Say(patchFlags(&c), term.Dim))
 	}
 	s.page.Blank()
 	s.page.Add(tb)

@@ -59,18 +59,21 @@ func unknownPart(t testing.TB) *memwall.Answer {
 		}
 	}
 	a.Model = &memwall.ModelInfo{ID: "a-model-whose-file-has-a-name-that-goes-on-and-on-for-longer-than-anybody-likes.gguf"}
-	a.Notes = append(a.Notes, memwall.Note{Code: "unknown_architecture", Severity: "warn", Text: "no family reads the architecture \"new\x1b[31mone\": weights are exact, caches unknown"})
+	a.Notes = append(a.Notes, memwall.Note{Code: "unknown_architecture", Severity: "warn",
+		Text: "no family reads the architecture \"new\x1b[31mone\": weights are exact, caches unknown"})
 	return a
 }
 
 func withHost(t testing.TB) *memwall.Answer {
 	a := answer(t, "fits")
 	const weights, ring, logits = 417 * unit.MiB, 8 * unit.GiB, 600 * unit.KiB
-	a.Host = &memwall.Memory{Capacity: 62 * unit.GiB, Needed: weights + logits, NeededLow: weights + logits, NeededHigh: weights + logits + ring, Ledger: []memwall.Item{
-		{ID: "weights", Name: "token embedding", Bytes: weights, Low: weights, High: weights, Place: ledger.Mapped},
-		{ID: "prompt_cache", Name: "prompts of idle slots, up to --cache-ram", Low: 0, High: ring, Basis: ledger.Assumed, Place: ledger.Host, Source: "at most --cache-ram"},
-		{ID: "output", Name: "output", Bytes: logits, Low: logits, High: logits, Place: ledger.Pinned},
-	}}
+	a.Host = &memwall.Memory{Capacity: 62 * unit.GiB, Needed: weights + logits, NeededLow: weights + logits,
+		NeededHigh: weights + logits + ring, Ledger: []memwall.Item{
+			{ID: "weights", Name: "token embedding", Bytes: weights, Low: weights, High: weights, Place: ledger.Mapped},
+			{ID: "prompt_cache", Name: "prompts of idle slots, up to --cache-ram", Low: 0, High: ring, Basis: ledger.Assumed,
+				Place: ledger.Host, Source: "at most --cache-ram"},
+			{ID: "output", Name: "output", Bytes: logits, Low: logits, High: logits, Place: ledger.Pinned},
+		}}
 	a.Also = []*memwall.Answer{answer(t, "tight"), {Error: &memwall.Error{Message: `no model called "lama"`}}}
 	return a
 }
@@ -165,9 +168,11 @@ func troubled(t testing.TB) *live.Picture {
 	}
 	first := 0
 	p.Finding = live.Finding{Code: live.MoreThanSaid, Device: &first}
-	p.Engines = append(p.Engines, live.EngineView{Engine: live.Engine{PID: 9, Name: "ollama", Model: "a-model-with-a-long-name:8b"}, Unsaid: "remote"})
+	p.Engines = append(p.Engines, live.EngineView{Engine: live.Engine{PID: 9, Name: "ollama", Model: "a-model-with-a-long-name:8b"},
+		Unsaid: "remote"})
 	p.Cost, p.Recording = nil, "a-file-with-a-very-long-name-of-its-own.db"
-	for _, text := range []string{"nvidia-smi: has said nothing for 12s", "http://127.0.0.1:8001/metrics: the page holds no metric: is this the address of /metrics?", "three", "four\x1b[31m"} {
+	for _, text := range []string{"nvidia-smi: has said nothing for 12s",
+		"http://127.0.0.1:8001/metrics: the page holds no metric: is this the address of /metrics?", "three", "four\x1b[31m"} {
 		p.Notes = append(p.Notes, memwall.Note{Severity: "warn", Text: text})
 	}
 	return p
@@ -254,9 +259,10 @@ func screens(t testing.TB) map[string]func(term.Style) string {
 		"devices":         func(st term.Style) string { return cards.Devices(devices.Devices, devices.Nodes, "h1", st) },
 		"node":            func(st term.Style) string { return cards.Node(read[card.Node](t, "cards/node"), st) },
 		"watch-leak":      watched(t, "watch-leak", tui.WatchOptions{}),
-		"watch-said":      watched(t, "watch-said", tui.WatchOptions{Keys: "q quit   e explain   r record   ? help", Rows: 24, Every: time.Second}),
-		"watch-explain":   watched(t, "watch-said", tui.WatchOptions{Explain: true, Notes: true}),
-		"watch-help":      watched(t, "watch-leak", tui.WatchOptions{Help: true}),
+		"watch-said": watched(t, "watch-said",
+			tui.WatchOptions{Keys: "q quit   e explain   r record   ? help", Rows: 24, Every: time.Second}),
+		"watch-explain": watched(t, "watch-said", tui.WatchOptions{Explain: true, Notes: true}),
+		"watch-help":    watched(t, "watch-leak", tui.WatchOptions{Help: true}),
 		"watch-report": func(st term.Style) string {
 			return tui.WatchReport(read[live.Report](t, "answers/watch-report"), "day.db", st)
 		},
@@ -354,19 +360,25 @@ func modelRows(t testing.TB) []card.ModelRow {
 	return rows
 }
 
-var welcome = &cards.Welcome{Lines: []string{"What it is.", "How sure it is.", "Where to look on."}, Examples: []string{"memwall fit llama-3.1-8b --on rtx-4090"}, Machine: "2xrtx-4090"}
+var welcome = &cards.Welcome{Lines: []string{"What it is.", "How sure it is.", "Where to look on."},
+	Examples: []string{"memwall fit llama-3.1-8b --on rtx-4090"}, Machine: "2xrtx-4090"}
 
-var help = &cards.Help{Use: "memwall fit MODEL", Short: "does it fit, and where does every byte go", Long: "MODEL is a catalog id or a file.", Examples: []string{"memwall fit llama-3.1-8b"},
-	Groups: []cards.HelpGroup{{Name: "what and where", Rows: [][2]string{{"--on HARDWARE", "device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"}, {"--ctx TOKENS", "tokens that one sequence may hold"}}}, {Name: "empty"}}}
+var help = &cards.Help{Use: "memwall fit MODEL", Short: "does it fit, and where does every byte go",
+	Long: "MODEL is a catalog id or a file.", Examples: []string{"memwall fit llama-3.1-8b"},
+	Groups: []cards.HelpGroup{{Name: "what and where",
+		Rows: [][2]string{{"--on HARDWARE", "device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"},
+			{"--ctx TOKENS", "tokens that one sequence may hold"}}}, {Name: "empty"}}}
 
 // errorsOf draws errors of every shape, those of UX.md among them.
 func errorsOf(st term.Style) string {
 	var b strings.Builder
 	for _, e := range []memwall.Error{
-		{Message: "tp = 3 does not divide the 64 attention heads of llama-3.1-70b", Hint: "--tp 2 (the third GPU idle), or --on 4xh100 --tp 4"},
+		{Message: "tp = 3 does not divide the 64 attention heads of llama-3.1-70b",
+			Hint: "--tp 2 (the third GPU idle), or --on 4xh100 --tp 4"},
 		{Message: `no model called "lama-3.1-70b"`, Hint: "did you mean: llama-3.1-70b, llama-3-70b, llama-3.1-8b"},
 		{Message: `hardware "rtx-4091" is not in the catalog`, Hint: "did you mean rtx-4090?"},
-		{Message: "m.gguf, byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB", Hint: "the file is damaged or cut short; fetch it again"},
+		{Message: "m.gguf, byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB",
+			Hint: "the file is damaged or cut short; fetch it again"},
 		{Message: "nothing can be said"},
 	} {
 		b.WriteString(render.Error(&e, st))
@@ -389,7 +401,9 @@ var looked = []struct {
 	{"80-ascii", term.Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true, "lesson": true, "study": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true,
+	"errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true,
+	"sim": true, "sim-grows": true, "lesson": true, "study": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {

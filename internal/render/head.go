@@ -34,7 +34,8 @@ func writeHeadline(p *term.Page, a *memwall.Answer) {
 
 // sibling is a smaller model of the line that the plan holds, with its speed and both scores.
 func sibling(a *memwall.Answer, s *memwall.Sibling) term.Text {
-	x := term.Join(term.Say("Smaller and fits: "), term.Say(s.Name+" "+s.Weights, term.Bold), term.Say(", "+term.GiB(s.Headroom, 1)+" GiB free"))
+	x := term.Join(term.Say("Smaller and fits: "), term.Say(s.Name+" "+s.Weights, term.Bold),
+		term.Say(", "+term.GiB(s.Headroom, 1)+" GiB free"))
 	if s.Decode != nil {
 		x = term.Join(x, term.Say(", "+term.Significant(*s.Decode, 2)+" tok/s"))
 	}
@@ -259,7 +260,8 @@ func cures(a *memwall.Answer) []string {
 // waiting is ". Starts, holds 6 of 64 users, others wait": an engine that shares out a pool refuses nobody.
 func waiting(a *memwall.Answer) string {
 	k := a.KV
-	if a.Verdict != memwall.DoesNotFit || hostLacks(a) || k == nil || k.Blocks == 0 || k.MaxSequences == nil || *k.MaxSequences < 1 || *k.MaxSequences >= int64(a.Plan.Sequences) {
+	if a.Verdict != memwall.DoesNotFit || hostLacks(a) || k == nil || k.Blocks == 0 || k.MaxSequences == nil || *k.MaxSequences < 1 ||
+		*k.MaxSequences >= int64(a.Plan.Sequences) {
 		return ""
 	}
 	return fmt.Sprintf(". Starts, holds %s of %s users, others wait", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))
@@ -272,7 +274,8 @@ func mends(a *memwall.Answer) []string {
 		if t != nil && a.Verdict == memwall.DoesNotFit && t == &a.Suggestions[0] && replaces(s) && !replaces(t) {
 			return []string{". Tight with " + briefFlags(t) + ", fits with " + briefFlags(s), ". Tight with " + briefFlags(t)}
 		}
-		return []string{". Fits with " + s.Change + slow + ": " + briefFlags(s), ". Fits with " + briefFlags(s) + slow, ". Fits with " + briefFlags(s)}
+		return []string{". Fits with " + s.Change + slow + ": " + briefFlags(s), ". Fits with " + briefFlags(s) + slow,
+			". Fits with " + briefFlags(s)}
 	}
 	if s := firstThat(a, memwall.Tight); s != nil && a.Verdict == memwall.DoesNotFit {
 		return []string{". Tight with " + s.Change + ": " + briefFlags(s), ". Tight with " + briefFlags(s)}
@@ -283,7 +286,8 @@ func mends(a *memwall.Answer) []string {
 	}
 	if len(a.FitsOn) > 0 {
 		f := &a.FitsOn[0]
-		return []string{". Nothing sensible fits here; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f), ". Fits on " + term.Counted(f.Devices, f.Name) + ": --on " + on(f)}
+		return []string{". Nothing sensible fits here; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f),
+			". Fits on " + term.Counted(f.Devices, f.Name) + ": --on " + on(f)}
 	}
 	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 && k.Blocks == 0 {
 		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}

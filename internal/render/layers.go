@@ -12,8 +12,10 @@ func (s *screen) layers() {
 	if len(s.opt.Layers) == 0 {
 		return
 	}
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: 16, 1: 30}}
-	tb.Row(term.Say("layers", term.Bold), term.Say("whole model", term.Dim), term.Say("params", term.Dim), term.Say("MiB each", term.Dim), term.Say("KV KiB", term.Dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right, term.Decimal, term.Decimal, term.Left}, Remark: true,
+		Most: map[int]int{0: 16, 1: 30}}
+	tb.Row(term.Say("layers", term.Bold), term.Say("whole model", term.Dim), term.Say("params", term.Dim), term.Say("MiB each", term.Dim),
+		term.Say("KV KiB", term.Dim), nil)
 	for _, g := range s.opt.Layers {
 		kv := ""
 		if g.KVPerToken > 0 {
@@ -23,11 +25,14 @@ func (s *screen) layers() {
 		if g.Part != "decoder" {
 			where = g.Part + " " + where
 		}
-		tb.Row(term.Say(where), term.Say(kindName(g.Kind, g.Count)), term.Say(term.Brief(g.Parameters)), term.Say(term.Commas(unit.Fixed(g.Weights.MiB(), 2))), term.Say(kv), term.Say(layerRemark(g.Stored, g.KVSpan, g.State), term.Dim))
+		tb.Row(term.Say(where), term.Say(kindName(g.Kind, g.Count)), term.Say(term.Brief(g.Parameters)),
+			term.Say(term.Commas(unit.Fixed(g.Weights.MiB(), 2))), term.Say(kv),
+			term.Say(layerRemark(g.Stored, g.KVSpan, g.State), term.Dim))
 	}
 	s.page.Blank()
 	s.page.Add(tb)
-	s.page.Para(term.Pad(term.Gap), term.Say("KV of one token in one layer. Figures are of the whole model, before it is shared among devices.", term.Dim))
+	s.page.Para(term.Pad(term.Gap), term.Say("KV of one token in one layer. Figures are of the whole model, before it is shared among "+
+		"devices.", term.Dim))
 }
 
 // ranges shows the first runs of layers; the count tells how many there are in all.

@@ -20,12 +20,14 @@ func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func randomDevice(r *rand.Rand) *memwall.Device {
 	d := &memwall.Device{Name: "X", Ranks: "0", Count: 1 + r.Int64N(8)}
-	for _, id := range []string{"weights", "optimizer", "activations", "graphs", "driver", "kv_cache", "draft.kv_cache", "draft.weights", "something"} {
+	for _, id := range []string{"weights", "optimizer", "activations", "graphs", "driver", "kv_cache", "draft.kv_cache", "draft.weights",
+		"something"} {
 		if r.IntN(3) == 0 {
 			continue
 		}
 		b := unit.Bytes(r.Int64N(40 << 30))
-		it := memwall.Item{ID: id, Name: id, Bytes: b, Low: b - b/unit.Bytes(2+r.Int64N(100)), High: b + b/unit.Bytes(2+r.Int64N(100)), Basis: ledger.Basis(r.IntN(5)), Unknown: r.IntN(20) == 0}
+		it := memwall.Item{ID: id, Name: id, Bytes: b, Low: b - b/unit.Bytes(2+r.Int64N(100)), High: b + b/unit.Bytes(2+r.Int64N(100)),
+			Basis: ledger.Basis(r.IntN(5)), Unknown: r.IntN(20) == 0}
 		d.Ledger = append(d.Ledger, it)
 		d.Needed += it.Bytes
 		d.NeededLow += it.Low
@@ -64,7 +66,8 @@ func TestBarFills(t *testing.T) {
 			t.Errorf("nothing is over the limit: %q", s)
 		}
 		for i := range d.Ledger {
-			if glyph := string(term.Looks[term.FamilyFor(d.Ledger[i].ID)].Glyph); d.Ledger[i].Bytes > 0 && !strings.Contains(s, glyph) && d.Headroom >= 0 {
+			if glyph := string(term.Looks[term.FamilyFor(d.Ledger[i].ID)].Glyph); d.Ledger[i].Bytes > 0 && !strings.Contains(s, glyph) &&
+				d.Headroom >= 0 {
 				t.Errorf("no %s in %q", glyph, s)
 			}
 		}
@@ -121,7 +124,8 @@ func TestFormulaLines(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	a := answer(t, "ranks")
-	for name, n := range map[string]int{"kv_cache": 4, "needed": 4, "devices/0/usable_bytes": 1, "/devices/0/usable_bytes": 1, "max_context": 1, "nothing": 0} {
+	for name, n := range map[string]int{"kv_cache": 4, "needed": 4, "devices/0/usable_bytes": 1, "/devices/0/usable_bytes": 1,
+		"max_context": 1, "nothing": 0} {
 		if got := render.Find(a, name); len(got) != n {
 			t.Errorf("Find(%q) = %v, not %d", name, got, n)
 		}

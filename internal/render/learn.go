@@ -19,7 +19,8 @@ func Lessons(list []learn.Topic, st term.Style) string {
 	}
 	p.Add(tb)
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say("memwall learn TOPIC · --model MODEL --on HARDWARE: the same with other numbers · --quiz: questions as in an interview", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("memwall learn TOPIC · --model MODEL --on HARDWARE: the same with other numbers · --quiz: "+
+		"questions as in an interview", term.Dim))
 	return p.String()
 }
 
@@ -42,7 +43,8 @@ func Lesson(l *learn.Lesson, st term.Style) string {
 func writeTry(p *term.Page, list []string) {
 	for i, words := range list {
 		label := []string{"try it", ""}[min(i, 1)]
-		p.Hang(term.Join(term.Pad(term.Gap), term.Say(label, term.Dim), term.Pad(term.LabelCells-term.Cells(label))), term.Gap+term.LabelCells+term.Gap, term.Say(words))
+		p.Hang(term.Join(term.Pad(term.Gap), term.Say(label, term.Dim), term.Pad(term.LabelCells-term.Cells(label))),
+			term.Gap+term.LabelCells+term.Gap, term.Say(words))
 	}
 }
 
@@ -65,7 +67,8 @@ func writeLessonBlock(p *term.Page, b *learn.Block, goesOn bool) {
 	case learn.Law:
 		p.Hang(term.Pad(2*term.Gap), 3*term.Gap, prose(p, b.Text.String()))
 	case learn.Formula:
-		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.Name)), term.Join(term.Say(quantity(b.Formula), term.Bold), term.Pad(term.Gap), term.Say(b.Formula.Basis.String(), term.Dim)))
+		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.Name)),
+			term.Join(term.Say(quantity(b.Formula), term.Bold), term.Pad(term.Gap), term.Say(b.Formula.Basis.String(), term.Dim)))
 		(&screen{page: p}).formula(b.Formula)
 	case learn.Table:
 		writeLessonTable(p, b)
@@ -136,7 +139,8 @@ func writeLessonLedger(p *term.Page, b *learn.Block) {
 	for i := range b.Device.Ledger {
 		it := &b.Device.Ledger[i]
 		f := term.FamilyFor(it.ID)
-		tb.Row(term.Say(string(term.Looks[f].Glyph), term.Looks[f].Ink), term.Say(it.Name), term.Say(term.GiB(it.Bytes, 2)), term.Say(strings.ReplaceAll(it.Life.String(), "_", "-"), term.Dim))
+		tb.Row(term.Say(string(term.Looks[f].Glyph), term.Looks[f].Ink), term.Say(it.Name), term.Say(term.GiB(it.Bytes, 2)),
+			term.Say(strings.ReplaceAll(it.Life.String(), "_", "-"), term.Dim))
 	}
 	p.Blank()
 	p.Add(tb)
@@ -165,7 +169,8 @@ func Question(q *learn.Question, place string, st term.Style) string {
 		p.Hang(term.Pad(2*term.Gap), 3*term.Gap, term.Join(term.Say(string(rune('a'+i))+") ", term.Dim), term.Say(c)))
 	}
 	if len(q.Choices) == 0 {
-		p.Para(term.Pad(term.Gap), term.Say("a number"+wanted(q.Unit)+", right within "+strconv.FormatFloat(100*q.Within, 'g', 3, 64)+" %", term.Dim))
+		p.Para(term.Pad(term.Gap), term.Say("a number"+wanted(q.Unit)+", right within "+strconv.FormatFloat(100*q.Within, 'g', 3, 64)+" %",
+			term.Dim))
 	}
 	return p.String()
 }

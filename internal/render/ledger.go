@@ -37,7 +37,8 @@ func (s *screen) newLedgerTable(head string, items []memwall.Item, sum term.Band
 	h := []term.Text{term.Say(head, term.Bold), term.Say("GiB", term.Dim), term.Say("±", term.Dim), term.Say("basis", term.Dim), nil}
 	if lt.two {
 		lt.Sides = []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left, term.Left}
-		h = []term.Text{term.Say(head, term.Bold), term.Say("GiB", term.Dim), term.Say("+", term.Dim), term.Say("−", term.Dim), term.Say("basis", term.Dim), nil}
+		h = []term.Text{term.Say(head, term.Bold), term.Say("GiB", term.Dim), term.Say("+", term.Dim), term.Say("−", term.Dim),
+			term.Say("basis", term.Dim), nil}
 	}
 	lt.Rows = append(lt.Rows, h)
 	return lt
@@ -177,7 +178,8 @@ func (s *screen) load(id string) string {
 // replacement is what a footnote says of an assumption: where its one input comes from, else its source.
 func (s *screen) replacement(it *memwall.Item, at string) string {
 	for pointer, e := range s.a.Explain {
-		if strings.HasPrefix(pointer, at) && strings.HasSuffix(pointer, "/bytes") && e.Source == it.Source && e.Formula == it.Formula && len(e.Inputs) == 1 {
+		if strings.HasPrefix(pointer, at) && strings.HasSuffix(pointer, "/bytes") && e.Source == it.Source && e.Formula == it.Formula &&
+			len(e.Inputs) == 1 {
 			if o := e.Inputs[0].Origin; o != "" {
 				return term.Capital(o)
 			}
@@ -212,7 +214,8 @@ func (s *screen) poolTokens() string {
 }
 
 var lifeNames = map[ledger.Life]string{
-	ledger.Persistent: "persistent, as long as the model is loaded", ledger.SemiPersistent: "semi-persistent, from request to request", ledger.Ephemeral: "ephemeral, within one step",
+	ledger.Persistent: "persistent, as long as the model is loaded", ledger.SemiPersistent: "semi-persistent, from request to request",
+	ledger.Ephemeral: "ephemeral, within one step",
 }
 
 // byLife writes the table of a device in groups of equal life, each with its sum.
@@ -272,5 +275,6 @@ func (s *screen) host(m *memwall.Memory, head, at string) {
 }
 
 var placeNames = map[ledger.Place]string{
-	ledger.Pinned: "page-locked", ledger.Host: "", ledger.Mapped: "mapped file", ledger.Disk: "disk", ledger.Pool: "pool", ledger.Device: "",
+	ledger.Pinned: "page-locked", ledger.Host: "", ledger.Mapped: "mapped file", ledger.Disk: "disk", ledger.Pool: "pool",
+	ledger.Device: "",
 }

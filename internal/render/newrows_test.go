@@ -30,7 +30,8 @@ func TestRowsAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if got := cards.NewModel(m, term.Style{Width: 80}); !strings.Contains(got, "1,234,567 parameters") || !strings.Contains(got, "to fill in     released") {
+	if got := cards.NewModel(m, term.Style{Width: 80}); !strings.Contains(got, "1,234,567 parameters") ||
+		!strings.Contains(got, "to fill in     released") {
 		t.Error(got)
 	}
 }

@@ -39,7 +39,9 @@ func wordsOf(s string) []string { return strings.Fields(strings.ReplaceAll(s, te
 
 // TestPartsAreTheScreen: what faces are given says what the terminal says, word by word.
 func TestPartsAreTheScreen(t *testing.T) {
-	for _, name := range []string{"sim", "sim-grows", "plan", "plan-fits", "plan-none", "plan-any", "plan-train", "plan-train-cost", "plan-train-none", "goal", "goal-day", "goal-none", "pick", "pick-none", "diagnose-train", "diagnose-ranks", "diagnose-growing", "diagnose-vllm", "diagnose-none", "diagnose-not"} {
+	for _, name := range []string{"sim", "sim-grows", "plan", "plan-fits", "plan-none", "plan-any", "plan-train", "plan-train-cost",
+		"plan-train-none", "goal", "goal-day", "goal-none", "pick", "pick-none", "diagnose-train", "diagnose-ranks", "diagnose-growing",
+		"diagnose-vllm", "diagnose-none", "diagnose-not"} {
 		a := answer(t, name)
 		words := wordsOf(screenOf(a))
 		blocks := render.Parts(a)
@@ -82,7 +84,8 @@ func TestPartsLead(t *testing.T) {
 // TestBesideRows: of plans that fit, the best figures of each column are told; one that does not fit wins nothing.
 func TestBesideRows(t *testing.T) {
 	ask := func(on string) *memwall.Answer {
-		a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on, Plan: plan.Plan{Engine: "vllm", Weights: "bf16"}})
+		a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on,
+			Plan: plan.Plan{Engine: "vllm", Weights: "bf16"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +93,8 @@ func TestBesideRows(t *testing.T) {
 	}
 	fits, less, short := ask("rtx-4090"), ask("h100"), ask("rtx-3060")
 	rows := render.BesideRows([]*memwall.Answer{fits, less, short, nil})
-	if rows[0].Figures[3].Best || !rows[1].Figures[3].Best || !rows[1].Figures[2].Best || rows[2].Figures[3].Best || !rows[2].Figures[3].Aside || rows[3].Name != "" {
+	if rows[0].Figures[3].Best || !rows[1].Figures[3].Best || !rows[1].Figures[2].Best || rows[2].Figures[3].Best ||
+		!rows[2].Figures[3].Aside || rows[3].Name != "" {
 		t.Errorf("%+v", rows)
 	}
 }

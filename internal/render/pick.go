@@ -22,7 +22,8 @@ func Pick(a *memwall.Answer, st term.Style) string {
 func (s *screen) picked() {
 	if len(s.a.Picks) == 0 {
 		m := term.MarkOf(memwall.DoesNotFit)
-		s.page.Opening(term.Say(string(m.Sign)+" no model   ", m.Ink), term.Say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), term.Bold))
+		s.page.Opening(term.Say(string(m.Sign)+" no model   ", m.Ink),
+			term.Say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), term.Bold))
 	} else {
 		s.firstPick()
 		s.picks()
@@ -37,7 +38,8 @@ func (s *screen) firstPick() {
 	if k.Score == nil {
 		rank = "the newest"
 	}
-	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(term.NoBreak+term.NoBreak), term.Say(" "+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
+	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(term.NoBreak+term.NoBreak),
+		term.Say(" "+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
 	s.page.Para(term.Pad(term.Gap), term.Say(s.pickFigures(k)))
 	fastest, longest := s.foremost("fastest"), s.foremost("longest")
 	heads := []struct {
@@ -92,7 +94,8 @@ func (s *screen) picks() {
 	tb.Row(term.Say("model", term.Bold), term.Say("format", term.Dim), term.Say("tok/s", term.Dim))
 	for i := range all {
 		to := &term.Place{Ask: "fit", Patch: PickPatch(&all[i])}
-		tb.Wrapped(0, nameCells(width), term.Say(all[i].Name).LinkTo(to), term.Say(all[i].Weights), term.Say(TokensEach(all[i].Speed)).LinkTo(to))
+		tb.Wrapped(0, nameCells(width), term.Say(all[i].Name).LinkTo(to), term.Say(all[i].Weights),
+			term.Say(TokensEach(all[i].Speed)).LinkTo(to))
 	}
 	tb.Column(1, term.Right, term.Say("score", term.Dim), func(i int) term.Text { return ScoreCell(all[i].Score) })
 	if width >= term.Narrow {

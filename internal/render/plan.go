@@ -89,7 +89,8 @@ func (s *screen) planHead() {
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
 		if b := s.a.Best; b != nil {
-			s.page.Para(term.Pad(term.Gap), term.Join(term.Say(firstOfAny(s.a)+": "), term.Say(b.Change, term.Bold), term.Say(", "+s.buys(b))))
+			s.page.Para(term.Pad(term.Gap), term.Join(term.Say(firstOfAny(s.a)+": "), term.Say(b.Change, term.Bold),
+				term.Say(", "+s.buys(b))))
 		}
 		return
 	}
@@ -185,7 +186,8 @@ func (s *screen) ladder(all bool) {
 		if tb.Picked == 0 && c.Verdict == memwall.Fits {
 			tb.Picked = i + 1
 		}
-		tb.Wrapped(1, s.changeCells(), term.Say(fmt.Sprint(i+1), term.Dim), term.Say(c.Change).LinkTo(&term.Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
+		tb.Wrapped(1, s.changeCells(), term.Say(fmt.Sprint(i+1), term.Dim),
+			term.Say(c.Change).LinkTo(&term.Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
 	}
 	s.rungFigures(tb, shown)
 	s.page.Blank()
@@ -194,7 +196,8 @@ func (s *screen) ladder(all bool) {
 		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
 	}
 	if judged && s.page.Style.Cells() >= term.DefaultWidth {
-		s.page.Para(term.Pad(term.Gap), term.Say("quality: how a published score changes; perplexity is worse where it rises, others where they fall", term.Dim))
+		s.page.Para(term.Pad(term.Gap), term.Say("quality: how a published score changes; perplexity is worse where it rises, others "+
+			"where they fall", term.Dim))
 	}
 }
 
@@ -316,7 +319,8 @@ func (s *screen) machines(all bool) {
 	for i := range shown {
 		c := &shown[i]
 		to := &term.Place{Ask: "fit", Patch: c.Patch}
-		tb.Wrapped(0, s.page.Style.Cells()-22, term.Say(c.Change).LinkTo(to), term.Say(term.GiB(c.Capacity, 0)), term.Say(term.GiB(c.Headroom, 1)).LinkTo(to))
+		tb.Wrapped(0, s.page.Style.Cells()-22, term.Say(c.Change).LinkTo(to), term.Say(term.GiB(c.Capacity, 0)),
+			term.Say(term.GiB(c.Headroom, 1)).LinkTo(to))
 	}
 	if s.page.Style.Cells() >= term.Narrow {
 		tb.Column(3, term.Decimal, term.Say("tok/s", term.Dim), func(i int) term.Text { return term.Say(TokensEach(shown[i].Speed)) })
@@ -344,7 +348,9 @@ func (s *screen) searched() {
 		return
 	}
 	s.page.Blank()
-	s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), term.Dim))
+	s.page.Para(term.Pad(term.Gap),
+		term.Say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))),
+			term.Dim))
 }
 
 // whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.
@@ -398,7 +404,8 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 			users = unit.Count(*w.MaxSequences)
 		}
 		m := term.MarkOf(w.Verdict)
-		tb.Wrapped(0, max(13, width-52), term.Say(w.Change).LinkTo(&term.Place{Ask: "fit", Patch: w.Patch}), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(users))
+		tb.Wrapped(0, max(13, width-52), term.Say(w.Change).LinkTo(&term.Place{Ask: "fit", Patch: w.Patch}),
+			term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(users))
 	}
 	if width >= term.Narrow {
 		tb.Column(1, term.Decimal, term.Say("GiB", term.Dim), func(i int) term.Text { return term.Say(term.GiB(all[i].Needed, 1)) })

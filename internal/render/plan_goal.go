@@ -95,7 +95,8 @@ func (s *screen) boundWords() (out []string) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.by)) {
 			worth, label := timeScale(b.by[name])
-			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, strconv.FormatFloat(b.by[name]/worth, 'g', -1, 64), term.NoBreak, label))
+			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, strconv.FormatFloat(b.by[name]/worth, 'g', -1, 64), term.NoBreak,
+				label))
 		}
 	}
 	if len(assumed) == 2 {
@@ -120,7 +121,8 @@ func (s *screen) goalStopped(all bool) {
 		return
 	}
 	c := &s.a.Candidates[0]
-	s.page.Para(term.Pad(term.Gap), term.Join(term.Say("most promising, estimated: "), term.Say(fleetWords(c), term.Bold), term.Say(", "+dollarsAnHour(c.Fleet))))
+	s.page.Para(term.Pad(term.Gap), term.Join(term.Say("most promising, estimated: "), term.Say(fleetWords(c), term.Bold),
+		term.Say(", "+dollarsAnHour(c.Fleet))))
 	s.fleets(all)
 }
 
@@ -220,7 +222,8 @@ func (s *screen) fleets(all bool) {
 	cells := s.fleetCells()
 	tb.Picked = 1
 	for i := range shown {
-		tb.Wrapped(1, cells, term.Say(s.ranked(i), term.Dim), term.Say(fleetWords(&shown[i])).LinkTo(fleetPlace(&shown[i])), term.Say(secondCell(&shown[i], most)))
+		tb.Wrapped(1, cells, term.Say(s.ranked(i), term.Dim), term.Say(fleetWords(&shown[i])).LinkTo(fleetPlace(&shown[i])),
+			term.Say(secondCell(&shown[i], most)))
 	}
 	s.fleetFigures(tb, shown)
 	s.page.Blank()
@@ -252,8 +255,10 @@ func (s *screen) fleetFigures(tb *term.Table, shown []memwall.Candidate) {
 	if width < term.Narrow {
 		return
 	}
-	tb.Column(3, term.Decimal, term.Say("first p99", term.Dim), func(i int) term.Text { return term.Say(p99(&shown[i], true)).LinkTo(fleetPlace(&shown[i])) })
-	tb.Column(4, term.Decimal, term.Say("token p99", term.Dim), func(i int) term.Text { return term.Say(p99(&shown[i], false)).LinkTo(fleetPlace(&shown[i])) })
+	tb.Column(3, term.Decimal, term.Say("first p99", term.Dim),
+		func(i int) term.Text { return term.Say(p99(&shown[i], true)).LinkTo(fleetPlace(&shown[i])) })
+	tb.Column(4, term.Decimal, term.Say("token p99", term.Dim),
+		func(i int) term.Text { return term.Say(p99(&shown[i], false)).LinkTo(fleetPlace(&shown[i])) })
 	if width >= term.DefaultWidth {
 		if s.a.Plan.Goal.MostUsers {
 			tb.Column(5, term.Decimal, term.Say("$ an hour", term.Dim), func(i int) term.Text { return term.Say(rentDollars(&shown[i])) })
@@ -344,7 +349,8 @@ func (s *screen) fleetFacts() {
 		s.labelled("sure", term.Say(fmt.Sprintf("with %s also at the slow edge of the band", term.Plural(*n, "replica", "replicas"))))
 	}
 	if f.Watts != nil && f.JoulesPerToken != nil {
-		s.labelled("power", term.Say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", term.Significant(*f.Watts/1000, 2), term.Significant(*f.WattsLow/1000, 2), term.Significant(*f.WattsHigh/1000, 2), term.Significant(*f.JoulesPerToken, 2))))
+		s.labelled("power", term.Say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", term.Significant(*f.Watts/1000, 2),
+			term.Significant(*f.WattsLow/1000, 2), term.Significant(*f.WattsHigh/1000, 2), term.Significant(*f.JoulesPerToken, 2))))
 	}
 	if f.Price != "" {
 		s.labelled("price", term.Say(f.Price+"; from $"+cents(*f.USDPerHourLow)+" to $"+cents(*f.USDPerHourHigh)))
@@ -390,15 +396,18 @@ func (s *screen) loads(f *memwall.Fleet) {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Right, term.Right, term.Right, term.Right}}
-	rows := [][]term.Text{{term.Say("at other loads", term.Bold)}, {term.Say("TTFT p99, ms")}, {term.Say("TPOT p99, ms")}, {term.Say("$ a million tokens")}}
+	rows := [][]term.Text{{term.Say("at other loads", term.Bold)}, {term.Say("TTFT p99, ms")}, {term.Say("TPOT p99, ms")},
+		{term.Say("$ a million tokens")}}
 	for i := range shown {
 		p := &shown[i]
 		sign := term.MarkOf(memwall.Fits)
 		if !p.Met {
 			sign = term.MarkOf(memwall.DoesNotFit)
 		}
-		rows[0] = append(rows[0], term.Join(term.Say(string(sign.Sign)+" ", sign.Ink), term.Say(fmt.Sprintf("%.0f %%", 100*p.Share), term.Dim)))
-		rows[1], rows[2] = append(rows[1], term.Say(term.Significant(p.TTFT.P99, 3))), append(rows[2], term.Say(term.Significant(p.TPOT.P99, 3)))
+		rows[0] = append(rows[0], term.Join(term.Say(string(sign.Sign)+" ", sign.Ink),
+			term.Say(fmt.Sprintf("%.0f %%", 100*p.Share), term.Dim)))
+		rows[1], rows[2] = append(rows[1], term.Say(term.Significant(p.TTFT.P99, 3))),
+			append(rows[2], term.Say(term.Significant(p.TPOT.P99, 3)))
 		price := "—"
 		if p.USDPerMillion != nil {
 			price = term.Significant(*p.USDPerMillion, 3)
@@ -461,11 +470,15 @@ func (s *screen) dayPlan() {
 	}
 	s.page.Blank()
 	s.page.Line(term.Pad(term.Gap), term.Say("over a day", term.Bold))
-	s.labelled("load", term.Join(s.spark(rates, Peak(rates)*1.001, term.InkWorking), term.Say("up to "+rateOf(Peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
-	s.labelled("replicas", term.Join(s.spark(replicas, Peak(replicas)*1.001, term.InkCache), term.Say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, term.Significant(d.Mean, 3)))))
-	s.labelled("headroom", term.Say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", term.Percent(d.Headroom), unit.Seconds(d.StartS))))
+	s.labelled("load", term.Join(s.spark(rates, Peak(rates)*1.001, term.InkWorking),
+		term.Say("up to "+rateOf(Peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
+	s.labelled("replicas", term.Join(s.spark(replicas, Peak(replicas)*1.001, term.InkCache),
+		term.Say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, term.Significant(d.Mean, 3)))))
+	s.labelled("headroom", term.Say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", term.Percent(d.Headroom),
+		unit.Seconds(d.StartS))))
 	if d.USDFixed != nil && d.USDScaled != nil {
-		s.labelled("a day", term.Say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
+		s.labelled("a day", term.Say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day",
+			cents(*d.USDScaled), cents(*d.USDFixed))))
 	}
 }
 

@@ -69,13 +69,16 @@ func (s *screen) trainBest() {
 		s.page.Para(term.Pad(term.Gap), term.Say(b.Why))
 		return
 	}
-	figures := []string{term.Significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + term.Percent(b.Step.MFU), term.GiB(b.Headroom, 1) + " GiB free"}
+	figures := []string{term.Significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + term.Percent(b.Step.MFU),
+		term.GiB(b.Headroom, 1) + " GiB free"}
 	if r := b.Run; r != nil {
-		figures = append([]string{fmt.Sprintf("%s (%s–%s days)", took(r.Seconds), term.Significant(r.DaysLow, 2), term.Significant(r.DaysHigh, 2)), runCost(b)}, figures...)
+		figures = append([]string{fmt.Sprintf("%s (%s–%s days)", took(r.Seconds), term.Significant(r.DaysLow, 2),
+			term.Significant(r.DaysHigh, 2)), runCost(b)}, figures...)
 	} else {
 		figures = append([]string{"a step " + took(b.Step.Seconds)}, figures...)
 	}
-	s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(slices.DeleteFunc(figures, func(s string) bool { return s == "" || s == "—" }), " · ")))
+	s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(slices.DeleteFunc(figures, func(s string) bool { return s == "" || s == "—" }),
+		" · ")))
 	s.page.Para(term.Pad(term.Gap), term.Say(b.Why, term.Dim))
 }
 
@@ -124,7 +127,8 @@ func (s *screen) trainColumns() *term.Table {
 	if s.a.Best.Run != nil {
 		time, cost = "run", "cost"
 	}
-	tb.Row(s.fitting(nil, term.Say("plan", term.Bold), term.Say(time, term.Dim), term.Say(cost, term.Dim), term.Say("free, GiB", term.Dim))...)
+	tb.Row(s.fitting(nil, term.Say("plan", term.Bold), term.Say(time, term.Dim), term.Say(cost, term.Dim),
+		term.Say("free, GiB", term.Dim))...)
 	return tb
 }
 
@@ -139,7 +143,8 @@ func (s *screen) fitting(row ...term.Text) []term.Text {
 // trainRow adds a plan, and why it stands there below it.
 func (s *screen) trainRow(tb *term.Table, i int, why bool) {
 	c := &s.a.Candidates[i]
-	tb.Wrapped(1, s.planCells(), s.fitting(term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)), term.Say(runCost(c)), term.Say(term.GiB(c.Headroom, 1)))...)
+	tb.Wrapped(1, s.planCells(), s.fitting(term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)),
+		term.Say(runCost(c)), term.Say(term.GiB(c.Headroom, 1)))...)
 	if !why {
 		return
 	}
@@ -180,7 +185,8 @@ func (s *screen) trainTable(all bool) {
 	s.page.Blank()
 	s.page.Add(tb)
 	if len(front) > 0 {
-		s.page.Para(term.Pad(term.Gap), term.Say("a trade-off: nothing that was found takes less time, costs less and leaves more", term.Dim))
+		s.page.Para(term.Pad(term.Gap), term.Say("a trade-off: nothing that was found takes less time, costs less and leaves more",
+			term.Dim))
 	}
 	if rest := len(s.a.Candidates) - len(shown) - len(front); rest > 0 {
 		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
@@ -246,7 +252,8 @@ func (s *screen) surprises() {
 		if i == 0 {
 			s.page.Blank()
 		}
-		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("surprise ", term.Dim)), term.Join(term.Say(changeOf(c)), term.Say(": "+c.Why, term.Dim)))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("surprise ", term.Dim)),
+			term.Join(term.Say(changeOf(c)), term.Say(": "+c.Why, term.Dim)))
 	}
 }
 
@@ -265,5 +272,6 @@ func (s *screen) trainMiss() {
 	}
 	s.page.Para(term.Pad(term.Gap), term.Say("nothing that was left open fits"))
 	s.page.Blank()
-	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)), term.Join(term.Say(changeOf(c), term.Bold), term.Say(": "+lacks)))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)),
+		term.Join(term.Say(changeOf(c), term.Bold), term.Say(": "+lacks)))
 }

@@ -14,7 +14,8 @@ func Roof(r *memwall.Roof, st term.Style) string {
 	p := term.NewPage(st)
 	p.Heading(r.Device, r.Model, r.Weights, "KV "+r.KV, unit.Length(r.Context))
 	p.Para(term.Pad(term.Gap), term.Say(roofLine(r)))
-	p.Para(term.Pad(term.Gap), term.Say("Roofs, not predictions: what must be read and multiplied at full rates, without speculation.", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("Roofs, not predictions: what must be read and multiplied at full rates, without speculation.",
+		term.Dim))
 	for _, n := range r.Notes {
 		p.Para(term.Pad(term.Gap), term.Say(n.Text))
 	}
@@ -25,9 +26,11 @@ func Roof(r *memwall.Roof, st term.Style) string {
 	writeBounds(p, "arithmetic", []bounded{
 		{"a token at " + at, r.FLOPs, ""}, {"a token of a prompt of " + at, r.PromptFLOPs, ""}, {"reads a prompt", r.Prompt, "at most "},
 	})
-	writeBounds(p, "users until arithmetic takes as long as memory", []bounded{{"with an empty cache", r.BatchShort, "from "}, {"at " + at, r.Batch, "from "}})
+	writeBounds(p, "users until arithmetic takes as long as memory",
+		[]bounded{{"with an empty cache", r.BatchShort, "from "}, {"at " + at, r.Batch, "from "}})
 	if r.CacheBound {
-		p.Para(term.Pad(term.Gap), term.Say("at "+at+" never at the "+r.Arithmetic+" peak: reading a user's cache takes longer than its arithmetic, so more users come no closer"))
+		p.Para(term.Pad(term.Gap), term.Say("at "+at+" never at the "+r.Arithmetic+" peak: reading a user's cache takes longer than its "+
+			"arithmetic, so more users come no closer"))
 	}
 	return p.String()
 }
@@ -46,7 +49,8 @@ func writeBounds(p *term.Page, title string, list []bounded) {
 		if b.figure == nil {
 			continue
 		}
-		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.name)), term.Join(term.Say(b.lead+quantity(b.figure), term.Bold), term.Pad(term.Gap), term.Say(b.figure.Basis.String(), term.Dim)))
+		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.name)),
+			term.Join(term.Say(b.lead+quantity(b.figure), term.Bold), term.Pad(term.Gap), term.Say(b.figure.Basis.String(), term.Dim)))
 		(&screen{page: p}).formula(b.figure)
 	}
 }
@@ -91,7 +95,8 @@ func Why(h *card.Hardware, st term.Style) string {
 	p.Blank()
 	p.Add(tb)
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say("memwall hardware "+h.ID+" --for MODEL puts a model under its roofs; — is a figure without a source", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("memwall hardware "+h.ID+
+		" --for MODEL puts a model under its roofs; — is a figure without a source", term.Dim))
 	return p.String()
 }
 

@@ -207,7 +207,8 @@ func (s *screen) waits() {
 	for i, x := range []struct {
 		name, at string
 		p        *memwall.Percentiles
-	}{{"waits", "wait", v.Wait}, {"first token (TTFT)", "ttft", v.TTFT}, {"per token (TPOT)", "tpot", v.TPOT}, {"between tokens (ITL)", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
+	}{{"waits", "wait", v.Wait}, {"first token (TTFT)", "ttft", v.TTFT}, {"per token (TPOT)", "tpot", v.TPOT},
+		{"between tokens (ITL)", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
 		if x.p == nil {
 			continue
 		}
@@ -248,9 +249,11 @@ func (s *screen) labelled(word string, parts ...term.Text) {
 func (s *screen) became() {
 	v := s.a.Simulated
 	s.page.Blank()
-	out := term.Join(term.LinkedNumber(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), term.Say(" tokens/s, "), term.LinkedNumber(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), term.Say(" requests/s"))
+	out := term.Join(term.LinkedNumber(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), term.Say(" tokens/s, "),
+		term.LinkedNumber(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), term.Say(" requests/s"))
 	if c := v.Capacity; c != nil {
-		out = term.Join(out, term.Say("; at most "), term.LinkedNumber(rateOf(*c), "/holds_requests_per_s"), term.Say(" requests/s of this mix"))
+		out = term.Join(out, term.Say("; at most "), term.LinkedNumber(rateOf(*c), "/holds_requests_per_s"),
+			term.Say(" requests/s of this mix"))
 	}
 	s.labelled("out", out)
 	s.goal()
@@ -276,7 +279,8 @@ func (s *screen) goal() {
 			bounds = append(bounds, unit.Seconds(b.ms/1000).String()+" "+b.word)
 		}
 	}
-	s.labelled("goal", term.Say(term.Percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
+	s.labelled("goal", term.Say(term.Percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+
+		rateOf(*v.Goodput)+" requests/s"))
 }
 
 // overTime draws the use of the KV cache on a scale of all of it, and the queue on one of its longest.
@@ -287,9 +291,11 @@ func (s *screen) overTime() {
 		return
 	}
 	longest := Peak(v.Series.Waiting)
-	s.labelled("KV in use", term.Join(s.spark(v.Series.KV, 1, term.InkCache), term.Say(fmt.Sprintf("peak %s, mean %s of %s tokens", term.Percent(p.Peak), term.Percent(p.Mean), unit.Count(p.Tokens)))))
+	s.labelled("KV in use", term.Join(s.spark(v.Series.KV, 1, term.InkCache),
+		term.Say(fmt.Sprintf("peak %s, mean %s of %s tokens", term.Percent(p.Peak), term.Percent(p.Mean), unit.Count(p.Tokens)))))
 	if longest >= 1 {
-		s.labelled("queue", term.Join(s.spark(v.Series.Waiting, longest, term.InkWorking), term.Say("up to "+term.Significant(longest, 3)+" wait")))
+		s.labelled("queue", term.Join(s.spark(v.Series.Waiting, longest, term.InkWorking),
+			term.Say("up to "+term.Significant(longest, 3)+" wait")))
 	}
 }
 
@@ -349,7 +355,9 @@ func (s *screen) pool() {
 		s.labelled("prefixes", term.Say(term.Percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
 	}
 	if p.Preemptions > 0 {
-		s.labelled("preempted", term.Say(fmt.Sprintf("%s, %s in all: their caches are computed again", term.Plural(p.Preempted, "request", "requests"), term.Plural(p.Preemptions, "time", "times"))))
+		s.labelled("preempted",
+			term.Say(fmt.Sprintf("%s, %s in all: their caches are computed again", term.Plural(p.Preempted, "request", "requests"),
+				term.Plural(p.Preemptions, "time", "times"))))
 	}
 	s.labelled("waste", term.Say(wasteWords(&p.Waste)))
 }
@@ -388,7 +396,8 @@ func share100(x float64) string {
 	return term.Percent(x)
 }
 
-var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache", "no-speculation": "no speculation"}
+var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache",
+	"no-speculation": "no speculation"}
 
 // versus is a row for the plan and one for each technique less.
 func (s *screen) versus() {
@@ -432,7 +441,8 @@ func dimmed(words ...string) (out []term.Text) {
 
 // outcome is a row of what became of a workload, which stands at a place of the answer.
 func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []term.Text {
-	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)), term.LinkedNumber(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
+	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)),
+		term.LinkedNumber(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
 }
 
 func capacityOf(l *memwall.Load, at string) term.Text {
@@ -473,7 +483,9 @@ func (s *screen) simSuggestions() {
 		x := &s.a.Suggestions[i]
 		if flags := patchFlags(x); flags != "" {
 			s.page.Blank()
-			s.page.Para(term.Join(term.Pad(term.Gap), term.Say("next       ", term.Dim)), term.Join(term.Say("holds with "), term.Say(x.Change).LinkTo(&term.Place{Patch: x.Patch, Flags: flags}), term.Say(": "+flags)))
+			s.page.Para(term.Join(term.Pad(term.Gap), term.Say("next       ", term.Dim)),
+				term.Join(term.Say("holds with "), term.Say(x.Change).LinkTo(&term.Place{Patch: x.Patch, Flags: flags}),
+					term.Say(": "+flags)))
 		}
 	}
 }
@@ -483,7 +495,8 @@ func (s *screen) runs() {
 	v, w := s.a.Simulated, s.a.Plan.Workload
 	out := term.Plural(v.Requests.Finished, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
 	if v.Requests.Finished < v.Requests.Asked {
-		out = unit.Count(v.Requests.Finished) + " of " + term.Plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
+		out = unit.Count(v.Requests.Finished) + " of " + term.Plural(v.Requests.Asked, "request", "requests") + " in " +
+			unit.Seconds(v.SimulatedS).String()
 	}
 	out += uncounted(v)
 	if w.Trace == "" || w.Arrivals != "trace" {

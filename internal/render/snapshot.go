@@ -50,7 +50,8 @@ func writeRecords(p *term.Page, r *snapshot.Report, all bool) {
 	}
 	if n := len(r.Devices) - 1; n > 0 && !all {
 		p.Blank()
-		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(n), "further device", "further devices")+", which held less: --notes", term.Dim))
+		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(n), "further device", "further devices")+", which held less: --notes",
+			term.Dim))
 	}
 }
 
@@ -60,7 +61,9 @@ func BytesOf(n int64) string { return unit.Bytes(n).String() }
 // writeRecord is one device.
 func writeRecord(p *term.Page, d *snapshot.Device, r *snapshot.Report) {
 	for _, o := range d.OOMs {
-		p.Dotted(term.Join(term.Say("✗ ", term.InkBad), term.Say("ran out of memory", term.Bold), term.Say("   ")), []string{BytesOf(o.Asked) + " asked for, " + BytesOf(o.Free) + " free on the device", strings.Join(o.Frames[:min(1, len(o.Frames))], "")})
+		p.Dotted(term.Join(term.Say("✗ ", term.InkBad), term.Say("ran out of memory", term.Bold), term.Say("   ")),
+			[]string{BytesOf(o.Asked) + " asked for, " + BytesOf(o.Free) + " free on the device",
+				strings.Join(o.Frames[:min(1, len(o.Frames))], "")})
 	}
 	head := []string{fmt.Sprintf("GPU %d", d.Device)}
 	if d.Peak.Phase != "" {
@@ -70,9 +73,11 @@ func writeRecord(p *term.Page, d *snapshot.Device, r *snapshot.Report) {
 		head = append(head, fmt.Sprintf("%s events in %s", unit.Count(int64(d.Events)), unit.Seconds(d.Seconds)))
 	}
 	p.Dotted(term.Join(term.Say("peak "+BytesOf(d.Peak.Live), term.Bold), term.Say("   ")), head)
-	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s reserved then, %s of it unused; %s at most. %s of the bytes below are named", BytesOf(d.Peak.Reserved), BytesOf(d.Peak.Unused), BytesOf(d.PeakReserved), term.Percent(d.Named))))
+	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s reserved then, %s of it unused; %s at most. %s of the bytes below are named",
+		BytesOf(d.Peak.Reserved), BytesOf(d.Peak.Unused), BytesOf(d.PeakReserved), term.Percent(d.Named))))
 	if r.Stacks == 0 {
-		p.Para(term.Pad(term.Gap), term.Say("recorded without stacks, so that nothing says what was for what: torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\")", term.Dim))
+		p.Para(term.Pad(term.Gap), term.Say("recorded without stacks, so that nothing says what was for what: "+
+			"torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\")", term.Dim))
 	}
 	p.Blank()
 	writeHeld(p, d)
@@ -104,7 +109,8 @@ func writeHeld(p *term.Page, d *snapshot.Device) {
 		h := &d.Held[i]
 		tb.Row(term.Say(string(h.Category)), mib(h.Bytes), term.Say(unit.Count(int64(h.Allocations))), placeOf(h.Places, 0))
 		for j := 1; j < min(mostOfCategory, len(h.Places)); j++ {
-			tb.Row(nil, term.Join(in(mib(h.Places[j].Bytes), term.Dim)), term.Say(unit.Count(int64(h.Places[j].Allocations)), term.Dim), placeOf(h.Places, j))
+			tb.Row(nil, term.Join(in(mib(h.Places[j].Bytes), term.Dim)), term.Say(unit.Count(int64(h.Places[j].Allocations)), term.Dim),
+				placeOf(h.Places, j))
 		}
 	}
 	p.Add(tb)
@@ -143,7 +149,8 @@ func writeGrowth(p *term.Page, d *snapshot.Device) {
 		if d.Steps == 0 {
 			what = term.Plural(int64(g.Steps), "eighth of the record", "eighths of the record")
 		}
-		p.Para(term.Join(term.Pad(term.Gap), term.Say("grows", term.InkTight), term.Say("    ")), term.Say(fmt.Sprintf("%s in each of %s at %s (%s): never freed", BytesOf(g.PerStep), what, g.Place, g.Category)))
+		p.Para(term.Join(term.Pad(term.Gap), term.Say("grows", term.InkTight), term.Say("    ")),
+			term.Say(fmt.Sprintf("%s in each of %s at %s (%s): never freed", BytesOf(g.PerStep), what, g.Place, g.Category)))
 	}
 }
 
@@ -171,7 +178,8 @@ func writeUnused(p *term.Page, d *snapshot.Device) {
 			tb.Row(term.Say(row.name), mib(row.bytes), term.Say(row.why, term.Dim))
 		}
 	}
-	tb.Row(term.Say("reserved"), mib(s.Reserved), term.Say(term.Plural(int64(s.Count), "segment", "segments")+", the largest unused piece "+BytesOf(s.Largest), term.Dim))
+	tb.Row(term.Say("reserved"), mib(s.Reserved), term.Say(term.Plural(int64(s.Count), "segment", "segments")+", the largest unused piece "+
+		BytesOf(s.Largest), term.Dim))
 	p.Add(tb)
 }
 
@@ -209,7 +217,8 @@ func writeStacks(p *term.Page, d *snapshot.Device) {
 	for i := range d.Calls {
 		c := &d.Calls[i]
 		p.Blank()
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s in %s, %s", BytesOf(c.Bytes), term.Plural(int64(c.Allocations), "tensor", "tensors"), c.Category)))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("%s in %s, %s", BytesOf(c.Bytes), term.Plural(int64(c.Allocations), "tensor", "tensors"), c.Category)))
 		for _, f := range c.Frames {
 			p.Para(term.Pad(2*term.Gap), term.Say(f, term.Dim))
 		}

@@ -56,7 +56,8 @@ func (s *screen) speed() []term.Text {
 	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()
-			tb.Row(term.Say(l.name), term.Join(term.Say(term.Significant(*l.mid, d)+" "), term.Say(l.unit, term.Dim)), term.Say(term.Significant(*l.low, d)+"–"+term.Significant(*l.high, d), term.Dim))
+			tb.Row(term.Say(l.name), term.Join(term.Say(term.Significant(*l.mid, d)+" "), term.Say(l.unit, term.Dim)),
+				term.Say(term.Significant(*l.low, d)+"–"+term.Significant(*l.high, d), term.Dim))
 		}
 	}
 	lines := block(s.page, tb)
@@ -67,7 +68,8 @@ func (s *screen) speed() []term.Text {
 	for _, f := range facts {
 		if f.says != "" {
 			name := term.Say(f.name)
-			lines = append(lines, term.Join(term.Pad(term.Gap), name, term.Pad(tb.Rows[0][0].Cells()-name.Cells()+term.Gap), term.Say(f.says)).Clean(s.page.Style.ASCII))
+			lines = append(lines, term.Join(term.Pad(term.Gap), name, term.Pad(tb.Rows[0][0].Cells()-name.Cells()+term.Gap),
+				term.Say(f.says)).Clean(s.page.Style.ASCII))
 		}
 	}
 	return lines

@@ -91,7 +91,8 @@ func mixed(a *memwall.Answer) bool {
 
 var engineNames = map[string]string{
 	"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "ollama": "Ollama", "generic": "no engine",
-	"mlx-lm": "MLX", "exllamav2": "ExLlamaV2", "exllamav3": "ExLlamaV3", "tgi": "TGI", "lmdeploy": "LMDeploy", "ktransformers": "KTransformers", "mlc": "MLC LLM",
+	"mlx-lm": "MLX", "exllamav2": "ExLlamaV2", "exllamav3": "ExLlamaV3", "tgi": "TGI", "lmdeploy": "LMDeploy",
+	"ktransformers": "KTransformers", "mlc": "MLC LLM",
 }
 
 // engineText is the engine with its version and how it shares the model out.

@@ -40,7 +40,9 @@ func Train(a *memwall.Answer, opt FitOptions, st term.Style) string {
 // TrainAsked says what is trained, how, on what and by what.
 func TrainAsked(a *memwall.Answer) []string {
 	p := a.Plan
-	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA", "vera": "VeRA", "loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning", "prefix_tuning": "prefix tuning"}[p.Method]
+	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA", "vera": "VeRA",
+		"loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning",
+		"prefix_tuning": "prefix tuning"}[p.Method]
 	if p.Method != "full" {
 		how += fmt.Sprintf(" r%d", p.LoRARank)
 	}
@@ -134,7 +136,9 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	if slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "generation_not_counted" }) {
 		without = " without writing answers"
 	}
-	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s)%s · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU), term.Percent(v.HFU))},
+	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s)%s · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds),
+		term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU),
+		term.Percent(v.HFU))},
 		[2]string{"of which", largestParts(v)})
 	if r := a.Run; r != nil {
 		out = append(out, [2]string{"run", runText(r)})

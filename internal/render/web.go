@@ -18,7 +18,8 @@ type Head struct {
 	Under  string // what that rests on, and what would do
 }
 
-var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Hardly", memwall.DoesNotFit: "No", memwall.Unknown: "Unknown"}
+var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Hardly", memwall.DoesNotFit: "No",
+	memwall.Unknown: "Unknown"}
 
 // HeadOf an answer to a question whether something fits.
 func HeadOf(a *memwall.Answer) Head {
@@ -74,7 +75,8 @@ func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
 		out = append(out, s.ledgerRow(&it, at+"/ledger", slices.IndexFunc(d.Ledger, func(x memwall.Item) bool { return x.ID == it.ID })))
 	}
 	n := term.Needed(d)
-	out = append(out, LedgerRow{Name: "needed", Figure: least1(d) + term.GiB(n.Mid, n.Decimals()), Band: strings.TrimSpace(n.Band()), Pointer: at + "/needed_bytes", Sum: true})
+	out = append(out, LedgerRow{Name: "needed", Figure: least1(d) + term.GiB(n.Mid, n.Decimals()), Band: strings.TrimSpace(n.Band()),
+		Pointer: at + "/needed_bytes", Sum: true})
 	return append(out, s.roomRows(d, at)...)
 }
 
@@ -88,7 +90,8 @@ func GroupOf(a *memwall.Answer, device int) string {
 }
 
 func (s *screen) ledgerRow(it *memwall.Item, at string, i int) LedgerRow {
-	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", term.FamilyFor(it.ID)), Basis: it.Basis.String(), Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
+	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", term.FamilyFor(it.ID)), Basis: it.Basis.String(),
+		Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
 	if r.Name, r.Remark = nameOf(it); r.Remark == "" {
 		r.Remark = s.load(it.ID)
 	}
@@ -122,7 +125,8 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 	case len(out) == 0:
 		out = append(out, LedgerRow{Name: "free", Figure: term.GiB(d.Headroom, digits)})
 	}
-	return append(out, LedgerRow{Name: "may use", Figure: term.GiB(d.Usable, digits), Remark: d.Limit, Limit: true, Pointer: at + "/usable_bytes"})
+	return append(out, LedgerRow{Name: "may use", Figure: term.GiB(d.Usable, digits), Remark: d.Limit, Limit: true,
+		Pointer: at + "/usable_bytes"})
 }
 
 // RungRow is a change as it is printed.
@@ -137,7 +141,8 @@ type RungRow struct {
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
-		out = append(out, RungRow{c.Change, term.GiB(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
+		out = append(out, RungRow{c.Change, term.GiB(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c),
+			c.Patch})
 	}
 	return out
 }
@@ -202,7 +207,8 @@ func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
 			continue
 		}
 		d := l.digits()
-		out = append(out, SpeedRow{l.name, term.Significant(*l.mid, d), l.unit, term.Significant(*l.low, d) + "–" + term.Significant(*l.high, d), speedPointer(l.name)})
+		out = append(out, SpeedRow{l.name, term.Significant(*l.mid, d), l.unit,
+			term.Significant(*l.low, d) + "–" + term.Significant(*l.high, d), speedPointer(l.name)})
 	}
 	if v.Bound != "" {
 		bound = boundBy(v)

@@ -71,7 +71,8 @@ func bands(x map[string]any) (out []string) {
 // were chosen evenly, and its time does not.
 var (
 	mayFall = map[string]bool{"headroom_bytes": true, "saves_bytes": true, "change_bytes": true, "a_bytes": true, "b_bytes": true}
-	isShare = map[string]bool{"peak_utilization": true, "mean_utilization": true, "prefix_hit_rate": true, "prompt_share": true, "goal_share": true, "mfu": true, "flops_fraction": true}
+	isShare = map[string]bool{"peak_utilization": true, "mean_utilization": true, "prefix_hit_rate": true, "prompt_share": true,
+		"goal_share": true, "mfu": true, "flops_fraction": true}
 )
 
 // sums of ledgers and of items.

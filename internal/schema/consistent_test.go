@@ -41,7 +41,8 @@ func TestRandomAnswers(t *testing.T) {
 			t.Fatalf("MEMWALL_REQUESTS=%s: COUNT or FIRST+COUNT", text)
 		}
 	}
-	c := &consistency{t: t, ids: catalog.IDs(), asker: &memwall.Asker{Models: &once{found: map[string]*memwall.Resolved{}}}, answered: map[string]*atomic.Int64{}}
+	c := &consistency{t: t, ids: catalog.IDs(), asker: &memwall.Asker{Models: &once{found: map[string]*memwall.Resolved{}}},
+		answered: map[string]*atomic.Int64{}}
 	c.schema, _ = load(t, "")
 	for _, a := range askedAs {
 		c.answered[a.ask] = &atomic.Int64{}
@@ -125,7 +126,8 @@ func (c *consistency) ask(seed uint64) {
 
 func (c *consistency) refused(where string, err error) {
 	e, ok := errors.AsType[*memwall.Error](err)
-	codes := []string{memwall.UnknownModel, memwall.UnknownHardware, memwall.BadField, memwall.ImpossiblePlan, memwall.Unsupported, memwall.BadFile, memwall.Remote, memwall.Limit}
+	codes := []string{memwall.UnknownModel, memwall.UnknownHardware, memwall.BadField, memwall.ImpossiblePlan, memwall.Unsupported,
+		memwall.BadFile, memwall.Remote, memwall.Limit}
 	if !ok || !slices.Contains(codes, e.Code) || e.Message == "" || e.Hint == "" {
 		c.t.Errorf("%s: %T %+v", where, err, err)
 	}

@@ -91,7 +91,8 @@ func Of(which string) ([]byte, error) {
 }
 
 // named: every question but pick is of a model.
-var named = member{"anyOf", []object{{{"required", []string{"model"}}}, {{"properties", object{{"ask", object{{"enum", []string{"pick"}}}}}}}}}
+var named = member{"anyOf", []object{{{"required", []string{"model"}}},
+	{{"properties", object{{"ask", object{{"enum", []string{"pick"}}}}}}}}}
 
 // Definitions gives the schemas of structs, and of those in them, by name; they point to each other at a place.
 func Definitions(at string, of ...reflect.Type) (map[string]json.RawMessage, error) {

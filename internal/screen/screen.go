@@ -30,7 +30,8 @@ const columns, rows = 80, 24
 
 // Run shows until a key ends it, or ctx does.
 func Run(ctx context.Context, in io.Reader, out io.Writer, env []string, s Show) error {
-	p := tea.NewProgram(&model{Show: s, columns: columns, rows: rows}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithFPS(frames), tea.WithWindowSize(columns, rows))
+	p := tea.NewProgram(&model{Show: s, columns: columns, rows: rows}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
+		tea.WithEnvironment(env), tea.WithFPS(frames), tea.WithWindowSize(columns, rows))
 	_, err := p.Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		return nil

@@ -46,7 +46,8 @@ func TestModel(t *testing.T) {
 
 // TestRun: a whole screen, which draws and ends with q, and with its context.
 func TestRun(t *testing.T) {
-	show := Show{Every: time.Hour, Tick: func() {}, Key: func(k string) bool { return k == "q" }, Draw: func(int, int) string { return "what is seen" }}
+	show := Show{Every: time.Hour, Tick: func() {}, Key: func(k string) bool { return k == "q" },
+		Draw: func(int, int) string { return "what is seen" }}
 	var out bytes.Buffer
 	in, keys := io.Pipe()
 	go func() {

@@ -15,7 +15,8 @@ type Requests struct {
 }
 
 // RequestColumns are the names of the columns. A time that never came is empty.
-const RequestColumns = "id,user,replica,outcome,arrival_s,admitted_s,first_token_s,end_s,prompt_tokens,output_tokens,generated_tokens,cached_tokens,preempted"
+const RequestColumns = "id,user,replica,outcome,arrival_s,admitted_s,first_token_s,end_s," +
+	"prompt_tokens,output_tokens,generated_tokens,cached_tokens,preempted"
 
 // NewRequests writes the names of the columns.
 func NewRequests(w io.Writer) *Requests {

@@ -14,7 +14,8 @@ import (
 )
 
 func done(id int64, arrival time.Duration) *sim.Done {
-	return &sim.Done{Request: &workload.Request{ID: id, Arrival: arrival, Prompt: 100, Output: 10}, Admitted: arrival + time.Second, First: arrival + 2*time.Second, End: arrival + 3*time.Second, Generated: 10}
+	return &sim.Done{Request: &workload.Request{ID: id, Arrival: arrival, Prompt: 100, Output: 10}, Admitted: arrival + time.Second,
+		First: arrival + 2*time.Second, End: arrival + 3*time.Second, Generated: 10}
 }
 
 func TestRequests(t *testing.T) {
@@ -39,7 +40,8 @@ func TestSteps(t *testing.T) {
 	var b strings.Builder
 	s := NewSteps(&b)
 	for replica := range 2 {
-		s.Add(&sim.Step{Replica: replica, Start: time.Millisecond, End: 3 * time.Millisecond, Times: 2, Batch: speed.Batch{Decodes: 3}, Waiting: 1, Running: 3, KV: 0.5})
+		s.Add(&sim.Step{Replica: replica, Start: time.Millisecond, End: 3 * time.Millisecond, Times: 2, Batch: speed.Batch{Decodes: 3},
+			Waiting: 1, Running: 3, KV: 0.5})
 	}
 	s.End()
 	var trace struct {
@@ -81,7 +83,8 @@ func TestWorkloadIsARecording(t *testing.T) {
 
 func TestSeries(t *testing.T) {
 	var b strings.Builder
-	WriteSeries(&b, &memwall.Simulated{Series: &memwall.Series{IntervalS: 0.5, Waiting: []float64{0, 1}, Running: []float64{2, 3}, KV: []float64{0.1, 0.2}, Output: []float64{4, 5}}})
+	WriteSeries(&b, &memwall.Simulated{Series: &memwall.Series{IntervalS: 0.5, Waiting: []float64{0, 1}, Running: []float64{2, 3},
+		KV: []float64{0.1, 0.2}, Output: []float64{4, 5}}})
 	if want := SeriesColumns + "\n0,0,2,0.1,4\n0.5,1,3,0.2,5\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

@@ -12,14 +12,18 @@ import (
 
 // writeResult writes a result into an answer.
 func (s *Simulation) writeResult(r *sim.Result) *api.Simulated {
-	out := &api.Simulated{Load: LoadOf(r), TTFT: Percentiles(&r.First), TPOT: Percentiles(&r.PerToken), ITL: Percentiles(&r.Gap), E2E: Percentiles(&r.Whole), Wait: Percentiles(&r.Wait),
+	out := &api.Simulated{Load: LoadOf(r), TTFT: Percentiles(&r.First), TPOT: Percentiles(&r.PerToken), ITL: Percentiles(&r.Gap),
+		E2E: Percentiles(&r.Whole), Wait: Percentiles(&r.Wait),
 		Pool: s.poolOf(r), Series: seriesOf(&r.Series), Quantiles: quantilesOf(r)}
 	s.Judge(out, r)
 	if r.Stopped {
-		s.Question.Job.Note("stopped", "warn", "", "stopped at %s of the simulated time: this is what was known by then", r.End.Round(time.Second))
+		s.Question.Job.Note("stopped", "warn", "", "stopped at %s of the simulated time: this is what was known by then",
+			r.End.Round(time.Second))
 	}
 	if r.Refused > 0 {
-		s.Question.Job.Note("refused", "warn", "workload.prompt", "%d of %d requests were refused: longer than the context of %d tokens, or than the KV cache", r.Refused, r.Asked, s.Question.Request.Context)
+		s.Question.Job.Note("refused", "warn", "workload.prompt",
+			"%d of %d requests were refused: longer than the context of %d tokens, or than the KV cache", r.Refused, r.Asked,
+			s.Question.Request.Context)
 	}
 	return out
 }
@@ -59,7 +63,9 @@ func CheckGoal(g *api.Goal) error {
 				return err
 			}
 			if !(ms > 0 && ms <= 1e9) {
-				return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(ms), Message: fmt.Sprintf("goal.%s = %v is no time above 0 and at most 1000000000 ms", field, ms), Hint: "give milliseconds, such as 500"}
+				return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(ms),
+					Message: fmt.Sprintf("goal.%s = %v is no time above 0 and at most 1000000000 ms", field, ms),
+					Hint:    "give milliseconds, such as 500"}
 			}
 		}
 	}
@@ -67,7 +73,8 @@ func CheckGoal(g *api.Goal) error {
 }
 
 func (s *Simulation) poolOf(r *sim.Result) *api.PoolUse {
-	out := &api.PoolUse{Peak: FourDigits(r.KV.Peak), Mean: FourDigits(r.KV.Mean), Waste: wasteOf(&r.KV), Preemptions: r.Preemptions, Preempted: r.Preempted, Tokens: s.KV.Tokens}
+	out := &api.PoolUse{Peak: FourDigits(r.KV.Peak), Mean: FourDigits(r.KV.Mean), Waste: wasteOf(&r.KV), Preemptions: r.Preemptions,
+		Preempted: r.Preempted, Tokens: s.KV.Tokens}
 	if r.Prompt > 0 {
 		out.PrefixHitRate = FourDigits(float64(r.Cached) / float64(r.Prompt))
 	}
@@ -75,7 +82,8 @@ func (s *Simulation) poolOf(r *sim.Result) *api.PoolUse {
 }
 
 func wasteOf(k *sim.KV) api.Waste {
-	return api.Waste{Internal: FourDigits(k.Internal), Reserved: FourDigits(k.Reserved), External: FourDigits(k.External), Total: FourDigits(k.Internal + k.Reserved + k.External)}
+	return api.Waste{Internal: FourDigits(k.Internal), Reserved: FourDigits(k.Reserved), External: FourDigits(k.External),
+		Total: FourDigits(k.Internal + k.Reserved + k.External)}
 }
 
 // FourDigits is Rounded of a figure that is known.
@@ -96,7 +104,9 @@ func SpanOf(r *sim.Result) time.Duration { return max(1, r.End-r.Began) }
 // LoadOf says whether a run held its workload.
 func LoadOf(r *sim.Result) api.Load {
 	span := SpanOf(r).Seconds()
-	l := api.Load{Requests: api.Requests{Asked: r.Asked, Finished: r.Finished, Failed: r.Failed, Refused: r.Refused, HungUp: r.HungUp, Warmup: r.Settled}, Rate: api.Throughput{Output: FourDigits(float64(r.Generated) / span), Requests: FourDigits(float64(r.Finished) / span)},
+	l := api.Load{Requests: api.Requests{Asked: r.Asked, Finished: r.Finished, Failed: r.Failed, Refused: r.Refused, HungUp: r.HungUp,
+		Warmup: r.Settled}, Rate: api.Throughput{Output: FourDigits(float64(r.Generated) / span),
+		Requests: FourDigits(float64(r.Finished) / span)},
 		RunsOut: runsOut(r), SimulatedS: FourDigits(span), Stopped: r.Stopped}
 	if r.Busy > 0 {
 		l.PromptShare = FourDigits(r.Prompting.Seconds() / r.Busy.Seconds())
@@ -117,7 +127,8 @@ const worthNaming = 0.01
 // runsOut is what requests waited for most.
 func runsOut(r *sim.Result) string {
 	most, name := time.Duration(worthNaming*float64(r.Whole.Mean())*float64(r.Whole.N())), "nothing"
-	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute", sim.Adapters: "max_loras"} {
+	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute",
+		sim.Adapters: "max_loras"} {
 		if w := r.Waiting[limit]; w > most {
 			most, name = w, word
 		}

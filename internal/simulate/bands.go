@@ -54,7 +54,8 @@ func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
 	return err
 }
 
-// steep is how many times longer the first token may take at the slow edge of a step than at the fast one before a load is at the knee: away
+// steep is how many times longer the first token may take at the slow edge of a step than at the fast one before a load is at the knee:
+// away
 // from it both grow about alike, and bands of steps are narrower than that.
 const steep = 4
 
@@ -65,7 +66,9 @@ func (s *Simulation) knee(out *api.Simulated) {
 		return
 	}
 	if turns := out.Low.Holds && !out.High.Holds; turns || slow.P50 > steep*fast.P50 {
-		s.Question.Job.Note("knee", "warn", "workload.rate", "at the knee: half of all first tokens take at most %s ms with steps at the fast edge and %s at the slow one; a few percent less load moves them most",
+		s.Question.Job.Note("knee", "warn", "workload.rate",
+			"at the knee: half of all first tokens take at most %s ms with steps at the fast edge and %s at the slow one; a few percent "+
+				"less load moves them most",
 			unit.Fixed(fast.P50, 0), unit.Fixed(slow.P50, 0))
 	}
 }
@@ -106,7 +109,8 @@ func (s *Simulation) edge(v Variant) (*api.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &api.Edge{StepTime: FourDigits(v.Scale), Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken), E2E: Percentiles(&res.Whole)}, nil
+	return &api.Edge{StepTime: FourDigits(v.Scale), Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken),
+		E2E: Percentiles(&res.Whole)}, nil
 }
 
 // stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.

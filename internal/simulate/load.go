@@ -86,7 +86,8 @@ func (s *Simulation) TraceError(err error) error {
 	if hint != "" && !s.Spec.Reading.SkipBad && f.Line > 1 {
 		hint += "; or --skip-bad leaves such requests out"
 	}
-	return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace), Message: s.Spec.Trace + ", " + f.Error(), Hint: hint}
+	return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace),
+		Message: s.Spec.Trace + ", " + f.Error(), Hint: hint}
 }
 
 // Source of the requests, and what closes it.
@@ -96,7 +97,8 @@ func (s *Simulation) Source() (workload.Source, func() error, error) {
 		return src, func() error { return nil }, err
 	}
 	if s.Question.Env.Traces == nil {
-		return nil, nil, &api.Error{Code: api.Unsupported, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
+		return nil, nil, &api.Error{Code: api.Unsupported, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace),
+			Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
 	}
 	r, err := s.Question.Env.Traces.Trace(s.Spec.Trace)
 	if err != nil {
@@ -115,7 +117,9 @@ const MaxReplicas = 4096
 // CountReplicas refuses a number of replicas that is none.
 func CountReplicas(r *api.Request) error {
 	if n := int64(r.Replicas); n < 0 || n > MaxReplicas || r.DP > 0 && max(1, n)*r.DP > MaxReplicas {
-		return &api.Error{Code: api.BadField, Field: "replicas", Value: fmt.Sprint(n), Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, MaxReplicas), Hint: "fewer replicas, and their share of the rate"}
+		return &api.Error{Code: api.BadField, Field: "replicas", Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, MaxReplicas),
+			Hint:    "fewer replicas, and their share of the rate"}
 	}
 	return nil
 }
@@ -125,9 +129,11 @@ func notNegative(r *api.Request) error {
 	for _, f := range []struct {
 		name  string
 		value int64
-	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"max_queued", int64(r.MaxQueued)}, {"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
+	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"max_queued", int64(r.MaxQueued)},
+		{"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
 		if f.value < 0 {
-			return &api.Error{Code: api.BadField, Field: f.name, Value: fmt.Sprint(f.value), Message: fmt.Sprintf("%s = %d is negative", f.name, f.value), Hint: "a number from 1, or leave it out"}
+			return &api.Error{Code: api.BadField, Field: f.name, Value: fmt.Sprint(f.value),
+				Message: fmt.Sprintf("%s = %d is negative", f.name, f.value), Hint: "a number from 1, or leave it out"}
 		}
 	}
 	return nil

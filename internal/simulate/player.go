@@ -39,20 +39,26 @@ func (p *Player) cacheTier(r *api.Request) error {
 		return nil
 	}
 	if p.Stream != nil || !p.rules.PrefixCache {
-		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: "kv_tier_bytes: nothing is evicted that could be asked for again", Hint: "vllm or sglang with their prefix cache, or leave it out"}
+		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(),
+			Message: "kv_tier_bytes: nothing is evicted that could be asked for again",
+			Hint:    "vllm or sglang with their prefix cache, or leave it out"}
 	}
 	where := cmp.Or(r.KVTierOn, "host")
 	rate, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), where)
 	if err != nil {
-		return &api.Error{Code: api.Unsupported, Field: "kv_tier", Value: where, Message: err.Error(), Hint: "hardware of which that is known"}
+		return &api.Error{Code: api.Unsupported, Field: "kv_tier", Value: where, Message: err.Error(),
+			Hint: "hardware of which that is known"}
 	}
 	page := p.paging(Variant{})
 	row := float64(page.BlockTokens) * float64(p.KV.PerToken)
 	ranks := float64(max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP))
 	if least := unit.Bytes(math.Ceil(row * ranks)); unit.Bytes(r.KVTier) < least {
-		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: fmt.Sprintf("kv_tier_bytes: a row of the cache takes %s on all ranks together, and the tier holds none", least), Hint: "a few GiB"}
+		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(),
+			Message: fmt.Sprintf("kv_tier_bytes: a row of the cache takes %s on all ranks together, and the tier holds none", least),
+			Hint:    "a few GiB"}
 	}
-	p.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+	p.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)),
+		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
 	return nil
 }
 
@@ -77,7 +83,8 @@ func play(q *question.Question, kv *engine.KV, scheduler string, w *workload.Spe
 	p = Player{Question: q, KV: kv, spec: w}
 	e, ok := q.Engine.(engine.Scheduler)
 	if !ok {
-		return p, &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.Engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
+		return p, &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Engine.Name(),
+			Message: fmt.Sprintf("how %s schedules many users is not described", q.Engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
 	}
 	p.rules = ruled(e.Schedule(q.Job), scheduler)
 	if engine.ReadsGGUF(q.Engine) {
@@ -155,8 +162,10 @@ func (s *Simulation) router() sim.Router {
 // replica of the plan.
 func (p *Player) replica(v Variant) sim.Replica {
 	r := sim.Replica{
-		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences),
-		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.Question.Request.Context),
+		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences,
+		Budget:       max(p.rules.StepTokens, p.rules.MaxSequences),
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom,
+		SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.Question.Request.Context),
 	}
 	if p.rules.Rules == "prompts-first" {
 		r.Policy = sim.PromptsFirst
@@ -233,7 +242,8 @@ func perStage(b speed.Batch, stages int64) speed.Batch {
 // paging of the pool that the ledger found.
 func (p *Player) paging(v Variant) sim.Paging {
 	g := p.KV.Pages
-	out := sim.Paging{Blocks: p.KV.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix && g.Full > 0}
+	out := sim.Paging{Blocks: p.KV.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed,
+		PrefixCache: p.rules.PrefixCache && !v.noPrefix && g.Full > 0}
 	if g.BlockTokens == 0 {
 		out.BlockTokens, out.Full = max(1, p.KV.BlockTokens), 1
 		if p.KV.PerToken == 0 { // states alone: one for each that runs

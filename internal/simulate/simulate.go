@@ -159,10 +159,13 @@ func (s *Simulation) ask(a *question.Env, r *api.Request) (err error) {
 		s.Question.Job.Default(d.Field, d.Value)
 	}
 	if s.Question.Job.Machine == nil {
-		return &api.Error{Code: api.BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time", Hint: "--on 4xh100"}
+		return &api.Error{Code: api.BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time",
+			Hint: "--on 4xh100"}
 	}
 	if m := s.Question.Job.Model; question.Encodes(m) {
-		return &api.Error{Code: api.Unsupported, Field: "model", Value: r.Model, Message: s.Question.Resolved.ID + " reads texts and generates none: there is nothing to play token by token", Hint: "memwall fit says what it holds; a model that generates"}
+		return &api.Error{Code: api.Unsupported, Field: "model", Value: r.Model,
+			Message: s.Question.Resolved.ID + " reads texts and generates none: there is nothing to play token by token",
+			Hint:    "memwall fit says what it holds; a model that generates"}
 	}
 	s.Question.Book = &ledger.Book{}
 	return nil
@@ -184,8 +187,9 @@ func untimed(r *api.Request, err error) error {
 	if e := api.AsError(err); e.Code != api.Internal {
 		return e
 	}
-	return &api.Error{Code: api.Unsupported, Field: "hardware", Value: api.Shorten(r.Hardware), Message: "a simulation needs the time of a step: " + err.Error(),
-		Hint: "a device with rates: name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS"}
+	return &api.Error{Code: api.Unsupported, Field: "hardware", Value: api.Shorten(r.Hardware),
+		Message: "a simulation needs the time of a step: " + err.Error(),
+		Hint:    "a device with rates: name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS"}
 }
 
 // Run plays the workload.
@@ -235,7 +239,8 @@ func (s *Simulation) reportProgress(requests int64, at time.Duration) {
 	if s.phase == "" || !s.Question.Env.HasWatcher() {
 		return
 	}
-	p := api.Progress{Phase: s.phase, Requests: requests, RequestsOf: int64(s.Spec.Requests), Simulated: at.Seconds(), SimulatedOf: s.Spec.DurationS}
+	p := api.Progress{Phase: s.phase, Requests: requests, RequestsOf: int64(s.Spec.Requests), Simulated: at.Seconds(),
+		SimulatedOf: s.Spec.DurationS}
 	if rate := s.Spec.Rate; p.SimulatedOf == 0 && rate > 0 {
 		p.SimulatedOf = float64(s.Spec.Requests) / rate
 	}

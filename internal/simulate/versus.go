@@ -24,13 +24,15 @@ type Variant struct {
 func (s *Simulation) versus(name string, with *sim.Result, holds *float64) (*api.Versus, error) {
 	v := variants[name]
 	if v.noSpec && s.plain == nil {
-		return nil, &api.Error{Code: api.BadField, Field: "versus", Value: name, Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
+		return nil, &api.Error{Code: api.BadField, Field: "versus", Value: name,
+			Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
 	}
 	res, err := s.Run(v)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Versus{Name: name, Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken), E2E: Percentiles(&res.Whole), Pool: s.poolOf(res)}
+	out := &api.Versus{Name: name, Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken),
+		E2E: Percentiles(&res.Whole), Pool: s.poolOf(res)}
 	if mine, its := LoadOf(with).Rate.Output, out.Rate.Output; its > 0 {
 		out.Throughput = question.Rounded(mine / its)
 	}
@@ -44,10 +46,13 @@ func (s *Simulation) versus(name string, with *sim.Result, holds *float64) (*api
 func checkVersus(r *api.Request) error {
 	for i, name := range r.Versus {
 		if _, ok := variants[name]; !ok {
-			return &api.Error{Code: api.BadField, Field: "versus", Value: api.Shorten(name), Message: fmt.Sprintf("versus = %s is not known", api.Shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
+			return &api.Error{Code: api.BadField, Field: "versus", Value: api.Shorten(name),
+				Message: fmt.Sprintf("versus = %s is not known", api.Shorten(name)),
+				Hint:    "static, contiguous-kv, no-prefix-cache, no-speculation"}
 		}
 		if slices.Contains(r.Versus[:i], name) {
-			return &api.Error{Code: api.BadField, Field: "versus", Value: name, Message: fmt.Sprintf("versus = %s stands twice", name), Hint: "name each once"}
+			return &api.Error{Code: api.BadField, Field: "versus", Value: name, Message: fmt.Sprintf("versus = %s stands twice", name),
+				Hint: "name each once"}
 		}
 	}
 	return nil

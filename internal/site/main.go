@@ -120,7 +120,8 @@ func core() ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(work) }() // it is of the system's own temporary folder
 	name := filepath.Join(work, "memwall.wasm")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", name, "github.com/memwall/memwall/internal/site/inbrowser")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", name,
+		"github.com/memwall/memwall/internal/site/inbrowser")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
 	if said, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, said)

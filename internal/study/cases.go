@@ -95,7 +95,8 @@ func overall(all []*placed, cases []card.StudyCase) *card.StudyBest {
 		if len(these) < len(cases) {
 			continue
 		}
-		if n++; best == nil || slices.Compare(mean(these), mean(best)) < 0 || slices.Equal(mean(these), mean(best)) && slices.Compare(these[0].chosen, best[0].chosen) < 0 {
+		if n++; best == nil || slices.Compare(mean(these), mean(best)) < 0 || slices.Equal(mean(these), mean(best)) &&
+			slices.Compare(these[0].chosen, best[0].chosen) < 0 {
 			best = these
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/memwall/memwall/internal/card"
 )
 
-const goaled = "study: x\nask: sim\nmodels: [llama-3.1-8b, qwen3-8b]\nhardware: [h100, l40s, 2xl40s]\nplan: {max_num_seqs: [8, 16], weights: [bf16, fp8]}\ngoals: [{ttft_ms: {p99: 500}}]\nseeds: 1..4\n"
+const goaled = "study: x\nask: sim\nmodels: [llama-3.1-8b, qwen3-8b]\nhardware: [h100, l40s, 2xl40s]\nplan: {max_num_seqs: [8, 16], " +
+	"weights: [bf16, fp8]}\ngoals: [{ttft_ms: {p99: 500}}]\nseeds: 1..4\n"
 
 // TestCases: of any answers, the best of a case is one that does what is wanted with all seeds, has the least of the first
 // measure of those that do, and is on the front; no design that fails with a seed is. What is best overall does so in all
@@ -22,7 +23,8 @@ func TestCases(t *testing.T) {
 			if rng.IntN(20) == 0 {
 				continue // not answered yet
 			}
-			figures := Figures{"usd_per_hour": {Value: float64(s.Levels(i)[1] + 1)}, "ttft_p99_ms": {Value: float64(rng.IntN(900))}, held: {}}
+			figures := Figures{"usd_per_hour": {Value: float64(s.Levels(i)[1] + 1)}, "ttft_p99_ms": {Value: float64(rng.IntN(900))},
+				held: {}}
 			if rng.IntN(12) > 0 {
 				figures[held] = Figure{Value: 1}
 			}
@@ -54,7 +56,8 @@ func TestCases(t *testing.T) {
 			}
 		}
 		switch {
-		case least == "" && r.Overall != nil, least != "" && (r.Overall == nil || sums[r.Overall.Name] != sums[least] || r.Overall.Of != of):
+		case least == "" && r.Overall != nil, least != "" &&
+			(r.Overall == nil || sums[r.Overall.Name] != sums[least] || r.Overall.Of != of):
 			t.Errorf("overall %+v, want %q of %d", r.Overall, least, of)
 		}
 	}
@@ -78,7 +81,8 @@ func checkCase(t *testing.T, r *card.Study, c *card.StudyCase) {
 	switch {
 	case held != c.Held:
 		t.Errorf("%+v, and %d do what is wanted", c, held)
-	case held == 0 && c.Best >= 0, held > 0 && (c.Best < 0 || !r.Designs[c.Best].Front || r.Designs[c.Best].Spreads[0].Mean != r.Designs[least].Spreads[0].Mean):
+	case held == 0 && c.Best >= 0, held > 0 && (c.Best < 0 || !r.Designs[c.Best].Front ||
+		r.Designs[c.Best].Spreads[0].Mean != r.Designs[least].Spreads[0].Mean):
 		t.Errorf("%+v, and the least is %d", c, least)
 	case held == 0 && c.Nearest >= 0 && r.Designs[c.Nearest].Held == 0:
 		t.Errorf("%+v: the nearest never does it", c)
@@ -87,9 +91,11 @@ func checkCase(t *testing.T, r *card.Study, c *card.StudyCase) {
 
 // TestNames: levels are called as people know them, each by a name of its own.
 func TestNames(t *testing.T) {
-	s := read(t, "ask: fit\nmodels: [llama-3.1-8b, Meta-Llama-3.1-8B-Instruct, qwen3-32b]\nhardware: [rtx-4090, 2xl40s, rtx-4090+rtx-3060, p5.48xlarge, 'name=own,memory=24GiB', 8xh100]\n"+
+	s := read(t, "ask: fit\nmodels: [llama-3.1-8b, Meta-Llama-3.1-8B-Instruct, qwen3-32b]\nhardware: [rtx-4090, 2xl40s, "+
+		"rtx-4090+rtx-3060, p5.48xlarge, 'name=own,memory=24GiB', 8xh100]\n"+
 		"plan: {weights: [fp8, q4_k_m], context: [8k, 32k], enforce_eager: [true, false]}\n")
-	want := [][]string{{"llama-3.1-8b", "Meta-Llama-3.1-8B-Instruct", "Qwen3 32B"}, {"RTX 4090", "2 × L40S", "RTX 4090 + RTX 3060 12GB", "p5.48xlarge", "own", "8 × H100 SXM 80GB"},
+	want := [][]string{{"llama-3.1-8b", "Meta-Llama-3.1-8B-Instruct", "Qwen3 32B"},
+		{"RTX 4090", "2 × L40S", "RTX 4090 + RTX 3060 12GB", "p5.48xlarge", "own", "8 × H100 SXM 80GB"},
 		{"fp8", "q4_k_m"}, {"context 8k", "context 32k"}, {"enforce_eager true", "enforce_eager false"}}
 	for i := range s.Factors {
 		name := s.Factors[i].names()

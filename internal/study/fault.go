@@ -86,7 +86,8 @@ func (f *file) unread(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return f.fault(yaml.Place{Line: e.Line, Column: e.Column}, &memwall.Error{Code: memwall.BadFile, Field: "study", Message: "it " + e.Text, Hint: e.Fix})
+	return f.fault(yaml.Place{Line: e.Line, Column: e.Column},
+		&memwall.Error{Code: memwall.BadFile, Field: "study", Message: "it " + e.Text, Hint: e.Fix})
 }
 
 func placeOf(n *yaml.Node) yaml.Place { return yaml.Place{Line: n.Line, Column: n.Column} }

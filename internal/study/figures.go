@@ -60,8 +60,10 @@ func Measures(ask string) []Measure {
 		return planMeasures()
 	case "train":
 		return []Measure{
-			lone("run_usd", "run cost", "$", "run.usd"), banded("run_days", "run time", "days", "run.days"), banded("step_s", "step", "s", "step.seconds"),
-			more(banded("tokens_per_s_per_device", "throughput", "tok/s per GPU", "step.tokens_per_s_per_device")), more(lone("mfu", "MFU", "", "step.mfu")),
+			lone("run_usd", "run cost", "$", "run.usd"), banded("run_days", "run time", "days", "run.days"),
+			banded("step_s", "step", "s", "step.seconds"),
+			more(banded("tokens_per_s_per_device", "throughput", "tok/s per GPU", "step.tokens_per_s_per_device")),
+			more(lone("mfu", "MFU", "", "step.mfu")),
 			banded("reserved_bytes", "reserved", "bytes", "per_device.reserved_bytes"),
 		}
 	}
@@ -70,7 +72,8 @@ func Measures(ask string) []Measure {
 		more(banded("decode_tokens_per_s", "decode", "tok/s", "speed.decode_tokens_per_s")),
 		more(banded("total_tokens_per_s", "all users", "tok/s", "speed.total_tokens_per_s")),
 		banded("ttft_ms", "TTFT", "ms", "speed.ttft_ms"), banded("tpot_ms", "TPOT", "ms", "speed.tpot_ms"),
-		banded("joules_per_token", "energy", "J/token", "speed.joules_per_token"), more(lone("headroom_bytes", "headroom", "bytes", "headroom_bytes")),
+		banded("joules_per_token", "energy", "J/token", "speed.joules_per_token"),
+		more(lone("headroom_bytes", "headroom", "bytes", "headroom_bytes")),
 		lone("kv_bytes_per_token", "KV cache", "bytes/token", "kv.bytes_per_token"),
 	}
 }
@@ -78,7 +81,8 @@ func Measures(ask string) []Measure {
 func simMeasures() []Measure {
 	return []Measure{
 		lone("usd_per_hour", "rent", "$/h", "usd_per_hour"),
-		played("ttft_p99_ms", "TTFT p99", "ms", "", "ttft_ms.p99"), played("tpot_p99_ms", "TPOT p99", "ms", "", "tpot_ms.p99"), played("e2e_p99_ms", "E2E p99", "ms", "", "e2e_ms.p99"),
+		played("ttft_p99_ms", "TTFT p99", "ms", "", "ttft_ms.p99"), played("tpot_p99_ms", "TPOT p99", "ms", "", "tpot_ms.p99"),
+		played("e2e_p99_ms", "E2E p99", "ms", "", "e2e_ms.p99"),
 		lone("ttft_p50_ms", "TTFT p50", "ms", "ttft_ms.p50"), lone("tpot_p50_ms", "TPOT p50", "ms", "tpot_ms.p50"),
 		more(played("output_tokens_per_s", "output", "tok/s", "", "throughput.output_tokens_per_s")),
 		more(played("requests_per_s", "served", "requests/s", "", "throughput.requests_per_s")),
@@ -95,12 +99,17 @@ func planMeasures() []Measure {
 	}
 	return []Measure{
 		of(lone("usd_per_hour", "rent", "$/h", "best.usd_per_hour"), "best.fleet.usd_per_hour_low", "best.fleet.usd_per_hour_high"),
-		played("ttft_p99_ms", "TTFT p99", "ms", "best.simulated.", "ttft_ms.p99"), played("tpot_p99_ms", "TPOT p99", "ms", "best.simulated.", "tpot_ms.p99"),
-		of(lone("usd_per_million_tokens", "cost", "$/M tokens", "best.cost"), "best.fleet.usd_per_million_tokens_low", "best.fleet.usd_per_million_tokens_high"),
-		lone("devices", "devices", "", "best.fleet.devices"), lone("replicas", "replicas", "", "best.fleet.replicas"), lone("joules_per_token", "energy", "J/token", "best.fleet.joules_per_token"),
-		more(banded("decode_tokens_per_s", "decode", "tok/s", "best.speed.decode_tokens_per_s")), more(banded("total_tokens_per_s", "all users", "tok/s", "best.speed.total_tokens_per_s")),
+		played("ttft_p99_ms", "TTFT p99", "ms", "best.simulated.", "ttft_ms.p99"),
+		played("tpot_p99_ms", "TPOT p99", "ms", "best.simulated.", "tpot_ms.p99"),
+		of(lone("usd_per_million_tokens", "cost", "$/M tokens", "best.cost"), "best.fleet.usd_per_million_tokens_low",
+			"best.fleet.usd_per_million_tokens_high"),
+		lone("devices", "devices", "", "best.fleet.devices"), lone("replicas", "replicas", "", "best.fleet.replicas"),
+		lone("joules_per_token", "energy", "J/token", "best.fleet.joules_per_token"),
+		more(banded("decode_tokens_per_s", "decode", "tok/s", "best.speed.decode_tokens_per_s")),
+		more(banded("total_tokens_per_s", "all users", "tok/s", "best.speed.total_tokens_per_s")),
 		more(lone("headroom_bytes", "headroom", "bytes", "best.headroom_bytes")),
-		of(lone("step_s", "step", "s", "best.step.seconds"), "best.step.seconds_low", "best.step.seconds_high"), lone("run_usd", "run cost", "$", "best.run.usd"),
+		of(lone("step_s", "step", "s", "best.step.seconds"), "best.step.seconds_low", "best.step.seconds_high"),
+		lone("run_usd", "run cost", "$", "best.run.usd"),
 	}
 }
 
@@ -145,7 +154,8 @@ func GistOf(ask string, answer []byte) (*Gist, error) {
 		}
 		return &x
 	}
-	if rent := rentOf(text("plan.hardware"), number("plan.devices"), number("plan.replicas")); ask == "sim" && rent != nil && text("error.message") == "" {
+	if rent := rentOf(text("plan.hardware"), number("plan.devices"), number("plan.replicas")); ask == "sim" && rent != nil &&
+		text("error.message") == "" {
 		one["usd_per_hour"] = *rent
 	}
 	g := &Gist{Verdict: text("verdict"), Failure: text("error.message"), Figures: Figures{}}

@@ -54,7 +54,8 @@ func (r *reader) named(n *yaml.Node) error {
 	case !ok || text == "" || text == "-":
 		return r.bad(placeOf(n), "trace", n.Text, "a trace is no name of a file", "traces: [week1.csv.gz]")
 	case !filepath.IsLocal(text):
-		return r.bad(placeOf(n), "trace", n.Text, fmt.Sprintf("trace %s is not under the folder of the study", n.Text), "copy it there, and name it from there: traces: [week1.csv.gz]")
+		return r.bad(placeOf(n), "trace", n.Text, fmt.Sprintf("trace %s is not under the folder of the study", n.Text),
+			"copy it there, and name it from there: traces: [week1.csv.gz]")
 	}
 	return nil
 }
@@ -71,7 +72,8 @@ func (r *reader) workload(n *yaml.Node) error {
 		return err
 	}
 	for _, name := range n.Keys {
-		if err := r.field(n.Of[name], "workload", name, func(v *yaml.Node) (json.RawMessage, error) { return r.loadValue(name, v) }); err != nil {
+		if err := r.field(n.Of[name], "workload", name,
+			func(v *yaml.Node) (json.RawMessage, error) { return r.loadValue(name, v) }); err != nil {
 			return err
 		}
 	}
@@ -101,7 +103,8 @@ func (r *reader) blocks(f Factor, n *yaml.Node, example string) error {
 	}
 	for i := range f.levels {
 		if slices.ContainsFunc(f.levels[:i], func(l level) bool { return l.text == f.levels[i].text }) {
-			return r.bad(placeOf(n.List[i]), f.Name, f.levels[i].text, fmt.Sprintf("two of %ss are called %s", f.Name, f.levels[i].text), "another name")
+			return r.bad(placeOf(n.List[i]), f.Name, f.levels[i].text, fmt.Sprintf("two of %ss are called %s", f.Name, f.levels[i].text),
+				"another name")
 		}
 	}
 	return r.add(f, n)
@@ -193,7 +196,8 @@ func (r *reader) seeds(n *yaml.Node) error {
 	}
 	first, last, err := rangeOf(n.Text)
 	if err != nil || last < first || last > math.MaxInt64/2 {
-		return r.bad(placeOf(n), "seeds", n.Text, fmt.Sprintf("seeds = %q is no list and no range", n.Text), "seeds: [1, 2, 3] or seeds: 1..100")
+		return r.bad(placeOf(n), "seeds", n.Text, fmt.Sprintf("seeds = %q is no list and no range", n.Text),
+			"seeds: [1, 2, 3] or seeds: 1..100")
 	}
 	f := Factor{Name: "seed", first: first, count: last - first + 1}
 	if err := r.say(f.Name, f.settings(0), placeOf(n)); err != nil {

@@ -82,7 +82,8 @@ func (r *reader) letters(at yaml.Place, text string) error {
 		return nil
 	}
 	c, _ := utf8.DecodeRuneInString(text[i:])
-	return r.bad(at, "study", strconv.QuoteToASCII(text), fmt.Sprintf("a name has a letter that is not seen: %U", c), "letters, digits and signs alone")
+	return r.bad(at, "study", strconv.QuoteToASCII(text), fmt.Sprintf("a name has a letter that is not seen: %U", c),
+		"letters, digits and signs alone")
 }
 
 // read the keys, whatever their order in the file, in the order of the list.
@@ -96,7 +97,8 @@ func (r *reader) read(top *yaml.Node) error {
 	}
 	for _, need := range []string{"ask", "models"} {
 		if top.Of[need] == nil {
-			return r.bad(yaml.Place{Line: top.Line, Column: top.Column}, need, "", need+" is missing", map[string]string{"ask": "ask: one of " + strings.Join(Asks, ", "), "models": "models: [llama-3.1-8b, …]"}[need])
+			return r.bad(yaml.Place{Line: top.Line, Column: top.Column}, need, "", need+" is missing",
+				map[string]string{"ask": "ask: one of " + strings.Join(Asks, ", "), "models": "models: [llama-3.1-8b, …]"}[need])
 		}
 	}
 	for _, key := range keys {
@@ -137,7 +139,8 @@ func (r *reader) name(n *yaml.Node) error {
 
 func (r *reader) ask(n *yaml.Node) error {
 	if !slices.Contains(Asks, n.Text) {
-		return r.bad(placeOf(n), "ask", n.Text, fmt.Sprintf("ask = %q is no question of studies", n.Text), "one of "+strings.Join(Asks, ", "))
+		return r.bad(placeOf(n), "ask", n.Text, fmt.Sprintf("ask = %q is no question of studies", n.Text),
+			"one of "+strings.Join(Asks, ", "))
 	}
 	r.study.Ask = n.Text
 	return r.fix("ask", setting{field: "ask", value: quoted(n.Text)}, placeOf(n))
@@ -181,8 +184,10 @@ func (r *reader) words(n *yaml.Node, field string, check func(*yaml.Node) error)
 
 // taken are fields that stand elsewhere in a study, or nowhere.
 var taken = map[string]string{
-	"ask": "it stands in ask", "model": "models stand in models", "hardware": "it stands in hardware", "workload": "it stands in workload or workloads", "goal": "goals stand in goals",
-	"among": "a list is taken apart here; a plan that searches has the fields that are left out", "change": "studies do not ask for differences", "also": "each question is of one model", "text": "studies read no logs",
+	"ask": "it stands in ask", "model": "models stand in models", "hardware": "it stands in hardware",
+	"workload": "it stands in workload or workloads", "goal": "goals stand in goals",
+	"among":  "a list is taken apart here; a plan that searches has the fields that are left out",
+	"change": "studies do not ask for differences", "also": "each question is of one model", "text": "studies read no logs",
 	"explain": "ask the one question that is to be explained", "data": "files of one machine are not on another",
 }
 
@@ -213,7 +218,8 @@ func (r *reader) fieldOf(name string, at yaml.Place) (*memwall.Field, error) {
 		err := (&memwall.Request{}).Set(name, "")
 		return nil, r.fault(at, memwall.AsError(err))
 	case !f.OfAsk(r.study.Ask) && !(r.study.Ask == "plan" && f.OfAsk("train")):
-		return nil, r.bad(at, "plan."+name, "", fmt.Sprintf("%s is no field of %s", name, r.study.Ask), "leave it out, or ask another question")
+		return nil, r.bad(at, "plan."+name, "", fmt.Sprintf("%s is no field of %s", name, r.study.Ask),
+			"leave it out, or ask another question")
 	}
 	return f, nil
 }
@@ -315,7 +321,8 @@ func (r *reader) add(f Factor, n *yaml.Node) error {
 	for i := range f.levels {
 		same := string(valuesOf(f.levels[i].set))
 		if seen[same] {
-			return r.bad(placeOf(n.List[i]), f.Name, f.levels[i].text, fmt.Sprintf("%s lists %s twice", f.Name, f.levels[i].text), "once: the answer is the same")
+			return r.bad(placeOf(n.List[i]), f.Name, f.levels[i].text, fmt.Sprintf("%s lists %s twice", f.Name, f.levels[i].text),
+				"once: the answer is the same")
 		}
 		seen[same] = true
 	}

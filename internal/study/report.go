@@ -101,7 +101,8 @@ func (t *Tally) Report(names, per []string) (*card.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &card.Study{Name: t.study.Name, Ask: t.study.Ask, Criterion: t.study.criterion(), Points: t.study.Points(), Answered: t.answered, Failures: counted(t.failures)}
+	out := &card.Study{Name: t.study.Name, Ask: t.study.Ask, Criterion: t.study.criterion(), Points: t.study.Points(), Answered: t.answered,
+		Failures: counted(t.failures)}
 	for i, f := range t.factors {
 		out.Factors = append(out.Factors, t.study.Factors[f].Name)
 		if t.asked[i] {
@@ -136,7 +137,8 @@ func (t *Tally) cases(per []string) error {
 	}
 	for _, name := range per {
 		if !slices.Contains(all, name) && name != "none" {
-			return &memwall.Error{Code: memwall.BadField, Field: "per", Value: name, Message: fmt.Sprintf("the study has no factor %q", name), Hint: "some of " + strings.Join(all, ", ") + ", or none"}
+			return &memwall.Error{Code: memwall.BadField, Field: "per", Value: name,
+				Message: fmt.Sprintf("the study has no factor %q", name), Hint: "some of " + strings.Join(all, ", ") + ", or none"}
 		}
 	}
 	return nil
@@ -176,7 +178,8 @@ func (t *Tally) chosen(names []string) (by []int, err error) {
 			if near := spell.Nearest(name, all); len(near) > 0 {
 				hint = "did you mean: " + strings.Join(near, ", ")
 			}
-			return nil, &memwall.Error{Code: memwall.BadField, Field: "of", Value: name, Message: fmt.Sprintf("answers to %s have no figure %q", t.study.Ask, name), Hint: hint}
+			return nil, &memwall.Error{Code: memwall.BadField, Field: "of", Value: name,
+				Message: fmt.Sprintf("answers to %s have no figure %q", t.study.Ask, name), Hint: hint}
 		}
 		by = append(by, i)
 	}
@@ -220,7 +223,8 @@ func (t *Tally) compared(by []int) []*placed {
 		}
 	}
 	slices.SortFunc(all, func(a, b *placed) int {
-		return cmp.Or(slices.Compare(a.wanted, b.wanted), -compareBool(a.Front, b.Front), -compareBool(a.holds(), b.holds()), slices.Compare(a.at, b.at), slices.Compare(a.levels, b.levels))
+		return cmp.Or(slices.Compare(a.wanted, b.wanted), -compareBool(a.Front, b.Front), -compareBool(a.holds(), b.holds()),
+			slices.Compare(a.at, b.at), slices.Compare(a.levels, b.levels))
 	})
 	return all
 }

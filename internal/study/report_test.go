@@ -22,7 +22,8 @@ func TestSensitivity(t *testing.T) {
 		seed, both float64
 	}{
 		// variance of 0, 3, 6 is 6; of 0, 4 it is 4; of 0..3 it is 1.25
-		{"a sum", func(l []int64) float64 { return 3*float64(l[0]) + 4*float64(l[1]) + float64(l[2]) }, 6 / 11.25, 4 / 11.25, 1.25 / 11.25, 0},
+		{"a sum", func(l []int64) float64 { return 3*float64(l[0]) + 4*float64(l[1]) + float64(l[2]) }, 6 / 11.25, 4 / 11.25, 1.25 / 11.25,
+			0},
 		{"one alone", func(l []int64) float64 { return float64(l[1]) }, 0, 1, 0, 0},
 		// (-1, 0, 1) x (-1, 1): no level's mean differs from 0
 		{"a product", func(l []int64) float64 { return (float64(l[0]) - 1) * (2*float64(l[1]) - 1) }, 0, 0, 0, 1},
@@ -97,7 +98,8 @@ func TestDesigns(t *testing.T) {
 			tally.Add(i, "does_not_fit", "", nil)
 			continue
 		}
-		tally.Add(i, "fits", "", Figures{"usd_per_hour": {Value: float64(2 - l[0])}, "ttft_p99_ms": {Value: float64(10*l[0]+10*l[1]) + float64(l[2]), Low: &low, High: &high}})
+		tally.Add(i, "fits", "", Figures{"usd_per_hour": {Value: float64(2 - l[0])},
+			"ttft_p99_ms": {Value: float64(10*l[0]+10*l[1]) + float64(l[2]), Low: &low, High: &high}})
 	}
 	r, err := tally.Report(nil, nil)
 	if err != nil {
@@ -108,7 +110,8 @@ func TestDesigns(t *testing.T) {
 	}
 	d := r.Designs[0] // l40s, the cheaper, with few sequences
 	x := d.Spreads[1]
-	if d.Levels[0] != "l40s" || d.Levels[1] != "8" || d.Seeds != 4 || x.Mean != 11.5 || x.P50 != 11.5 || math.Abs(x.P95-12.85) > 1e-9 || math.Abs(x.P5-10.15) > 1e-9 || *x.Low != 1 || *x.High != 9 {
+	if d.Levels[0] != "l40s" || d.Levels[1] != "8" || d.Seeds != 4 || x.Mean != 11.5 || x.P50 != 11.5 || math.Abs(x.P95-12.85) > 1e-9 ||
+		math.Abs(x.P5-10.15) > 1e-9 || *x.Low != 1 || *x.High != 9 {
 		t.Errorf("%+v, %+v", d, x)
 	}
 	if _, err := tally.Report([]string{"ttft_p9_ms"}, nil); err == nil {

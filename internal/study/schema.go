@@ -22,7 +22,8 @@ func listOf(one any) kind {
 
 // Schema is the JSON Schema of study files, made from the structs that requests are decoded by.
 func Schema() ([]byte, error) {
-	defs, err := schema.Definitions("#/$defs/", reflect.TypeFor[memwall.Request](), reflect.TypeFor[workload.Spec](), reflect.TypeFor[memwall.Goal]())
+	defs, err := schema.Definitions("#/$defs/", reflect.TypeFor[memwall.Request](), reflect.TypeFor[workload.Spec](),
+		reflect.TypeFor[memwall.Goal]())
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +50,16 @@ func Schema() ([]byte, error) {
 	}
 	seed := kind{"type": "integer", "minimum": 1}
 	top := kind{
-		"$schema": schema.Draft, "$id": memwall.Schema + "/study", "type": "object", "additionalProperties": false, "required": []string{"ask", "models"},
+		"$schema": schema.Draft, "$id": memwall.Schema + "/study", "type": "object", "additionalProperties": false,
+		"required": []string{"ask", "models"},
 		"properties": kind{
 			"study": kind{"type": "string", "maxLength": 80, "description": "what the study is called"},
-			"ask":   kind{"enum": Asks, "description": "the question"}, "models": words("models of the catalog"), "hardware": words("devices, nodes or custom devices, with counts"),
-			"plan":      kind{"type": "object", "properties": each(plan), "additionalProperties": false, "description": "fields of the request, each with a value or a list of values"},
-			"workloads": named(load), "workload": kind{"type": "object", "properties": each(load), "additionalProperties": false, "description": "fields of all workloads, each with a value or a list of values"},
+			"ask":   kind{"enum": Asks, "description": "the question"}, "models": words("models of the catalog"),
+			"hardware": words("devices, nodes or custom devices, with counts"),
+			"plan": kind{"type": "object", "properties": each(plan), "additionalProperties": false,
+				"description": "fields of the request, each with a value or a list of values"},
+			"workloads": named(load), "workload": kind{"type": "object", "properties": each(load), "additionalProperties": false,
+				"description": "fields of all workloads, each with a value or a list of values"},
 			"traces": words("files of recorded workloads, by their names from where the study lies"), "goals": named(goal),
 			"seeds": kind{"anyOf": []any{kind{"type": "array", "items": seed, "minItems": 1, "uniqueItems": true}, kind{"type": "string", "pattern": `^[0-9]+\.\.[0-9]+$`}}, "description": "seeds of the workload: [1, 2, 3] or 1..100"},
 		},

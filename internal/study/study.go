@@ -96,7 +96,8 @@ func (s *Study) Within(most int64) error {
 	if !s.points.IsInt64() {
 		hint = "fewer or shorter lists: nobody counts so far"
 	}
-	return &memwall.Error{Code: memwall.Limit, Field: "study", Value: s.points.String(), Message: fmt.Sprintf("the study has %s questions (%s), more than %d", s.points, s.product(), most), Hint: hint}
+	return &memwall.Error{Code: memwall.Limit, Field: "study", Value: s.points.String(),
+		Message: fmt.Sprintf("the study has %s questions (%s), more than %d", s.points, s.product(), most), Hint: hint}
 }
 
 // product shows where the number comes from: 4 model x 10 seed.

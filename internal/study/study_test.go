@@ -84,7 +84,8 @@ func TestSameQuestion(t *testing.T) {
 	if x, y := a.At(1, "t"), b.At(0, "t"); x.Key != y.Key {
 		t.Errorf("%s and %s", x.Request, y.Request)
 	}
-	c := read(t, "study: named\nask: fit\nmodels: llama-3.1-8b\nhardware: [h100, l40s] # two\nplan: {context: 8192, gpu_memory_utilization: 0.9}\n")
+	c := read(t, "study: named\nask: fit\nmodels: llama-3.1-8b\nhardware: [h100, l40s] # two\nplan: {context: 8192, "+
+		"gpu_memory_utilization: 0.9}\n")
 	if a.ID("t") != c.ID("t") || a.ID("t") == b.ID("t") {
 		t.Error("a study is told by its questions")
 	}
@@ -110,7 +111,8 @@ func TestWithin(t *testing.T) {
 	s := read(t, "ask: sim\nmodels: llama-3.1-8b\nhardware: h100\nworkload: {rate: [1, 2]}\nseeds: 1..1000000\n")
 	err := s.Within(MostPoints)
 	var e *memwall.Error
-	if !errors.As(err, &e) || e.Message != "the study has 2000000 questions (2 workload.rate x 1000000 seed), more than 100000" || !strings.HasSuffix(e.Hint, "--max 2000000") {
+	if !errors.As(err, &e) || e.Message != "the study has 2000000 questions (2 workload.rate x 1000000 seed), more than 100000" ||
+		!strings.HasSuffix(e.Hint, "--max 2000000") {
 		t.Errorf("%+v", err)
 	}
 	if err := s.Within(2_000_000); err != nil {
@@ -124,7 +126,8 @@ func TestWithin(t *testing.T) {
 		}
 		text += "]\n"
 	}
-	if err := read(t, text).Within(1 << 62); err == nil || !strings.Contains(err.Error(), "the study has 1000000000000000000000 questions") {
+	if err := read(t, text).Within(1 << 62); err == nil ||
+		!strings.Contains(err.Error(), "the study has 1000000000000000000000 questions") {
 		t.Error(err)
 	}
 	if last := s.At(1_999_999, "t"); !strings.Contains(string(last.Request), `"seed":1000000`) {
@@ -165,7 +168,8 @@ func TestRefused(t *testing.T) {
 		{head + "seeds: 5..1\n", 3, 8, "seeds", "no list and no range", "1..100"},
 		{head + "seeds: [1, x]\n", 3, 12, "workload", "seed", ""},
 		{head + "seeds: 1..4\nworkload: {seed: 3}\n", 3, 8, "workload.seed", "given by workload.seed and by seed", "by one"},
-		{head + "workloads: [{rate: 1}, {rate: 2}]\nworkload: {rate: [1, 2]}\n", 4, 19, "workload.rate", "given by workload and by workload.rate", "by one"},
+		{head + "workloads: [{rate: 1}, {rate: 2}]\nworkload: {rate: [1, 2]}\n", 4, 19, "workload.rate",
+			"given by workload and by workload.rate", "by one"},
 		{head + "workloads: [{name: a, rate: 1}, {name: a, rate: 2}]\n", 3, 34, "workload", "called a", "another name"},
 		{head + "workloads: [{rat: 1}]\n", 3, 14, "rat", `no key "rat"`, "did you mean: rate"},
 		{head + "workload: {prompt: {men: 1}}\n", 3, 21, "workload", "unknown field \"men\"", ""},
@@ -187,7 +191,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if f.Line != c.line || f.Column != c.column && c.column > 0 || f.What.Field != c.field || !strings.Contains(f.What.Message, c.says) || !strings.Contains(f.What.Hint, c.hint) {
+		if f.Line != c.line || f.Column != c.column && c.column > 0 || f.What.Field != c.field ||
+			!strings.Contains(f.What.Message, c.says) || !strings.Contains(f.What.Hint, c.hint) {
 			t.Errorf("%q: line %d, column %d, %q: %s (%s)", c.text, f.Line, f.Column, f.What.Field, f.What.Message, f.What.Hint)
 		}
 	}

@@ -129,7 +129,8 @@ func (b *Bar) Draw(n int) Drawn {
 		out.Cells = append(out.Cells, Span{Text: strings.Repeat(string(Looks[p.family].Glyph), counts[i]), Ink: Looks[p.family].Ink})
 	}
 	k := len(b.parts)
-	out.Cells = append(out.Cells, Span{Text: strings.Repeat("·", counts[k]), Ink: InkFree}, Span{Text: strings.Repeat("─", counts[k+1]), Ink: InkFree})
+	out.Cells = append(out.Cells, Span{Text: strings.Repeat("·", counts[k]), Ink: InkFree},
+		Span{Text: strings.Repeat("─", counts[k+1]), Ink: InkFree})
 	if b.usable == 0 {
 		return out
 	}

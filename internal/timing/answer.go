@@ -19,7 +19,8 @@ func Speed(q *question.Question, cache *api.KV) *api.Speed {
 		return nil
 	}
 	if slow(v) {
-		q.Job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait", unit.Significant(*v.Decode, 2))
+		q.Job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait",
+			unit.Significant(*v.Decode, 2))
 	}
 	return v
 }

@@ -61,7 +61,8 @@ type compiledKey struct {
 func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
 	first := &in.Stages[0]
 	p := first.Parallel
-	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP}, in.Device, in.Link, in.Engine, in.Version, in.Exec.KVBytes, in.MoE, 0}
+	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP}, in.Device, in.Link, in.Engine, in.Version, in.Exec.KVBytes,
+		in.MoE, 0}
 	if in.Speculation != nil {
 		key.drafted = in.Speculation.Tokens
 	}
@@ -106,10 +107,12 @@ func Served(a *question.Env, r *api.Request) (*serving.Model, error) {
 	}
 	size := SizedAnswer(q, ranks)
 	if size.Verdict == api.DoesNotFit {
-		return nil, &api.Error{Code: api.ImpossiblePlan, Field: "hardware", Value: r.Hardware, Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
+		return nil, &api.Error{Code: api.ImpossiblePlan, Field: "hardware", Value: r.Hardware,
+			Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
 	}
 	if q.Prompter != nil {
-		return nil, &api.Error{Code: api.Unsupported, Field: "disaggregated", Message: "workers of two kinds are no single model of a step", Hint: "leave disaggregated out, and ask for a worker"}
+		return nil, &api.Error{Code: api.Unsupported, Field: "disaggregated", Message: "workers of two kinds are no single model of a step",
+			Hint: "leave disaggregated out, and ask for a worker"}
 	}
 	in, err := ServingInput(q, size.KV)
 	if err != nil {

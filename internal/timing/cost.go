@@ -33,5 +33,6 @@ func price(q *question.Question, v *api.Speed, total speed.Figure, turns int) {
 	}
 	Figure(cost.PerMillion(rent, total), &v.USDPerMillion, &v.USDPerMillionLow, &v.USDPerMillionHigh)
 	v.USDPerHour = question.Rounded(rent.PerHour.Mid)
-	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, cmp.Or(rent.Date, "undated"))
+	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n,
+		rent.Rows, cmp.Or(rent.Date, "undated"))
 }

@@ -26,16 +26,19 @@ func ExplainSpeed(x *question.Explainer, v *api.Speed, source string) {
 	}
 	explainTime(x, at+"tpot_ms", v.TPOT, v.TPOTLow, v.TPOTHigh, strings.Join(names, " + "), "ms", source, inputs...)
 	if v.TPOT != nil {
-		explainTime(x, at+"decode_tokens_per_s", v.Decode, v.DecodeLow, v.DecodeHigh, "1000 / tpot_ms", "tok/s", source, api.ExplainInput{Name: "tpot_ms", Value: *v.TPOT, Origin: "a step, for a token of each user"})
+		explainTime(x, at+"decode_tokens_per_s", v.Decode, v.DecodeLow, v.DecodeHigh, "1000 / tpot_ms", "tok/s", source,
+			api.ExplainInput{Name: "tpot_ms", Value: *v.TPOT, Origin: "a step, for a token of each user"})
 	}
 	for _, f := range []struct {
 		name           string
 		mid, low, high *float64
 		unit           string
 	}{
-		{"prefill_tokens_per_s", v.Prefill, v.PrefillLow, v.PrefillHigh, "tok/s"}, {"total_tokens_per_s", v.Total, v.TotalLow, v.TotalHigh, "tok/s"},
+		{"prefill_tokens_per_s", v.Prefill, v.PrefillLow, v.PrefillHigh, "tok/s"},
+		{"total_tokens_per_s", v.Total, v.TotalLow, v.TotalHigh, "tok/s"},
 		{"ttft_ms", v.TTFT, v.TTFTLow, v.TTFTHigh, "ms"}, {"ttft_unloaded_ms", v.Unloaded, v.UnloadedLow, v.UnloadedHigh, "ms"},
-		{"joules_per_token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh, "J"}, {"usd_per_million_tokens", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh, "$"},
+		{"joules_per_token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh, "J"},
+		{"usd_per_million_tokens", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh, "$"},
 	} {
 		if f.mid != nil {
 			text, inputs := formulaOf(x, f.name, *f.mid)
@@ -83,7 +86,8 @@ func explainTime(x *question.Explainer, at string, mid, low, high *float64, form
 			name string
 			v    float64
 		}{{"_low", *low}, {"_high", *high}} {
-			x.Out[at+edge.name] = api.Explain{Value: edge.v, Low: edge.v, High: edge.v, Unit: unitName, Basis: basis(x), Formula: ledger.Number(edge.v), Source: "90 % band: " + source}
+			x.Out[at+edge.name] = api.Explain{Value: edge.v, Low: edge.v, High: edge.v, Unit: unitName, Basis: basis(x),
+				Formula: ledger.Number(edge.v), Source: "90 % band: " + source}
 		}
 	}
 	x.Out[at] = e

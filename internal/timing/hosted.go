@@ -68,7 +68,8 @@ func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b sp
 	lengthen(f, step, prompt, l, in.ChunkTokens)
 	hostedNote(q, hosted[0].InPlace, unit.Bytes(bytes), rate, f.Step, step, share)
 	if q.Explain != nil {
-		q.Explain.Timing, q.Explain.Assumed = append(q.Explain.Timing, hostedFormula(hosted[0].InPlace, bytes, rate, share.Mid, in, f.Expected)), true
+		q.Explain.Timing, q.Explain.Assumed = append(q.Explain.Timing,
+			hostedFormula(hosted[0].InPlace, bytes, rate, share.Mid, in, f.Expected)), true
 	}
 	return nil
 }
@@ -149,19 +150,24 @@ func hostedNote(q *question.Question, inPlace bool, bytes unit.Bytes, rate unit.
 	if inPlace {
 		how = "reads in place"
 	}
-	q.Job.Note("crosses", "info", "cpu_offload_bytes", "each step %s %s of weights in host memory over %s: %s more than the %s of a step without; that %.0f to %.0f %% of the link are reached is assumed",
+	q.Job.Note("crosses", "info", "cpu_offload_bytes",
+		"each step %s %s of weights in host memory over %s: %s more than the %s of a step without; that %.0f to %.0f %% of the link are "+
+			"reached is assumed",
 		how, bytes, rate, unit.Seconds(step.Mid), unit.Seconds(rest), 100*share.Low, 100*share.High)
 }
 
 // hostedFormula is the part of a step that reading from the host adds, for each token that it yields.
 func hostedFormula(inPlace bool, bytes float64, rate unit.ByteRate, share float64, in *serving.In, expected float64) stream.Formula {
 	f := stream.Formula{Part: "copies", Text: "1000 × read / (share × link) / tokens", Inputs: []stream.Term{
-		{Name: "read", Value: bytes, Origin: "B of weights in host memory, of all stages"}, {Name: "share", Value: share, Origin: "speed/copies.tsv"},
-		{Name: "link", Value: float64(rate), Origin: "B/s, the slower of link and host memory"}, {Name: "tokens", Value: expected, Origin: "of a step"},
+		{Name: "read", Value: bytes, Origin: "B of weights in host memory, of all stages"},
+		{Name: "share", Value: share, Origin: "speed/copies.tsv"},
+		{Name: "link", Value: float64(rate), Origin: "B/s, the slower of link and host memory"},
+		{Name: "tokens", Value: expected, Origin: "of a step"},
 	}}
 	if inPlace {
 		f.Text = "1000 × max(0, read / (share × link) - read / memory) / tokens"
-		f.Inputs = append(f.Inputs, stream.Term{Name: "memory", Value: float64(in.Device.Bandwidth.Value), Origin: "B/s of the device, datasheet"})
+		f.Inputs = append(f.Inputs, stream.Term{Name: "memory", Value: float64(in.Device.Bandwidth.Value),
+			Origin: "B/s of the device, datasheet"})
 	}
 	return f
 }

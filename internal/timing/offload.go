@@ -30,7 +30,8 @@ func addOffload(q *question.Question, f *serving.Figures, in *serving.In, b spee
 		f.Bound = speed.Largest(f.Parts)
 	}
 	for _, m := range moves {
-		q.Job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, unit.Seconds(m.Seconds(share).Mid), unit.Seconds(f.Step))
+		q.Job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes),
+			m.Name, m.Rate, unit.Seconds(m.Seconds(share).Mid), unit.Seconds(f.Step))
 	}
 	return nil
 }

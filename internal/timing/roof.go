@@ -43,9 +43,12 @@ func generates(q *question.Question) error {
 	m := q.Job.Model
 	switch {
 	case q.Resolved.UnknownArch != "":
-		return &api.Error{Code: api.Unsupported, Field: "model", Value: q.Request.Model, Message: "no family reads the architecture of " + q.Request.Model + ", so nobody knows what a token reads", Hint: "memwall fit gives its weights"}
+		return &api.Error{Code: api.Unsupported, Field: "model", Value: q.Request.Model,
+			Message: "no family reads the architecture of " + q.Request.Model + ", so nobody knows what a token reads",
+			Hint:    "memwall fit gives its weights"}
 	case !m.Samples() || !m.Remembers():
-		return &api.Error{Code: api.Unsupported, Field: "model", Value: q.Request.Model, Message: q.Request.Model + " generates no tokens", Hint: "a model that decodes, such as llama-3.1-8b"}
+		return &api.Error{Code: api.Unsupported, Field: "model", Value: q.Request.Model, Message: q.Request.Model + " generates no tokens",
+			Hint: "a model that decodes, such as llama-3.1-8b"}
 	}
 	return nil
 }
@@ -151,7 +154,8 @@ func (b *bound) sum(what string, terms []model.Term) ledger.Num {
 var counted = map[string]string{
 	"token": "new in this step", "output": "rows with logits", "sequence": "in the batch", "pair": "of a token and what it attends to",
 	"position": "in the cache, the new ones among them", "expert": "expected to be chosen, N (1 - (1 - used/N)^tokens)",
-	"window_pair": "inside the window", "window_position": "inside the window", "window_2_pair": "inside the second window", "window_2_position": "inside the second window",
+	"window_pair": "inside the window", "window_position": "inside the window", "window_2_pair": "inside the second window",
+	"window_2_position": "inside the second window",
 }
 
 func (b *bound) figure(n ledger.Num, unitName string, basis ledger.Basis) *api.Explain {
@@ -195,12 +199,15 @@ func (b *bound) note(code, severity, format string, args ...any) {
 func (b *bound) remarks(read unit.Bytes) {
 	all, d := b.job.Job.Weights.Bytes(), b.device
 	if d.Usable.Known && all > d.Usable.Value {
-		b.note("does_not_fit", "warn", "the weights are %s and a program sees %s: these are the roofs of such a device with more memory", all, d.Usable.Value)
+		b.note("does_not_fit", "warn", "the weights are %s and a program sees %s: these are the roofs of such a device with more memory",
+			all, d.Usable.Value)
 	}
 	if d.L2.Known && read <= d.L2.Value {
-		b.note("cached_weights", "warn", "the weights fit into the last-level cache of %s: they need not be read from memory, and decoding may pass its roof", d.L2.Value)
+		b.note("cached_weights", "warn", "the weights fit into the last-level cache of %s: they need not be read from memory, and "+
+			"decoding may pass its roof", d.L2.Value)
 	}
 	if b.decode.Sparse {
-		b.note("sparse_attention", "info", "layers choose what they read of the cache, and how much is not known: its reading and its attention are left out, so the roofs are higher than need be")
+		b.note("sparse_attention", "info", "layers choose what they read of the cache, and how much is not known: its reading and its "+
+			"attention are left out, so the roofs are higher than need be")
 	}
 }

@@ -25,7 +25,8 @@ func Roofline(a *question.Env, r *api.Request) (*api.Roofline, error) {
 	if answer.Speed == nil || !b.device.Bandwidth.Known || !b.peak.Known || b.decode.Sparse {
 		return nil, nil
 	}
-	out := &api.Roofline{Device: b.Device, Arithmetic: b.Arithmetic, Peak: float64(b.peak.Value), Bandwidth: float64(b.device.Bandwidth.Value)}
+	out := &api.Roofline{Device: b.Device, Arithmetic: b.Arithmetic, Peak: float64(b.peak.Value),
+		Bandwidth: float64(b.device.Bandwidth.Value)}
 	out.Ridge = out.Peak / out.Bandwidth
 	out.Points = b.points(answer, m)
 	for i := range out.Points {

@@ -138,9 +138,11 @@ func Copied(v *api.Speed) bool {
 
 // totals is the rate of all users together: each has its output after the first token and the others.
 func totals(v *api.Speed, l serving.Load) speed.Formula {
-	return speed.Formula{Part: "total_tokens_per_s", Text: "1000 × users × output / (ttft_ms + (output - 1) × tpot_ms)", Inputs: []speed.Term{
-		{Name: "users", Value: float64(max(1, l.Users))}, {Name: "output", Value: float64(l.Output), Origin: "tokens of an answer"}, {Name: "ttft_ms", Value: *v.TTFT}, {Name: "tpot_ms", Value: *v.TPOT},
-	}}
+	return speed.Formula{Part: "total_tokens_per_s", Text: "1000 × users × output / (ttft_ms + (output - 1) × tpot_ms)",
+		Inputs: []speed.Term{
+			{Name: "users", Value: float64(max(1, l.Users))}, {Name: "output", Value: float64(l.Output), Origin: "tokens of an answer"},
+			{Name: "ttft_ms", Value: *v.TTFT}, {Name: "tpot_ms", Value: *v.TPOT},
+		}}
 }
 
 // ByName adds parts of one name, bound as most of their time is.
@@ -174,8 +176,10 @@ func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &serving.In{Model: q.Job.Model, Stages: stages, Device: q.Job.Device(0), Link: q.Job.Machine.Intra, Engine: q.Engine.Name(), Version: q.Job.Version,
-		Exec: exec(q), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
+	in := &serving.In{Model: q.Job.Model, Stages: stages, Device: q.Job.Device(0), Link: q.Job.Machine.Intra, Engine: q.Engine.Name(),
+		Version: q.Job.Version,
+		Exec:    exec(q), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens),
+		Eager:          p.EnforceEager != nil && *p.EnforceEager,
 		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
 	if cache != nil && cache.CapacityTokens != nil {
 		in.CacheTokens = *cache.CapacityTokens

@@ -59,11 +59,15 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 	if s.Draft != nil {
 		who = q.Job.Draft.Model.ID + ", which takes " + unit.Seconds(drafting).String() + " of the step's " + unit.Seconds(f.Step).String()
 	}
-	q.Job.Note("speculation", "info", "draft_tokens", "each step verifies %d drafted tokens and yields %s of a sequence in the mean; they are drafted by %s", s.Tokens, unit.Significant(f.Expected, 3), who)
+	q.Job.Note("speculation", "info", "draft_tokens",
+		"each step verifies %d drafted tokens and yields %s of a sequence in the mean; they are drafted by %s", s.Tokens,
+		unit.Significant(f.Expected, 3), who)
 	if q.Request.Acceptance != nil {
 		return
 	}
-	q.Job.Note("acceptance_assumed", "warn", "acceptance", "each drafted token is taken to be accepted with a chance of %g: nobody measured yours, and the bands hold %g to %g", acceptance, LeastAcceptance, MostAcceptance)
+	q.Job.Note("acceptance_assumed", "warn", "acceptance",
+		"each drafted token is taken to be accepted with a chance of %g: nobody measured yours, and the bands hold %g to %g", acceptance,
+		LeastAcceptance, MostAcceptance)
 	for _, a := range []float64{LeastAcceptance, MostAcceptance} {
 		other, with := *in, *s
 		with.Acceptance, other.Speculation = a, &with

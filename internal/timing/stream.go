@@ -73,7 +73,8 @@ func CompileStream(q *question.Question, v *api.Speed) (in stream.Input, table *
 	if err != nil {
 		return in, nil, nil, err
 	}
-	in = stream.Input{Model: q.Job.Model, Weights: q.Job.Weights, Stages: stages, Engine: streamEngine(q.Engine.Name()), Built: buildYear(q), Flash: flash(sharer.Flash()),
+	in = stream.Input{Model: q.Job.Model, Weights: q.Job.Weights, Stages: stages, Engine: streamEngine(q.Engine.Name()),
+		Built: buildYear(q), Flash: flash(sharer.Flash()),
 		UBatch: int64(q.Request.UBatch), KVBytes: kvBytes(q)}
 	if in.Work, err = work(q, in.KVBytes); err != nil {
 		return in, nil, nil, err
@@ -119,7 +120,9 @@ func allUsers(q *question.Question, v *api.Speed, p *stream.Predictor, test stre
 	total := l.PerToken.Inverse()
 	if users > 1 {
 		total = l.Throughput
-		q.Job.Note("users_assumed", "warn", "sequences", "speeds of %d users together are assumed from those of one, with a wide band: nobody's measurements of several go into the fit", users)
+		q.Job.Note("users_assumed", "warn", "sequences",
+			"speeds of %d users together are assumed from those of one, with a wide band: nobody's measurements of several go into the fit",
+			users)
 	}
 	Figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
 	v.Bound, v.BandwidthFraction = l.Bound, question.Rounded(l.BandwidthFraction)
@@ -167,7 +170,8 @@ func plainBuild(q *question.Question, in stream.Input, table *coef.Table, test s
 		return
 	}
 	if slower := m.With(table).Predict(stream.Test{Prompt: test.Prompt}).Prefill.Mid / usual; slower > muchSlower {
-		q.Job.Note("build_assumed", "info", "engine", "a build with %s is assumed: without them prompts take %s times as long on %s", words, unit.Significant(slower, 2), in.Stages[0].Device.Name)
+		q.Job.Note("build_assumed", "info", "engine", "a build with %s is assumed: without them prompts take %s times as long on %s", words,
+			unit.Significant(slower, 2), in.Stages[0].Device.Name)
 	}
 }
 
@@ -230,7 +234,9 @@ func processor(q *question.Question) (*hardware.Device, float64) {
 	d := &hardware.Device{ID: "host", Name: "host", Form: "CPU", Architecture: "host", Bandwidth: m.Host.Bandwidth, SMs: m.Host.Cores}
 	if !d.Bandwidth.Known {
 		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: hardware.DesktopRate, Known: true, Basis: ledger.Assumed}
-		q.Job.Note("host_rate", "warn", "hardware", "the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it", hardware.DesktopRate)
+		q.Job.Note("host_rate", "warn", "hardware",
+			"the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it",
+			hardware.DesktopRate)
 	}
 	threads := 0.0
 	if m.Host.Cores.Known {

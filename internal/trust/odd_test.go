@@ -82,7 +82,8 @@ func lines(seed string) inputs {
 		l := strings.SplitAfter(seed, "\n")
 		for i := range l {
 			before, after := strings.Join(l[:i], ""), strings.Join(l[i+1:], "")
-			for _, s := range []string{before + after, before + l[i] + l[i] + after, before + after + l[i], before + strings.Repeat(strings.TrimSuffix(l[i], "\n"), 500) + after} {
+			for _, s := range []string{before + after, before + l[i] + l[i] + after, before + after + l[i],
+				before + strings.Repeat(strings.TrimSuffix(l[i], "\n"), 500) + after} {
 				if !yield([]byte(s)) {
 					return
 				}
@@ -94,7 +95,8 @@ func lines(seed string) inputs {
 // Bytes that mean something in texts, and pieces that have broken readers.
 var (
 	marks  = []string{"\x00", "\"", "{", "}", "[", "]", ",", ":", "\\", "\xff", "9", "-", "\n", " ", "#", "'"}
-	pieces = []string{"\ufeff", "\r\n", "\t", "\u202e", "\u009b", "\xed\xa0\x80", "1e999", "-0", "NaN", "Infinity", "0x7fffffffffffffff", "18446744073709551616", "/*", "<!--", "${x}", "%s%n", "../../etc/passwd", "&a *a", "!!python/object:os.system", "<<: *a"}
+	pieces = []string{"\ufeff", "\r\n", "\t", "\u202e", "\u009b", "\xed\xa0\x80", "1e999", "-0", "NaN", "Infinity", "0x7fffffffffffffff",
+		"18446744073709551616", "/*", "<!--", "${x}", "%s%n", "../../etc/passwd", "&a *a", "!!python/object:os.system", "<<: *a"}
 )
 
 // values are what may stand in place of any value of JSON.

@@ -104,7 +104,8 @@ func (w *Watcher) prediction(e *engine, on []int, devices []live.Device) *live.P
 
 // kept is what a watch needs of an answer: the plan, its ledgers and its cache.
 func kept(a *memwall.Answer) *memwall.Answer {
-	return &memwall.Answer{Schema: a.Schema, Version: a.Version, Ask: a.Ask, Model: a.Model, Plan: a.Plan, Verdict: a.Verdict, Devices: a.Devices, Host: a.Host, KV: a.KV, Notes: a.Notes}
+	return &memwall.Answer{Schema: a.Schema, Version: a.Version, Ask: a.Ask, Model: a.Model, Plan: a.Plan, Verdict: a.Verdict,
+		Devices: a.Devices, Host: a.Host, KV: a.KV, Notes: a.Notes}
 }
 
 func unsaid(err error, notes []memwall.Note) *live.Prediction {
@@ -124,7 +125,8 @@ func (w *Watcher) request(e *engine) (r *memwall.Request, notes []memwall.Note, 
 			return nil, nil, err
 		}
 		for _, arg := range unread {
-			notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "info", Field: "from", Text: arg + " was not read: what is said does not count it"})
+			notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "info", Field: "from",
+				Text: arg + " was not read: what is said does not count it"})
 		}
 	}
 	if r != nil {

@@ -105,7 +105,8 @@ func (t *table) scan(m *live.Moment, now time.Time, held map[int]*live.Process) 
 
 // gone: an engine has ended.
 func (t *table) gone() bool {
-	return t.machine.Has("proc") && slices.ContainsFunc(t.found, func(e *engine) bool { return !t.machine.Has("proc/" + strconv.Itoa(e.pid)) })
+	return t.machine.Has("proc") && slices.ContainsFunc(t.found,
+		func(e *engine) bool { return !t.machine.Has("proc/" + strconv.Itoa(e.pid)) })
 }
 
 // heir is the engine that a process was started by since the table was read.
@@ -199,8 +200,10 @@ func (e *engine) surroundings(environment []string, folder string) {
 // wanted are variables that change memory and hold no secret.
 func wanted(name string) bool {
 	switch name {
-	case "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "OLLAMA_CONTEXT_LENGTH", "OLLAMA_NUM_PARALLEL", "OLLAMA_KV_CACHE_TYPE",
-		"OLLAMA_FLASH_ATTENTION", "OLLAMA_GPU_OVERHEAD", "OLLAMA_MAX_LOADED_MODELS", "OLLAMA_NEW_ENGINE", "OLLAMA_SCHED_SPREAD", "OLLAMA_HOST":
+	case "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "OLLAMA_CONTEXT_LENGTH", "OLLAMA_NUM_PARALLEL",
+		"OLLAMA_KV_CACHE_TYPE",
+		"OLLAMA_FLASH_ATTENTION", "OLLAMA_GPU_OVERHEAD", "OLLAMA_MAX_LOADED_MODELS", "OLLAMA_NEW_ENGINE", "OLLAMA_SCHED_SPREAD",
+		"OLLAMA_HOST":
 		return true
 	}
 	return strings.HasPrefix(name, "LLAMA_ARG_")
@@ -283,7 +286,8 @@ func engineOf(pid int, args []string, named bool) *engine {
 func serves(c *argv.Command) bool {
 	switch c.Program {
 	case "vllm", "sglang", "ollama":
-		return len(c.Args) > 0 && slices.Contains([]string{"serve", "run", "runner", "start"}, c.Args[0]) && !(c.Program == "ollama" && c.Args[0] == "run")
+		return len(c.Args) > 0 && slices.Contains([]string{"serve", "run", "runner", "start"}, c.Args[0]) &&
+			!(c.Program == "ollama" && c.Args[0] == "run")
 	case "trtllm-serve":
 		return len(c.Args) > 0
 	}
@@ -323,7 +327,8 @@ func (t *table) roots(all []*engine) (out []*engine) {
 // wrapped: the process itself is not the program that serves.
 func (e *engine) wrapped() bool {
 	switch e.first {
-	case "sh", "bash", "dash", "zsh", "fish", "sudo", "docker", "podman", "nerdctl", "nohup", "timeout", "numactl", "env", "nice", "taskset", "setsid", "uv", "uvx", "cmd", "powershell", "pwsh":
+	case "sh", "bash", "dash", "zsh", "fish", "sudo", "docker", "podman", "nerdctl", "nohup", "timeout", "numactl", "env", "nice",
+		"taskset", "setsid", "uv", "uvx", "cmd", "powershell", "pwsh":
 		return true
 	}
 	return false

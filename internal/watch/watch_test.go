@@ -57,8 +57,10 @@ var served = []string{
 }
 
 const (
-	gpuLines = "2026/11/22 19:00:00.001, 0, GPU-00, NVIDIA H100 80GB HBM3, 81559, 74752, 6200, 43\n2026/11/22 19:00:00.009, 1, GPU-11, NVIDIA H100 80GB HBM3, 81559, 74752, 6200, [N/A]\n"
-	appLines = "2026/11/22 19:00:00.001, GPU-00, 711, 74700, VLLM::Worker_TP0\n2026/11/22 19:00:00.002, GPU-11, 712, 74690, VLLM::Worker_TP1\n2026/11/22 19:00:00.002, GPU-00, 902, 20, /usr/lib/xorg/Xorg, with a comma\n"
+	gpuLines = "2026/11/22 19:00:00.001, 0, GPU-00, NVIDIA H100 80GB HBM3, 81559, 74752, 6200, 43\n2026/11/22 19:00:00.009, 1, GPU-11, " +
+		"NVIDIA H100 80GB HBM3, 81559, 74752, 6200, [N/A]\n"
+	appLines = "2026/11/22 19:00:00.001, GPU-00, 711, 74700, VLLM::Worker_TP0\n2026/11/22 19:00:00.002, GPU-11, 712, 74690, " +
+		"VLLM::Worker_TP1\n2026/11/22 19:00:00.002, GPU-00, 902, 20, /usr/lib/xorg/Xorg, with a comma\n"
 )
 
 // smiOf answers as nvidia-smi would.
@@ -80,7 +82,8 @@ func ports(files fstest.MapFS, run detect.Runner) Ports {
 	if run != nil {
 		files["proc/driver/nvidia/version"] = &fstest.MapFile{}
 	}
-	return Ports{Machine: detect.Machine{OS: "linux", Files: files, Run: run, Patience: 200 * time.Millisecond}, Read: memwall.FromCommand, Ask: memwall.Ask}
+	return Ports{Machine: detect.Machine{OS: "linux", Files: files, Run: run, Patience: 200 * time.Millisecond}, Read: memwall.FromCommand,
+		Ask: memwall.Ask}
 }
 
 // once takes one moment, and the picture when all is said.
@@ -107,7 +110,8 @@ func TestEngine(t *testing.T) {
 		if address != "http://127.0.0.1:8001/metrics" {
 			t.Errorf("asked %s", address)
 		}
-		return []byte("vllm:num_requests_running 3\nvllm:kv_cache_usage_perc 0.5\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"1871\"} 1\n"), nil
+		return []byte("vllm:num_requests_running 3\nvllm:kv_cache_usage_perc " +
+			"0.5\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"1871\"} 1\n"), nil
 	}
 	m, pic := once(t, p, Options{})
 	if len(m.Engines) != 1 || m.Engines[0].PID != 701 || m.Engines[0].Name != "vllm" || *m.Engines[0].KVTokens != 29936 {
@@ -140,11 +144,14 @@ func TestFound(t *testing.T) {
 		lines []string
 		want  string // pid:engine of each
 	}{
-		{"two of them", []string{"5 1 a 1|llama-server|-m|a.gguf", "6 1 b 1|python3|-m|sglang.launch_server|--model-path|x"}, "5:llama-server 6:sglang"},
+		{"two of them", []string{"5 1 a 1|llama-server|-m|a.gguf", "6 1 b 1|python3|-m|sglang.launch_server|--model-path|x"},
+			"5:llama-server 6:sglang"},
 		{"a fork of itself", []string{"5 1 a 1|trtllm-serve|x", "6 5 a 1|trtllm-serve|x"}, "5:tensorrt-llm"},
-		{"a runner of ollama", []string{"5 1 ollama 1|/usr/bin/ollama|serve", "6 5 ollama 1|/usr/bin/ollama|runner|--model|/x|--port|4"}, "5:ollama"},
+		{"a runner of ollama", []string{"5 1 ollama 1|/usr/bin/ollama|serve", "6 5 ollama 1|/usr/bin/ollama|runner|--model|/x|--port|4"},
+			"5:ollama"},
 		{"docker", []string{"5 1 docker 1|docker|run|vllm/vllm-openai:v0.11.0|--model|x"}, "5:vllm"},
-		{"two behind one shell", []string{"4 1 sh 1|sh|-c|vllm serve a & vllm serve b", "5 4 vllm 1|vllm|serve|a", "6 4 vllm 1|vllm|serve|b"}, "5:vllm 6:vllm"},
+		{"two behind one shell", []string{"4 1 sh 1|sh|-c|vllm serve a & vllm serve b", "5 4 vllm 1|vllm|serve|a",
+			"6 4 vllm 1|vllm|serve|b"}, "5:vllm 6:vllm"},
 		{"tgi", []string{"5 1 t 1|text-generation-launcher|--model-id|x", "6 5 t 1|python|text-generation-server|serve|x"}, "5:tgi"},
 		{"none", []string{"5 1 vim 1|vim|vllm", "6 1 ollama 1|ollama|list", "7 1 x 1|", "8 1 y 1|grep|vllm serve"}, ""},
 	} {
@@ -166,8 +173,10 @@ func TestFound(t *testing.T) {
 // TestListed: systems that list processes have no files of them; what ps prints and what a list says come to the same.
 func TestListed(t *testing.T) {
 	const gib = unit.GiB
-	ps := "    4   1  1024 -zsh\n   5   4 2097152 /opt/bin/llama-server -m a.gguf\nno line of processes\n   6   5 1048576 llama-server -m a.gguf\n"
-	mac := Ports{Machine: detect.Machine{OS: "darwin", Run: func(context.Context, string, ...string) ([]byte, error) { return []byte(ps), nil }}}
+	ps := "    4   1  1024 -zsh\n   5   4 2097152 /opt/bin/llama-server -m a.gguf\nno line of processes\n   6   5 1048576 llama-server " +
+		"-m a.gguf\n"
+	mac := Ports{Machine: detect.Machine{OS: "darwin",
+		Run: func(context.Context, string, ...string) ([]byte, error) { return []byte(ps), nil }}}
 	windows := Ports{Machine: detect.Machine{OS: "windows"}, Processes: func() ([]Process, error) {
 		return []Process{
 			{PID: 4, Parent: 1, Args: []string{"cmd.exe", "/c", "start.bat"}, Resident: unit.MiB, Own: unit.MiB},
@@ -196,10 +205,11 @@ func TestListed(t *testing.T) {
 
 // TestOnProcessor: without a device, the ledger is of the host.
 func TestOnProcessor(t *testing.T) {
-	_, pic := once(t, ports(tree("5 1 llama-server 5000000|llama-server|-m|x|-c|4096|--port|9"), nil), Options{Settle: func(r *memwall.Request) *memwall.Request {
-		r.Model, r.Weights = "llama-3.1-8b", "q4_k_m"
-		return r
-	}})
+	_, pic := once(t, ports(tree("5 1 llama-server 5000000|llama-server|-m|x|-c|4096|--port|9"), nil),
+		Options{Settle: func(r *memwall.Request) *memwall.Request {
+			r.Model, r.Weights = "llama-3.1-8b", "q4_k_m"
+			return r
+		}})
 	if pic.Host == nil || pic.Host.Said == nil || pic.Host.Off == nil || *pic.Host.Engines != 5000000*unit.KiB {
 		t.Fatalf("%+v %+v", pic.Host, pic.Engines)
 	}
@@ -220,7 +230,8 @@ func TestOllama(t *testing.T) {
 		return []byte(`{"models":[{"name":"llama3.1:8b","size":6654289920,"size_vram":6654289920,"context_length":8192}]}`), nil
 	}
 	m, pic := once(t, p, Options{})
-	if asked == nil || asked.Model != "ollama:llama3.1:8b" || asked.Context != 8192 || m.Engines[0].Model != "llama3.1:8b" || *m.Engines[0].OnDevice != 6654289920 {
+	if asked == nil || asked.Model != "ollama:llama3.1:8b" || asked.Context != 8192 || m.Engines[0].Model != "llama3.1:8b" ||
+		*m.Engines[0].OnDevice != 6654289920 {
 		t.Errorf("%+v %+v", asked, m.Engines[0])
 	}
 	if pic.Engines[0].Unsaid != "far away" {
@@ -257,7 +268,8 @@ func TestPages(t *testing.T) {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	for path, says := range map[string]string{
-		"/metrics": "", "/html": "no metric", "/hang": "no answer in time", "/drip": "", "/circle": "circles", "/inside": "not encrypted", "/much": "more than 8 MiB", "/key": "wants a key", "/none": "404",
+		"/metrics": "", "/html": "no metric", "/hang": "no answer in time", "/drip": "", "/circle": "circles", "/inside": "not encrypted",
+		"/much": "more than 8 MiB", "/key": "wants a key", "/none": "404",
 	} {
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
@@ -283,7 +295,8 @@ func TestPages(t *testing.T) {
 
 // TestChecked refuses what is no address.
 func TestChecked(t *testing.T) {
-	for address, ok := range map[string]bool{"http://127.0.0.1:8000/metrics": true, "https://host/metrics": true, "host:8000": false, "file:///etc/passwd": false, "http://": false, "http://me:hunter2@host/": false} {
+	for address, ok := range map[string]bool{"http://127.0.0.1:8000/metrics": true, "https://host/metrics": true, "host:8000": false,
+		"file:///etc/passwd": false, "http://": false, "http://me:hunter2@host/": false} {
 		if err := Checked(address); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -301,7 +314,8 @@ func TestBrokenSMI(t *testing.T) {
 		"garbled": {smiOf("\x00\xff,,,,,,,\nNo devices were found\n", "garbage"), "cannot be read"},
 	} {
 		m, pic := once(t, ports(tree(served...), c.run), Options{})
-		if len(m.Devices) != 0 || m.Host == nil || len(m.Engines) != 1 || len(m.Troubles) == 0 || !strings.Contains(m.Troubles[0].Why, c.says) || pic == nil {
+		if len(m.Devices) != 0 || m.Host == nil || len(m.Engines) != 1 || len(m.Troubles) == 0 ||
+			!strings.Contains(m.Troubles[0].Why, c.says) || pic == nil {
 			t.Errorf("%s: %+v", name, m.Troubles)
 		}
 	}
@@ -310,7 +324,8 @@ func TestBrokenSMI(t *testing.T) {
 // TestLoop: lines of nvidia-smi as they come, a run that ends, and one that says nothing more.
 func TestLoop(t *testing.T) {
 	now := time.Unix(0, 0)
-	l := &loop{smi: &smi{ports: &Ports{Now: func() time.Time { return now }, Start: Start}, every: time.Second}, least: 2, ready: make(chan struct{})}
+	l := &loop{smi: &smi{ports: &Ports{Now: func() time.Time { return now }, Start: Start}, every: time.Second}, least: 2,
+		ready: make(chan struct{})}
 	if lines, why := l.lines(now); lines != nil || why != "" {
 		t.Error(lines, why)
 	}

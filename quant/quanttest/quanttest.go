@@ -95,7 +95,8 @@ func Llama(layers, width int) []Tensor {
 		out = append(out, norm(at+"input_layernorm.weight"), norm(at+"post_attention_layernorm.weight"),
 			matrix(at+"self_attn.q_proj.weight", width, width, false), matrix(at+"self_attn.k_proj.weight", width/4, width, true),
 			matrix(at+"self_attn.v_proj.weight", width/4, width, true), matrix(at+"self_attn.o_proj.weight", width, width, false),
-			matrix(at+"mlp.gate_proj.weight", 2*width, width, false), matrix(at+"mlp.up_proj.weight", 2*width, width, false), matrix(at+"mlp.down_proj.weight", width, 2*width, l%2 == 0))
+			matrix(at+"mlp.gate_proj.weight", 2*width, width, false), matrix(at+"mlp.up_proj.weight", 2*width, width, false),
+			matrix(at+"mlp.down_proj.weight", width, 2*width, l%2 == 0))
 	}
 	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
 }
@@ -122,7 +123,8 @@ func Inputs(layers, width int) (out []Tensor) {
 	}
 	for l := range layers {
 		at := fmt.Sprintf("blk.%d.", l)
-		out = append(out, of(at+"attn_q", width), of(at+"attn_k", width), of(at+"attn_v", width), of(at+"attn_output", width), of(at+"ffn_gate", width), of(at+"ffn_up", width), of(at+"ffn_down", 2*width))
+		out = append(out, of(at+"attn_q", width), of(at+"attn_k", width), of(at+"attn_v", width), of(at+"attn_output", width),
+			of(at+"ffn_gate", width), of(at+"ffn_up", width), of(at+"ffn_down", 2*width))
 	}
 	return out
 }
@@ -139,17 +141,21 @@ func Cache(layers, heads, tokens, width int) (out []Tensor) {
 			}
 		}
 		v := Normal(heads*tokens*width, 0.5, uint64(2*l+1))
-		out = append(out, Tensor{fmt.Sprintf("past_key_values.%d.key", l), shape, k}, Tensor{fmt.Sprintf("past_key_values.%d.value", l), shape, v})
+		out = append(out, Tensor{fmt.Sprintf("past_key_values.%d.key", l), shape, k},
+			Tensor{fmt.Sprintf("past_key_values.%d.value", l), shape, v})
 	}
 	return out
 }
 
 // GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
 func GGUF(tensors []Tensor) []byte {
-	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(uint32(layersOf(tensors))))
+	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type",
+		gguftest.U32(32)).Set("llama.block_count", gguftest.U32(uint32(layersOf(tensors))))
 	if w := uint32(tensors[0].Shape[1]); len(tensors) > 10 {
-		b.Set("llama.embedding_length", gguftest.U32(w)).Set("llama.feed_forward_length", gguftest.U32(2*w)).Set("llama.context_length", gguftest.U32(4096)).
-			Set("llama.attention.head_count", gguftest.U32(4)).Set("llama.attention.head_count_kv", gguftest.U32(1)).Set("llama.attention.layer_norm_rms_epsilon", gguftest.F32(1e-5))
+		b.Set("llama.embedding_length", gguftest.U32(w)).Set("llama.feed_forward_length", gguftest.U32(2*w)).Set("llama.context_length",
+			gguftest.U32(4096)).
+			Set("llama.attention.head_count", gguftest.U32(4)).Set("llama.attention.head_count_kv",
+			gguftest.U32(1)).Set("llama.attention.layer_norm_rms_epsilon", gguftest.F32(1e-5))
 	}
 	for _, t := range tensors {
 		dims := make([]int64, len(t.Shape))
@@ -183,7 +189,9 @@ func layersOf(tensors []Tensor) (n int) {
 	return n
 }
 
-var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
-	"self_attn.v_proj", "attn_v", "self_attn.o_proj", "attn_output", "mlp.gate_proj", "ffn_gate", "mlp.up_proj", "ffn_up", "mlp.down_proj", "ffn_down", "model.norm", "output_norm", "lm_head", "output")
+var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm",
+	"post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
+	"self_attn.v_proj", "attn_v", "self_attn.o_proj", "attn_output", "mlp.gate_proj", "ffn_gate", "mlp.up_proj", "ffn_up", "mlp.down_proj",
+	"ffn_down", "model.norm", "output_norm", "lm_head", "output")
 
 func ggufName(name string) string { return ggufNames.Replace(name) }

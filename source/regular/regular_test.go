@@ -15,13 +15,16 @@ import (
 // TestOpen: files are opened, and links to them; pipes, folders and devices are not, at once.
 func TestOpen(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, err := range []error{os.WriteFile("file", []byte("x"), 0o600), os.Symlink("file", "link"), syscall.Mkfifo("pipe", 0o600), os.Symlink("pipe", "toPipe"), os.Mkdir("folder", 0o700)} {
+	for _, err := range []error{os.WriteFile("file", []byte("x"), 0o600), os.Symlink("file", "link"), syscall.Mkfifo("pipe", 0o600),
+		os.Symlink("pipe", "toPipe"), os.Mkdir("folder", 0o700)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, opens := range map[string]bool{"file": true, "link": true, "pipe": false, "toPipe": false, "folder": false, "/dev/zero": false, "missing": false} {
-		for _, open := range []func(string) (*os.File, error){regular.Open, func(n string) (*os.File, error) { return regular.OpenPrivate(n, os.O_RDWR) }} {
+	for name, opens := range map[string]bool{"file": true, "link": true, "pipe": false, "toPipe": false, "folder": false,
+		"/dev/zero": false, "missing": false} {
+		for _, open := range []func(string) (*os.File, error){regular.Open,
+			func(n string) (*os.File, error) { return regular.OpenPrivate(n, os.O_RDWR) }} {
 			f, err := open(name)
 			if (err == nil) != opens {
 				t.Errorf("%s: %v", name, err)

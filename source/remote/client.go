@@ -143,7 +143,8 @@ func (c *client) once(q query) (*reply, error) {
 	seen := map[string]bool{}
 	for hop := 0; ; hop++ {
 		if seen[out.url.String()] || hop > maxHops {
-			return nil, refuse("try again later; if it stays so, report it to the service", "%s redirects in circles or without end (%d times, last to %s)", q.url.Host, hop, shown(out.url))
+			return nil, refuse("try again later; if it stays so, report it to the service",
+				"%s redirects in circles or without end (%d times, last to %s)", q.url.Host, hop, shown(out.url))
 		}
 		seen[out.url.String()] = true
 		if err := c.send(out, q); err != nil {
@@ -160,7 +161,8 @@ func (c *client) once(q query) (*reply, error) {
 		}
 		out.close()
 		if out.url.Scheme == "https" && next.Scheme != "https" {
-			return nil, refuse("nothing is fetched unencrypted; report it to the service", "%s redirects from https to %s", out.url.Host, shown(next))
+			return nil, refuse("nothing is fetched unencrypted; report it to the service", "%s redirects from https to %s", out.url.Host,
+				shown(next))
 		}
 		out.url = next
 	}
@@ -173,7 +175,8 @@ func (c *client) send(out *reply, q query) error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	late := time.AfterFunc(c.limits.Answer, func() { cancel(errSilent) })
-	resp, err := c.round.RoundTrip((&http.Request{Method: http.MethodGet, URL: out.url, Host: out.url.Host, Header: c.header(out.url, q), ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx))
+	resp, err := c.round.RoundTrip((&http.Request{Method: http.MethodGet, URL: out.url, Host: out.url.Host, Header: c.header(out.url, q),
+		ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx))
 	late.Stop()
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -221,7 +224,8 @@ func (c *client) check(u *url.URL) error {
 	case u.User != nil:
 		return refuse("an address without one", "the address at %s holds a password", u.Host)
 	case u.Scheme == "http" && !mine:
-		return refuse("give the https address; for a server of your own: MEMWALL_ALLOW_PRIVATE="+hostPort(u), "%s is not encrypted", shown(u))
+		return refuse("give the https address; for a server of your own: MEMWALL_ALLOW_PRIVATE="+hostPort(u), "%s is not encrypted",
+			shown(u))
 	case mine:
 		return nil
 	}
@@ -255,7 +259,8 @@ func (r *reply) failure() error {
 	case 200, 206, 304:
 		return nil
 	}
-	e := &statusError{status: r.StatusCode, code: r.Header.Get("X-Error-Code"), said: format40(r.Header.Get("X-Error-Message")), url: r.url, size: r.size}
+	e := &statusError{status: r.StatusCode, code: r.Header.Get("X-Error-Code"), said: format40(r.Header.Get("X-Error-Message")), url: r.url,
+		size: r.size}
 	if n, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && n > 0 {
 		e.wait = time.Duration(min(n, 1<<20)) * time.Second
 	}

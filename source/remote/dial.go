@@ -24,7 +24,8 @@ func (e *privateError) Error() string {
 // Networks that no public server has, beside those that package netip tells: shared space of carriers, protocol
 // assignments, documentation, benchmarks, multicast and reserved, and the prefixes that carry IPv4 inside.
 var private = sync.OnceValue(func() []netip.Prefix {
-	return prefixes("0.0.0.0/8 100.64.0.0/10 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 fec0::/10 3fff::/20")
+	return prefixes("0.0.0.0/8 100.64.0.0/10 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 " +
+		"240.0.0.0/4 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 fec0::/10 3fff::/20")
 })
 
 func prefixes(list string) (out []netip.Prefix) {
@@ -166,7 +167,8 @@ func proxyOf(env func(string) string, allow *allowList) func(*http.Request) (*ur
 // local tells this machine by its names.
 func local(host string) bool {
 	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") ||
+		strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 func withoutProxy(direct []string, host string) bool {

@@ -139,7 +139,8 @@ func (h *fakeHub) resolve(w http.ResponseWriter, r *http.Request, repo, revision
 	case h.repos[repo] == nil:
 		fail(w, 401, "RepoNotFound", "Repository not found")
 	case h.gated[repo] && r.Header.Get("Authorization") == "":
-		fail(w, 401, "GatedRepo", "Access to model "+repo+" is restricted. You must have access to it and be authenticated to access it. Please log in.")
+		fail(w, 401, "GatedRepo", "Access to model "+repo+" is restricted. You must have access to it and be authenticated to access it. "+
+			"Please log in.")
 	case h.gated[repo] && r.Header.Get("Authorization") != "Bearer "+h.token:
 		fail(w, 403, "GatedRepo", "Access to model "+repo+" is restricted and you are not in the authorized list.")
 	case revision != "main" && revision != h.commit:
@@ -236,7 +237,8 @@ func (h *fakeHub) finder(s setting) *remote.Finder {
 	if s.limit.Backoff == 0 {
 		s.limit.Backoff = time.Millisecond
 	}
-	return remote.New(remote.Options{Env: func(k string) string { return env[k] }, Home: s.home, Cache: s.cache, Transport: trusting(h.hub, h.cdn), Now: s.now, Limits: s.limit})
+	return remote.New(remote.Options{Env: func(k string) string { return env[k] }, Home: s.home, Cache: s.cache,
+		Transport: trusting(h.hub, h.cdn), Now: s.now, Limits: s.limit})
 }
 
 // model asks for a model.

@@ -40,11 +40,13 @@ func (f *Finder) fault(service string, r *reference, name string, err error) err
 	case errors.As(err, &no):
 		out.Message, out.Hint = what+": "+no.problem, no.fix
 	case errors.As(err, &s) && s.status == 429:
-		out.Message, out.Hint = fmt.Sprintf("%s: %s is asked too often", what, s.url.Host), "try again "+after(s.wait)+"; with HF_TOKEN set the hub allows more"
+		out.Message, out.Hint = fmt.Sprintf("%s: %s is asked too often", what, s.url.Host),
+			"try again "+after(s.wait)+"; with HF_TOKEN set the hub allows more"
 	case errors.As(err, &s):
 		out.Message, out.Hint = what+": "+s.Error(), "check the address; if it is right, try again later"
 	default:
-		out.Message, out.Hint = what+": "+reason(err), "check the connection, HTTPS_PROXY if there is a proxy, and "+service+"; or download the files and give their path"
+		out.Message, out.Hint = what+": "+reason(err),
+			"check the connection, HTTPS_PROXY if there is a proxy, and "+service+"; or download the files and give their path"
 	}
 	out.Message, out.Hint = redact(out.Message), redact(out.Hint)
 	if unreached(err) {

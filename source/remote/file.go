@@ -139,7 +139,8 @@ func (f *file) need(n int64) error {
 			f.fill()
 		}
 		if n > maxFetched {
-			return refuse("fetch the file and give its path", "its header goes beyond the first %d MiB, and no more is fetched", maxFetched>>20)
+			return refuse("fetch the file and give its path", "its header goes beyond the first %d MiB, and no more is fetched",
+				maxFetched>>20)
 		}
 		if f.body == nil {
 			if err := f.ask(n); err != nil {
@@ -348,7 +349,8 @@ func (f *file) finish() {
 		return
 	}
 	f.kept = int64(len(f.at))
-	f.finder.cache.Put(cache.Record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), Gaps: f.gaps, About: shown(f.url)}, f.bytes())
+	f.finder.cache.Put(cache.Record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), Gaps: f.gaps, About: shown(f.url)},
+		f.bytes())
 }
 
 // open makes a handle of it, as package source reads files.

@@ -16,7 +16,8 @@ func TestGuess(t *testing.T) {
 	h.add("acme/Tiny-GGUF", "mmproj-Tiny-f16.gguf", ggufModel(1<<10))
 	h.add("acme/Odd-GGUF", "other-name.Q4_K_M.gguf", ggufModel(1<<10))
 	h.add("mradermacher/Tiny-i1-GGUF", "Tiny.Q4_K_M.gguf", ggufModel(1<<10))
-	for ref, want := range map[string]int64{"acme/Tiny-GGUF:Q4_K_M": 3, "acme/Tiny-GGUF:q4_k_m": 3, "acme/Odd-GGUF:Q4_K_M": 4, "mradermacher/Tiny-i1-GGUF:Q4_K_M": 3} {
+	for ref, want := range map[string]int64{"acme/Tiny-GGUF:Q4_K_M": 3, "acme/Tiny-GGUF:q4_k_m": 3, "acme/Odd-GGUF:Q4_K_M": 4,
+		"mradermacher/Tiny-i1-GGUF:Q4_K_M": 3} {
 		h.forget()
 		r, err := h.model(ref, setting{})
 		if err != nil || h.requests.Load() != want || !strings.Contains(r.Provenance, commit1) {

@@ -32,7 +32,8 @@ var spoiled = []struct {
 	{"redirects without end", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
 	}), []string{"without end"}},
-	{"a redirect to nowhere", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) { w.WriteHeader(302) }), []string{"nowhere"}},
+	{"a redirect to nowhere", tinyGGUF, memwall.Remote,
+		everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) { w.WriteHeader(302) }), []string{"nowhere"}},
 	{"a redirect off encryption", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http"+strings.TrimPrefix(h.cdn.URL, "https")+"/x", http.StatusFound)
 	}), []string{"from https to http"}},
@@ -47,7 +48,8 @@ var spoiled = []struct {
 		w.WriteHeader(206)
 		_, _ = w.Write(make([]byte, 100))
 	}), []string{"was asked for bytes 0 to"}},
-	{"a part of nothing", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(206) }), []string{"does not say which"}},
+	{"a part of nothing", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(206) }),
+		[]string{"does not say which"}},
 	{"a length of another file", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", "bytes 0-99/999999999999")
 		w.Header().Set("Content-Length", "100")
@@ -69,7 +71,8 @@ var spoiled = []struct {
 		w.WriteHeader(206)
 		panic(http.ErrAbortHandler)
 	}), []string{"cut"}},
-	{"silence", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), []string{"no answer in time"}},
+	{"silence", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+		[]string{"no answer in time"}},
 	{"stops in the middle", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		n := ggufModel(0).n
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", n-1, n))
@@ -82,11 +85,13 @@ var spoiled = []struct {
 		w.Header().Set("Retry-After", "300")
 		w.WriteHeader(429)
 	}), []string{"too often", "after 5m0s", "HF_TOKEN"}},
-	{"down", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }), []string{"503"}},
-	{"another commit", "hf:acme/Tiny-GGUF@" + commit1 + "/Tiny-Q4_K_M.gguf", memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Repo-Commit", strings.Repeat("3", 40))
-		part(w, r, ggufModel(0))
-	}), []string{commit1, strings.Repeat("3", 40)}},
+	{"down", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) }),
+		[]string{"503"}},
+	{"another commit", "hf:acme/Tiny-GGUF@" + commit1 + "/Tiny-Q4_K_M.gguf", memwall.Remote,
+		everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Repo-Commit", strings.Repeat("3", 40))
+			part(w, r, ggufModel(0))
+		}), []string{commit1, strings.Repeat("3", 40)}},
 	{"a list that is none", "acme/tiny", memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "<html>log in to the wifi</html>")
 	}), []string{"cannot be read"}},
@@ -138,7 +143,8 @@ func TestSpoiled(t *testing.T) {
 // TestHostileHeader: a header that claims gigabytes is refused before they are fetched.
 func TestHostileHeader(t *testing.T) {
 	h := newHub(t)
-	head := append([]byte("GGUF\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00"), []byte("\x01\x00\x00\x00\x00\x00\x00\x00k\x08\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x00")...)
+	head := append([]byte("GGUF\x03\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00"),
+		[]byte("\x01\x00\x00\x00\x00\x00\x00\x00k\x08\x00\x00\x00\x00\x00\x00\x30\x00\x00\x00\x00")...)
 	h.add("acme/Big-GGUF", "big.gguf", sparseFile{io.NewSectionReader(zeros(head), 0, 1<<40), 1 << 40})
 	sent := int64(0)
 	h.spoil = func(w http.ResponseWriter, r *http.Request) bool { sent++; return false }
@@ -147,7 +153,8 @@ func TestHostileHeader(t *testing.T) {
 	if sent > 8 {
 		t.Errorf("%d requests", sent)
 	}
-	h.add("acme/tiny", "model.safetensors", sparseFile{io.NewSectionReader(zeros([]byte{0xff, 0xe0, 0xf5, 5, 0, 0, 0, 0, '{'}), 0, 1<<40), 1 << 40})
+	h.add("acme/tiny", "model.safetensors", sparseFile{io.NewSectionReader(zeros([]byte{0xff, 0xe0, 0xf5, 5, 0, 0, 0, 0, '{'}), 0, 1<<40),
+		1 << 40})
 	if _, err = h.model("acme/tiny", setting{}); err == nil {
 		t.Error("a header of 100 MB of nothing was read")
 	}

@@ -183,24 +183,31 @@ func (f *Finder) hubFault(s *service, r *reference, name string, err error) erro
 		out.Hint = "accept them at " + page + ", then set HF_TOKEN to a token of that account (or log in with hf auth login)"
 		if e.hadAuth {
 			out.Message += ", and this token's has not, or the token may not read gated repositories"
-			out.Hint = "accept them at " + page + " with the account of HF_TOKEN; a fine-grained token needs the right to read gated repositories"
+			out.Hint = "accept them at " + page + " with the account of HF_TOKEN; a fine-grained token needs the right to read gated " +
+				"repositories"
 		}
 	case e.code == "RevisionNotFound":
 		out.Code = memwall.UnknownModel
-		out.Message, out.Hint = fmt.Sprintf("%s has no revision %s", r.repo, r.revision), "a branch, a tag or a commit of "+page+"/tree/main"
+		out.Message, out.Hint = fmt.Sprintf("%s has no revision %s", r.repo, r.revision),
+			"a branch, a tag or a commit of "+page+"/tree/main"
 	case e.code == "EntryNotFound":
 		out.Code = memwall.UnknownModel
-		out.Message, out.Hint = fmt.Sprintf("%s has no file %s at %s", r.repo, cmp.Or(name, r.file), r.revision), "the files are listed at "+page+"/tree/"+r.revision
+		out.Message, out.Hint = fmt.Sprintf("%s has no file %s at %s", r.repo, cmp.Or(name, r.file), r.revision),
+			"the files are listed at "+page+"/tree/"+r.revision
 	case e.code == "RepoNotFound", e.status == 404, e.status == 401 && !e.hadAuth:
 		out.Code = memwall.UnknownModel
-		out.Message, out.Hint = fmt.Sprintf("%s has no model %s that is open to everybody", s.name, r.repo), "check the spelling; for a private one set HF_TOKEN, or HF_TOKEN_PATH to the file that holds it"
+		out.Message, out.Hint = fmt.Sprintf("%s has no model %s that is open to everybody", s.name, r.repo),
+			"check the spelling; for a private one set HF_TOKEN, or HF_TOKEN_PATH to the file that holds it"
 		if e.hadAuth {
-			out.Message, out.Hint = fmt.Sprintf("%s has no model %s that this token may see", s.name, r.repo), "check the spelling, and whose token HF_TOKEN is"
+			out.Message, out.Hint = fmt.Sprintf("%s has no model %s that this token may see", s.name, r.repo),
+				"check the spelling, and whose token HF_TOKEN is"
 		}
 	case e.status == 401:
-		out.Message, out.Hint = s.name+" does not take the token", "a new one from "+f.hubEndpoint()+"/settings/tokens in HF_TOKEN, or none: HF_HUB_DISABLE_IMPLICIT_TOKEN=1"
+		out.Message, out.Hint = s.name+" does not take the token",
+			"a new one from "+f.hubEndpoint()+"/settings/tokens in HF_TOKEN, or none: HF_HUB_DISABLE_IMPLICIT_TOKEN=1"
 	case e.status == 403:
-		out.Message, out.Hint = s.name+" refuses "+r.repo+" to this account: "+e.Error(), "ask for access at "+page+"; a fine-grained token needs the right to read it"
+		out.Message, out.Hint = s.name+" refuses "+r.repo+" to this account: "+e.Error(),
+			"ask for access at "+page+"; a fine-grained token needs the right to read it"
 	default:
 		return f.fault(s.name, r, name, err)
 	}

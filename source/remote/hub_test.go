@@ -18,13 +18,15 @@ import (
 func TestHub(t *testing.T) {
 	h := newHub(t)
 	checkpoint(h, "acme/tiny", 3)
-	for _, ref := range []string{"hf:acme/tiny", "acme/tiny", "hf:acme/tiny@main", "hf://acme/tiny@" + commit1, h.hub.URL + "/acme/tiny", h.hub.URL + "/acme/tiny/tree/main", "hf:acme/tiny/model.safetensors.index.json"} {
+	for _, ref := range []string{"hf:acme/tiny", "acme/tiny", "hf:acme/tiny@main", "hf://acme/tiny@" + commit1, h.hub.URL + "/acme/tiny",
+		h.hub.URL + "/acme/tiny/tree/main", "hf:acme/tiny/model.safetensors.index.json"} {
 		r, err := h.model(ref, setting{})
 		if err != nil {
 			t.Errorf("%s: %v", ref, err)
 			continue
 		}
-		if int64(r.Weights.Bytes()) != llamaBytes() || r.Format != "safetensors" || r.ID != "tiny" || r.Hub != "acme/tiny" && !strings.HasSuffix(ref, ".json") {
+		if int64(r.Weights.Bytes()) != llamaBytes() || r.Format != "safetensors" || r.ID != "tiny" || r.Hub != "acme/tiny" &&
+			!strings.HasSuffix(ref, ".json") {
 			t.Errorf("%s: %d bytes of %d, %s, id %s, hub %s", ref, r.Weights.Bytes(), llamaBytes(), r.Format, r.ID, r.Hub)
 		}
 		for _, want := range []string{"acme/tiny", commit1, "3 safetensors files", "config.json"} {
@@ -62,7 +64,8 @@ func TestGGUF(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 			continue
 		}
-		if r.ID != want || r.Format != "gguf" || r.UnknownArch != "" || !strings.Contains(r.Provenance, commit1) || !strings.Contains(r.Provenance, want+".gguf") {
+		if r.ID != want || r.Format != "gguf" || r.UnknownArch != "" || !strings.Contains(r.Provenance, commit1) ||
+			!strings.Contains(r.Provenance, want+".gguf") {
 			t.Errorf("%s is %s (%s), from %s; want %s", ref, r.ID, r.Format, r.Provenance, want)
 		}
 	}
@@ -145,7 +148,8 @@ func TestTokenFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := h.model("hf:acme/gated", setting{env: map[string]string{"HF_HOME": dir, "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}}); err == nil {
+	if _, err := h.model("hf:acme/gated",
+		setting{env: map[string]string{"HF_HOME": dir, "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}}); err == nil {
 		t.Error("the token was sent though it must not be")
 	}
 }
@@ -279,7 +283,8 @@ func TestHubCache(t *testing.T) {
 		if err != nil || h.requests.Load() != 0 {
 			t.Fatalf("whole: %v, requests %q", err, h.asked)
 		}
-		if int64(r.Weights.Bytes()) != llamaBytes() || !strings.Contains(r.Provenance, commit1+" in the hub's cache") || !noted(r, "hub_cache") {
+		if int64(r.Weights.Bytes()) != llamaBytes() || !strings.Contains(r.Provenance, commit1+" in the hub's cache") ||
+			!noted(r, "hub_cache") {
 			t.Errorf("whole: %d bytes, %s, %v", r.Weights.Bytes(), r.Provenance, r.Notes)
 		}
 	}

@@ -45,11 +45,13 @@ func (f *Finder) hubCache(r *reference) *source.Place {
 	if err != nil || path == "." && len(namesOf(files)) == 0 {
 		return nil
 	}
-	p := &source.Place{Files: files, Path: path, Name: r.repo, Hub: r.repo, From: hubDomain + "/" + r.repo + " at " + commit + " in the hub's cache"}
+	p := &source.Place{Files: files, Path: path, Name: r.repo, Hub: r.repo,
+		From: hubDomain + "/" + r.repo + " at " + commit + " in the hub's cache"}
 	p.Fix = "the hub's cache at " + repo + " lacks it, and HF_HUB_OFFLINE is set: unset it once, or hf download " + r.repo
 	if !r.pinned() {
 		p.Notes = append(p.Notes, memwall.Note{Code: "hub_cache", Severity: "info", Field: "model",
-			Text: "read from the hub's cache on this machine, where " + r.revision + " is " + commit[:8] + "; the hub may have a newer one: hf:" + r.repo + "@COMMIT names one"})
+			Text: "read from the hub's cache on this machine, where " + r.revision + " is " + commit[:8] + "; the hub may have a newer " +
+				"one: hf:" + r.repo + "@COMMIT names one"})
 	}
 	return p
 }

@@ -25,8 +25,10 @@ func llamaTensors() (out []tensor) {
 	for i := range 2 {
 		p := fmt.Sprintf("model.layers.%d.", i)
 		out = append(out, tensor{p + "input_layernorm.weight", []int64{64}}, tensor{p + "self_attn.q_proj.weight", []int64{64, 64}},
-			tensor{p + "self_attn.k_proj.weight", []int64{32, 64}}, tensor{p + "self_attn.v_proj.weight", []int64{32, 64}}, tensor{p + "self_attn.o_proj.weight", []int64{64, 64}},
-			tensor{p + "post_attention_layernorm.weight", []int64{64}}, tensor{p + "mlp.gate_proj.weight", []int64{160, 64}}, tensor{p + "mlp.up_proj.weight", []int64{160, 64}},
+			tensor{p + "self_attn.k_proj.weight", []int64{32, 64}}, tensor{p + "self_attn.v_proj.weight", []int64{32, 64}},
+			tensor{p + "self_attn.o_proj.weight", []int64{64, 64}},
+			tensor{p + "post_attention_layernorm.weight", []int64{64}}, tensor{p + "mlp.gate_proj.weight", []int64{160, 64}},
+			tensor{p + "mlp.up_proj.weight", []int64{160, 64}},
 			tensor{p + "mlp.down_proj.weight", []int64{64, 160}})
 	}
 	return append(out, tensor{"model.norm.weight", []int64{64}}, tensor{"lm_head.weight", []int64{256, 64}})
@@ -78,7 +80,8 @@ func shard(i, of int) string {
 func ggufModel(tokenizer int) sparseFile {
 	u := func(n uint32) gguftest.Value { return gguftest.U32(n) }
 	b := gguftest.New("llama")
-	for key, v := range map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(160), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2)} {
+	for key, v := range map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(160),
+		"context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2)} {
 		b.Set("llama."+key, v)
 	}
 	b.Set("general.file_type", u(1))
@@ -93,8 +96,10 @@ func ggufModel(tokenizer int) sparseFile {
 	b.Tensor("token_embd.weight", dtype.F16, 64, 256)
 	for i := range 2 {
 		p := fmt.Sprintf("blk.%d.", i)
-		b.Tensor(p+"attn_norm.weight", dtype.F32, 64).Tensor(p+"attn_q.weight", dtype.F16, 64, 64).Tensor(p+"attn_k.weight", dtype.F16, 64, 32).Tensor(p+"attn_v.weight", dtype.F16, 64, 32).
-			Tensor(p+"attn_output.weight", dtype.F16, 64, 64).Tensor(p+"ffn_norm.weight", dtype.F32, 64).Tensor(p+"ffn_gate.weight", dtype.F16, 64, 160).Tensor(p+"ffn_up.weight", dtype.F16, 64, 160).
+		b.Tensor(p+"attn_norm.weight", dtype.F32, 64).Tensor(p+"attn_q.weight", dtype.F16, 64, 64).Tensor(p+"attn_k.weight", dtype.F16, 64,
+			32).Tensor(p+"attn_v.weight", dtype.F16, 64, 32).
+			Tensor(p+"attn_output.weight", dtype.F16, 64, 64).Tensor(p+"ffn_norm.weight", dtype.F32, 64).Tensor(p+"ffn_gate.weight",
+			dtype.F16, 64, 160).Tensor(p+"ffn_up.weight", dtype.F16, 64, 160).
 			Tensor(p+"ffn_down.weight", dtype.F16, 160, 64)
 	}
 	b.Tensor("output_norm.weight", dtype.F32, 64).Tensor("output.weight", dtype.F16, 64, 256)

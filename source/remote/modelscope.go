@@ -51,8 +51,9 @@ func (f *Finder) modelScopeService() *service {
 		if !ok || e.status != 404 && e.status != 401 && e.status != 403 {
 			return f.fault(s.name, r, name, err)
 		}
-		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: redact(r.given), Message: fmt.Sprintf("%s has no model %s at %s that is open to everybody", s.name, cmpName(r, name), r.revision),
-			Hint: "check the spelling; private models of ModelScope are not read: download them and give their folder"}
+		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: redact(r.given),
+			Message: fmt.Sprintf("%s has no model %s at %s that is open to everybody", s.name, cmpName(r, name), r.revision),
+			Hint:    "check the spelling; private models of ModelScope are not read: download them and give their folder"}
 	}
 	return s
 }

@@ -112,7 +112,8 @@ func parseManifest(data []byte) (*manifest, error) {
 	}
 	for _, l := range m.Layers {
 		if !isDigest(l.Digest) || l.Size < 0 {
-			return nil, refuse(tryLater, "the manifest names a layer %s of %d bytes, which cannot be", format.Quote(format40(l.Digest)), l.Size)
+			return nil, refuse(tryLater, "the manifest names a layer %s of %d bytes, which cannot be", format.Quote(format40(l.Digest)),
+				l.Size)
 		}
 	}
 	sum := sha256.Sum256(data)
@@ -156,16 +157,19 @@ func (n ollamaName) short2() string { return n.model + ":" + n.tag }
 func (m *manifest) place(n ollamaName, from string) (*source.Place, []layer, error) {
 	models := m.of(n.part)
 	if len(models) == 0 && n.part == "projector" {
-		return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "mmproj", Value: "ollama:" + n.short(), Message: n.short() + " has no projector beside it", Hint: "leave mmproj out"}
+		return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "mmproj", Value: "ollama:" + n.short(),
+			Message: n.short() + " has no projector beside it", Hint: "leave mmproj out"}
 	}
 	if len(models) == 0 {
 		if len(m.of("tensor")) > 0 {
 			return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: "ollama:" + n.short(),
 				Message: n.short() + " is stored tensor by tensor, not as a GGUF file", Hint: "another tag, or the model's name on the hub"}
 		}
-		return nil, nil, &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: "ollama:" + n.short(), Message: n.short() + " holds no model that runs here", Hint: "ollama.com/library lists what there is"}
+		return nil, nil, &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: "ollama:" + n.short(),
+			Message: n.short() + " holds no model that runs here", Hint: "ollama.com/library lists what there is"}
 	}
-	p := &source.Place{Path: modelNames(n, len(models))[0], Name: n.short(), Library: n.short(), From: from + " at sha256:" + m.digest[:12] + ", layer " + models[0].Digest[:19]}
+	p := &source.Place{Path: modelNames(n, len(models))[0], Name: n.short(), Library: n.short(),
+		From: from + " at sha256:" + m.digest[:12] + ", layer " + models[0].Digest[:19]}
 	if n.part == "model" {
 		m.remark(n, p)
 	}
@@ -178,7 +182,9 @@ func (m *manifest) remark(n ollamaName, p *source.Place) {
 		p.Notes = append(p.Notes, memwall.Note{Code: code, Severity: "info", Field: "model", Text: text})
 	}
 	for _, l := range m.of("projector") {
-		note("projector_beside", fmt.Sprintf("its projector of %s lies beside it, and Ollama loads it: --mmproj ollama:%s/projector adds it", unit.Bytes(l.Size), n.short()))
+		note("projector_beside",
+			fmt.Sprintf("its projector of %s lies beside it, and Ollama loads it: --mmproj ollama:%s/projector adds it", unit.Bytes(l.Size),
+				n.short()))
 	}
 	if a := m.of("adapter"); len(a) > 0 {
 		var sum int64
@@ -205,7 +211,8 @@ func parameters(p *source.Place, data []byte) {
 		}
 	}
 	if len(said) > 0 {
-		p.Notes = append(p.Notes, memwall.Note{Code: "ollama_parameters", Severity: "info", Field: "model", Text: "the name sets " + strings.Join(said, ", ") + ", which the flags may repeat"})
+		p.Notes = append(p.Notes, memwall.Note{Code: "ollama_parameters", Severity: "info", Field: "model",
+			Text: "the name sets " + strings.Join(said, ", ") + ", which the flags may repeat"})
 	}
 }
 
@@ -231,7 +238,10 @@ func (f *Finder) ollamaRegistry(r *reference, n ollamaName) (*source.Place, erro
 		files[name] = blob(name, models[i])
 	}
 	var asking sync.WaitGroup
-	asking.Go(func() { _, _ = files[p.Path].ReadAt(make([]byte, 1), 0) }) // while the parameters are asked for; reading tells the error again
+	asking.Go(func() {
+		_, _ = files[p.Path].ReadAt(make([]byte, 1),
+			0)
+	}) // while the parameters are asked for; reading tells the error again
 	for _, l := range m.of("params") {
 		if data := verified(blob("params.json", l), l); data != nil {
 			parameters(p, data)
@@ -271,7 +281,8 @@ func (f *Finder) ollamaManifest(base *url.URL, n ollamaName, notes *[]memwall.No
 	if kept && (f.offline || f.believed(old)) {
 		return parseManifest(data)
 	}
-	fetched, err := f.small(query{url: base.JoinPath("manifests", n.tag), to: -1, accept: "application/vnd.docker.distribution.manifest.v2+json"}, maxManifest)
+	fetched, err := f.small(query{url: base.JoinPath("manifests", n.tag), to: -1,
+		accept: "application/vnd.docker.distribution.manifest.v2+json"}, maxManifest)
 	if _, answered := errors.AsType[*statusError](err); err != nil && kept && !answered {
 		*notes = append(*notes, memwall.Note{Code: "remote_kept", Severity: "warning", Field: "model",
 			Text: fmt.Sprintf("%s could not be asked (%s): this is what it said on %s", n.host, reason(err), old.At.Format("2006-01-02"))})
@@ -291,7 +302,9 @@ func (f *Finder) ollamaManifest(base *url.URL, n ollamaName, notes *[]memwall.No
 func (f *Finder) ollamaFault(r *reference, n ollamaName, name string, err error) error {
 	e, ok := errors.AsType[*statusError](err)
 	if ok && (e.status == 404 || e.status == 401 || e.status == 400) {
-		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given, Message: fmt.Sprintf("%s has no %s", n.host, n.short()), Hint: "ollama.com/library lists models and their tags; one of your own is read from Ollama's store (OLLAMA_MODELS)"}
+		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given,
+			Message: fmt.Sprintf("%s has no %s", n.host, n.short()),
+			Hint:    "ollama.com/library lists models and their tags; one of your own is read from Ollama's store (OLLAMA_MODELS)"}
 	}
 	return f.fault(n.host, &reference{given: r.given, kind: onOllama, repo: cmp.Or(n.short(), r.repo)}, name, err)
 }

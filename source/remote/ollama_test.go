@@ -85,7 +85,8 @@ func newRegistry(t *testing.T) (*registry, func(setting) *source.Files) {
 			}
 			return s.env[k]
 		}
-		return source.New(source.Options{Remote: remote.New(remote.Options{Env: env, Home: s.home, Cache: s.cache, Transport: round, Limits: s.limit})})
+		return source.New(
+			source.Options{Remote: remote.New(remote.Options{Env: env, Home: s.home, Cache: s.cache, Transport: round, Limits: s.limit})})
 	}
 }
 
@@ -176,9 +177,11 @@ func TestOllamaStore(t *testing.T) {
 	write(t, blob, string(data))
 	write(t, filepath.Join(store, "blobs", strings.Replace(digestOf(whole(`{"num_ctx":2048}`)), ":", "-", 1)), `{"num_ctx":2048}`)
 	g.asked = nil
-	for _, s := range []setting{{home: home}, {env: map[string]string{"OLLAMA_MODELS": store}}, {home: home, env: map[string]string{"HF_HUB_OFFLINE": "1"}}} {
+	for _, s := range []setting{{home: home}, {env: map[string]string{"OLLAMA_MODELS": store}},
+		{home: home, env: map[string]string{"HF_HUB_OFFLINE": "1"}}} {
 		r, err = files(s).Model("ollama:tiny:1b")
-		if err != nil || len(g.asked) > 0 || !strings.Contains(r.Provenance, "Ollama's store") || !noted(r, "ollama_parameters") || !noted(r, "projector_beside") {
+		if err != nil || len(g.asked) > 0 || !strings.Contains(r.Provenance, "Ollama's store") || !noted(r, "ollama_parameters") ||
+			!noted(r, "projector_beside") {
 			t.Errorf("the store: %v, %v, asked %q", r, err, g.asked)
 		}
 	}

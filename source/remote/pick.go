@@ -35,7 +35,8 @@ func pick(r *reference, names []string) (string, error) {
 		}
 	}
 	models := sets(names)
-	if len(models) == 0 || slices.ContainsFunc(names, func(n string) bool { return path.Ext(n) == ".safetensors" && !strings.Contains(n, "/") }) {
+	if len(models) == 0 || slices.ContainsFunc(names,
+		func(n string) bool { return path.Ext(n) == ".safetensors" && !strings.Contains(n, "/") }) {
 		return ".", nil
 	}
 	if len(models) > 1 {
@@ -53,7 +54,8 @@ func named(r *reference, names []string) (string, error) {
 	if close := spell.Nearest(r.file, names); len(close) > 0 {
 		hint = "did you mean: " + strings.Join(close, ", ")
 	}
-	return "", &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given, Message: fmt.Sprintf("%s holds no file %s", r.repo, r.file), Hint: hint}
+	return "", &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given,
+		Message: fmt.Sprintf("%s holds no file %s", r.repo, r.file), Hint: hint}
 }
 
 // sets are the GGUF models of a repository: each file, and of a split set its first. Projectors are none.
@@ -91,7 +93,8 @@ func quantised(r *reference, names []string) (string, error) {
 	models := sets(names)
 	if len(models) == 0 {
 		return "", &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given,
-			Message: fmt.Sprintf("%s holds no GGUF file, and %s names a quantisation of one", r.repo, r.quant), Hint: "without :" + r.quant + ", with --weights for a format; or name a repository of GGUF files"}
+			Message: fmt.Sprintf("%s holds no GGUF file, and %s names a quantisation of one", r.repo, r.quant),
+			Hint:    "without :" + r.quant + ", with --weights for a format; or name a repository of GGUF files"}
 	}
 	for _, fits := range []func(string) bool{
 		func(n string) bool { return strings.EqualFold(label(n), r.quant) },
@@ -102,7 +105,9 @@ func quantised(r *reference, names []string) (string, error) {
 			return hits[0], nil
 		}
 		if len(hits) > 1 {
-			return "", &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given, Message: fmt.Sprintf("%d files of %s are %s: %s", len(hits), r.repo, r.quant, few(hits)), Hint: "name the file: hf:" + r.repo + "/" + hits[0]}
+			return "", &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given,
+				Message: fmt.Sprintf("%d files of %s are %s: %s", len(hits), r.repo, r.quant, few(hits)),
+				Hint:    "name the file: hf:" + r.repo + "/" + hits[0]}
 		}
 	}
 	return "", severalQuants(r, models)
@@ -126,7 +131,9 @@ func severalQuants(r *reference, models []string) error {
 		labels[label(m)] = true
 	}
 	all := slices.Sorted(maps.Keys(labels))
-	e := &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given, Message: fmt.Sprintf("%s holds %d GGUF models: %s", r.repo, len(models), few(all)), Hint: "name the one that is meant: " + strings.TrimPrefix(r.repo, "hf:") + ":" + all[0]}
+	e := &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: r.given,
+		Message: fmt.Sprintf("%s holds %d GGUF models: %s", r.repo, len(models), few(all)),
+		Hint:    "name the one that is meant: " + strings.TrimPrefix(r.repo, "hf:") + ":" + all[0]}
 	if slices.Contains(all, "Q4_K_M") {
 		e.Hint = "name the one that is meant: " + r.repo + ":Q4_K_M"
 	}

@@ -32,7 +32,8 @@ type reference struct {
 
 // badReference is a reference that cannot be one.
 func badReference(ref, why, fix string) error {
-	return &memwall.Error{Code: memwall.BadField, Field: "model", Value: redact(ref), Message: format.Quote(redact(ref)) + " " + why, Hint: fix}
+	return &memwall.Error{Code: memwall.BadField, Field: "model", Value: redact(ref), Message: format.Quote(redact(ref)) + " " + why,
+		Hint: fix}
 }
 
 const hubForms = "hf:org/name, hf:org/name@revision, hf:org/name:Q4_K_M or hf:org/name/file.gguf"
@@ -56,7 +57,8 @@ func (f *Finder) parse(ref string) (*reference, error) {
 	case "https", "http":
 		return f.link(ref)
 	}
-	return nil, badReference(ref, "is an address of a kind that is not read: "+scheme, "https://…, "+hubForms+", ollama:name:tag, modelscope:org/name, or a file that is downloaded")
+	return nil, badReference(ref, "is an address of a kind that is not read: "+scheme,
+		"https://…, "+hubForms+", ollama:name:tag, modelscope:org/name, or a file that is downloaded")
 }
 
 // link reads a URL: a page or a file of a service that is known by its host, or a file anywhere.
@@ -66,7 +68,8 @@ func (f *Finder) link(ref string) (*reference, error) {
 		return nil, badReference(ref, "is no address", "https://host/path/model.gguf")
 	}
 	if u.User != nil {
-		return nil, badReference(ref, "holds a password, which is never sent", "an address without one; tokens of the hub come from HF_TOKEN")
+		return nil, badReference(ref, "holds a password, which is never sent",
+			"an address without one; tokens of the hub come from HF_TOKEN")
 	}
 	where := strings.Trim(u.Path, "/")
 	switch host := strings.ToLower(u.Host); {

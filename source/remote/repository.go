@@ -195,7 +195,8 @@ func (p *repo) explain(name string, err error) error {
 // outdated says that what was kept is used because nobody could be asked.
 func (p *repo) outdated(r cache.Record, err error) {
 	p.place.Notes = append(p.place.Notes, memwall.Note{Code: "remote_kept", Severity: "warning", Field: "model",
-		Text: fmt.Sprintf("%s could not be asked (%s): this is what it said on %s", p.service.name, reason(err), r.At.Format("2006-01-02"))})
+		Text: fmt.Sprintf("%s could not be asked (%s): this is what it said on %s", p.service.name, reason(err),
+			r.At.Format("2006-01-02"))})
 }
 
 // open makes the place of a repository.
@@ -225,7 +226,8 @@ func (p *repo) open() (*source.Place, error) {
 // beside tells of projectors that go with a GGUF model.
 func (p *repo) beside(l *listing) {
 	if found := projectors(l.names()); len(found) > 0 && strings.HasSuffix(strings.ToLower(p.place.Path), ".gguf") {
-		p.place.Notes = append(p.place.Notes, memwall.Note{Code: "projector_beside", Severity: "info", Field: "model", Text: "hf:" + p.ref.repo + "/" + slices.Min(found) + " beside it is its projector: --mmproj adds it"})
+		p.place.Notes = append(p.place.Notes, memwall.Note{Code: "projector_beside", Severity: "info", Field: "model",
+			Text: "hf:" + p.ref.repo + "/" + slices.Min(found) + " beside it is its projector: --mmproj adds it"})
 	}
 }
 

@@ -32,7 +32,8 @@ func TestModelScope(t *testing.T) {
 		case what == "/files":
 			list := []map[string]any{{"Path": "folder", "Type": "tree"}}
 			for name, f := range files {
-				list = append(list, map[string]any{"Path": name, "Type": "blob", "Size": f.Length(), "Sha256": strings.TrimPrefix(digestOf(f), "sha256:")})
+				list = append(list, map[string]any{"Path": name, "Type": "blob", "Size": f.Length(),
+					"Sha256": strings.TrimPrefix(digestOf(f), "sha256:")})
 			}
 			_ = json.NewEncoder(w).Encode(map[string]any{"Code": 200, "Success": true, "Data": map[string]any{"Files": list}})
 		default:
@@ -75,7 +76,8 @@ func TestURL(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := setting{cache: cache.New(t.TempDir(), 1<<30), now: func() time.Time { return now }}
 	base := h.cdn.URL + "/files/"
-	for ref, want := range map[string]string{base + "tiny/" + shard(0, 2): "tiny", base + "alone/model.safetensors": "alone", base + "x/m-Q4_0.gguf?signature=hf_secretsecret": "m-Q4_0", base + "tiny/config.json": "tiny"} {
+	for ref, want := range map[string]string{base + "tiny/" + shard(0, 2): "tiny", base + "alone/model.safetensors": "alone",
+		base + "x/m-Q4_0.gguf?signature=hf_secretsecret": "m-Q4_0", base + "tiny/config.json": "tiny"} {
 		for range 2 {
 			r, err := h.model(ref, s)
 			if err != nil {

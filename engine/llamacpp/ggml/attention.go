@@ -250,7 +250,8 @@ func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 }
 
 func (s *qkv) flashHeads(heads int64) flashHeads {
-	h := flashHeads{dimK: s.dimK, dimV: s.dimV, group: heads / s.kvHeads, keys: s.dimK * s.kvHeads, values: s.dimV * s.kvHeads, cells: s.allCells()}
+	h := flashHeads{dimK: s.dimK, dimV: s.dimV, group: heads / s.kvHeads, keys: s.dimK * s.kvHeads, values: s.dimV * s.kvHeads,
+		cells: s.allCells()}
 	if s.valueInKey {
 		h.values = 0
 	}

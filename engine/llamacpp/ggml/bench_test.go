@@ -3,7 +3,8 @@ package ggml
 import "testing"
 
 // benchModels are a dense model, one with many experts, a hybrid and the largest graphs.
-var benchModels = []string{"qwen3-8b", "llama-3.1-70b", "kimi-k2", "granite-4.0-h-tiny", "qwen3-next-80b-a3b", "gemma-3-27b", "gemma-3n-e4b", "jamba-v0.1", "minicpm3-4b"}
+var benchModels = []string{"qwen3-8b", "llama-3.1-70b", "kimi-k2", "granite-4.0-h-tiny", "qwen3-next-80b-a3b", "gemma-3-27b",
+	"gemma-3n-e4b", "jamba-v0.1", "minicpm3-4b"}
 
 func BenchmarkCompile(b *testing.B) {
 	for _, id := range benchModels {

@@ -16,9 +16,12 @@ import (
 
 // names of operations as llama.cpp prints them.
 var names = map[string]OpCode{
-	"V": View, "RESHAPE": View, "VIEW": View, "PERMUTE": View, "TRANSPOSE": View, "GET_ROWS": GetRows, "MUL_MAT": MulMat, "MUL_MAT_ID": MulMatID, "CONT": Cont, "FLASH_ATTN_EXT": Flash,
-	"GLU": Glu, "CONCAT": Concat, "ARGSORT": Argsort, "SUM_ROWS": SumRows, "MEAN": Mean, "SSM_CONV": SSMConv, "SSM_SCAN": SSMScan, "GATED_DELTA_NET": GatedDelta, "CPY": Cpy, "SET_ROWS": SetRows,
-	"PAD": Pad, "REPEAT": Repeat, "NORM": Norm, "ADD": Add, "ADD_ID": AddID, "SUB": Sub, "MUL": Mul, "DIV": Div, "SCALE": Scale, "CLAMP": Clamp, "UNARY": Unary, "ROPE": Rope,
+	"V": View, "RESHAPE": View, "VIEW": View, "PERMUTE": View, "TRANSPOSE": View, "GET_ROWS": GetRows, "MUL_MAT": MulMat,
+	"MUL_MAT_ID": MulMatID, "CONT": Cont, "FLASH_ATTN_EXT": Flash,
+	"GLU": Glu, "CONCAT": Concat, "ARGSORT": Argsort, "SUM_ROWS": SumRows, "MEAN": Mean, "SSM_CONV": SSMConv, "SSM_SCAN": SSMScan,
+	"GATED_DELTA_NET": GatedDelta, "CPY": Cpy, "SET_ROWS": SetRows,
+	"PAD": Pad, "REPEAT": Repeat, "NORM": Norm, "ADD": Add, "ADD_ID": AddID, "SUB": Sub, "MUL": Mul, "DIV": Div, "SCALE": Scale,
+	"CLAMP": Clamp, "UNARY": Unary, "ROPE": Rope,
 	"RMS_NORM": RMSNorm, "SOFT_MAX": SoftMax, "FILL": Fill, "SQR": Sqr, "SQRT": Sqrt,
 }
 

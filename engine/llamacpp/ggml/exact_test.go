@@ -72,7 +72,8 @@ type row struct {
 }
 
 // columns of testdata/compute.tsv, by their names in the shared table.
-var columns = []string{"model", "n_ctx", "n_seq", "kv_unified", "n_ubatch", "n_batch", "n_outputs_max", "flash_attn", "type_k", "type_v", "swa_full", "compute_bytes", "n_graph_nodes"}
+var columns = []string{"model", "n_ctx", "n_seq", "kv_unified", "n_ubatch", "n_batch", "n_outputs_max", "flash_attn", "type_k", "type_v",
+	"swa_full", "compute_bytes", "n_graph_nodes"}
 
 func parseRow(r []string) (out row, err error) {
 	num := func(i int) (x int64) {
@@ -82,7 +83,8 @@ func parseRow(r []string) (out row, err error) {
 		}
 		return x
 	}
-	return row{r[0], settings{ctx: num(1), slots: num(2), unified: num(3) == 1, ubatch: num(4), batch: num(5), outputs: num(6), flash: num(7) == 1,
+	return row{r[0], settings{ctx: num(1), slots: num(2), unified: num(3) == 1, ubatch: num(4), batch: num(5), outputs: num(6),
+		flash: num(7) == 1,
 		typeK: r[8], typeV: r[9], swaFull: num(10) == 1}, unit.Bytes(num(11)), num(12)}, err
 }
 

@@ -147,7 +147,8 @@ type Graph struct {
 
 // roomFor makes room for so many nodes in what another graph left.
 func (g *Graph) roomFor(nodes int) *Graph {
-	*g = Graph{all: append(slices.Grow(g.all[:0], nodes), node{}), src: slices.Grow(g.src[:0], 2*nodes), Nodes: slices.Grow(g.Nodes[:0], nodes), Leafs: slices.Grow(g.Leafs[:0], nodes/4),
+	*g = Graph{all: append(slices.Grow(g.all[:0], nodes), node{}), src: slices.Grow(g.src[:0], 2*nodes),
+		Nodes: slices.Grow(g.Nodes[:0], nodes), Leafs: slices.Grow(g.Leafs[:0], nodes/4),
 		odd: g.odd[:0], tensors: g.tensors[:0], heads: g.heads[:0], Marks: g.Marks[:0]}
 	return g
 }

@@ -36,7 +36,8 @@ func TestUnlistedModels(t *testing.T) {
 	of := func(ctx int64, flash bool, ubatch, outputs int64) settings {
 		return settings{ctx: ctx, slots: 1, ubatch: ubatch, batch: 2048, outputs: outputs, flash: flash, typeK: "f16", typeV: "f16"}
 	}
-	at := []settings{of(4096, true, 512, 0), of(32768, true, 512, 0), of(131072, true, 512, 0), of(4096, false, 512, 0), of(32768, false, 512, 0), of(131072, false, 512, 0),
+	at := []settings{of(4096, true, 512, 0), of(32768, true, 512, 0), of(131072, true, 512, 0), of(4096, false, 512, 0),
+		of(32768, false, 512, 0), of(131072, false, 512, 0),
 		of(32768, true, 2048, 0), of(32768, true, 512, 1)}
 	for id, want := range map[string][]float64{
 		"llama-3.1-8b":   {266.5, 266.5, 266.5, 308, 2156, 8492, 1066, 148},
@@ -138,7 +139,8 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func randomSpec(r *rand.Rand) *family.Spec {
 	h := pick(r, int64(64), 128, 256)
-	s := &family.Spec{Family: pick(r, "llama", "phi3", "jamba", "qwen3next", "gpt-oss", "minicpm3", "none"), Vocab: 1000, Hidden: h, Tied: pick(r, true, false), OutNorm: pick(r, family.RMS, family.LayerNormBias),
+	s := &family.Spec{Family: pick(r, "llama", "phi3", "jamba", "qwen3next", "gpt-oss", "minicpm3", "none"), Vocab: 1000, Hidden: h,
+		Tied: pick(r, true, false), OutNorm: pick(r, family.RMS, family.LayerNormBias),
 		EmbedScale: pick(r, true, false), HeadScale: pick(r, true, false), HeadCap: pick(r, true, false)}
 	kinds := []family.Layer{randomLayer(r), randomLayer(r)}
 	period := 1 + r.IntN(4)
@@ -149,36 +151,46 @@ func randomSpec(r *rand.Rand) *family.Spec {
 }
 
 func randomLayer(r *rand.Rand) family.Layer {
-	l := family.Layer{Norm: pick(r, family.RMS, family.LayerNorm, family.LayerNormBias), Place: pick(r, family.PreNorm, family.PostNorm, family.Sandwich, family.Parallel, family.Parallel2, family.PreNormPost),
-		Sum: pick(r, family.FFNFirst, family.Branches, family.MixerFirst), ResidualScale: pick(r, true, false), OutScale: pick(r, true, false)}
+	l := family.Layer{Norm: pick(r, family.RMS, family.LayerNorm, family.LayerNormBias),
+		Place: pick(r, family.PreNorm, family.PostNorm, family.Sandwich, family.Parallel, family.Parallel2, family.PreNormPost),
+		Sum:   pick(r, family.FFNFirst, family.Branches, family.MixerFirst), ResidualScale: pick(r, true, false),
+		OutScale: pick(r, true, false)}
 	switch r.IntN(5) {
 	case 0:
-		l.SSM = family.SSM{Style: family.Mamba2, Conv: 4, Inner: 128, State: 16, Heads: 4, Groups: pick(r, int64(1), 2), NoConvBias: pick(r, true, false)}
+		l.SSM = family.SSM{Style: family.Mamba2, Conv: 4, Inner: 128, State: 16, Heads: 4, Groups: pick(r, int64(1), 2),
+			NoConvBias: pick(r, true, false)}
 	case 1:
-		l.SSM = family.SSM{Style: family.DeltaNet, Conv: 4, Inner: 128, State: 32, Heads: 4, Groups: 2, SplitBA: pick(r, true, false), NoConvBias: true}
+		l.SSM = family.SSM{Style: family.DeltaNet, Conv: 4, Inner: 128, State: 32, Heads: 4, Groups: 2, SplitBA: pick(r, true, false),
+			NoConvBias: true}
 	case 2:
 		l.SSM = family.SSM{Style: family.Mamba1, Conv: 4, Inner: 128, State: 16, Rank: 8, DBCNorm: pick(r, true, false)}
 	default:
-		l.Attn = family.Attention{Heads: 4, KVHeads: pick(r, int64(1), 2, 4), DimK: pick(r, int64(64), 80, 128), DimV: pick(r, int64(64), 80, 128), NoRope: pick(r, true, false), Window: pick(r, int64(0), 0, 128),
-			Fused: pick(r, true, false), BiasQ: pick(r, true, false), BiasKV: pick(r, true, false), QKNorm: pick(r, family.NoQKNorm, family.PerHead, family.EachHead), Sinks: pick(r, true, false),
+		l.Attn = family.Attention{Heads: 4, KVHeads: pick(r, int64(1), 2, 4), DimK: pick(r, int64(64), 80, 128),
+			DimV: pick(r, int64(64), 80, 128), NoRope: pick(r, true, false), Window: pick(r, int64(0), 0, 128),
+			Fused: pick(r, true, false), BiasQ: pick(r, true, false), BiasKV: pick(r, true, false),
+			QKNorm: pick(r, family.NoQKNorm, family.PerHead, family.EachHead), Sinks: pick(r, true, false),
 			Scale: pick(r, true, false), Cap: pick(r, true, false)}
 	}
 	if pick(r, true, false) {
-		l.MoE = family.MoE{Experts: 16, Used: pick(r, int64(1), 2, 5), Inner: 32, Gated: pick(r, true, false), FusedGateUp: pick(r, true, false), Bias: pick(r, true, false), Shared: pick(r, int64(0), 64),
-			Sigmoid: pick(r, true, false), ChoiceBias: pick(r, true, false), Norm: pick(r, true, false), Scaled: pick(r, true, false), Act: pick(r, family.SiLU, family.ReLU2)}
+		l.MoE = family.MoE{Experts: 16, Used: pick(r, int64(1), 2, 5), Inner: 32, Gated: pick(r, true, false),
+			FusedGateUp: pick(r, true, false), Bias: pick(r, true, false), Shared: pick(r, int64(0), 64),
+			Sigmoid: pick(r, true, false), ChoiceBias: pick(r, true, false), Norm: pick(r, true, false), Scaled: pick(r, true, false),
+			Act: pick(r, family.SiLU, family.ReLU2)}
 		if pick(r, true, false) {
 			l.MoE.Groups, l.MoE.GroupsUsed = 4, 2
 		}
 		return l
 	}
-	l.FFN = family.MLP{Inner: 96, Gated: pick(r, true, false), Fused: pick(r, true, false), Bias: pick(r, true, false), Act: pick(r, family.SiLU, family.GELU, family.ReLU2)}
+	l.FFN = family.MLP{Inner: 96, Gated: pick(r, true, false), Fused: pick(r, true, false), Bias: pick(r, true, false),
+		Act: pick(r, family.SiLU, family.GELU, family.ReLU2)}
 	return l
 }
 
 // TestRefusals: what cannot be lowered is an error that names the step or the number.
 func TestRefusals(t *testing.T) {
 	dense := func(change func(*family.Layer)) *model.Model {
-		l := family.Layer{Norm: family.RMS, Attn: family.Attention{Heads: 4, KVHeads: 4, DimK: 64, DimV: 64}, FFN: family.MLP{Inner: 96, Gated: true}}
+		l := family.Layer{Norm: family.RMS, Attn: family.Attention{Heads: 4, KVHeads: 4, DimK: 64, DimV: 64},
+			FFN: family.MLP{Inner: 96, Gated: true}}
 		change(&l)
 		return (&family.Spec{Family: "llama", Vocab: 100, Hidden: 256, OutNorm: family.RMS, Layers: []family.Layer{l}}).Model("x")
 	}
@@ -193,9 +205,12 @@ func TestRefusals(t *testing.T) {
 		m    *model.Model
 		want string
 	}{
-		{dense(func(l *family.Layer) { l.Cross = l.Attn; l.Cross.Encoder = 64 }), "llama.cpp's graph of llama is not known: no rule for attention to an encoder"},
-		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }), "experts used of 0: must be from 1 to 512"},
-		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }), "experts used of 1,048,576: must be from 1 to 512"},
+		{dense(func(l *family.Layer) { l.Cross = l.Attn; l.Cross.Encoder = 64 }),
+			"llama.cpp's graph of llama is not known: no rule for attention to an encoder"},
+		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }),
+			"experts used of 0: must be from 1 to 512"},
+		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }),
+			"experts used of 1,048,576: must be from 1 to 512"},
 		{deep, "layers of 513: must be from 1 to 512"},
 		{crowded, "nodes that add the rows of experts of 204,800: must be from 0 to 163,936"},
 		{dense(func(l *family.Layer) { l.Attn.DimV = 0 }), "value width of 0: must be from 1 to 16,777,216"},
@@ -237,7 +252,8 @@ func TestForms(t *testing.T) {
 
 // TestRotations: keys by the largest power of two in a head, values by 64; other heads are not rotated.
 func TestRotations(t *testing.T) {
-	for dim, want := range map[int64][2]int64{64: {64, 64}, 96: {0, 0}, 128: {128, 64}, 192: {64, 64}, 256: {256, 64}, 80: {0, 0}, 512: {512, 64}, 320: {64, 64}, 0: {0, 0}} {
+	for dim, want := range map[int64][2]int64{64: {64, 64}, 96: {0, 0}, 128: {128, 64}, 192: {64, 64}, 256: {256, 64}, 80: {0, 0},
+		512: {512, 64}, 320: {64, 64}, 0: {0, 0}} {
 		if k, v := keyRotation(dim), valueRotation(dim); k != want[0] || v != want[1] {
 			t.Errorf("heads of %d: keys by %d, values by %d, want %v", dim, k, v, want)
 		}

@@ -82,7 +82,8 @@ func lower(g *Graph, m *model.Model, layers []int, s Shape, site *Site) (*Graph,
 		return nil, err
 	}
 	p := m.Decoder()
-	l := &lowering{Graph: g.roomFor(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
+	l := &lowering{Graph: g.roomFor(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family],
+		slides: len(m.Windows()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true},
-	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, CopiedParts: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
+var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true},
+	{Streams: true, QuantisedK: true},
+	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, CopiedParts: true, Latent: LatentExpanded}},
+	{Older: Older{OneInput: true, Latent: LatentAndValue}}}
 
 // places are ways to run a model on devices: the share of its first layers that stays on the host, and what
 // else a site may ask for.
@@ -45,7 +47,8 @@ func siteOf(m *model.Model, place string) *Site {
 	}
 	n := len(m.Decoder().Layers)
 	host, first := Spot(p.devices), int(p.hostPart*float64(n))
-	s := &Site{Devices: make([]Device, p.devices), Copies: 1, Whole: first == 0, Offload: 32, Rows: Sizes{Tokens: 512, Outputs: 512, Seqs: 1},
+	s := &Site{Devices: make([]Device, p.devices), Copies: 1, Whole: first == 0, Offload: 32,
+		Rows:   Sizes{Tokens: 512, Outputs: 512, Seqs: 1},
 		Bytes:  func(_ int, t *model.Tensor, _ Spot) int64 { return t.Elems() },
 		KeyRow: func(n int64) int64 { return 2 * n }, ValueRow: func(n int64) int64 { return 2 * n }}
 	for i := range s.Devices {
@@ -98,7 +101,8 @@ func TestShortenedIsFull(t *testing.T) {
 					t.Fatalf("%s: %v", id, err)
 				}
 				for at := range want.Spots {
-					if a, b := &got.Spots[at], &want.Spots[at]; !slices.Equal(a.Forms, b.Forms) || a.Program.Slots != b.Program.Slots || !slices.EqualFunc(segments(a), segments(b), slices.Equal[[]lifetime.Event]) {
+					if a, b := &got.Spots[at], &want.Spots[at]; !slices.Equal(a.Forms, b.Forms) || a.Program.Slots != b.Program.Slots ||
+						!slices.EqualFunc(segments(a), segments(b), slices.Equal[[]lifetime.Event]) {
 						t.Errorf("%s %+v, %s: shortened lowering differs from the full one at spot %d", id, s, place, at)
 					}
 				}

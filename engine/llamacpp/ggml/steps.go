@@ -88,7 +88,8 @@ func (l *lowering) table(t *model.Tensor) ID {
 // sum: operands in the model's order, but for families that put the stream first.
 func (l *lowering) sum(o *model.Op) ID {
 	p := l.producer(o, 1)
-	swap := l.quirks.positionsFirst && p != nil && p.Role == dtype.PositionEmbd || l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum && o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
+	swap := l.quirks.positionsFirst && p != nil && p.Role == dtype.PositionEmbd || l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum &&
+		o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
 	if swap {
 		b := l.in(o, 1)
 		return l.like(Add, b, l.in(o, 0))
@@ -180,7 +181,8 @@ func (l *lowering) activated(gate ID, ne extent) ID {
 // halves is the value whose two halves are gate and value, 0 when they are no such halves.
 func (l *lowering) halves(o *model.Op) ID {
 	g, v := l.producer(o, 0), l.producer(o, 1)
-	if g == nil || v == nil || g.Kind != model.Slice || v.Kind != model.Slice || g.In[0] != v.In[0] || o.Rows == model.PerChoice || g.BySeq || g.Stride > 0 {
+	if g == nil || v == nil || g.Kind != model.Slice || v.Kind != model.Slice || g.In[0] != v.In[0] || o.Rows == model.PerChoice ||
+		g.BySeq || g.Stride > 0 {
 		return 0
 	}
 	return l.in(g, 0)

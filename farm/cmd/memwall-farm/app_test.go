@@ -29,7 +29,8 @@ func TestOthersNames(t *testing.T) {
 	}
 	talk := strings.ReplaceAll(err.String(), "\r\x1b[K", "") // the line of progress is ours
 	for _, text := range []string{out.String(), talk} {
-		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != 0xe0041 && !unicode.IsPrint(r) }); i >= 0 || !strings.Contains(text, "evil") {
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != 0xe0041 && !unicode.IsPrint(r) }); i >= 0 ||
+			!strings.Contains(text, "evil") {
 			t.Errorf("%q", text)
 		}
 	}

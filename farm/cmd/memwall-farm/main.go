@@ -63,8 +63,10 @@ func run() int {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "memwall-farm", Short: "many questions of memwall at once, on as many machines as there are", SilenceErrors: true, SilenceUsage: true,
-		Long: "A study lists models, hardware, fields of a plan, workloads, goals and seeds; each way of taking one of every list is a question.\nWithout --nats a sweep has a server of its own in its process, and needs nothing else.",
+		Use: "memwall-farm", Short: "many questions of memwall at once, on as many machines as there are", SilenceErrors: true,
+		SilenceUsage: true,
+		Long: "A study lists models, hardware, fields of a plan, workloads, goals and seeds; each way of taking one of every list is a " +
+			"question.\nWithout --nats a sweep has a server of its own in its process, and needs nothing else.",
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "JSON on stdout")
@@ -121,7 +123,8 @@ func one(what, example string) cobra.PositionalArgs {
 
 func none(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return bad("argument", args[0], fmt.Sprintf("%s takes no argument, and %q was given", c.CommandPath(), args[0]), c.CommandPath()+" --help")
+		return bad("argument", args[0], fmt.Sprintf("%s takes no argument, and %q was given", c.CommandPath(), args[0]),
+			c.CommandPath()+" --help")
 	}
 	return nil
 }
@@ -229,15 +232,18 @@ func (p *places) join(ctx context.Context, a *app) (*farm.Farm, func(), error) {
 }
 
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "the versions of program and tables", Args: none, RunE: func(*cobra.Command, []string) error {
-		tables, err := farm.Tables()
-		if err != nil {
-			return err
-		}
-		if !a.json {
-			fmt.Fprintf(a.out, "memwall-farm %s, tables %s, %s %s/%s\n", memwall.Version, tables, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
-		}
-		return a.print(map[string]string{"version": memwall.Version, "tables": tables, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
-	}}
+	return &cobra.Command{Use: "version", Short: "the versions of program and tables", Args: none,
+		RunE: func(*cobra.Command, []string) error {
+			tables, err := farm.Tables()
+			if err != nil {
+				return err
+			}
+			if !a.json {
+				fmt.Fprintf(a.out, "memwall-farm %s, tables %s, %s %s/%s\n", memwall.Version, tables, runtime.Version(), runtime.GOOS,
+					runtime.GOARCH)
+				return nil
+			}
+			return a.print(map[string]string{"version": memwall.Version, "tables": tables, "go": runtime.Version(),
+				"system": runtime.GOOS + "/" + runtime.GOARCH})
+		}}
 }

@@ -29,14 +29,17 @@ type reportFlags struct {
 func (a *app) report() *cobra.Command {
 	f := &reportFlags{}
 	c := &cobra.Command{
-		Use: "report RESULTS", Short: "what the answers come to so far: the front, what explains them, what they risk", Args: one("results", "memwall-farm report study.db"),
-		Example: "memwall-farm report study.db\nmemwall-farm report study.db --of usd_per_hour,ttft_p99_ms,output_tokens_per_s --svg front.svg --csv designs.csv",
-		RunE:    func(c *cobra.Command, args []string) error { return a.runReport(c.Context(), f, args[0]) },
+		Use: "report RESULTS", Short: "what the answers come to so far: the front, what explains them, what they risk",
+		Args: one("results", "memwall-farm report study.db"),
+		Example: "memwall-farm report study.db\nmemwall-farm report study.db --of usd_per_hour,ttft_p99_ms,output_tokens_per_s --svg " +
+			"front.svg --csv designs.csv",
+		RunE: func(c *cobra.Command, args []string) error { return a.runReport(c.Context(), f, args[0]) },
 	}
 	fl := c.Flags()
 	fl.SortFlags = false
 	fl.StringSliceVar(&f.of, "of", nil, "figures to compare by, the first two of them in the picture")
-	fl.StringSliceVar(&f.per, "per", nil, "factors that say what is wanted; designs are compared where these are the same: model, workload and goal where nothing is said, none for no such factor")
+	fl.StringSliceVar(&f.per, "per", nil, "factors that say what is wanted; designs are compared where these are the same: model, "+
+		"workload and goal where nothing is said, none for no such factor")
 	fl.StringVar(&f.csv, "csv", "", "a file with a row for each design")
 	fl.StringVar(&f.svg, "svg", "", "a picture of the designs")
 	fl.BoolVar(&f.all, "all", false, "all designs, not the front and some after it")
@@ -117,7 +120,8 @@ func judged(ctx context.Context, file *studyfile.File, ask string, row *studyfil
 
 func write(flag, name string, data []byte) error {
 	if err := os.WriteFile(name, data, 0o644); err != nil {
-		return &memwall.Error{Code: memwall.BadFile, Field: flag, Value: name, Message: fmt.Sprintf("--%s: %s cannot be written", flag, name), Hint: "a file in a folder that exists and can be written"}
+		return &memwall.Error{Code: memwall.BadFile, Field: flag, Value: name,
+			Message: fmt.Sprintf("--%s: %s cannot be written", flag, name), Hint: "a file in a folder that exists and can be written"}
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ import (
 func (a *app) serve() *cobra.Command {
 	listen := "127.0.0.1:8422"
 	c := &cobra.Command{
-		Use: "serve RESULTS", Short: "a web page of a study, which follows it while it runs", Args: one("results", "memwall-farm serve study.db"),
+		Use: "serve RESULTS", Short: "a web page of a study, which follows it while it runs",
+		Args:    one("results", "memwall-farm serve study.db"),
 		Example: "memwall-farm serve study.db\nmemwall-farm serve study.db --listen 127.0.0.1:9000",
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := reportOf(c.Context(), args[0], nil, nil); err != nil {
@@ -48,7 +49,8 @@ func (a *app) present(listen, where string) (func(context.Context) error, error)
 		a.say("token, shown this once: " + token)
 	}
 	kept := &lately{where: where}
-	s, err := serve.New(serve.Options{Desk: desk.New(desk.Options{Asker: memwall.Asker{Models: memwall.Catalog{}}, Faults: a.err}), Models: memwall.Catalog{}, Fixed: true, Token: token, Study: kept.report})
+	s, err := serve.New(serve.Options{Desk: desk.New(desk.Options{Asker: memwall.Asker{Models: memwall.Catalog{}}, Faults: a.err}),
+		Models: memwall.Catalog{}, Fixed: true, Token: token, Study: kept.report})
 	if err != nil {
 		_ = l.Close()
 		return nil, err

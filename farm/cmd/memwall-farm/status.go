@@ -20,7 +20,8 @@ func (a *app) status() *cobra.Command {
 				return a.statusOf(c, args[0])
 			}
 			if len(args) > 0 {
-				return bad("argument", args[0], "status is of results, or of servers", "memwall-farm status study.db, or memwall-farm status --nats nats://a,b,c")
+				return bad("argument", args[0], "status is of results, or of servers",
+					"memwall-farm status study.db, or memwall-farm status --nats nats://a,b,c")
 			}
 			f, closed, err := p.join(c.Context(), a)
 			if err != nil {
@@ -87,7 +88,8 @@ func (a *app) statusOf(c *cobra.Command, where string) error {
 func (a *app) cancel() *cobra.Command {
 	p := &places{}
 	c := &cobra.Command{
-		Use: "cancel STUDY", Short: "end a study on all machines, by its name or ID; what it has stays", Args: one("a study", "memwall-farm cancel fleet --nats nats://a,b,c"),
+		Use: "cancel STUDY", Short: "end a study on all machines, by its name or ID; what it has stays",
+		Args: one("a study", "memwall-farm cancel fleet --nats nats://a,b,c"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f, closed, err := p.join(c.Context(), a)
 			if err != nil {

@@ -35,9 +35,11 @@ type sweepFlags struct {
 func (a *app) sweep() *cobra.Command {
 	f := &sweepFlags{}
 	c := &cobra.Command{
-		Use: "sweep STUDY.yaml", Short: "answer the questions of a study, and go on with it where it was left", Args: one("a study file", "memwall-farm sweep study.yaml"),
-		Example: "memwall-farm sweep study.yaml\nmemwall-farm sweep study.yaml --listen 127.0.0.1:4222\nmemwall-farm sweep study.yaml --nats nats://a,b,c --workers 0 --out postgres://farm@db/study",
-		RunE:    func(c *cobra.Command, args []string) error { return a.runSweep(c.Context(), f, args[0]) },
+		Use: "sweep STUDY.yaml", Short: "answer the questions of a study, and go on with it where it was left",
+		Args: one("a study file", "memwall-farm sweep study.yaml"),
+		Example: "memwall-farm sweep study.yaml\nmemwall-farm sweep study.yaml --listen 127.0.0.1:4222\nmemwall-farm sweep study.yaml " +
+			"--nats nats://a,b,c --workers 0 --out postgres://farm@db/study",
+		RunE: func(c *cobra.Command, args []string) error { return a.runSweep(c.Context(), f, args[0]) },
 	}
 	f.flags(c, a)
 	f.settings(c)
@@ -46,30 +48,36 @@ func (a *app) sweep() *cobra.Command {
 	fl.StringVar(&f.page, "page", "", "address of a web page that follows the sweep: 127.0.0.1:8422")
 	fl.IntVar(&f.workers, "workers", runtime.NumCPU(), "questions that this process answers at a time; 0: others do")
 	fl.Int64Var(&f.max, "max", study.MostPoints, "most questions that the study may have")
-	fl.StringVar(&f.own.Listen, "listen", "", "address at which others may join: 127.0.0.1:4222; others than this machine need a token in MEMWALL_FARM_TOKEN")
+	fl.StringVar(&f.own.Listen, "listen", "", "address at which others may join: 127.0.0.1:4222; others than this machine need a token "+
+		"in MEMWALL_FARM_TOKEN")
 	fl.StringVar(&f.own.Config, "server-config", "", "configuration of our own server in NATS's format: TLS, accounts, cluster")
-	fl.StringVar(&f.own.Folder, "store", "", "folder of our own server, whose answers later studies share; one of the results' own, which is removed in the end, where nothing is said")
+	fl.StringVar(&f.own.Folder, "store", "", "folder of our own server, whose answers later studies share; one of the results' own, "+
+		"which is removed in the end, where nothing is said")
 	fl.BoolVar(&f.again, "again", false, "ask again what no worker came back from")
-	fl.Float64Var(&f.check, "check", 0.02, "share of other machines' answers that this one computes as well; the nth of each machine with a chance of 1/n at least; 0: none, 1: all")
+	fl.Float64Var(&f.check, "check", 0.02, "share of other machines' answers that this one computes as well; the nth of each machine "+
+		"with a chance of 1/n at least; 0: none, 1: all")
 	fl.DurationVar(&f.stuck, "give-up", 2*time.Minute, "after how long without any result a farm in trouble is given up")
 	return c
 }
 
 func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	if f.workers < 0 || f.workers > 1024 {
-		return bad("workers", fmt.Sprint(f.workers), fmt.Sprintf("--workers %d is no number of questions at a time", f.workers), "--workers 4; 0 to answer none here")
+		return bad("workers", fmt.Sprint(f.workers), fmt.Sprintf("--workers %d is no number of questions at a time", f.workers),
+			"--workers 4; 0 to answer none here")
 	}
 	if !(f.check >= 0 && f.check <= 1) {
 		return bad("check", fmt.Sprint(f.check), fmt.Sprintf("--check %v is no share", f.check), "--check 0.02, from 0 to 1")
 	}
 	if f.servers.URLs != "" && (f.own.Listen != "" || f.own.Config != "" || f.own.Folder != "") {
-		return bad("nats", f.servers.URLs, "--nats means others' servers, and --listen, --server-config and --store a server of our own", "one of them")
+		return bad("nats", f.servers.URLs, "--nats means others' servers, and --listen, --server-config and --store a server of our own",
+			"one of them")
 	}
 	s, err := a.load(f, name)
 	if err != nil {
 		return err
 	}
-	results, err := studyfile.Create(ctx, f.out, &studyfile.Study{ID: s.Study.ID(s.Tables), Name: s.Study.Name, Ask: s.Study.Ask, Tables: s.Tables, Points: s.Study.Points(), Text: s.Text, Traces: s.Digests})
+	results, err := studyfile.Create(ctx, f.out, &studyfile.Study{ID: s.Study.ID(s.Tables), Name: s.Study.Name, Ask: s.Study.Ask,
+		Tables: s.Tables, Points: s.Study.Points(), Text: s.Text, Traces: s.Digests})
 	if err != nil {
 		return err
 	}
@@ -121,7 +129,8 @@ func (a *app) followed(ctx context.Context, f *sweepFlags) (func(), error) {
 func (a *app) load(f *sweepFlags, name string) (*farm.Sweep, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "study", Value: name, Message: name + " cannot be read", Hint: "a study file: docs/guides/studies.md shows one"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "study", Value: name, Message: name + " cannot be read",
+			Hint: "a study file: docs/guides/studies.md shows one"}
 	}
 	read, err := study.Read(filepath.Base(name), string(text))
 	if err != nil {
@@ -252,7 +261,9 @@ func (a *app) progress(before int64) func(farm.Progress) {
 // told is what became of a sweep.
 func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Duration, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return &memwall.Error{Code: memwall.Remote, Field: "study", Message: fmt.Sprintf("stopped: %d of %d questions are answered, and kept in %s", at.Done, at.Points, out), Hint: "the same command goes on"}
+		return &memwall.Error{Code: memwall.Remote, Field: "study",
+			Message: fmt.Sprintf("stopped: %d of %d questions are answered, and kept in %s", at.Done, at.Points, out),
+			Hint:    "the same command goes on"}
 	}
 	if err != nil {
 		return err
@@ -281,9 +292,11 @@ func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Durati
 func believed(at *farm.Progress) string {
 	switch {
 	case len(at.Liars) > 0:
-		return fmt.Sprintf("%d of others' answers were computed here too: refused is %s; questions were asked again %d times", at.Checked, strings.Join(at.Liars, ", "), at.AskedAgain)
+		return fmt.Sprintf("%d of others' answers were computed here too: refused is %s; questions were asked again %d times", at.Checked,
+			strings.Join(at.Liars, ", "), at.AskedAgain)
 	case at.AskedAgain > 0:
-		return fmt.Sprintf("%d of others' answers were computed here too; questions were asked again %d times, whose answers were damaged or unsigned", at.Checked, at.AskedAgain)
+		return fmt.Sprintf("%d of others' answers were computed here too; questions were asked again %d times, whose answers were "+
+			"damaged or unsigned", at.Checked, at.AskedAgain)
 	case at.Checked > 0:
 		return fmt.Sprintf("%d of others' answers were computed here too, and are the same", at.Checked)
 	}

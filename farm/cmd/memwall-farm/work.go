@@ -14,10 +14,12 @@ func (a *app) work() *cobra.Command {
 	p, slots := &places{}, runtime.NumCPU()
 	c := &cobra.Command{
 		Use: "work", Short: "answer questions of whatever studies there are, until it is stopped", Args: none,
-		Example: "memwall-farm work --nats nats://a,b,c\nmemwall-farm work --nats tls://farm.example:4222 --tls-ca ca.pem --creds worker.creds",
+		Example: "memwall-farm work --nats nats://a,b,c\nmemwall-farm work --nats tls://farm.example:4222 --tls-ca ca.pem --creds " +
+			"worker.creds",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if slots < 1 || slots > 1024 {
-				return bad("workers", fmt.Sprint(slots), fmt.Sprintf("--workers %d is no number of questions at a time", slots), "--workers 4")
+				return bad("workers", fmt.Sprint(slots), fmt.Sprintf("--workers %d is no number of questions at a time", slots),
+					"--workers 4")
 			}
 			return a.runWork(c.Context(), p, slots)
 		},

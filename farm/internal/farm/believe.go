@@ -159,7 +159,8 @@ func (s *Sweep) sound(ctx context.Context, p *study.Point, was []byte) error {
 	now, err := s.compute(ctx, p)
 	if err == nil && !bytes.Equal(was, now) {
 		message := fmt.Sprintf("question %d has one answer here, and another the second time", p.Index)
-		err = &memwall.Error{Code: memwall.Internal, Field: "study", Value: p.Key.String(), Message: message, Hint: "the memory or the processor of this machine computes wrongly: sweep on another"}
+		err = &memwall.Error{Code: memwall.Internal, Field: "study", Value: p.Key.String(), Message: message,
+			Hint: "the memory or the processor of this machine computes wrongly: sweep on another"}
 	}
 	return err
 }
@@ -180,7 +181,8 @@ func (s *Sweep) found(id, name string, question int64) {
 	s.at.Liars = append(s.at.Liars, name)
 	s.unbelieved = append(s.unbelieved, id)
 	s.mu.Unlock()
-	s.complain("workers are refused", fmt.Sprintf("ATTENTION: %s gave another answer to question %d than this machine: it is refused, and what it answered is asked again", name, question))
+	s.complain("workers are refused", fmt.Sprintf("ATTENTION: %s gave another answer to question %d than this machine: it is refused, "+
+		"and what it answered is asked again", name, question))
 }
 
 // drop the results of those that were found out, and tell them; the points are to be asked again.

@@ -198,7 +198,8 @@ func TestForged(t *testing.T) {
 			if at.Done != 48 || at.Dead != 0 {
 				t.Errorf("%+v", at)
 			}
-			lies := name == "one liar" || name == "a liar for each" || strings.Contains(name, "no answer") || strings.Contains(name, "another thing") || name == "bombs"
+			lies := name == "one liar" || name == "a liar for each" || strings.Contains(name, "no answer") ||
+				strings.Contains(name, "another thing") || name == "bombs"
 			if got := len(at.Liars) > 0; got != lies {
 				t.Errorf("liars: %q", at.Liars)
 			}
@@ -224,7 +225,8 @@ func TestTwice(t *testing.T) {
 		if err := f.keep(t.Context(), by, p.Key, answer, 0, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.settle(t.Context(), []*arrival{s.said(&event{Kind: evDone, Index: index, Key: p.Key.String(), By: by.ID()})}); err != nil {
+		if err := s.settle(t.Context(),
+			[]*arrival{s.said(&event{Kind: evDone, Index: index, Key: p.Key.String(), By: by.ID()})}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -254,7 +256,8 @@ func TestTwice(t *testing.T) {
 		t.Errorf("%+v, %v", s.snapshot(), err)
 	}
 	arrive(5, honest, right(5))
-	if at := s.snapshot(); at.Done != 6 || at.Dead != 0 || at.AskedAgain != 0 || !slices.Equal(at.Liars, []string{last.String(), first.String()}) {
+	if at := s.snapshot(); at.Done != 6 || at.Dead != 0 || at.AskedAgain != 0 ||
+		!slices.Equal(at.Liars, []string{last.String(), first.String()}) {
 		t.Errorf("a lie is the first: %+v", at)
 	}
 	check(t, s)
@@ -352,7 +355,8 @@ func TestTrust(t *testing.T) {
 			t.Fatal("the sweep computes its own answers twice")
 		}
 	}
-	if trust.refuse("own", "") || !trust.refuse("a", "") || trust.refuse("a", "") || !trust.refuse("b", "") || trust.share != 1 || !trust.refused("a") || trust.refused("c") {
+	if trust.refuse("own", "") || !trust.refuse("a", "") || trust.refuse("a", "") || !trust.refuse("b", "") || trust.share != 1 ||
+		!trust.refused("a") || trust.refused("c") {
 		t.Errorf("%+v", trust)
 	}
 }
@@ -363,10 +367,13 @@ func TestPlausible(t *testing.T) {
 	t.Parallel()
 	asker := (&memwall.Asker{}).Remembering()
 	for _, text := range []string{
-		fits(3), "ask: fit\nmodels: [llama-3.1-8b, deepseek-v3]\nhardware: [2xh100, rtx-4090+rtx-3060, 8xNVIDIA H100 80GB HBM3]\nplan: {weights: [Q4_K - Medium, fp8], context: 8k, engine: [llama.cpp, vllm], tp: [1, 2, 7]}\n",
-		"ask: sim\nmodels: llama-3.1-8b\nhardware: [h100, rtx-3060]\nworkload: {rate: [1, 2.5], requests: 20, prompt: {mean: 100}}\ngoals: [{ttft_ms: {p99: 500}}]\nseeds: 1..3\n",
+		fits(3), "ask: fit\nmodels: [llama-3.1-8b, deepseek-v3]\nhardware: [2xh100, rtx-4090+rtx-3060, 8xNVIDIA H100 80GB HBM3]\nplan: " +
+			"{weights: [Q4_K - Medium, fp8], context: 8k, engine: [llama.cpp, vllm], tp: [1, 2, 7]}\n",
+		"ask: sim\nmodels: llama-3.1-8b\nhardware: [h100, rtx-3060]\nworkload: {rate: [1, 2.5], requests: 20, prompt: {mean: " +
+			"100}}\ngoals: [{ttft_ms: {p99: 500}}]\nseeds: 1..3\n",
 		"ask: plan\nmodels: llama-3.1-8b\nhardware: [2xh100, rtx-4090]\nplan: {context: [8k, 64k]}\n",
-		"ask: train\nmodels: llama-3.1-8b\nhardware: [8xh100, rtx-4090]\nplan: {method: [full, qlora, dora], sequence_length: [1k, 3000], micro_batch: [1, 3], tp: [1, 2]}\n",
+		"ask: train\nmodels: llama-3.1-8b\nhardware: [8xh100, rtx-4090]\nplan: {method: [full, qlora, dora], sequence_length: [1k, " +
+			"3000], micro_batch: [1, 3], tp: [1, 2]}\n",
 	} {
 		s, err := study.Read("s.yaml", text)
 		if err != nil {

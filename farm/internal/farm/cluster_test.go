@@ -88,7 +88,8 @@ func served(t *testing.T) (*Server, *Farm) {
 func TestDead(t *testing.T) {
 	t.Parallel()
 	s, f := served(t)
-	sweep := begun(t, f, "ask: fit\nmodels: llama-3.1-8b\nhardware: h100\nplan: {context: [2048, 4096, 8192, 16384]}\n", filepath.Join(t.TempDir(), "a.db"))
+	sweep := begun(t, f, "ask: fit\nmodels: llama-3.1-8b\nhardware: h100\nplan: {context: [2048, 4096, 8192, 16384]}\n",
+		filepath.Join(t.TempDir(), "a.db"))
 	ended := make(chan struct{})
 	var at Progress
 	go func() { defer close(ended); at = run(t, sweep) }()
@@ -113,7 +114,8 @@ func TestCoordinatorKilled(t *testing.T) {
 	folder := t.TempDir()
 	ledger, out, store := filepath.Join(folder, "ledger"), filepath.Join(folder, "a.db"), filepath.Join(folder, "store")
 	const slots = 2
-	p := part{Role: "sweep", Name: "first", Tables: here, Slots: slots, Manner: "steady", Ledger: ledger, Folder: store, Text: fits(20), Out: out}
+	p := part{Role: "sweep", Name: "first", Tables: here, Slots: slots, Manner: "steady", Ledger: ledger, Folder: store, Text: fits(20),
+		Out: out}
 	for _, name := range []string{"first", "second"} {
 		p.Name = name
 		child := start(t, p)

@@ -139,7 +139,8 @@ func (s *Sweep) stranger(e *event) {
 	}
 	s.mu.Unlock()
 	if !known {
-		s.complain("workers take no part", fmt.Sprintf("%s takes no part: it has tables %s, and the study is of %s; give it the same memwall-farm", e.Worker, e.Tables, s.Tables))
+		s.complain("workers take no part", fmt.Sprintf("%s takes no part: it has tables %s, and the study is of %s; give it the same "+
+			"memwall-farm", e.Worker, e.Tables, s.Tables))
 	}
 }
 
@@ -173,8 +174,9 @@ func (s *Sweep) died(ctx context.Context, advisory []byte) (*arrival, error) {
 // bury a task: its result says that there is none.
 func (s *Sweep) bury(ctx context.Context, t *task, deliveries int) (*arrival, error) {
 	answer, err := json.Marshal(&memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: s.Study.Ask, Error: &memwall.Error{
-		Code: memwall.Internal, Field: "study", Value: t.key.String(), Message: fmt.Sprintf("the question was given out %d times, and no worker came back with an answer", deliveries),
-		Hint: "a worker that it kills, for want of memory perhaps: ask it alone with memwall batch; --again tries the dead once more",
+		Code: memwall.Internal, Field: "study", Value: t.key.String(),
+		Message: fmt.Sprintf("the question was given out %d times, and no worker came back with an answer", deliveries),
+		Hint:    "a worker that it kills, for want of memory perhaps: ask it alone with memwall batch; --again tries the dead once more",
 	}})
 	if err != nil {
 		return nil, err
@@ -262,7 +264,8 @@ func (s *Sweep) reconcile(ctx context.Context) error {
 func (s *Sweep) find(ctx context.Context, t *task) error {
 	by, err := s.Farm.answered(ctx, t.key, s.trust.refused)
 	if err == nil {
-		return s.settle(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String()}, point: s.Study.At(t.Index, s.Tables), by: by, again: true}})
+		return s.settle(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String()}, point: s.Study.At(t.Index, s.Tables),
+			by: by, again: true}})
 	}
 	if !gone(err) {
 		return err

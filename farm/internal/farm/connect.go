@@ -68,7 +68,8 @@ func hopeless(err error) bool {
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var cert *tls.CertificateVerificationError
-	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrSecureConnRequired) || errors.Is(err, nats.ErrSecureConnWanted) ||
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrSecureConnRequired) ||
+		errors.Is(err, nats.ErrSecureConnWanted) ||
 		errors.As(err, &authority) || errors.As(err, &name) || errors.As(err, &cert) || strings.Contains(err.Error(), "parse")
 }
 
@@ -78,7 +79,9 @@ func unknown(err error) bool {
 }
 
 func (s *Servers) unreached(err error) error {
-	e := &memwall.Error{Code: memwall.Remote, Field: "nats", Value: s.shown(), Message: fmt.Sprintf("no NATS server answers at %s: %v", s.shown(), plain(err)), Hint: "--nats nats://HOST:4222, several with commas; memwall-farm sweep without --nats needs none"}
+	e := &memwall.Error{Code: memwall.Remote, Field: "nats", Value: s.shown(),
+		Message: fmt.Sprintf("no NATS server answers at %s: %v", s.shown(), plain(err)),
+		Hint:    "--nats nats://HOST:4222, several with commas; memwall-farm sweep without --nats needs none"}
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
 		e.Message = "the NATS server at " + s.shown() + " refuses us: it knows neither our credentials nor our token"
@@ -106,7 +109,8 @@ func (s *Servers) shown() string {
 // options of the connection, which is kept up by the client: it goes from server to server while they come and go.
 func (s *Servers) options(say func(string)) ([]nats.Option, error) {
 	opts := []nats.Option{
-		nats.Name("memwall-farm"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(250*time.Millisecond, time.Second),
+		nats.Name("memwall-farm"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectJitter(250*time.Millisecond, time.Second),
 		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(3),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -118,7 +122,8 @@ func (s *Servers) options(say func(string)) ([]nats.Option, error) {
 	}
 	for flag, file := range map[string]string{"creds": s.Creds, "tls-ca": s.CA, "tls-cert": s.Cert, "tls-key": s.Key} {
 		if _, err := os.Stat(file); file != "" && err != nil {
-			return nil, &memwall.Error{Code: memwall.BadFile, Field: flag, Value: file, Message: fmt.Sprintf("--%s %s cannot be read", flag, file), Hint: "a file that is there"}
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: flag, Value: file,
+				Message: fmt.Sprintf("--%s %s cannot be read", flag, file), Hint: "a file that is there"}
 		}
 	}
 	if s.Creds != "" {

@@ -79,7 +79,9 @@ func (f *Farm) register(ctx context.Context, e *Entry) error {
 		return err
 	}
 	if room := f.conn.MaxPayload() - 1024; int64(len(text)) > room {
-		return &memwall.Error{Code: memwall.Limit, Field: "study", Message: fmt.Sprintf("the study file has %d bytes, more than the servers take in one message", len(e.Text)), Hint: "shorter lists: seeds: 1..1000; or max_payload in the servers' configuration"}
+		return &memwall.Error{Code: memwall.Limit, Field: "study",
+			Message: fmt.Sprintf("the study file has %d bytes, more than the servers take in one message", len(e.Text)),
+			Hint:    "shorter lists: seeds: 1..1000; or max_payload in the servers' configuration"}
 	}
 	return f.persist(ctx, "the study cannot be registered", func(ctx context.Context) error {
 		if _, err := f.studies.Put(ctx, e.ID+studyKey, text); err != nil {
@@ -202,7 +204,8 @@ func (f *Farm) Cancel(ctx context.Context, which string) (*Status, error) {
 		if len(found) > 1 {
 			message = fmt.Sprintf("%d studies are called %s", len(found), which)
 		}
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "study", Value: which, Message: message, Hint: "one of: " + strings.Join(names, ", ") + "; or an ID of memwall-farm status"}
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "study", Value: which, Message: message,
+			Hint: "one of: " + strings.Join(names, ", ") + "; or an ID of memwall-farm status"}
 	}
 	s := &found[0]
 	if err := f.setState(ctx, s.ID, Cancelled); err != nil {

@@ -113,10 +113,13 @@ func Open(ctx context.Context, conn *nats.Conn, set Settings, say func(string)) 
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Value: conn.ConnectedUrlRedacted(), Message: "the NATS server keeps nothing: JetStream is not enabled", Hint: "nats-server --jetstream, or jetstream {} in its configuration"}
+		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Value: conn.ConnectedUrlRedacted(),
+			Message: "the NATS server keeps nothing: JetStream is not enabled",
+			Hint:    "nats-server --jetstream, or jetstream {} in its configuration"}
 	case errors.Is(err, context.DeadlineExceeded):
 		message := or2(twins, "the servers have no JetStream ready: "+plain(err))
-		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Message: message, Hint: "room on the servers' disks, and more than half of a cluster's servers, each with a name of its own"}
+		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Message: message,
+			Hint: "room on the servers' disks, and more than half of a cluster's servers, each with a name of its own"}
 	}
 	return f, err
 }
@@ -137,7 +140,8 @@ func (f *Farm) twins() string {
 		c.Close()
 		for other, was := range at {
 			if strings.HasPrefix(other, name+"\n") && other != name+"\n"+id {
-				return fmt.Sprintf("two servers are called %s, at %s and at %s: a cluster needs a name for each", printable(name), printable(was), printable(c.Opts.Url))
+				return fmt.Sprintf("two servers are called %s, at %s and at %s: a cluster needs a name for each", printable(name),
+					printable(was), printable(c.Opts.Url))
 			}
 		}
 		at[name+"\n"+id] = url
@@ -163,17 +167,20 @@ func (f *Farm) make(ctx context.Context) (err error) {
 	// Kept for a week and dropped with their study: a stream that keeps what somebody waits for loses it where a server comes
 	// back before it knows who waits.
 	if f.events, err = f.stream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas, MaxMsgSize: maxTold,
+		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas,
+		MaxMsgSize: maxTold,
 	}); err != nil {
 		return err
 	}
-	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes, MaxValueSize: maxRecord, Description: "answers by their keys"}); err != nil {
+	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes,
+		MaxValueSize: maxRecord, Description: "answers by their keys"}); err != nil {
 		return err
 	}
 	if f.kept, err = f.js.Stream(ctx, "KV_"+results); err != nil {
 		return err
 	}
-	if f.studies, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: studies, Replicas: s.Replicas, Description: "studies, and how far they are"}); err != nil {
+	if f.studies, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: studies, Replicas: s.Replicas,
+		Description: "studies, and how far they are"}); err != nil {
 		return err
 	}
 	f.traces, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: traces, Replicas: s.Replicas, Description: "traces by their digests"})
@@ -181,15 +188,18 @@ func (f *Farm) make(ctx context.Context) (err error) {
 }
 
 func (f *Farm) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
-	return made(func() (jetstream.Stream, error) { return f.js.Stream(ctx, c.Name) }, func() (jetstream.Stream, error) { return f.js.CreateStream(ctx, c) })
+	return made(func() (jetstream.Stream, error) { return f.js.Stream(ctx, c.Name) },
+		func() (jetstream.Stream, error) { return f.js.CreateStream(ctx, c) })
 }
 
 func (f *Farm) bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
-	return made(func() (jetstream.KeyValue, error) { return f.js.KeyValue(ctx, c.Bucket) }, func() (jetstream.KeyValue, error) { return f.js.CreateKeyValue(ctx, c) })
+	return made(func() (jetstream.KeyValue, error) { return f.js.KeyValue(ctx, c.Bucket) },
+		func() (jetstream.KeyValue, error) { return f.js.CreateKeyValue(ctx, c) })
 }
 
 func (f *Farm) store(ctx context.Context, c jetstream.ObjectStoreConfig) (jetstream.ObjectStore, error) {
-	return made(func() (jetstream.ObjectStore, error) { return f.js.ObjectStore(ctx, c.Bucket) }, func() (jetstream.ObjectStore, error) { return f.js.CreateObjectStore(ctx, c) })
+	return made(func() (jetstream.ObjectStore, error) { return f.js.ObjectStore(ctx, c.Bucket) },
+		func() (jetstream.ObjectStore, error) { return f.js.CreateObjectStore(ctx, c) })
 }
 
 // made gives what is there, and makes what is not; somebody may be faster.
@@ -257,8 +267,10 @@ const recent = 20 * time.Second
 func transient(err error) bool {
 	var refused *jetstream.APIError
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
-		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrNoServers):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders),
+		errors.Is(err, jetstream.ErrNoStreamResponse),
+		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, nats.ErrReconnectBufExceeded),
+		errors.Is(err, nats.ErrNoServers):
 		return true
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return false
@@ -271,7 +283,9 @@ func transient(err error) bool {
 // full: a store that takes no more.
 func full(err error) bool {
 	text := fmt.Sprint(err)
-	return err != nil && !inQueue(err) && (strings.Contains(text, "maximum bytes exceeded") || strings.Contains(text, "maximum messages exceeded") || strings.Contains(text, "insufficient") || strings.Contains(text, "no space left"))
+	return err != nil && !inQueue(err) && (strings.Contains(text, "maximum bytes exceeded") ||
+		strings.Contains(text, "maximum messages exceeded") || strings.Contains(text, "insufficient") ||
+		strings.Contains(text, "no space left"))
 }
 
 // inQueue: the task waits already, or is with a worker.

@@ -200,12 +200,14 @@ func TestOutside(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]string{"out": secret, "up": "../" + filepath.Base(outside) + "/secret", "folder": outside, "in": "week.csv", "loop": "loop"} {
+	for name, to := range map[string]string{"out": secret, "up": "../" + filepath.Base(outside) + "/secret", "folder": outside,
+		"in": "week.csv", "loop": "loop"} {
 		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
 			t.Skip(err) // a system without links
 		}
 	}
-	for name, ok := range map[string]bool{"week.csv": true, "in": true, "sub/../week.csv": true, "out": false, "up": false, "folder/secret": false, "sub": false, "loop": false, "none": false} {
+	for name, ok := range map[string]bool{"week.csv": true, "in": true, "sub/../week.csv": true, "out": false, "up": false,
+		"folder/secret": false, "sub": false, "loop": false, "none": false} {
 		s, err := study.Read("s.yaml", "ask: sim\nmodels: llama-3.1-8b\nhardware: h100\ntraces: "+name+"\n")
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +244,8 @@ func TestFull(t *testing.T) {
 	if !errors.As(err, &e) || !strings.Contains(e.Message, "maximum bytes") || at.Done == 0 || at.Done == 60 {
 		t.Fatalf("%+v, %v", at, err)
 	}
-	if _, err := f.js.UpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: results, MaxBytes: 64 << 20, Description: "answers by their keys"}); err != nil {
+	if _, err := f.js.UpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: results, MaxBytes: 64 << 20,
+		Description: "answers by their keys"}); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -313,9 +316,11 @@ func TestLost(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	var said []string
 	began := time.Now()
-	_, err := Connect(t.Context(), &Servers{URLs: fmt.Sprintf("nats://user:secret@127.0.0.1:%d", port(t)), Patience: 500 * time.Millisecond}, func(s string) { said = append(said, s) })
+	_, err := Connect(t.Context(), &Servers{URLs: fmt.Sprintf("nats://user:secret@127.0.0.1:%d", port(t)),
+		Patience: 500 * time.Millisecond}, func(s string) { said = append(said, s) })
 	var e *memwall.Error
-	if !errors.As(err, &e) || e.Code != memwall.Remote || strings.Contains(e.Message, "secret") || !strings.Contains(e.Message, "127.0.0.1") || len(said) != 1 || time.Since(began) > 10*time.Second {
+	if !errors.As(err, &e) || e.Code != memwall.Remote || strings.Contains(e.Message, "secret") ||
+		!strings.Contains(e.Message, "127.0.0.1") || len(said) != 1 || time.Since(began) > 10*time.Second {
 		t.Errorf("%v, %q", err, said)
 	}
 	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0", Token: "open sesame, said Ali Baba"}).Start(nil)
@@ -337,7 +342,8 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	if _, err := Connect(t.Context(), &Servers{URLs: "nats://127.0.0.1", CA: "no such file"}, nil); !errors.As(err, &e) || e.Field != "tls-ca" {
+	if _, err := Connect(t.Context(), &Servers{URLs: "nats://127.0.0.1", CA: "no such file"}, nil); !errors.As(err, &e) ||
+		e.Field != "tls-ca" {
 		t.Errorf("%v", err)
 	}
 }

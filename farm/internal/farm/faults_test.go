@@ -92,15 +92,16 @@ func TestPartition(t *testing.T) {
 	away := joined(t, "nats://"+way.Addr().String(), nil)
 	asked, again := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	help(t, away, &Worker{Name: "away", Tables: here, Slots: 1, Ask: func(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
-		first := false
-		once.Do(func() { first = true; close(asked) })
-		if first {
-			way.set(true)
-			time.AfterFunc(3*quick.AckWait, func() { way.set(false) })
-		}
-		return (&memwall.Asker{}).AskContext(ctx, r)
-	}})
+	help(t, away, &Worker{Name: "away", Tables: here, Slots: 1,
+		Ask: func(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
+			first := false
+			once.Do(func() { first = true; close(asked) })
+			if first {
+				way.set(true)
+				time.AfterFunc(3*quick.AckWait, func() { way.set(false) })
+			}
+			return (&memwall.Asker{}).AskContext(ctx, r)
+		}})
 	var told sync.Once
 	sweep.Report = func(at Progress) {
 		if at.Repeated > 0 {
@@ -141,7 +142,8 @@ func TestTwins(t *testing.T) {
 	var said said
 	began := time.Now()
 	_, err = Open(ctx, conn, quick, said.add)
-	if e, ok := errors.AsType[*memwall.Error](err); !ok || !strings.Contains(e.Message, "two servers are called b") || !said.has("two servers are called b") || time.Since(began) > given+2*time.Second {
+	if e, ok := errors.AsType[*memwall.Error](err); !ok || !strings.Contains(e.Message, "two servers are called b") ||
+		!said.has("two servers are called b") || time.Since(began) > given+2*time.Second {
 		t.Errorf("%v after %v; %q", err, time.Since(began), said.all)
 	}
 }
@@ -167,7 +169,8 @@ func TestFullServer(t *testing.T) {
 	sweep.Patience = 2 * time.Second
 	began := time.Now()
 	at, err := sweep.Run(t.Context())
-	if e, ok := errors.AsType[*memwall.Error](err); !ok || !strings.Contains(e.Message, "nothing has come for") || time.Since(began) > 15*time.Second {
+	if e, ok := errors.AsType[*memwall.Error](err); !ok || !strings.Contains(e.Message, "nothing has come for") ||
+		time.Since(began) > 15*time.Second {
 		t.Errorf("%+v, %v, after %v", at, err, time.Since(began))
 	}
 }

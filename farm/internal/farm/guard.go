@@ -49,7 +49,8 @@ func doors(o *server.Options) (all []door) {
 	c, g, l, w, m := &o.Cluster, &o.Gateway, &o.LeafNode, &o.Websocket, &o.MQTT
 	add("other servers", c.Host, c.Port, c.TLSConfig, c.Password == "" && !certified(c.TLSConfig), words(c.Password))
 	add("gateways", g.Host, g.Port, g.TLSConfig, g.Password == "" && !certified(g.TLSConfig), words(g.Password))
-	open, secrets := owned(l.Nkey != "" || l.Password != "" || len(l.Users) > 0 || certified(l.TLSConfig), append(words(l.Password), passwords(l.Users)...))
+	open, secrets := owned(l.Nkey != "" || l.Password != "" || len(l.Users) > 0 || certified(l.TLSConfig),
+		append(words(l.Password), passwords(l.Users)...))
 	add("leaf nodes", l.Host, l.Port, l.TLSConfig, open, secrets)
 	open, secrets = owned(w.Password != "" || w.Token != "", words(w.Password, w.Token))
 	add("web sockets", w.Host, w.Port, w.TLSConfig, open || w.NoAuthUser != "", secrets)
@@ -64,7 +65,8 @@ func doors(o *server.Options) (all []door) {
 
 // unnamed: somebody comes in by a name alone.
 func unnamed(o *server.Options) bool {
-	return o.Username != "" && o.Password == "" || !o.TLSMap && slices.ContainsFunc(o.Users, func(u *server.User) bool { return u.Password == "" })
+	return o.Username != "" && o.Password == "" || !o.TLSMap &&
+		slices.ContainsFunc(o.Users, func(u *server.User) bool { return u.Password == "" })
 }
 
 // certified: whoever comes needs a certificate.
@@ -107,7 +109,8 @@ func guarded(o *server.Options, say func(string)) error {
 			return err
 		}
 		if !d.tls {
-			say(fmt.Sprintf("%s (%s) is without TLS: who can read the network reads passwords and answers; --server-config with tls {} mends that", d.address(), d.what))
+			say(fmt.Sprintf("%s (%s) is without TLS: who can read the network reads passwords and answers; --server-config with tls {} "+
+				"mends that", d.address(), d.what))
 		}
 	}
 	return nil
@@ -115,8 +118,10 @@ func guarded(o *server.Options, say func(string)) error {
 
 func (d *door) guarded() error {
 	if d.open {
-		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: d.address(), Message: fmt.Sprintf("%s (%s) would be open to whoever reaches it", d.address(), d.what),
-			Hint: "a token in MEMWALL_FARM_TOKEN, here and for those who join, or users with passwords in --server-config; monitoring at 127.0.0.1"}
+		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: d.address(),
+			Message: fmt.Sprintf("%s (%s) would be open to whoever reaches it", d.address(), d.what),
+			Hint: "a token in MEMWALL_FARM_TOKEN, here and for those who join, or users with passwords in --server-config; monitoring at " +
+				"127.0.0.1"}
 	}
 	for _, s := range d.secrets {
 		if err := Strong(s); err != nil {
@@ -142,6 +147,8 @@ func Strong(secret string) error {
 	if len([]rune(secret)) >= leastSecret && len(different) >= leastLetters || strings.HasPrefix(secret, "$2") && len(secret) == 60 {
 		return nil
 	}
-	return &memwall.Error{Code: memwall.BadField, Field: "token", Message: fmt.Sprintf("a token or a password can be guessed: it has fewer than %d letters, or the same few again and again", leastSecret),
+	return &memwall.Error{Code: memwall.BadField, Field: "token",
+		Message: fmt.Sprintf("a token or a password can be guessed: it has fewer than %d letters, or the same few again and again",
+			leastSecret),
 		Hint: "openssl rand -hex 24"}
 }

@@ -19,7 +19,8 @@ func TestGuardedDoors(t *testing.T) {
 	a.sign("server", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	const secret = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 	tls := fmt.Sprintf("{ cert_file: %q, key_file: %q }", a.file("server.pem"), a.file("server.key"))
-	mutual := fmt.Sprintf("{ cert_file: %q, key_file: %q, ca_file: %q, verify: true }", a.file("server.pem"), a.file("server.key"), a.file("ca.pem"))
+	mutual := fmt.Sprintf("{ cert_file: %q, key_file: %q, ca_file: %q, verify: true }", a.file("server.pem"), a.file("server.key"),
+		a.file("ca.pem"))
 	auth := "authorization { token: " + secret + " }\n"
 	for _, c := range []struct {
 		config string
@@ -39,8 +40,10 @@ func TestGuardedDoors(t *testing.T) {
 		{"port: -1\nauthorization { token: aaaaaaaaaaaaaaaaaaaaaaaa }", "", "can be guessed", ""},
 		{"port: -1\nauthorization { user: a, password: short }", "", "can be guessed", ""},
 		{"port: -1\nauthorization { users: [{user: a, password: " + secret + "}, {user: b, password: b}] }", "", "can be guessed", ""},
-		{"port: -1\nauthorization { users: [{user: a, password: " + secret + "}, {user: b, password: \"\"}] }", "", "clients) would be open", ""},
-		{"port: -1\nauthorization { users: [{user: a, password: \"$2a$11$UP3xizk94sWF9SHF/wkklOfBT9jphTGNrhZqz2OHoBdk9yO1kvErG\"}] }", "", "", "clients"},
+		{"port: -1\nauthorization { users: [{user: a, password: " + secret + "}, {user: b, password: \"\"}] }", "",
+			"clients) would be open", ""},
+		{"port: -1\nauthorization { users: [{user: a, password: \"$2a$11$UP3xizk94sWF9SHF/wkklOfBT9jphTGNrhZqz2OHoBdk9yO1kvErG\"}] }", "",
+			"", "clients"},
 		{"port: -1\naccounts { A { users: [{user: a, password: " + secret + "}] } }", "", "", "clients"},
 		{"port: -1\naccounts { A { users: [{user: a, password: " + secret + "}] } }\nno_auth_user: a", "", "clients) would be open", ""},
 		{"port: -1\naccounts { A { jetstream: true } }", "", "clients) would be open", ""},
@@ -51,8 +54,10 @@ func TestGuardedDoors(t *testing.T) {
 		{"port: -1\nallow_non_tls: true\ntls " + tls + "\n" + auth, "", "", "clients"},
 		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, port: -1 }", "", "other servers) would be open", ""},
 		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, listen: 127.0.0.1:-1 }", "", "", ""},
-		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, port: -1, authorization { user: r, password: short } }", "", "can be guessed", ""},
-		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, port: -1, authorization { user: r, password: " + secret + " } }", "", "", "other servers"},
+		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, port: -1, authorization { user: r, password: short } }", "", "can be guessed",
+			""},
+		{auth + "listen: 127.0.0.1:-1\ncluster { name: c, port: -1, authorization { user: r, password: " + secret + " } }", "", "",
+			"other servers"},
 		{"listen: 127.0.0.1:-1\nleafnodes { port: -1 }", "", "leaf nodes) would be open", ""},
 		{auth + "listen: 127.0.0.1:-1\nleafnodes { port: -1 }", "", "", "leaf nodes"},
 		{"listen: 127.0.0.1:-1\nwebsocket { port: -1, no_tls: true }", "", "web sockets) would be open", ""},

@@ -72,7 +72,8 @@ func TestMain(m *testing.M) {
 }
 
 func (p *part) serve(ctx context.Context) error {
-	opts := &server.Options{ServerName: p.Name, Host: "127.0.0.1", Port: p.Port, JetStream: true, StoreDir: p.Folder, NoSigs: true, NoLog: true, Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: p.Cluster}}
+	opts := &server.Options{ServerName: p.Name, Host: "127.0.0.1", Port: p.Port, JetStream: true, StoreDir: p.Folder, NoSigs: true,
+		NoLog: true, Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: p.Cluster}}
 	for _, r := range p.Routes {
 		u, err := url.Parse(r)
 		if err != nil {

@@ -116,10 +116,13 @@ func (o *Own) options() (*server.Options, error) {
 	if o.Config != "" {
 		var err error
 		if opts, err = server.ProcessConfigFile(o.Config); err != nil {
-			return nil, &memwall.Error{Code: memwall.BadFile, Field: "server-config", Value: o.Config, Message: fmt.Sprintf("--server-config %s: %v", o.Config, err), Hint: "a file that nats-server -t -c takes"}
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "server-config", Value: o.Config,
+				Message: fmt.Sprintf("--server-config %s: %v", o.Config, err), Hint: "a file that nats-server -t -c takes"}
 		}
 		if len(opts.TrustedOperators) > 0 {
-			return nil, &memwall.Error{Code: memwall.Unsupported, Field: "server-config", Value: o.Config, Message: "--server-config " + o.Config + ": accounts of operators want a server of their own", Hint: "nats-server -c, and --nats with --creds"}
+			return nil, &memwall.Error{Code: memwall.Unsupported, Field: "server-config", Value: o.Config,
+				Message: "--server-config " + o.Config + ": accounts of operators want a server of their own",
+				Hint:    "nats-server -c, and --nats with --creds"}
 		}
 	} else {
 		opts.MaxPayload = maxPayload
@@ -148,7 +151,8 @@ func (o *Own) listen(opts *server.Options) error {
 	host, port, err := net.SplitHostPort(o.Listen)
 	n, bad := strconv.Atoi(port)
 	if err != nil || bad != nil || n < 0 || n > 65535 {
-		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen, Message: fmt.Sprintf("--listen %s is no address", o.Listen), Hint: "--listen 127.0.0.1:4222, or 0.0.0.0:4222 for all"}
+		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen,
+			Message: fmt.Sprintf("--listen %s is no address", o.Listen), Hint: "--listen 127.0.0.1:4222, or 0.0.0.0:4222 for all"}
 	}
 	if opts.Host, opts.Port = host, n; n == 0 {
 		opts.Port = server.RANDOM_PORT
@@ -157,7 +161,9 @@ func (o *Own) listen(opts *server.Options) error {
 }
 
 func (o *Own) failed(err error) error {
-	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder, Message: fmt.Sprintf("the server of our own does not start: %v", err), Hint: "a folder that can be written, and a port that is free; two sweeps need two folders"}
+	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder,
+		Message: fmt.Sprintf("the server of our own does not start: %v", err),
+		Hint:    "a folder that can be written, and a port that is free; two sweeps need two folders"}
 }
 
 // Unusable is an error of a server of our own that does not become ready: its folder is full, or damaged.
@@ -166,6 +172,7 @@ func (o *Own) Unusable(err error) error {
 	if !ok || e.Code != memwall.Remote {
 		return err
 	}
-	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder, Message: fmt.Sprintf("the store in %s cannot be used: %s", o.Folder, e.Message),
-		Hint: "make room on its disk; or remove the folder, if it is damaged: results that have come are kept elsewhere"}
+	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder,
+		Message: fmt.Sprintf("the store in %s cannot be used: %s", o.Folder, e.Message),
+		Hint:    "make room on its disk; or remove the folder, if it is damaged: results that have come are kept elsewhere"}
 }

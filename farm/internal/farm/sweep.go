@@ -149,15 +149,17 @@ func (s *Sweep) prepare(ctx context.Context) (jetstream.Consumer, error) {
 	var events jetstream.Consumer
 	err := f.persist(ctx, "events cannot be read", func(ctx context.Context) (err error) {
 		events, err = f.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: s.reader(), FilterSubjects: []string{eventSubject + s.id, advisories + workersOf(s.Tables)}, AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: eventsLast,
+			Durable: s.reader(), FilterSubjects: []string{eventSubject + s.id, advisories + workersOf(s.Tables)},
+			AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait:   time.Minute, MaxAckPending: 10_000, InactiveThreshold: eventsLast,
 		})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return events, f.register(ctx, &Entry{ID: s.id, Name: s.Study.Name, Text: s.Text, Tables: s.Tables, Traces: s.Digests, Points: s.at.Points})
+	return events, f.register(ctx, &Entry{ID: s.id, Name: s.Study.Name, Text: s.Text, Tables: s.Tables, Traces: s.Digests,
+		Points: s.at.Points})
 }
 
 func (s *Sweep) reader() string { return "sweep-" + s.id + "-" + s.Results.Reader() }
@@ -315,7 +317,10 @@ func (s *Sweep) tick(ctx context.Context) error {
 			s.publishProgress(ctx)
 		}
 		if why, since := s.stuck(); why != "" && since > or(s.Patience, patience) {
-			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept. A store that is damaged (RESULTS.farm, or --store) can be removed"}
+			return &memwall.Error{Code: memwall.Remote, Field: "nats",
+				Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why),
+				Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept. A store " +
+					"that is damaged (RESULTS.farm, or --store) can be removed"}
 		}
 	}
 }
@@ -363,7 +368,9 @@ func (s *Sweep) stuck() (why string, since time.Duration) {
 // explained says what an end means to who waits for it.
 func (s *Sweep) explained(err error) error {
 	if errors.Is(err, errCancelled) {
-		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id, Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points), Hint: "the same command goes on with it"}
+		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id,
+			Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points),
+			Hint:    "the same command goes on with it"}
 	}
 	return err
 }

@@ -212,7 +212,8 @@ func (w *Worker) compute(job *job, p *study.Point) (answer []byte, took float64,
 
 func (w *Worker) keep(job *job, p *study.Point, answer []byte, took float64) error {
 	err := w.farm.keep(job.ctx, w.By, p.Key, answer, took, func(err error) {
-		_ = w.farm.tell(job.ctx, job.id, &event{Kind: evTrouble, Worker: w.Name, Index: p.Index, Why: "results cannot be kept: " + plain(err)})
+		_ = w.farm.tell(job.ctx, job.id, &event{Kind: evTrouble, Worker: w.Name, Index: p.Index,
+			Why: "results cannot be kept: " + plain(err)})
 	})
 	if job.ctx.Err() != nil {
 		return errDropped

@@ -76,7 +76,8 @@ func TestGuarded(t *testing.T) {
 	a.sign("server", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	a.sign("worker", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	config := a.file("nats.conf")
-	text := fmt.Sprintf("listen: 127.0.0.1:-1\ntls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\nauthorization { users = [ {user: farm, password: secret} ] }\n", a.file("server.pem"), a.file("server.key"), a.file("ca.pem"))
+	text := fmt.Sprintf("listen: 127.0.0.1:-1\ntls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }\nauthorization { users = [ "+
+		"{user: farm, password: secret} ] }\n", a.file("server.pem"), a.file("server.key"), a.file("ca.pem"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestGuarded(t *testing.T) {
 	}
 	t.Cleanup(func() { conn.Close(); server.Close() })
 	at := "@" + server.Addr().String()
-	good := Servers{URLs: "tls://farm:secret" + at, CA: a.file("ca.pem"), Cert: a.file("worker.pem"), Key: a.file("worker.key"), Patience: time.Second}
+	good := Servers{URLs: "tls://farm:secret" + at, CA: a.file("ca.pem"), Cert: a.file("worker.pem"), Key: a.file("worker.key"),
+		Patience: time.Second}
 	for fix, change := range map[string]func(*Servers){
 		"--creds":    func(s *Servers) { s.URLs = "tls://farm:guess" + at },
 		"--tls-ca":   func(s *Servers) { s.CA = "" },

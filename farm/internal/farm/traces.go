@@ -34,7 +34,9 @@ func Digests(s *study.Study, folder string) (known *study.Study, digests map[str
 		file := traceFile{folder, name}
 		sum, err := file.digest()
 		if err != nil {
-			return nil, nil, nil, &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: fmt.Sprintf("trace %s cannot be read: %v", name, cause(err)), Hint: "a file under the folder of the study, by its name from there"}
+			return nil, nil, nil, &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name,
+				Message: fmt.Sprintf("trace %s cannot be read: %v", name, cause(err)),
+				Hint:    "a file under the folder of the study, by its name from there"}
 		}
 		digests[name], files[sum] = sum, file
 	}
@@ -100,7 +102,8 @@ func (f Files) Trace(name string) (io.ReadCloser, error) {
 }
 
 func absent(name string) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: "trace " + name + " is not in the farm's store", Hint: "start the sweep again, which brings its traces"}
+	return &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name,
+		Message: "trace " + name + " is not in the farm's store", Hint: "start the sweep again, which brings its traces"}
 }
 
 // bring puts traces into the store, each once.

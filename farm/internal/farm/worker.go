@@ -123,7 +123,8 @@ func (w *Worker) slot(ctx context.Context, queue jetstream.Consumer) {
 			last.Go(finish)
 			w.done.Add(1)
 		case ctx.Err() != nil:
-		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, nats.ErrNoResponders):
+		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound),
+			errors.Is(err, nats.ErrNoResponders):
 			if again, err := w.farm.workers(ctx, w.Tables); err == nil {
 				queue = again
 			}
@@ -179,8 +180,9 @@ func (w *Worker) became(ctx context.Context, id, state string) {
 
 // distrusted: a sweep has computed another answer than we gave. It asks us no more, and so does nobody.
 func (w *Worker) distrusted(study string) error {
-	return &memwall.Error{Code: memwall.Internal, Field: "worker", Value: w.Name, Message: fmt.Sprintf("%s gave another answer than the sweep of study %s computes: it is refused", w.By, printable(study)),
-		Hint: "the memory or the processor of one of the two machines computes wrongly: test them before either is believed"}
+	return &memwall.Error{Code: memwall.Internal, Field: "worker", Value: w.Name,
+		Message: fmt.Sprintf("%s gave another answer than the sweep of study %s computes: it is refused", w.By, printable(study)),
+		Hint:    "the memory or the processor of one of the two machines computes wrongly: test them before either is believed"}
 }
 
 // refuse a study once: answers by other tables are other answers.

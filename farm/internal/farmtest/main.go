@@ -43,7 +43,8 @@ var (
 
 func main() {
 	flag.Parse()
-	do := map[string]func(context.Context) error{"overhead": overhead, "scale": scale, "many": many, "queue": queue, "resume": resume, "worker": work, "server": serve}
+	do := map[string]func(context.Context) error{"overhead": overhead, "scale": scale, "many": many, "queue": queue, "resume": resume,
+		"worker": work, "server": serve}
 	names := strings.Split(*measure, ",")
 	if *role != "" {
 		names = []string{*role}
@@ -111,7 +112,8 @@ func (s *site) sweep(ctx context.Context, n, run int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	results, err := studyfile.Create(ctx, filepath.Join(s.folder, fmt.Sprintf("%d.db", run)), &studyfile.Study{ID: read.ID(tables), Ask: read.Ask, Tables: tables, Points: read.Points(), Text: t})
+	results, err := studyfile.Create(ctx, filepath.Join(s.folder, fmt.Sprintf("%d.db", run)),
+		&studyfile.Study{ID: read.ID(tables), Ask: read.Ask, Tables: tables, Points: read.Points(), Text: t})
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +135,8 @@ func alone(n, slots int) time.Duration {
 	for range slots {
 		wg.Go(func() {
 			for i := range next {
-				_, _ = farm.Answer(read.At(i, tables).Request, func(r *memwall.Request) (*memwall.Answer, error) { return ask(context.Background(), r) })
+				_, _ = farm.Answer(read.At(i, tables).Request,
+					func(r *memwall.Request) (*memwall.Answer, error) { return ask(context.Background(), r) })
 			}
 		})
 	}
@@ -163,7 +166,8 @@ func overhead(ctx context.Context) error {
 		}
 		ratios = append(ratios, took.Seconds()/bare.Seconds())
 	}
-	report(fmt.Sprintf("%d tasks of %v (%s), %d at a time, against the run alone", *tasks, *lasts, *kind, *slots), ratios, func(x float64) string { return fmt.Sprintf("%+.1f %%", 100*(x-1)) })
+	report(fmt.Sprintf("%d tasks of %v (%s), %d at a time, against the run alone", *tasks, *lasts, *kind, *slots), ratios,
+		func(x float64) string { return fmt.Sprintf("%+.1f %%", 100*(x-1)) })
 	return nil
 }
 
@@ -219,7 +223,8 @@ func scale(ctx context.Context) error {
 		}
 		ratios = append(ratios, took[0].Seconds()/took[1].Seconds())
 	}
-	report(fmt.Sprintf("two workers for one, %d tasks of %v (%s)", *tasks, *lasts, *kind), ratios, func(x float64) string { return fmt.Sprintf("%.2fx", x) })
+	report(fmt.Sprintf("two workers for one, %d tasks of %v (%s)", *tasks, *lasts, *kind), ratios,
+		func(x float64) string { return fmt.Sprintf("%.2fx", x) })
 	return nil
 }
 
@@ -317,7 +322,8 @@ func queue(ctx context.Context) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	fmt.Printf("%d tasks queued in %.1f s; the server: %s before, %s with them\n", *queued, time.Since(began).Seconds(), before, resident(c.Process.Pid))
+	fmt.Printf("%d tasks queued in %.1f s; the server: %s before, %s with them\n", *queued, time.Since(began).Seconds(), before,
+		resident(c.Process.Pid))
 	return nil
 }
 
@@ -389,5 +395,6 @@ func resume(ctx context.Context) error {
 // report prints the median and the range of runs.
 func report(what string, all []float64, words func(float64) string) {
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Printf("%s: %s (%s to %s, %d runs; load %s)\n", what, words(stat.Median(all)), words(slices.Min(all)), words(slices.Max(all)), len(all), strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
+	fmt.Printf("%s: %s (%s to %s, %d runs; load %s)\n", what, words(stat.Median(all)), words(slices.Min(all)), words(slices.Max(all)),
+		len(all), strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
 }

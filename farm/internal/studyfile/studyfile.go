@@ -72,7 +72,8 @@ func open(where string, write bool) (*File, error) {
 	if write {
 		mode = "rwc"
 	}
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(where)}).EscapedPath(), RawQuery: "mode=" + mode + "&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(where)}).EscapedPath(),
+		RawQuery: "mode=" + mode + "&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"}
 	db, err := sql.Open("sqlite", u.String())
 	return &File{db: db, where: where}, err
 }
@@ -168,9 +169,12 @@ func (f *File) same(s *Study) error {
 	case f.study.ID == s.ID:
 		return nil
 	case f.study.Tables != s.Tables && f.study.Text == s.Text:
-		return fault(f.where, fmt.Sprintf("%s has the results of this study by tables %s, and this memwall-farm has %s: answers may differ", f.where, f.study.Tables, s.Tables), "another --out, or the memwall-farm that began it")
+		return fault(f.where, fmt.Sprintf("%s has the results of this study by tables %s, and this memwall-farm has %s: answers may differ",
+			f.where, f.study.Tables, s.Tables), "another --out, or the memwall-farm that began it")
 	}
-	return fault(f.where, fmt.Sprintf("%s has the results of another study, %q with %d questions", f.where, or(f.study.Name, f.study.ID), f.study.Points), "another --out: a study file that was changed is another study; done questions that both have are taken over with --store or --nats")
+	return fault(f.where, fmt.Sprintf("%s has the results of another study, %q with %d questions", f.where, or(f.study.Name, f.study.ID),
+		f.study.Points), "another --out: a study file that was changed is another study; done questions that both have are taken over "+
+		"with --store or --nats")
 }
 
 func or(a, b string) string {
@@ -208,7 +212,8 @@ func (f *File) make(ctx context.Context, s *Study) error {
 		return err
 	}
 	f.study, f.reader = *s, nuid.Next()
-	if _, err := tx.ExecContext(ctx, f.query("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"), s.ID, s.Name, s.Ask, s.Tables, memwall.Version, s.Points, s.Text, string(traces), f.reader); err != nil {
+	if _, err := tx.ExecContext(ctx, f.query("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"), s.ID, s.Name, s.Ask, s.Tables,
+		memwall.Version, s.Points, s.Text, string(traces), f.reader); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -218,7 +223,8 @@ func (f *File) make(ctx context.Context, s *Study) error {
 func (f *File) read(ctx context.Context) error {
 	var traces string
 	s := &f.study
-	err := f.db.QueryRowContext(ctx, "SELECT id, name, ask, tables, points, text, traces, reader FROM study").Scan(&s.ID, &s.Name, &s.Ask, &s.Tables, &s.Points, &s.Text, &traces, &f.reader)
+	err := f.db.QueryRowContext(ctx, "SELECT id, name, ask, tables, points, text, traces, reader FROM study").Scan(&s.ID, &s.Name, &s.Ask,
+		&s.Tables, &s.Points, &s.Text, &traces, &f.reader)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fault(f.where, f.where+" has no study in it", "another --out")
 	}
@@ -327,7 +333,8 @@ func ours(where string) error {
 	case word(idAt) != application:
 		return fault(where, where+" is a database of another program", "another name: a file that is not memwall's own is not touched")
 	case word(versionAt) != version:
-		return fault(where, fmt.Sprintf("%s has tables of version %d, and this memwall-farm knows version %d", where, word(versionAt), version), "a newer memwall-farm, or another name")
+		return fault(where, fmt.Sprintf("%s has tables of version %d, and this memwall-farm knows version %d", where, word(versionAt),
+			version), "a newer memwall-farm, or another name")
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/memwall/memwall/internal/study"
 )
 
-var about = Study{ID: "id1", Name: "a study", Ask: "fit", Tables: "t1", Points: 10, Text: "ask: fit\n", Traces: map[string]string{"a.csv": "sha256:1"}}
+var about = Study{ID: "id1", Name: "a study", Ask: "fit", Tables: "t1", Points: 10, Text: "ask: fit\n",
+	Traces: map[string]string{"a.csv": "sha256:1"}}
 
 func says(t *testing.T, err error, words string) {
 	t.Helper()
@@ -73,7 +74,8 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if done, dead, err := r.Done(ctx); done != 4 || dead != 1 || err != nil || r.Study().Traces["a.csv"] != "sha256:1" || r.Reader() != f.Reader() {
+			if done, dead, err := r.Done(ctx); done != 4 || dead != 1 || err != nil || r.Study().Traces["a.csv"] != "sha256:1" ||
+				r.Reader() != f.Reader() {
 				t.Errorf("%d, %d, %v, %+v", done, dead, err, r.Study())
 			}
 			var got []int64

@@ -22,7 +22,8 @@ func (d *diagnosis) cause() (text, confidence string) {
 	if text = d.stated(); text != "" {
 		return text, ConfidenceHigh
 	}
-	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace, d.isFull} {
+	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace,
+		d.isFull} {
 		if text, confidence = try(); text != "" {
 			return text, confidence
 		}
@@ -39,7 +40,8 @@ func (d *diagnosis) stated() string {
 	case diagnose.BudgetAboveFree:
 		return d.budgetCause()
 	case diagnose.AllocationLimit:
-		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) + "; the whole memory may well be enough"
+		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) +
+			"; the whole memory may well be enough"
 	case diagnose.ContainerLimit:
 		of := "its container"
 		if f.Engine == "slurm" {
@@ -57,25 +59,28 @@ func (d *diagnosis) stated() string {
 		return fmt.Sprintf(text, sizeText(f.Requested), limitText(f.Limit))
 	}
 	if f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known {
-		return fmt.Sprintf("%s of host memory are needed and %s are free; in a container the limit of the container counts", f.Requested.Bytes, f.Free.Bytes)
+		return fmt.Sprintf("%s of host memory are needed and %s are free; in a container the limit of the container counts",
+			f.Requested.Bytes, f.Free.Bytes)
 	}
 	return ""
 }
 
 // plainCauses need no figures; the first place takes what was requested, the second the limit.
 var plainCauses = map[diagnose.Kind]string{
-	diagnose.KVCacheFull:     "the KV cache is full: requests wait or are computed again, none fails%[1]s%[2]s",
-	diagnose.MemoryPressure:  "the allocator gives memory back and takes it again: the device is almost full%[1]s%[2]s",
-	diagnose.PinnedMemory:    "the host gave no page-locked memory%[1]s: a limit of the driver or of ulimit -l; programs that can go on without are slower%[2]s",
-	diagnose.KernelResources: "the shared memory%[1]s that a kernel wants is more than one processor of the device has%[2]s: no lack of device memory",
-	diagnose.ContextLength:   "the request is longer than the server takes: no lack of memory%[1]s%[2]s",
-	diagnose.DiskFull:        "the disk is full, not the memory%[1]s%[2]s",
-	diagnose.LockLimit:       "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
-	diagnose.WorkspaceSize:   "a buffer of fixed size is too small%[1]s: no lack of device memory%[2]s",
-	diagnose.FixedPool:       "an old build's own pool has no room for a tensor%[1]s: no lack of memory%[2]s",
-	diagnose.BadAccess:       "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
-	diagnose.Unscheduled:     "no node has as much memory free as the pod's requests ask for%[1]s%[2]s",
-	diagnose.Disturbed:       "other processes gave memory back while the engine measured: no lack of memory%[1]s%[2]s",
+	diagnose.KVCacheFull:    "the KV cache is full: requests wait or are computed again, none fails%[1]s%[2]s",
+	diagnose.MemoryPressure: "the allocator gives memory back and takes it again: the device is almost full%[1]s%[2]s",
+	diagnose.PinnedMemory: "the host gave no page-locked memory%[1]s: a limit of the driver or of ulimit -l; programs that can go on " +
+		"without are slower%[2]s",
+	diagnose.KernelResources: "the shared memory%[1]s that a kernel wants is more than one processor of the device has%[2]s: no lack of " +
+		"device memory",
+	diagnose.ContextLength: "the request is longer than the server takes: no lack of memory%[1]s%[2]s",
+	diagnose.DiskFull:      "the disk is full, not the memory%[1]s%[2]s",
+	diagnose.LockLimit:     "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
+	diagnose.WorkspaceSize: "a buffer of fixed size is too small%[1]s: no lack of device memory%[2]s",
+	diagnose.FixedPool:     "an old build's own pool has no room for a tensor%[1]s: no lack of memory%[2]s",
+	diagnose.BadAccess:     "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
+	diagnose.Unscheduled:   "no node has as much memory free as the pod's requests ask for%[1]s%[2]s",
+	diagnose.Disturbed:     "other processes gave memory back while the engine measured: no lack of memory%[1]s%[2]s",
 }
 
 func sizeText(a diagnose.Amount) string {
@@ -104,9 +109,11 @@ func (d *diagnosis) cacheCause() string {
 	f := d.first
 	switch {
 	case f.Requested.Known && f.Free.Known && f.Needed > 0:
-		return fmt.Sprintf("the KV cache of one sequence of %s tokens takes %s, and %s are left after weights and activations", unit.Count(f.Needed), f.Requested.Bytes, f.Free.Bytes)
+		return fmt.Sprintf("the KV cache of one sequence of %s tokens takes %s, and %s are left after weights and activations",
+			unit.Count(f.Needed), f.Requested.Bytes, f.Free.Bytes)
 	case f.Needed > 0 && f.Available > 0:
-		return fmt.Sprintf("a sequence of %s tokens is allowed, and the memory left after weights and activations holds %s", unit.Count(f.Needed), unit.Count(f.Available))
+		return fmt.Sprintf("a sequence of %s tokens is allowed, and the memory left after weights and activations holds %s",
+			unit.Count(f.Needed), unit.Count(f.Available))
 	}
 	return "weights and activations leave nothing of the engine's share for the KV cache"
 }
@@ -138,7 +145,8 @@ func (d *diagnosis) largerThanAll() (string, string) {
 	if !f.Requested.Known || !f.Capacity.Known || f.Requested.Bytes <= f.Capacity.Bytes {
 		return "", ""
 	}
-	return fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes, d.allocationName()), ConfidenceHigh
+	return fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
+		d.allocationName()), ConfidenceHigh
 }
 
 // allocationName names the allocation, where one has the size.
@@ -157,7 +165,8 @@ func (d *diagnosis) usedByOthers() (string, string) {
 		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", others, f.Capacity.Bytes, *short), ConfidenceHigh
 	}
 	if nothingOwn(d.first) {
-		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes, f.Capacity.Bytes), ConfidenceHigh
+		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes,
+			f.Capacity.Bytes), ConfidenceHigh
 	}
 	return "", ""
 }
@@ -198,7 +207,8 @@ func (d *diagnosis) inPieces() (string, string) {
 		return "", ""
 	}
 	f := d.first
-	text := fmt.Sprintf("fragmented: PyTorch keeps %s that nothing uses, in pieces smaller than the %s asked for", f.Unallocated.Bytes, f.Requested.Bytes)
+	text := fmt.Sprintf("fragmented: PyTorch keeps %s that nothing uses, in pieces smaller than the %s asked for", f.Unallocated.Bytes,
+		f.Requested.Bytes)
 	return text + d.allocationName(), ConfidenceHigh
 }
 
@@ -214,7 +224,8 @@ func (d *diagnosis) oneAllocation() (string, string) {
 	case m.Exact && d.unambiguous():
 		return fmt.Sprintf("%s%s exactly", m.Name, equation(m)), ConfidenceHigh
 	case m.Exact:
-		return fmt.Sprintf("%s%s; %d more of the plan's allocations have that size", m.Name, equation(m), len(d.matches)-1), confidenceMedium
+		return fmt.Sprintf("%s%s; %d more of the plan's allocations have that size", m.Name, equation(m), len(d.matches)-1),
+			confidenceMedium
 	}
 	return fmt.Sprintf("%s, %s by our count", m.Name, m.Bytes), confidenceMedium
 }
@@ -258,7 +269,8 @@ func (d *diagnosis) byLedger() (string, string) {
 	case api.DoesNotFit:
 		return fmt.Sprintf("the plan needs %s of %s: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium
 	case api.Tight:
-		return fmt.Sprintf("the plan needs %s of %s, within the band of what fits: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium
+		return fmt.Sprintf("the plan needs %s of %s, within the band of what fits: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)),
+			confidenceMedium
 	}
 	return "", ""
 }
@@ -292,11 +304,20 @@ func listedIn(parts []string, it *api.Item) bool {
 
 // places in words.
 var placeWords = map[diagnose.Place]string{
-	diagnose.Loading: "while weights were loaded", diagnose.Profiling: "in the engine's profile run, the largest batch that it allows", diagnose.KVCache: "while the KV cache was allocated",
-	diagnose.Compute: "in the compute buffer, which grows with the batch and, without flash attention, with the context", diagnose.Graphs: "while CUDA graphs were captured, on top of a full KV pool",
-	diagnose.Sampler: "in the sampler, which grows with sequences × vocabulary", diagnose.Vision: "in the vision encoder, which grows with the image", diagnose.Prefill: "while a prompt was computed", diagnose.Decode: "while tokens were generated",
-	diagnose.Forward: "in the forward pass: activations", diagnose.Attention: "in attention", diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
-	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while host memory was page-locked", diagnose.Library: "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device", diagnose.Working: "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
+	diagnose.Loading: "while weights were loaded", diagnose.Profiling: "in the engine's profile run, the largest batch that it allows",
+	diagnose.KVCache: "while the KV cache was allocated",
+	diagnose.Compute: "in the compute buffer, which grows with the batch and, without flash attention, with the context",
+	diagnose.Graphs:  "while CUDA graphs were captured, on top of a full KV pool",
+	diagnose.Sampler: "in the sampler, which grows with sequences × vocabulary",
+	diagnose.Vision:  "in the vision encoder, which grows with the image", diagnose.Prefill: "while a prompt was computed",
+	diagnose.Decode:  "while tokens were generated",
+	diagnose.Forward: "in the forward pass: activations", diagnose.Attention: "in attention",
+	diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
+	diagnose.Backward:  "in the backward pass: saved activations and gradients together",
+	diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered",
+	diagnose.Input:    "while host memory was page-locked",
+	diagnose.Library:  "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device",
+	diagnose.Working:  "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
 	diagnose.Adapters: "where a server makes room for all LoRA adapters that it may hold at once, each at the largest rank",
 	diagnose.Waking:   "while the engine mapped its memory again after a sleep",
 }
@@ -350,7 +371,8 @@ func (d *diagnosis) withoutFigures() string {
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
 	}
 	if f := d.first; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
-		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes, f.Capacity.Bytes)
+		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes,
+			f.Capacity.Bytes)
 	}
 	return "the device is full" + d.memoryInUse()
 }

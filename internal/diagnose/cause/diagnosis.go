@@ -29,7 +29,8 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 	}
 	log := bufio.NewReader(text)
 	if head, _ := log.Peek(2); torch.Sniff(head) == torch.Pickle { // what cannot be read is an error of the reader
-		return nil, &api.Error{Code: api.BadFile, Field: "text", Message: "the file is a pickle, as torch.cuda.memory._dump_snapshot writes, and no log", Hint: "memwall snapshot FILE"}
+		return nil, &api.Error{Code: api.BadFile, Field: "text",
+			Message: "the file is a pickle, as torch.cuda.memory._dump_snapshot writes, and no log", Hint: "memwall snapshot FILE"}
 	}
 	heard := newHeard()
 	report, err := diagnose.Read(log, heard.listeners()...)
@@ -38,7 +39,8 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 	}
 	d := &diagnosis{env: a, report: report, first: report.First(), overrides: overrides, heard: heard}
 	if d.first == nil {
-		return &api.Answer{Diagnosed: &api.Diagnosed{Kind: diagnose.None, Lines: report.Lines, Cause: "no line tells of memory that ran out"}}, nil
+		return &api.Answer{Diagnosed: &api.Diagnosed{Kind: diagnose.None, Lines: report.Lines,
+			Cause: "no line tells of memory that ran out"}}, nil
 	}
 	d.nameEngine()
 	if err := d.rebuild(); err != nil {
@@ -64,7 +66,8 @@ func (d *diagnosis) nameEngine() {
 func checkDiagnose(r *api.Request) error {
 	for i := range api.Fields() {
 		if f := &api.Fields()[i]; !f.Value(r).IsZero() && !f.OfAsk(api.AskDiagnose) && !f.OfAsk("fit") && !f.OfAsk(api.AskTrain) {
-			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, api.AskDiagnose), Hint: f.BelongsElsewhere()}
+			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
+				Message: fmt.Sprintf("%s is no field of %s", f.Name, api.AskDiagnose), Hint: f.BelongsElsewhere()}
 		}
 	}
 	return nil
@@ -94,8 +97,10 @@ type diagnosis struct {
 func (d *diagnosis) answer() *api.Answer {
 	f := d.first
 	d.matches = d.match()
-	x := &api.Diagnosed{Kind: f.Kind, Engine: f.Engine, Backend: f.Backend, Device: f.Device, Place: f.Place, Requested: known(f.Requested), Free: known(f.Free), Total: known(f.Capacity),
-		Allocated: known(f.Allocated), Unallocated: known(f.Unallocated), InUse: known(f.InUse), Others: known(f.Others), Limit: known(f.Limit), Short: d.missingBytes(), NeededTokens: f.Needed, AvailableTokens: f.Available,
+	x := &api.Diagnosed{Kind: f.Kind, Engine: f.Engine, Backend: f.Backend, Device: f.Device, Place: f.Place, Requested: known(f.Requested),
+		Free: known(f.Free), Total: known(f.Capacity),
+		Allocated: known(f.Allocated), Unallocated: known(f.Unallocated), InUse: known(f.InUse), Others: known(f.Others),
+		Limit: known(f.Limit), Short: d.missingBytes(), NeededTokens: f.Needed, AvailableTokens: f.Available,
 		Fragmented: d.fragmented(), Matches: d.matches, MoreFound: d.report.More, Lines: d.report.Lines}
 	if f.Step >= 0 {
 		x.Step = &f.Step
@@ -139,7 +144,8 @@ func (d *diagnosis) missingBytes() *unit.Bytes {
 func (d *diagnosis) found() (out []api.Found) {
 	for i := range d.report.Findings {
 		f := &d.report.Findings[i]
-		out = append(out, api.Found{Kind: f.Kind, Engine: f.Engine, Device: f.Device, Place: f.Place, Requested: known(f.Requested), Free: known(f.Free), Line: f.Line, Times: f.Times, Ranks: f.Ranks, Text: f.Text, Cut: f.Cut})
+		out = append(out, api.Found{Kind: f.Kind, Engine: f.Engine, Device: f.Device, Place: f.Place, Requested: known(f.Requested),
+			Free: known(f.Free), Line: f.Line, Times: f.Times, Ranks: f.Ranks, Text: f.Text, Cut: f.Cut})
 	}
 	return out
 }
@@ -147,7 +153,8 @@ func (d *diagnosis) found() (out []api.Found) {
 func (d *diagnosis) grows() (out []api.Rise) {
 	for _, s := range d.report.Series {
 		if s.Grows {
-			out = append(out, api.Rise{Name: s.Name, Samples: s.Samples, From: s.First, To: s.Last, Each: (s.Last - s.First) / unit.Bytes(max(1, s.Samples-1))})
+			out = append(out, api.Rise{Name: s.Name, Samples: s.Samples, From: s.First, To: s.Last,
+				Each: (s.Last - s.First) / unit.Bytes(max(1, s.Samples-1))})
 		}
 	}
 	return out

@@ -89,7 +89,8 @@ func (d *diagnosis) ofMessage() (out []api.Fix) {
 		return nil
 	}
 	if short, others := d.missingBytes(), others(f); short != nil && others >= *short {
-		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") + ": nvidia-smi lists them", Saves: &others},
+		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") +
+			": nvidia-smi lists them", Saves: &others},
 			api.Fix{When: later, Text: "a device of its own for each program"})
 	}
 	if d.fragmented() {
@@ -100,7 +101,8 @@ func (d *diagnosis) ofMessage() (out []api.Fix) {
 
 // allocatorSettings are the environment variables of PyTorch's allocators whose segments can grow: c10/cuda/CUDAAllocatorConfig.cpp
 // (which a build for HIP reads by its own name), torch_npu/csrc/core/npu/NPUCachingAllocator.cpp.
-var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hip": "PYTORCH_HIP_ALLOC_CONF", "npu": "PYTORCH_NPU_ALLOC_CONF"}
+var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hip": "PYTORCH_HIP_ALLOC_CONF",
+	"npu": "PYTORCH_NPU_ALLOC_CONF"}
 
 // pieces: segments that grow do not leave holes (PyTorch 2.1 and later).
 func (d *diagnosis) pieces() []api.Fix {
@@ -141,7 +143,8 @@ func (d *diagnosis) smallerShare() []api.Fix {
 	if share < f.Share*enoughShare {
 		return []api.Fix{end}
 	}
-	x := api.Fix{When: now, Text: fmt.Sprintf("gpu_memory_utilization %s → %s", plain(f.Share), plain(share)), Patch: map[string]any{"gpu_memory_utilization": share}}
+	x := api.Fix{When: now, Text: fmt.Sprintf("gpu_memory_utilization %s → %s", plain(f.Share), plain(share)),
+		Patch: map[string]any{"gpu_memory_utilization": share}}
 	if saves := f.Requested.Bytes - unit.Bytes(share*float64(f.Capacity.Bytes)); f.Requested.Known && saves > 0 {
 		x.Saves = &saves
 	}
@@ -175,12 +178,16 @@ func (d *diagnosis) lowerShare() []api.Fix {
 		return nil
 	}
 	saves := unit.Bytes((*v - share) * float64(f.Capacity.Bytes))
-	return []api.Fix{{When: now, Text: fmt.Sprintf("%s %s → %s: a smaller KV pool, and more room beside it", field, plain(*v), plain(share)), Saves: &saves, Patch: map[string]any{field: share}}}
+	return []api.Fix{{When: now, Text: fmt.Sprintf("%s %s → %s: a smaller KV pool, and more room beside it", field, plain(*v),
+		plain(share)), Saves: &saves, Patch: map[string]any{field: share}}}
 }
 
 // startFields are those that the arguments of the next start change, without another model file or another device.
-var startFields = []string{"context", "context_total", "kv", "kv_v", "prompt_tokens", "output_tokens", "sequences", "ubatch", "batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs", "gpu_memory_utilization", "mem_fraction_static",
-	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split", "swa_full", "sharding"}
+var startFields = []string{"context", "context_total", "kv", "kv_v", "prompt_tokens", "output_tokens", "sequences", "ubatch",
+	"batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs",
+	"gpu_memory_utilization", "mem_fraction_static",
+	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split",
+	"swa_full", "sharding"}
 
 // when a patch can be made.
 func when(patch map[string]any) string {
@@ -202,14 +209,16 @@ func (d *diagnosis) ofPlan() (out []api.Fix) {
 			continue
 		}
 		saves := s.Saves
-		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed, Quality: s.Quality})
+		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed,
+			Quality: s.Quality})
 	}
 	slices.SortStableFunc(out, func(a, b api.Fix) int { return cmp.Compare(d.enough(&b), d.enough(&a)) })
 	return out
 }
 
 // phaseOf a step of training is where a place stands.
-var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward", diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
+var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward",
+	diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
 
 // enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
 func (d *diagnosis) enough(f *api.Fix) int {
@@ -234,7 +243,8 @@ func (d *diagnosis) changes() []api.Suggestion {
 	}
 	var out []api.Suggestion
 	for _, c := range planner.PlannerNear(d.fit, d.base).Ladder(nil) {
-		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
+		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio,
+			Quality: c.Quality})
 	}
 	return out
 }
@@ -305,7 +315,8 @@ var engineFlags = map[string]map[string]string{
 func (d *diagnosis) flag(f *api.Fix) string {
 	for field, value := range f.Patch {
 		if name := engineFlags[d.first.Engine][field]; name != "" {
-			return fmt.Sprintf("%s … %s %v", map[string]string{"vllm": "vllm serve", "sglang": "python -m sglang.launch_server"}[d.first.Engine], name, value)
+			return fmt.Sprintf("%s … %s %v", map[string]string{"vllm": "vllm serve",
+				"sglang": "python -m sglang.launch_server"}[d.first.Engine], name, value)
 		}
 	}
 	return ""

@@ -13,9 +13,12 @@ func (d *diagnosis) frees() []api.Fix {
 		cached = known(f.Unallocated)
 	}
 	return []api.Fix{
-		{When: now, Text: "torch.cuda.empty_cache() gives back what PyTorch keeps without use, to other processes; not a byte that a tensor holds", Saves: cached},
-		{When: now, Text: "del x frees a tensor when no list, closure, graph or exception refers to it any more; then PyTorch keeps the bytes for the next"},
-		{When: now, Text: "a shorter context bounds what the KV cache of a sequence grows to; an engine that fills a pool at start holds as much as before"},
+		{When: now, Text: "torch.cuda.empty_cache() gives back what PyTorch keeps without use, to other processes; not a byte that a " +
+			"tensor holds", Saves: cached},
+		{When: now, Text: "del x frees a tensor when no list, closure, graph or exception refers to it any more; then PyTorch keeps the " +
+			"bytes for the next"},
+		{When: now, Text: "a shorter context bounds what the KV cache of a sequence grows to; an engine that fills a pool at start holds " +
+			"as much as before"},
 		{When: now, Text: "a sliding window bounds only the layers that have one; layers of full attention keep every token"},
 		{When: later, Text: "torch.cuda.memory._record_memory_history() and _dump_snapshot() name the line that holds what grows"},
 	}

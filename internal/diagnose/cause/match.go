@@ -127,7 +127,8 @@ func (d *diagnosis) booked() (out []api.Match) {
 			within := it.Low-asked.Half <= asked.Bytes && asked.Bytes <= it.High+asked.Half
 			if it.Bytes > 0 && within {
 				off := it.Bytes - asked.Bytes
-				out = append(out, api.Match{Name: name, Formula: it.Formula, Bytes: it.Bytes, Exact: max(off, -off) <= asked.Half, Item: true})
+				out = append(out, api.Match{Name: name, Formula: it.Formula, Bytes: it.Bytes, Exact: max(off, -off) <= asked.Half,
+					Item: true})
 			}
 			walk(it.Items, "")
 		}
@@ -158,7 +159,8 @@ func (d *diagnosis) solve(all []allocation) (out []api.Match) {
 	for i := range all {
 		x := &all[i]
 		whole, ok := x.bytes()
-		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != d.first.Place && d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
+		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != d.first.Place &&
+			d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
 			continue
 		}
 		per := whole / x.tokens
@@ -169,7 +171,8 @@ func (d *diagnosis) solve(all []allocation) (out []api.Match) {
 		seen[strings.TrimPrefix(x.name, "fp32 ")] = true
 		y := *x
 		y.terms = append([]term{{n, "tokens"}}, x.rest()...)
-		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: d.equal(n * per), Solved: true, Tokens: n})
+		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: d.equal(n * per), Solved: true,
+			Tokens: n})
 	}
 	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(b.Tokens&-b.Tokens, a.Tokens&-a.Tokens) })
 	return out
@@ -220,7 +223,8 @@ func (d *diagnosis) share() *rankShare {
 		return nil
 	}
 	p := &d.fit.Request.Plan
-	s := &rankShare{part: d.fit.Job.Model.Decoder(), groups: shard.Parallel{TP: p.TP, EP: p.EP}, sequence: int64(p.Context), samples: max(1, int64(p.MaxSeqs))}
+	s := &rankShare{part: d.fit.Job.Model.Decoder(), groups: shard.Parallel{TP: p.TP, EP: p.EP}, sequence: int64(p.Context),
+		samples: max(1, int64(p.MaxSeqs))}
 	s.rows = []term{{max(1, int64(p.MaxBatchedTokens)), "tokens"}}
 	if p.MaxBatchedTokens == 0 {
 		s.rows[0].value = max(1, int64(p.PromptTokens))
@@ -276,10 +280,12 @@ func (s *rankShare) logits() (out []allocation) {
 			name := map[int64]string{bytes32: "fp32 logits", bytes16: "logits"}[width.value]
 			out = append(out, allocation{name, diagnose.Loss, append(slices.Clone(s.rows), term{o.Out, ""}, width), s.tokens()})
 			if s.trains && s.sequence > 1 {
-				out = append(out, allocation{name + ", shifted", diagnose.Loss, []term{{s.samples, "sequences"}, {s.sequence - 1, "tokens"}, {o.Out, ""}, width}, 0})
+				out = append(out, allocation{name + ", shifted", diagnose.Loss,
+					[]term{{s.samples, "sequences"}, {s.sequence - 1, "tokens"}, {o.Out, ""}, width}, 0})
 				continue
 			}
-			out = append(out, allocation{name + " of the sampler", diagnose.Sampler, []term{{s.samples, "sequences"}, {o.Out, ""}, width}, s.samples})
+			out = append(out, allocation{name + " of the sampler", diagnose.Sampler, []term{{s.samples, "sequences"}, {o.Out, ""}, width},
+				s.samples})
 		}
 	}
 	return out
@@ -290,8 +296,10 @@ var valueNames = map[dtype.Role]struct {
 	name  string
 	place diagnose.Place
 }{
-	dtype.FFNGate: {"the MLP's intermediate", diagnose.MLP}, dtype.FFNUp: {"the MLP's intermediate", diagnose.MLP}, dtype.FFNGateExps: {"the experts' intermediate", diagnose.MLP}, dtype.FFNUpExps: {"the experts' intermediate", diagnose.MLP},
-	dtype.AttnQ: {"queries", diagnose.Attention}, dtype.AttnQKV: {"queries, keys and values", diagnose.Attention}, dtype.AttnK: {"keys", diagnose.Attention}, dtype.TokenEmbd: {"hidden states", diagnose.Forward},
+	dtype.FFNGate: {"the MLP's intermediate", diagnose.MLP}, dtype.FFNUp: {"the MLP's intermediate", diagnose.MLP},
+	dtype.FFNGateExps: {"the experts' intermediate", diagnose.MLP}, dtype.FFNUpExps: {"the experts' intermediate", diagnose.MLP},
+	dtype.AttnQ: {"queries", diagnose.Attention}, dtype.AttnQKV: {"queries, keys and values", diagnose.Attention},
+	dtype.AttnK: {"keys", diagnose.Attention}, dtype.TokenEmbd: {"hidden states", diagnose.Forward},
 }
 
 // values that an operator writes.
@@ -302,7 +310,8 @@ func (s *rankShare) values(o *model.Op) (out []allocation) {
 			if !s.trains {
 				n = 1
 			}
-			out = append(out, allocation{"the matrix of attention scores", diagnose.Attention, []term{{n, "sequences"}, {o.Attn.Heads, "heads"}, {s.sequence, ""}, {s.sequence, ""}, width}, 0})
+			out = append(out, allocation{"the matrix of attention scores", diagnose.Attention,
+				[]term{{n, "sequences"}, {o.Attn.Heads, "heads"}, {s.sequence, ""}, {s.sequence, ""}, width}, 0})
 		}
 		return out
 	}
@@ -316,7 +325,8 @@ func (s *rankShare) values(o *model.Op) (out []allocation) {
 	}
 	out = append(out, allocation{v.name, v.place, append(slices.Clone(rows), term{o.Out, ""}, term{bytes16, "B"}), s.tokens()})
 	if v.place == diagnose.MLP {
-		out = append(out, allocation{v.name + ", gate and up together", v.place, append(slices.Clone(rows), term{2, ""}, term{o.Out, ""}, term{bytes16, "B"}), s.tokens()})
+		out = append(out, allocation{v.name + ", gate and up together", v.place,
+			append(slices.Clone(rows), term{2, ""}, term{o.Out, ""}, term{bytes16, "B"}), s.tokens()})
 	}
 	if v.place == diagnose.Forward || v.place == diagnose.MLP {
 		out = append(out, allocation{v.name + " in fp32", v.place, append(rows, term{o.Out, ""}, term{bytes32, "B"}), s.tokens()})
@@ -355,7 +365,8 @@ func (d *diagnosis) states() (out []allocation) {
 		out = append(out, allocation{name + " of all parameters", diagnose.Optimizer, []term{{n, "parameters"}, {width, "B"}}, 0})
 		if ranks > 1 {
 			share := int64(math.Ceil(float64(n) / float64(ranks)))
-			out = append(out, allocation{"a shard of " + name + " of all parameters", diagnose.Optimizer, []term{{share, "parameters of a rank"}, {width, "B"}}, 0})
+			out = append(out, allocation{"a shard of " + name + " of all parameters", diagnose.Optimizer,
+				[]term{{share, "parameters of a rank"}, {width, "B"}}, 0})
 		}
 	}
 	return out

@@ -59,7 +59,8 @@ func (d *diagnosis) rebuild() error {
 		if !d.planned() {
 			return nil
 		}
-		d.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is matched against its ledger")
+		d.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is matched "+
+			"against its ledger")
 		return nil
 	}
 	asker := &question.Env{Models: source, Data: d.env.Data}
@@ -76,7 +77,8 @@ func (d *diagnosis) rebuild() error {
 // planned: a plan of model and device tells more of such a failure.
 func (d *diagnosis) planned() bool {
 	switch d.first.Kind {
-	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart, diagnose.Collectives:
+	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart,
+		diagnose.Collectives:
 		return true
 	}
 	return false
@@ -136,7 +138,10 @@ func (d *diagnosis) trains() bool {
 	case diagnose.Backward, diagnose.Optimizer, diagnose.Loss:
 		return true
 	}
-	if slices.ContainsFunc(d.report.Settings, func(s diagnose.Setting) bool { return s.Field == "micro_batch" || s.Field == "accumulation" }) {
+	if slices.ContainsFunc(d.report.Settings, func(s diagnose.Setting) bool {
+		return s.Field == "micro_batch" ||
+			s.Field == "accumulation"
+	}) {
 		return true
 	}
 	for i := range api.Fields() {
@@ -155,7 +160,8 @@ func (d *diagnosis) bySize() string {
 	}
 	b := d.first.Capacity.Bytes
 	d.described = true
-	d.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for the rules of its kind", b)
+	d.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for "+
+		"the rules of its kind", b)
 	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
 }
 

@@ -137,7 +137,8 @@ func distinctFleets(held []*contender) (out []*contender) {
 
 func (c *contender) same(o *contender) bool {
 	a, b := c.result(), o.result()
-	if a == nil || b == nil || c.name != o.name || c.fleet.replicas != o.fleet.replicas || c.sim.Question.Engine.Name() != o.sim.Question.Engine.Name() {
+	if a == nil || b == nil || c.name != o.name || c.fleet.replicas != o.fleet.replicas ||
+		c.sim.Question.Engine.Name() != o.sim.Question.Engine.Name() {
 		return false
 	}
 	return a.End == b.End && a.First.Mean() == b.First.Mean() && a.PerToken.Mean() == b.PerToken.Mean() && a.Whole.Mean() == b.Whole.Mean()
@@ -166,7 +167,8 @@ func (g *goalSearch) describe(out *api.Answer) {
 // candidate writes a contender: with its fleet where it has one, else as it was estimated.
 func (g *goalSearch) candidate(c *contender) api.Candidate {
 	q := c.sim.Question
-	out := api.Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed, Capacity: q.Job.Machine.Memory(), Flags: q.Flags(), Loss: c.loss}
+	out := api.Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed,
+		Capacity: q.Job.Machine.Memory(), Flags: q.Flags(), Loss: c.loss}
 	if len(c.answer.Devices) > 0 {
 		out.Headroom = c.answer.Devices[0].Headroom
 	}
@@ -201,7 +203,8 @@ func (g *goalSearch) patch(of *api.Request, replicas plan.Int) map[string]any {
 			f.Value(&to).Set(f.Value(of))
 		}
 	}
-	to.PromptTokens, to.OutputTokens, to.Sequences, to.Devices, to.Replicas = g.original.PromptTokens, g.original.OutputTokens, g.original.Sequences, 0, replicas
+	to.PromptTokens, to.OutputTokens, to.Sequences, to.Devices, to.Replicas = g.original.PromptTokens, g.original.OutputTokens,
+		g.original.Sequences, 0, replicas
 	if of.Engine == "llama-server" {
 		to.Sequences = of.Sequences
 	}
@@ -210,7 +213,8 @@ func (g *goalSearch) patch(of *api.Request, replicas plan.Int) map[string]any {
 
 // simulatedOf is a round as an answer has it.
 func (g *goalSearch) simulatedOf(r *round) *api.Simulated {
-	s := &api.Simulated{Load: simulate.LoadOf(r.res), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken), E2E: simulate.Percentiles(&r.res.Whole), Wait: simulate.Percentiles(&r.res.Wait)}
+	s := &api.Simulated{Load: simulate.LoadOf(r.res), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken),
+		E2E: simulate.Percentiles(&r.res.Whole), Wait: simulate.Percentiles(&r.res.Wait)}
 	r.sim.Judge(s, r.res)
 	s.GoalMet = &r.meets
 	return s
@@ -220,7 +224,8 @@ func edgeOf(r *round) *api.Edge {
 	if r == nil || r.err != nil {
 		return nil
 	}
-	return &api.Edge{StepTime: simulate.FourDigits(r.as.Scale), Load: simulate.LoadOf(r.res), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken), E2E: simulate.Percentiles(&r.res.Whole)}
+	return &api.Edge{StepTime: simulate.FourDigits(r.as.Scale), Load: simulate.LoadOf(r.res), TTFT: simulate.Percentiles(&r.res.First),
+		TPOT: simulate.Percentiles(&r.res.PerToken), E2E: simulate.Percentiles(&r.res.Whole)}
 }
 
 // winner is the best fleet, with what only it is asked.
@@ -292,13 +297,16 @@ func (g *goalSearch) remarks(held []*contender) {
 		}
 	}
 	if g.ctx.Err() != nil {
-		g.note("stopped", "warn", "", "the search was stopped: this is what was found by then, and fleets that were being played are left out")
+		g.note("stopped", "warn", "", "the search was stopped: this is what was found by then, and fleets that were being played are "+
+			"left out")
 	}
 	if g.closeEngines(held) {
-		g.note("engines_close", "info", "engine", "the first fleets differ in their engines alone: which of them is faster is less certain than that they hold (docs/accuracy.md, plans in order)")
+		g.note("engines_close", "info", "engine", "the first fleets differ in their engines alone: which of them is faster is less "+
+			"certain than that they hold (docs/accuracy.md, plans in order)")
 	}
 	if len(unpriced) > 0 {
-		g.note("unpriced", "warn", "goal.minimize", fmt.Sprintf("nobody's rent of %s is known: they are ranked apart, behind those with a price", strings.Join(unpriced, ", ")))
+		g.note("unpriced", "warn", "goal.minimize",
+			fmt.Sprintf("nobody's rent of %s is known: they are ranked apart, behind those with a price", strings.Join(unpriced, ", ")))
 	}
 	if g.goal.Own != nil {
 		var unsold []string
@@ -308,7 +316,8 @@ func (g *goalSearch) remarks(held []*contender) {
 			}
 		}
 		if len(unsold) > 0 {
-			g.note("no_purchase_price", "warn", "goal.own", fmt.Sprintf("no purchase price of %s is known: give usd_per_device", strings.Join(unsold, ", ")))
+			g.note("no_purchase_price", "warn", "goal.own",
+				fmt.Sprintf("no purchase price of %s is known: give usd_per_device", strings.Join(unsold, ", ")))
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 func (g *goalSearch) checkBounds() error {
 	goal := &g.goal
 	bad := func(field string, value any, message, hint string) error {
-		return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(value), Message: fmt.Sprintf("goal.%s = %v %s", field, value, message), Hint: hint}
+		return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(value),
+			Message: fmt.Sprintf("goal.%s = %v %s", field, value, message), Hint: hint}
 	}
 	switch _, known := change.PriceOfDoubling[goal.Minimize]; {
 	case !known:
@@ -41,17 +42,26 @@ func contradicts(r *api.Request) error {
 	ranks := max(1, r.TP) * max(1, r.PP) * max(1, r.DP) * max(1, int64(r.Replicas))
 	switch w, d := r.Workload, r.Day; {
 	case r.MaxDevices < 0:
-		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("max_devices = %d is negative", int64(r.MaxDevices)), "a number from 1, or leave it out")
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("max_devices = %d is negative", int64(r.MaxDevices)),
+			"a number from 1, or leave it out")
 	case r.MaxDevices > 0 && ranks > int64(r.MaxDevices):
-		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("tp × pp × dp × replicas = %d devices contradict max_devices = %d", ranks, int64(r.MaxDevices)), "smaller groups, or more devices")
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)),
+			fmt.Sprintf("tp × pp × dp × replicas = %d devices contradict max_devices = %d", ranks, int64(r.MaxDevices)),
+			"smaller groups, or more devices")
 	case r.MaxDevices > 0 && r.Devices > int64(r.MaxDevices):
-		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("devices = %d contradict max_devices = %d", r.Devices, int64(r.MaxDevices)), "leave one of them out")
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)),
+			fmt.Sprintf("devices = %d contradict max_devices = %d", r.Devices, int64(r.MaxDevices)), "leave one of them out")
 	case d != nil && (r.Sequences > 0 || w != nil && (w.Concurrency > 0 || w.Trace != "")):
-		return both("day", "", "day contradicts a number of users and a trace: it tells the requests of each part of a day", "leave one of them out")
+		return both("day", "", "day contradicts a number of users and a trace: it tells the requests of each part of a day",
+			"leave one of them out")
 	case d != nil && w != nil && w.Rate > 0 && len(d.Rates) > 0 && w.Rate != slices.Max(d.Rates):
-		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts day.rates, whose highest is %g", w.Rate, slices.Max(d.Rates)), "leave the rate out: the highest of the day is planned for")
+		return both("workload.rate", fmt.Sprint(w.Rate),
+			fmt.Sprintf("workload.rate = %g contradicts day.rates, whose highest is %g", w.Rate, slices.Max(d.Rates)),
+			"leave the rate out: the highest of the day is planned for")
 	case w != nil && w.Rate > 0 && (w.Concurrency > 0 || r.Sequences > 0):
-		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts %d users, who ask when they are answered", w.Rate, max(int64(w.Concurrency), int64(r.Sequences))), "leave one of them out")
+		return both("workload.rate", fmt.Sprint(w.Rate),
+			fmt.Sprintf("workload.rate = %g contradicts %d users, who ask when they are answered", w.Rate,
+				max(int64(w.Concurrency), int64(r.Sequences))), "leave one of them out")
 	}
 	return nil
 }
@@ -64,7 +74,9 @@ func ordered(g *api.Goal) error {
 				x, _ := api.Percentile(a)
 				y, _ := api.Percentile(b)
 				if x < y && most > other {
-					return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(most), Message: fmt.Sprintf("goal.%s contradicts itself: %s may take %v ms and %s only %v ms, but %s is never the longer one", field, a, most, b, other, a), Hint: "leave out " + a + ", or give it the lower bound"}
+					return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(most),
+						Message: fmt.Sprintf("goal.%s contradicts itself: %s may take %v ms and %s only %v ms, but %s is never the "+
+							"longer one", field, a, most, b, other, a), Hint: "leave out " + a + ", or give it the lower bound"}
 				}
 			}
 		}

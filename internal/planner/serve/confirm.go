@@ -129,7 +129,8 @@ func (g *goalSearch) eachKind() error {
 	return nil
 }
 
-// nextOfKinds are the best contenders that were not played, of kinds of which none holds, or none that was measured: servers that do both, and pairs of
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds, or none that was measured: servers that do both,
+// and pairs of
 // workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
 func (g *goalSearch) nextOfKinds() (next []*contender) {
 	held, measured := map[string]bool{}, map[string]bool{}

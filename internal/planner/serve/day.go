@@ -24,7 +24,8 @@ func (g *goalSearch) day(c *contender, f *api.Fleet) *api.DayPlan {
 	}
 	out.Mean, out.Headroom, out.Each = simulate.FourDigits(out.Mean), simulate.FourDigits(out.Headroom), simulate.FourDigits(out.Each)
 	if rent := g.rent(c, c.fleet.replicas); rent.PerHour.Known() { // who owns devices saves nothing by leaving them idle but energy
-		out.USDFixed, out.USDScaled = question.Rounded(24*rent.PerHour.Mid), question.Rounded(24*rent.PerHour.Mid*out.Mean/float64(out.Peak))
+		out.USDFixed, out.USDScaled = question.Rounded(24*rent.PerHour.Mid),
+			question.Rounded(24*rent.PerHour.Mid*out.Mean/float64(out.Peak))
 	}
 	return out
 }

@@ -68,7 +68,8 @@ func (c *contender) replicasAtSlowEdge(g *goalSearch) (err error) {
 // fleetOf writes a contender's fleet.
 func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
 	n := c.fleet.replicas
-	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), Runs: c.runs, UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
+	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), Runs: c.runs,
+		UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
 	if c.fleet.atSlowEdge > 0 {
 		f.Sure = &c.fleet.atSlowEdge
 	}
@@ -86,7 +87,8 @@ func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
 		}
 	}
 	for _, part := range c.parts(g, max(1, int64(f.UsersEach+0.5))) {
-		f.Parts = append(f.Parts, api.SpeedPart{Name: timing.Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds), Bound: part.Bound})
+		f.Parts = append(f.Parts, api.SpeedPart{Name: timing.Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds),
+			Bound: part.Bound})
 	}
 	return f
 }
@@ -136,7 +138,8 @@ func (g *goalSearch) spend(c *contender, f *api.Fleet, output speed.Figure, busy
 // priceWords say whose price it is.
 func priceWords(r *cost.Rate, devices int64) string {
 	if r.Price.Kind != "on-demand" {
-		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase), cmp.Or(r.Date, r.Price.Note, r.Source))
+		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase),
+			cmp.Or(r.Date, r.Price.Note, r.Source))
 	}
 	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d", r.Price.Provider, r.PerHour.Mid, devices)
 	if r.Rows > 1 {

@@ -44,7 +44,8 @@ func (c *contender) playShare(g *goalSearch, share float64) (api.CurvePoint, err
 	if err != nil {
 		return p, err
 	}
-	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, simulate.FourDigits(times*requests), simulate.FourDigits(times*tokens), simulate.Percentiles(&r.res.First), simulate.Percentiles(&r.res.PerToken)
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, simulate.FourDigits(times*requests), simulate.FourDigits(times*tokens),
+		simulate.Percentiles(&r.res.First), simulate.Percentiles(&r.res.PerToken)
 	return p, nil
 }
 

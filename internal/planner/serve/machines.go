@@ -69,7 +69,9 @@ func (g *goalSearch) onePrice(of []machineChoice) error {
 	if other < 0 {
 		return nil
 	}
-	return &api.Error{Code: api.BadField, Field: "goal.own.usd_per_device", Value: fmt.Sprint(o.Purchase), Message: fmt.Sprintf("goal.own.usd_per_device = %g is the price of one kind of device, and %s and %s are looked at", o.Purchase, of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
+	return &api.Error{Code: api.BadField, Field: "goal.own.usd_per_device", Value: fmt.Sprint(o.Purchase),
+		Message: fmt.Sprintf("goal.own.usd_per_device = %g is the price of one kind of device, and %s and %s are looked at", o.Purchase,
+			of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
 }
 
 // kindsOf counts the kinds of hardware of some machines.

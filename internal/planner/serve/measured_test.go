@@ -26,7 +26,8 @@ func TestMeasuredComeFirst(t *testing.T) {
 					continue
 				}
 				if f.Sure == nil || float64(*f.Sure)/float64(f.Replicas)**f.USDPerHour > *m.USDPerHour*1.0001 {
-					t.Errorf("%s, which nobody measured ($%g, sure with %v), comes before %s ($%g, %d runs)", a.Candidates[i].Change, *f.USDPerHour, f.Sure, a.Candidates[j].Change, *m.USDPerHour, m.Runs)
+					t.Errorf("%s, which nobody measured ($%g, sure with %v), comes before %s ($%g, %d runs)", a.Candidates[i].Change,
+						*f.USDPerHour, f.Sure, a.Candidates[j].Change, *m.USDPerHour, m.Runs)
 				}
 			}
 		}
@@ -42,7 +43,8 @@ func TestRunsOf(t *testing.T) {
 		on, engine string
 		tp         int64
 		some       bool
-	}{{"h100-sxm-80gb", "vllm", 2, true}, {"h100-sxm-80gb", "tensorrt-llm", 1, true}, {"l4", "vllm", 1, false}, {"rtx-4090", "llama-server", 0, true}} {
+	}{{"h100-sxm-80gb", "vllm", 2, true}, {"h100-sxm-80gb", "tensorrt-llm", 1, true}, {"l4", "vllm", 1, false},
+		{"rtx-4090", "llama-server", 0, true}} {
 		r := forUsers("llama-3.1-8b", c.on, 4, 8000, 180)
 		r.Engine, r.TP, r.Workload.Requests = c.engine, c.tp, 100
 		if c.tp == 1 {

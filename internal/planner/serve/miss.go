@@ -123,7 +123,8 @@ func (g *goalSearch) whyNone(c *contender) string {
 	words := []string{g.breaking("with "+deploy.ReplicasWords(n), c.played[n])}
 	switch p := c.fleet.most; {
 	case p != nil && c.most > 0 && c.replicas > c.most:
-		words = append(words, "holds "+g.loadWords(p), fmt.Sprintf("the whole load takes %d devices or more, and there are %d", c.replicas*c.devices, c.most*c.devices))
+		words = append(words, "holds "+g.loadWords(p),
+			fmt.Sprintf("the whole load takes %d devices or more, and there are %d", c.replicas*c.devices, c.most*c.devices))
 	case p != nil:
 		words = append(words, "holds "+g.loadWords(p))
 	default:

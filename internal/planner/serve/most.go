@@ -60,7 +60,8 @@ func (g *goalSearch) fill(c *contender) error {
 	requests, tokens := r.rates()
 	c.fleet = &fleetPlan{replicas: n, objective: g.objective(c, n)}
 	c.fleet.by = g.byUsers(c, most)
-	c.fleet.most = &api.CurvePoint{Share: 1, Users: &most, Met: true, Rate: simulate.FourDigits(requests), Output: simulate.FourDigits(tokens), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken)}
+	c.fleet.most = &api.CurvePoint{Share: 1, Users: &most, Met: true, Rate: simulate.FourDigits(requests),
+		Output: simulate.FourDigits(tokens), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken)}
 	return nil
 }
 

@@ -47,7 +47,8 @@ func (g *goalSearch) owned(c *contender, rent cost.Rate) *api.Owned {
 		return nil
 	}
 	price := float64(n) * float64(own.Price.Purchase)
-	out := &api.Owned{Purchase: simulate.FourDigits(price), EnergyPerHour: simulate.FourDigits(own.PerHour.Mid - price/g.goal.Own.LifetimeHours), Price: cmp.Or(own.Source, own.Price.Note)}
+	out := &api.Owned{Purchase: simulate.FourDigits(price),
+		EnergyPerHour: simulate.FourDigits(own.PerHour.Mid - price/g.goal.Own.LifetimeHours), Price: cmp.Or(own.Source, own.Price.Note)}
 	timing.Figure(own.PerHour, &out.USDPerHour, &out.USDPerHourLow, &out.USDPerHourHigh)
 	if !rent.PerHour.Known() {
 		return out

@@ -71,7 +71,8 @@ func (f *fleetPlan) compareCertainty(o *fleetPlan) int {
 		}
 		return 1
 	}
-	a, b := objective{impossible: f.impossible, unpriced: f.unpriced, by: [4]float64{f.by[0], f.by[1]}}, objective{impossible: o.impossible, unpriced: o.unpriced, by: [4]float64{o.by[0], o.by[1]}}
+	a, b := objective{impossible: f.impossible, unpriced: f.unpriced, by: [4]float64{f.by[0], f.by[1]}},
+		objective{impossible: o.impossible, unpriced: o.unpriced, by: [4]float64{o.by[0], o.by[1]}}
 	return cmp.Or(a.compare(&b), sure(f)-sure(o), f.objective.compare(&o.objective))
 }
 
@@ -112,9 +113,11 @@ func (c *contender) merits(g *goalSearch) planner.Merits {
 	if c.measured() {
 		unmeasured = 0
 	}
-	m := planner.Merits{g.dollars(c, c.fleet.replicas), float64(c.fleet.replicas * c.devices), math.Inf(1), math.Inf(1), math.Inf(1), c.loss, 1, unmeasured, dollars, devices, life}
+	m := planner.Merits{g.dollars(c, c.fleet.replicas), float64(c.fleet.replicas * c.devices), math.Inf(1), math.Inf(1), math.Inf(1),
+		c.loss, 1, unmeasured, dollars, devices, life}
 	if r := c.result(); r != nil {
-		for i, p := range []*api.Percentiles{simulate.Percentiles(&r.Whole), simulate.Percentiles(&r.First), simulate.Percentiles(&r.PerToken)} {
+		for i, p := range []*api.Percentiles{simulate.Percentiles(&r.Whole), simulate.Percentiles(&r.First),
+			simulate.Percentiles(&r.PerToken)} {
 			switch {
 			case p != nil && i == 0:
 				m[2] = p.Mean

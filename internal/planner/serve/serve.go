@@ -76,7 +76,8 @@ func (g *goalSearch) read() error {
 	if r.Goal != nil {
 		g.goal = *r.Goal
 	}
-	for _, err := range []error{simulate.CheckGoal(&g.goal), simulate.CheckMost(r), g.checkBounds(), simulate.CountReplicas(r), contradicts(r)} {
+	for _, err := range []error{simulate.CheckGoal(&g.goal), simulate.CheckMost(r), g.checkBounds(), simulate.CountReplicas(r),
+		contradicts(r)} {
 		if err != nil {
 			return api.AsError(err)
 		}

@@ -21,7 +21,8 @@ func forUsers(model, hardware string, users int64, first, token float64) *api.Re
 	if token > 0 {
 		g.TPOT = map[string]float64{"p99": token}
 	}
-	return &api.Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Goal: g, Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
+	return &api.Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Goal: g,
+		Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
 }
 
 func goalOf(t *testing.T, r *api.Request) *api.Answer {
@@ -37,8 +38,11 @@ func goalOf(t *testing.T, r *api.Request) *api.Answer {
 // that none is ranked by its slow edge.
 func TestGoalTwin(t *testing.T) {
 	for _, r := range []*api.Request{
-		{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"}, Goal: &api.Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}}, Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
-		{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "a100-sxm-80gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"}, Goal: &api.Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
+		{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"},
+			Goal:     &api.Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}},
+			Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
+		{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "a100-sxm-80gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"},
+			Goal: &api.Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
 	} {
 		got := goalOf(t, r)
 		g := &goalSearch{env: (&question.Env{}).Remembering(), ctx: t.Context(), original: r}

@@ -93,7 +93,8 @@ func (g *goalSearch) breaks(r *round) string {
 		bounds map[string]float64
 		at     func(q float64) float64
 		what   string
-	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"}, {g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
+	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"},
+		{g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
 		for _, name := range slices.Sorted(maps.Keys(t.bounds)) {
 			p, err := api.Percentile(name)
 			if err != nil {

@@ -19,7 +19,8 @@ func serverWords(q *question.Question, m *machineChoice) string {
 	if m.whole {
 		words[0] = m.kind
 	}
-	if l := (planner.Layout{TP: max(1, r.TP), PP: max(1, r.PP), DP: max(1, r.DP), EP: r.EP}); !engine.ReadsGGUF(q.Engine) && (l.TP > 1 || l.PP > 1 || l.DP > 1) {
+	if l := (planner.Layout{TP: max(1, r.TP), PP: max(1, r.PP), DP: max(1, r.DP), EP: r.EP}); !engine.ReadsGGUF(q.Engine) &&
+		(l.TP > 1 || l.PP > 1 || l.DP > 1) {
 		words = append(words, l.Words())
 	}
 	if d := r.Disaggregated; d != nil {

@@ -48,13 +48,19 @@ func (g *goalSearch) load() error {
 		w.Rate = slices.Max(d.Rates)
 	}
 	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
-		return &api.Error{Code: api.BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace", Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
+		return &api.Error{Code: api.BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace",
+			Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
 	}
 	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > simulate.MostInLoop {
-		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, simulate.MostInLoop), Hint: "a rate: so many users ask independently of each other"}
+		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, simulate.MostInLoop),
+			Hint:    "a rate: so many users ask independently of each other"}
 	}
-	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 && int64(w.Requests) < 2*n {
-		return &api.Error{Code: api.BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)), Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one", int64(w.Requests), n), Hint: "more requests, or leave it out"}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 &&
+		int64(w.Requests) < 2*n {
+		return &api.Error{Code: api.BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)),
+			Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one",
+				int64(w.Requests), n), Hint: "more requests, or leave it out"}
 	}
 	with := *g.original
 	with.Workload = &w
@@ -64,7 +70,9 @@ func (g *goalSearch) load() error {
 	}
 	g.spec = s.Spec
 	if n := max(float64(g.spec.Requests), g.spec.DurationS*g.spec.Rate); n > mostOfRound {
-		return &api.Error{Code: api.Limit, Field: "workload.requests", Value: fmt.Sprint(n), Message: fmt.Sprintf("%.0f requests are more than the %d of one round, of which a search plays dozens", n, mostOfRound), Hint: "fewer: the percentiles of 10,000 hardly differ; memwall sim plays more of one plan"}
+		return &api.Error{Code: api.Limit, Field: "workload.requests", Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("%.0f requests are more than the %d of one round, of which a search plays dozens", n, mostOfRound),
+			Hint:    "fewer: the percentiles of 10,000 hardly differ; memwall sim plays more of one plan"}
 	}
 	g.defaults = append(g.defaults, s.Defaults...)
 	return g.means()
@@ -90,7 +98,8 @@ func (g *goalSearch) means() error {
 		return s.TraceError(err)
 	}
 	if l.Requests == 0 {
-		return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
+		return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(g.spec.Trace),
+			Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
 	g.seen, g.longestPrompt = l.Prompt.Max+l.Output.Max, l.Prompt.Max

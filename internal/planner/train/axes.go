@@ -32,7 +32,8 @@ var outerAxes = []trainAxis{
 }
 
 // ofWords is an axis of words: those of a list, else what is usual where nothing is given.
-func ofWords(field string, at func(*api.Request) *string, usual func(*trainSearch, *trainSite, *api.Request) []string) func(*trainSearch, *trainSite, *api.Request) []func(*api.Request) {
+func ofWords(field string, at func(*api.Request) *string, usual func(*trainSearch, *trainSite, *api.Request) []string) func(*trainSearch,
+	*trainSite, *api.Request) []func(*api.Request) {
 	return func(s *trainSearch, x *trainSite, r *api.Request) (out []func(*api.Request)) {
 		words := s.among[field]
 		if words == nil && *at(r) == "" && usual != nil {
@@ -46,7 +47,8 @@ func ofWords(field string, at func(*api.Request) *string, usual func(*trainSearc
 }
 
 // ofNumbers is an axis of numbers where none is given.
-func ofNumbers(field string, at func(*api.Request) *int64, usual func(*trainSearch, *trainSite, *api.Request) []int64) func(*trainSearch, *trainSite, *api.Request) []func(*api.Request) {
+func ofNumbers(field string, at func(*api.Request) *int64, usual func(*trainSearch, *trainSite, *api.Request) []int64) func(*trainSearch,
+	*trainSite, *api.Request) []func(*api.Request) {
 	return func(s *trainSearch, x *trainSite, r *api.Request) (out []func(*api.Request)) {
 		numbers := s.numbers(field)
 		if numbers == nil && *at(r) == 0 {
@@ -101,7 +103,8 @@ func grouped(r *api.Request) bool {
 	case r.Method == "qlora":
 		return false // 4-bit weights are not cut
 	default:
-		return slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "internevo", "torchtitan"}, f.Name)
+		return slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "internevo",
+			"torchtitan"}, f.Name)
 	}
 }
 

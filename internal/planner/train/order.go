@@ -34,7 +34,8 @@ func (p *trainPlan) priced() bool { return !math.IsInf(p.perMillion, 0) }
 
 // plan with its figures.
 func (s *trainSearch) plan(x *trainSite, r *api.Request, t *training.Training, d *engine.Rank) *trainPlan {
-	p := &trainPlan{request: *r, site: x, kind: kindOf(x, r), headroom: question.Headroom(d), room: roomOf(d), perToken: math.Inf(1), perMillion: math.Inf(1), devices: s.counted(x)}
+	p := &trainPlan{request: *r, site: x, kind: kindOf(x, r), headroom: question.Headroom(d), room: roomOf(d), perToken: math.Inf(1),
+		perMillion: math.Inf(1), devices: s.counted(x)}
 	if m, err := t.StepPredictor(t.Job.Training); err == nil {
 		p.paced(m.Middle() / m.Tokens())
 	}
@@ -139,7 +140,8 @@ func (f *trainFound) keepFront(p *trainPlan) {
 // against another plan: in how many ways it is better, and in how many worse: time, money, room, and devices where these are
 // to be least.
 func (p *trainPlan) against(q *trainPlan) (better, worse int) {
-	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion), cmp.Compare(p.room, q.room), cmp.Compare(q.devices, p.devices)} {
+	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion), cmp.Compare(p.room, q.room),
+		cmp.Compare(q.devices, p.devices)} {
 		switch {
 		case c > 0:
 			better++
@@ -196,7 +198,8 @@ func (f *trainFound) indices(plans []*trainPlan) (out []int) {
 func (f *trainFound) hopeless(bound *trainPlan) bool {
 	order := f.search.order
 	bound.number = f.number
-	if q := f.kinds[bound.kind]; q == nil || order(q, bound) > 0 || len(f.best) < planner.MaxCandidates || order(f.best[planner.MaxCandidates-1], bound) > 0 {
+	if q := f.kinds[bound.kind]; q == nil || order(q, bound) > 0 || len(f.best) < planner.MaxCandidates ||
+		order(f.best[planner.MaxCandidates-1], bound) > 0 {
 		return false
 	}
 	return slices.ContainsFunc(f.front, func(q *trainPlan) bool {
@@ -212,7 +215,8 @@ func (p *trainPlan) words(asked *api.Request) string {
 	if name := p.site.words(); name != asked.Hardware {
 		out = append(out, name)
 	}
-	for _, w := range []struct{ is, was string }{{r.Method, asked.Method}, {r.Framework, asked.Framework}, {r.Optimizer, asked.Optimizer}, {r.Precision, asked.Precision}} {
+	for _, w := range []struct{ is, was string }{{r.Method, asked.Method}, {r.Framework, asked.Framework}, {r.Optimizer, asked.Optimizer},
+		{r.Precision, asked.Precision}} {
 		if w.is != w.was {
 			out = append(out, w.is)
 		}

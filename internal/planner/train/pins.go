@@ -47,12 +47,15 @@ func (s *trainSearch) choices() error {
 func knownWord(f *api.Field, word string) error {
 	if f.Name == "framework" {
 		if name, _, _ := strings.Cut(word, "@"); train.FindFramework(name) == nil {
-			return &api.Error{Code: api.BadField, Field: f.Name, Value: api.Shorten(word), Message: fmt.Sprintf("framework = %q is not known", api.Shorten(word)), Hint: "one of " + strings.Join(train.Frameworks(), ", ")}
+			return &api.Error{Code: api.BadField, Field: f.Name, Value: api.Shorten(word),
+				Message: fmt.Sprintf("framework = %q is not known", api.Shorten(word)),
+				Hint:    "one of " + strings.Join(train.Frameworks(), ", ")}
 		}
 		return nil
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, word) {
-		return &api.Error{Code: api.BadField, Field: f.Name, Value: api.Shorten(word), Message: fmt.Sprintf("%s = %q is not known", f.Name, api.Shorten(word)), Hint: "one of " + strings.Join(f.Enum, ", ")}
+		return &api.Error{Code: api.BadField, Field: f.Name, Value: api.Shorten(word),
+			Message: fmt.Sprintf("%s = %q is not known", f.Name, api.Shorten(word)), Hint: "one of " + strings.Join(f.Enum, ", ")}
 	}
 	return nil
 }
@@ -91,7 +94,9 @@ func (s *trainSearch) contradiction(x *trainSite) error {
 	replicas := x.devices / max(1, r.TP*r.PP*r.CP)
 	if r.TP > 0 && r.PP > 0 && r.MicroBatch > 0 && r.GlobalBatch > 0 && int64(r.GlobalBatch)%(int64(r.MicroBatch)*max(1, replicas)) != 0 {
 		each := int64(r.MicroBatch) * replicas
-		return &api.Error{Code: api.ImpossiblePlan, Field: "global_batch", Value: fmt.Sprint(r.GlobalBatch), Message: fmt.Sprintf("global_batch = %d and micro_batch = %d contradict: %d replicas take %d sequences at a time", r.GlobalBatch, r.MicroBatch, replicas, each),
+		return &api.Error{Code: api.ImpossiblePlan, Field: "global_batch", Value: fmt.Sprint(r.GlobalBatch),
+			Message: fmt.Sprintf("global_batch = %d and micro_batch = %d contradict: %d replicas take %d sequences at a time",
+				r.GlobalBatch, r.MicroBatch, replicas, each),
 			Hint: fmt.Sprintf("--global-batch %d, or leave micro_batch out", unit.CeilDiv(int64(r.GlobalBatch), each)*each)}
 	}
 	return nil
@@ -110,7 +115,8 @@ func contradicts(x *trainSite, given []pin) error {
 	for _, p := range given {
 		words, groups = append(words, fmt.Sprintf("%s = %d", p.field, p.n)), groups*p.n
 	}
-	e.Message = fmt.Sprintf("%s contradict: groups of %d devices do not divide the %d of %s", strings.Join(words, " and "), groups, x.devices, x.words())
+	e.Message = fmt.Sprintf("%s contradict: groups of %d devices do not divide the %d of %s", strings.Join(words, " and "), groups,
+		x.devices, x.words())
 	e.Hint = fmt.Sprintf("leave %s or %s out: what is absent is searched", given[len(given)-2].field, last.field)
 	return e
 }
@@ -118,7 +124,8 @@ func contradicts(x *trainSite, given []pin) error {
 // refuse remembers why plans were refused, each reason once.
 func (s *trainSearch) refuse(e *api.Error) {
 	const enough = 64
-	if len(s.refused) < enough && !slices.ContainsFunc(s.refused, func(x *api.Error) bool { return x.Field == e.Field && x.Message == e.Message }) {
+	if len(s.refused) < enough && !slices.ContainsFunc(s.refused,
+		func(x *api.Error) bool { return x.Field == e.Field && x.Message == e.Message }) {
 		s.refused = append(s.refused, e)
 	}
 }
@@ -133,7 +140,8 @@ func (s *trainSearch) refusal() error {
 	if len(s.refused) > 0 {
 		return s.refused[0]
 	}
-	return &api.Error{Code: api.ImpossiblePlan, Message: "no groups of these devices go with what is given", Hint: "give less: what is absent is searched"}
+	return &api.Error{Code: api.ImpossiblePlan, Message: "no groups of these devices go with what is given",
+		Hint: "give less: what is absent is searched"}
 }
 
 // keepNearest keeps the plan that lacks least, on devices or on the host.
@@ -149,7 +157,8 @@ func (s *trainSearch) keepNearest(x *trainSite, r *api.Request, t *training.Trai
 		return
 	}
 	p := &trainPlan{request: *r, site: x}
-	c.Change, c.Capacity, c.USDPerHour, c.Plan, c.Patch, c.Why = p.words(s.original), x.capacity, x.perHour, t.Question.Plan(), s.patch(r), fills(worst)
+	c.Change, c.Capacity, c.USDPerHour, c.Plan, c.Patch, c.Why = p.words(s.original), x.capacity, x.perHour, t.Question.Plan(), s.patch(r),
+		fills(worst)
 	if c.Lacks >= 0 {
 		c.Verdict = api.Tight
 	}
@@ -175,13 +184,18 @@ func fills(r *train.Rank) string {
 // remark says what the ranking rests on, and what it leaves out.
 func (s *trainSearch) remark(ranked []*trainPlan) {
 	if s.asked.Tokens == 0 {
-		s.note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by what a token takes; --tokens 15T says how many")
+		s.note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by what a token takes; --tokens "+
+			"15T says how many")
 	}
 	if methods := s.among["method"]; len(methods) > 1 {
-		s.note("methods_differ", "warn", "method", "%s train different things, and time and money alone rank them. Published: LoRA of usual ranks learns less of code and mathematics than full fine-tuning and forgets less, and most of the gap closes for instructions at rank 256 (arXiv:2405.09673); QLoRA keeps what fine-tuning in 16 bits reaches (arXiv:2305.14314)", strings.Join(methods, ", "))
+		s.note("methods_differ", "warn", "method",
+			"%s train different things, and time and money alone rank them. Published: LoRA of usual ranks learns less of code and "+
+				"mathematics than full fine-tuning and forgets less, and most of the gap closes for instructions at rank 256 "+
+				"(arXiv:2405.09673); QLoRA keeps what fine-tuning in 16 bits reaches (arXiv:2305.14314)", strings.Join(methods, ", "))
 	}
 	if s.offloads && s.found.number > 0 {
-		s.note("offloaded", "warn", "offload", "nothing fits in the memory of the devices alone: these plans keep states or inputs of blocks on the host")
+		s.note("offloaded", "warn", "offload", "nothing fits in the memory of the devices alone: these plans keep states or inputs of "+
+			"blocks on the host")
 	}
 	for _, field := range api.TrainLists {
 		for _, word := range s.among[field] {
@@ -207,7 +221,9 @@ func (s *trainSearch) reason(word string) string {
 func (s *trainSearch) remarkHost(best *trainDetail) {
 	n := best.onHost()
 	if _, known := question.HostCapacity(best.training.Question.Job.Machine); !known && n > 0 {
-		s.note("host_unknown", "warn", "hardware", "the best plan keeps %s in the memory of each node, and how much that has is not known: %s,host=2TiB says it", n, best.site.words())
+		s.note("host_unknown", "warn", "hardware",
+			"the best plan keeps %s in the memory of each node, and how much that has is not known: %s,host=2TiB says it", n,
+			best.site.words())
 	}
 }
 
@@ -223,6 +239,7 @@ func (s *trainSearch) remarkUnpriced(ranked []*trainPlan) {
 		}
 	}
 	if len(names) > 0 {
-		s.note("unpriced", "warn", "hardware", "no price of %s is known: plans on these are ranked apart, after the others, by time", strings.Join(names, ", "))
+		s.note("unpriced", "warn", "hardware", "no price of %s is known: plans on these are ranked apart, after the others, by time",
+			strings.Join(names, ", "))
 	}
 }

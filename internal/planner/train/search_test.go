@@ -30,7 +30,8 @@ var trainAsked = []*api.Request{
 	trainAsk("llama-3.1-8b", "4xh100", func(r *api.Request) { r.Framework = "deepspeed" }),
 	trainAsk("llama-3.1-70b", "2xrtx-4090,host=256GiB", func(r *api.Request) { r.Method = "qlora" }),
 	trainAsk("llama-3.1-8b", "rtx-4090", func(r *api.Request) { r.Method = "lora,qlora" }),
-	trainAsk("llama-3.1-8b", "8xh100,8xa100-sxm-80gb", func(r *api.Request) { r.Framework, r.Goal = "megatron", &api.Goal{Minimize: "cost"} }),
+	trainAsk("llama-3.1-8b", "8xh100,8xa100-sxm-80gb",
+		func(r *api.Request) { r.Framework, r.Goal = "megatron", &api.Goal{Minimize: "cost"} }),
 	trainAsk("mixtral-8x7b", "16xh100", func(r *api.Request) { r.Framework, r.PP = "megatron", 1 }),
 	trainAsk("llama-3.1-70b", "64xh100", func(r *api.Request) {
 		r.Framework, r.Among = "megatron", map[string][]plan.Int{"tp": {2, 8}, "pp": {2, 4}, "vpp": {2, 4, 8}}
@@ -118,7 +119,8 @@ func (s *trainSearch) eachByHand(x *trainSite, r *api.Request, from int) {
 // figuresOf plans, without the order in which they were found.
 func figuresOf(plans []*trainPlan) (out []string) {
 	for _, p := range plans {
-		out = append(out, fmt.Sprintf("%s, %s: %.6g s, $%.6g, %d", p.site.words(), p.words(&api.Request{}), p.perToken*1e9, p.perMillion, p.room))
+		out = append(out, fmt.Sprintf("%s, %s: %.6g s, $%.6g, %d", p.site.words(), p.words(&api.Request{}), p.perToken*1e9, p.perMillion,
+			p.room))
 	}
 	return out
 }

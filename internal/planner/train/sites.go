@@ -35,13 +35,16 @@ const mostSites = 256
 func (s *trainSearch) machines() error {
 	r := s.original
 	if r.MaxDevices < 0 {
-		return &api.Error{Code: api.BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices), Message: fmt.Sprintf("max_devices = %d is no number of devices", r.MaxDevices), Hint: "1 or more"}
+		return &api.Error{Code: api.BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices),
+			Message: fmt.Sprintf("max_devices = %d is no number of devices", r.MaxDevices), Hint: "1 or more"}
 	}
 	names := hardware.List(r.Hardware)
 	var err error
 	switch {
 	case len(names) == 0:
-		return &api.Error{Code: api.BadField, Field: "hardware", Message: "hardware is missing: a search for plans of training needs devices", Hint: "memwall plan " + r.Model + " --train --on 8xh100; --on any searches what is offered"}
+		return &api.Error{Code: api.BadField, Field: "hardware",
+			Message: "hardware is missing: a search for plans of training needs devices",
+			Hint:    "memwall plan " + r.Model + " --train --on 8xh100; --on any searches what is offered"}
 	case slices.Equal(names, []string{api.AnyHardware}):
 		err = s.anySites()
 	default:
@@ -133,9 +136,12 @@ func (s *trainSearch) addSite(name string, count int64) error {
 	case m.CPUOnly:
 		return training.NoAcceleratorError(name)
 	case len(s.sites) == mostSites:
-		return &api.Error{Code: api.Limit, Field: "hardware", Message: fmt.Sprintf("hardware and max_devices make more than %d machines", mostSites), Hint: "name fewer, or a smaller max_devices"}
+		return &api.Error{Code: api.Limit, Field: "hardware",
+			Message: fmt.Sprintf("hardware and max_devices make more than %d machines", mostSites),
+			Hint:    "name fewer, or a smaller max_devices"}
 	}
-	x := trainSite{hardware: name, count: count, machine: m, devices: int64(m.Devices()), perNode: int64(max(1, m.PerNode)), capacity: m.Memory(), perHour: s.env.PerHour(&m)}
+	x := trainSite{hardware: name, count: count, machine: m, devices: int64(m.Devices()), perNode: int64(max(1, m.PerNode)),
+		capacity: m.Memory(), perHour: s.env.PerHour(&m)}
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		x.peak += float64(g.Device.Peaks.At("bf16").Value) * float64(g.Count)
@@ -153,7 +159,9 @@ func (s *trainSearch) bounded() error {
 	least := slices.MinFunc(s.sites, func(a, b trainSite) int { return int(a.devices - b.devices) })
 	s.sites = slices.DeleteFunc(s.sites, func(x trainSite) bool { return x.devices > most })
 	if len(s.sites) == 0 {
-		return &api.Error{Code: api.ImpossiblePlan, Field: "max_devices", Value: fmt.Sprint(most), Message: fmt.Sprintf("%s has %d devices, and max_devices = %d", least.hardware, least.devices, most), Hint: fmt.Sprintf("--max-devices %d, or fewer devices", least.devices)}
+		return &api.Error{Code: api.ImpossiblePlan, Field: "max_devices", Value: fmt.Sprint(most),
+			Message: fmt.Sprintf("%s has %d devices, and max_devices = %d", least.hardware, least.devices, most),
+			Hint:    fmt.Sprintf("--max-devices %d, or fewer devices", least.devices)}
 	}
 	return nil
 }

@@ -67,7 +67,8 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 
 func newTrainSearch(a *question.Env, r *api.Request) (*trainSearch, error) {
 	s := &trainSearch{env: a.Remembering(), original: r, asked: *r}
-	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices, s.asked.Among = api.AskTrain, "", nil, false, false, 0, nil
+	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices, s.asked.Among = api.AskTrain, "", nil, false,
+		false, 0, nil
 	for _, prepare := range []func() error{s.goal, s.choices, s.network, s.machines, s.batch, s.sequences, s.pins} {
 		if err := prepare(); err != nil {
 			return nil, err
@@ -85,12 +86,16 @@ func (s *trainSearch) goal() error {
 	}
 	switch {
 	case len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.QualityLoss != nil:
-		return &api.Error{Code: api.BadField, Field: "goal", Message: "bounds on answers and on quality are goals of serving, and these plans train", Hint: "goal.minimize: latency, cost or devices"}
+		return &api.Error{Code: api.BadField, Field: "goal",
+			Message: "bounds on answers and on quality are goals of serving, and these plans train",
+			Hint:    "goal.minimize: latency, cost or devices"}
 	case g.Minimize == "quality_loss":
-		return &api.Error{Code: api.BadField, Field: "goal.minimize", Value: g.Minimize, Message: "how good the trained model gets is not known, and plans are not ranked by it", Hint: "latency, cost or devices"}
+		return &api.Error{Code: api.BadField, Field: "goal.minimize", Value: g.Minimize,
+			Message: "how good the trained model gets is not known, and plans are not ranked by it", Hint: "latency, cost or devices"}
 	}
 	if _, ok := change.PriceOfDoubling[g.Minimize]; !ok {
-		return &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(g.Minimize), Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(g.Minimize)), Hint: "latency, cost or devices"}
+		return &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(g.Minimize),
+			Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(g.Minimize)), Hint: "latency, cost or devices"}
 	}
 	usual := "latency"
 	if r := s.original; r.Hardware == api.AnyHardware && r.Method != "" {
@@ -244,7 +249,8 @@ func (d *trainDetail) onHost() unit.Bytes {
 // candidate is a plan as an answer shows it.
 func (s *trainSearch) candidate(p *trainPlan) (api.Candidate, *trainDetail) {
 	d := s.detail(p)
-	c := api.Candidate{Change: p.words(s.original), Verdict: api.Fits, Headroom: p.headroom, Capacity: p.site.capacity, USDPerHour: p.site.perHour}
+	c := api.Candidate{Change: p.words(s.original), Verdict: api.Fits, Headroom: p.headroom, Capacity: p.site.capacity,
+		USDPerHour: p.site.perHour}
 	c.Plan, c.Patch = d.training.Question.Plan(), s.patch(&p.request)
 	if room, known := question.HostCapacity(d.training.Question.Job.Machine); known && p.request.Offload != nil {
 		left := room.Bytes() - d.onHost()

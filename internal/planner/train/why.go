@@ -21,8 +21,10 @@ type trainTerm struct {
 var (
 	computing = []string{"products", "experts", "attention", "element-wise", "loss", "dequantisation"}
 	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme"} // a step, not a pass
-	termNames = map[string]string{"tp": "TP traffic", "ep": "EP traffic", "cp": "CP traffic", "pp": "PP traffic", "sharding": "gathering weights", "reduce": "reducing gradients",
-		"host": "launches", "dispatch": "dispatch", "fixed": "fixed", "nvme": "NVMe", "host optimizer": "optimizer on the host", "copies": "copies to the host"}
+	termNames = map[string]string{"tp": "TP traffic", "ep": "EP traffic", "cp": "CP traffic", "pp": "PP traffic",
+		"sharding": "gathering weights", "reduce": "reducing gradients",
+		"host": "launches", "dispatch": "dispatch", "fixed": "fixed", "nvme": "NVMe", "host optimizer": "optimizer on the host",
+		"copies": "copies to the host"}
 )
 
 // terms of a token, in the order of the parts of a step: computing, what is computed again, what a pipeline waits, and

@@ -11,10 +11,14 @@ import (
 
 // coefficientWords say what a coefficient is.
 var coefficientWords = map[string]string{
-	"read": "share of the memory rate, weights", "unpack": "rate of unpacking weights", "launch": "time of a kernel beside its work", "step": "time of a step beside its kernels",
-	"cache": "time of reading the cache", "multiply": "share of the peak, prompts", "prepare": "time of a kernel of a prompt", "attend": "share of the peak, attention", "scatter": "work of experts, prompts",
-	"product.memory": "share of the memory rate, products", "product.compute": "share of the peak, products", "product.floor": "least time of a product",
-	"attention.memory": "share of the memory rate, cache", "attention.prefill": "share of the peak, attention", "attention.floor": "least time of attention",
+	"read": "share of the memory rate, weights", "unpack": "rate of unpacking weights", "launch": "time of a kernel beside its work",
+	"step":  "time of a step beside its kernels",
+	"cache": "time of reading the cache", "multiply": "share of the peak, prompts", "prepare": "time of a kernel of a prompt",
+	"attend": "share of the peak, attention", "scatter": "work of experts, prompts",
+	"product.memory": "share of the memory rate, products", "product.compute": "share of the peak, products",
+	"product.floor":    "least time of a product",
+	"attention.memory": "share of the memory rate, cache", "attention.prefill": "share of the peak, attention",
+	"attention.floor":  "least time of attention",
 	"pointwise.memory": "share of the memory rate, the rest", "host.launch": "time of a launch",
 	"link.call": "time of a collective beside its bytes", "link.ring": "share of the link's rate",
 }

@@ -20,8 +20,10 @@ func Formats(plainOnes, blocks []*card.Format, recipes []*card.Recipe, measured 
 
 func writeFormats(p *term.Page, l *card.FormatList, filter string) {
 	plainOnes, blocks, recipes, measured := l.Formats, l.Blocks, l.Recipes, l.Measured
-	p.Heading(term.Plural(int64(len(plainOnes)+len(blocks)), "format", "formats")+", "+term.Plural(int64(len(recipes)), "recipe", "recipes"), only(measured, filter), matching(filter))
-	p.Para(term.Pad(term.Gap), term.Say("a format stores numbers, a recipe says which tensor gets which"+map[bool]string{false: "; memwall formats NAME shows one"}[p.Style.Endless], term.Dim))
+	p.Heading(term.Plural(int64(len(plainOnes)+len(blocks)), "format", "formats")+", "+
+		term.Plural(int64(len(recipes)), "recipe", "recipes"), only(measured, filter), matching(filter))
+	p.Para(term.Pad(term.Gap), term.Say("a format stores numbers, a recipe says which tensor gets which"+
+		map[bool]string{false: "; memwall formats NAME shows one"}[p.Style.Endless], term.Dim))
 	writePlainFormats(p, plainOnes)
 	writeBlockFormats(p, blocks)
 	writeRecipes(p, recipes)
@@ -33,11 +35,13 @@ func writePlainFormats(p *term.Page, list []*card.Format) {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Left, term.Right, term.Right, term.Right}}
-	tb.Row(term.Say("format", term.Bold), term.Say("bits", term.Dim), term.Say("GiB per 1B", term.Dim), term.Say("± e f", term.Dim), term.Say("largest", term.Dim), term.Say("normal", term.Dim), term.Say("epsilon", term.Dim))
+	tb.Row(term.Say("format", term.Bold), term.Say("bits", term.Dim), term.Say("GiB per 1B", term.Dim), term.Say("± e f", term.Dim),
+		term.Say("largest", term.Dim), term.Say("normal", term.Dim), term.Say("epsilon", term.Dim))
 	for _, f := range list {
 		row := []term.Text{formatName(f.Name), term.Say(term.Compact(f.Bits)), term.Say(term.GiB(f.PerBillion, 2))}
 		if x := f.Float; x != nil {
-			row = append(row, term.Say("1 "+strconv.Itoa(x.Exponent)+" "+strconv.Itoa(x.Fraction)), term.Say(power(x.Largest)), term.Say(power(x.SmallestNormal)), term.Say(power(x.Epsilon)))
+			row = append(row, term.Say("1 "+strconv.Itoa(x.Exponent)+" "+strconv.Itoa(x.Fraction)), term.Say(power(x.Largest)),
+				term.Say(power(x.SmallestNormal)), term.Say(power(x.Epsilon)))
 		}
 		tb.Row(row...)
 	}
@@ -50,7 +54,8 @@ func writeBlockFormats(p *term.Page, list []*card.Format) {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Left}}
-	tb.Row(term.Say("blocks of GGUF", term.Bold), term.Say("bits", term.Dim), term.Say("GiB per 1B", term.Dim), term.Say("one block", term.Dim))
+	tb.Row(term.Say("blocks of GGUF", term.Bold), term.Say("bits", term.Dim), term.Say("GiB per 1B", term.Dim),
+		term.Say("one block", term.Dim))
 	for _, f := range list {
 		block := fmt.Sprintf("%d in %d B", f.Elements, f.Block)
 		if p.Style.Cells() >= 110 {
@@ -78,7 +83,8 @@ func writeRecipes(p *term.Page, list []*card.Recipe) {
 	p.Blank()
 	p.Add(tb)
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say("bits: an element of the matrices that the recipe is about, scales included. 8B: the whole of "+firstModel(list[0])+", with the tensors that get more bits or are left alone.", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("bits: an element of the matrices that the recipe is about, scales included. 8B: the whole of "+
+		firstModel(list[0])+", with the tensors that get more bits or are left alone.", term.Dim))
 }
 
 func firstModel(r *card.Recipe) string {
@@ -176,7 +182,8 @@ func writeBitTable(p *term.Page, f *card.Format) {
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Left, term.Right, term.Right, term.Right}}
 	wide := p.Style.Cells() >= 76
-	tb.Row(nil, term.Say("±", term.Dim), term.Say("exponent", term.Dim), term.Say("fraction", term.Dim), term.Say("largest", term.Dim), term.Say("smallest normal", term.Dim), term.Say("epsilon", term.Dim))
+	tb.Row(nil, term.Say("±", term.Dim), term.Say("exponent", term.Dim), term.Say("fraction", term.Dim), term.Say("largest", term.Dim),
+		term.Say("smallest normal", term.Dim), term.Say("epsilon", term.Dim))
 	if !wide {
 		tb.Rows[0][5] = term.Say("normal", term.Dim)
 	}
@@ -185,7 +192,9 @@ func writeBitTable(p *term.Page, f *card.Format) {
 		if x.Name == f.Name {
 			name = term.Say(x.Name, term.Bold)
 		}
-		tb.Row(name, term.Say("█", term.InkSystem), term.Say(run("▓", x.Float.Exponent, 8), term.InkCache), term.Say(run("▒", x.Float.Fraction, 10), term.InkWorking), term.Say(power(x.Float.Largest)), term.Say(power(x.Float.SmallestNormal)), term.Say(power(x.Float.Epsilon)))
+		tb.Row(name, term.Say("█", term.InkSystem), term.Say(run("▓", x.Float.Exponent, 8), term.InkCache),
+			term.Say(run("▒", x.Float.Fraction, 10), term.InkWorking), term.Say(power(x.Float.Largest)),
+			term.Say(power(x.Float.SmallestNormal)), term.Say(power(x.Float.Epsilon)))
 	}
 	p.Blank()
 	p.Add(tb)

@@ -22,8 +22,10 @@ func Devices(rows []card.HardwareRow, nodes []card.Node, filter string, st term.
 func writeDevices(p *term.Page, rows []card.HardwareRow, nodes []card.Node, filter string) {
 	p.Heading(term.Plural(int64(len(rows)), "device", "devices"), matching(filter))
 	p.TerminalOnly("memwall hardware NAME shows one; names as people and nvidia-smi write them will do")
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Right, term.Right, term.Left}, Most: map[int]int{0: 27, 5: max(10, p.Style.Cells()-55)}}
-	tb.Row(term.Say("device", term.Dim), term.Say("GiB", term.Dim), term.Say("GB/s", term.Dim), term.Say("TFLOP/s", term.Dim), term.Say("year", term.Dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Right, term.Right, term.Left},
+		Most: map[int]int{0: 27, 5: max(10, p.Style.Cells()-55)}}
+	tb.Row(term.Say("device", term.Dim), term.Say("GiB", term.Dim), term.Say("GB/s", term.Dim), term.Say("TFLOP/s", term.Dim),
+		term.Say("year", term.Dim), nil)
 	for _, r := range rows {
 		memory := "—"
 		if r.Memory != nil {
@@ -33,7 +35,8 @@ func writeDevices(p *term.Page, rows []card.HardwareRow, nodes []card.Node, filt
 		if r.Year > 0 {
 			year = strconv.Itoa(r.Year)
 		}
-		tb.Row(term.Say(r.ID).LinkTo(&term.Place{Page: "hardware/" + r.ID}), term.Say(memory), term.Say(in(r.Bandwidth, 1e9)), term.Say(in(r.BF16, 1e12)), term.Say(year), term.Say(r.Name, term.Dim))
+		tb.Row(term.Say(r.ID).LinkTo(&term.Place{Page: "hardware/" + r.ID}), term.Say(memory), term.Say(in(r.Bandwidth, 1e9)),
+			term.Say(in(r.BF16, 1e12)), term.Say(year), term.Say(r.Name, term.Dim))
 	}
 	p.Blank()
 	p.Add(tb)
@@ -53,7 +56,8 @@ func writeNodes(p *term.Page, nodes []card.Node) {
 		if strings.EqualFold(name, n.ID) {
 			name = n.Provider
 		}
-		tb.Row(term.Say(n.ID).LinkTo(&term.Place{Page: "hardware/" + n.ID}), term.Say(unit.Count(int64(n.Devices))+" × "+n.Device), term.Say(name, term.Dim))
+		tb.Row(term.Say(n.ID).LinkTo(&term.Place{Page: "hardware/" + n.ID}), term.Say(unit.Count(int64(n.Devices))+" × "+n.Device),
+			term.Say(name, term.Dim))
 	}
 	p.Blank()
 	p.Add(tb)

@@ -17,12 +17,14 @@ func Order(o *card.Order, filter string, st term.Style) string {
 		name = o.Model
 	}
 	p.Heading(name, term.Plural(int64(len(o.Formats)), "format", "formats")+", the least loss first", matching(filter))
-	p.Para(term.Pad(term.Gap), term.Say("change: of perplexity on wikitext-2 from 16 bits, by published rows; memwall formats NAME has their sources. by bits: "+quality.ByBits+", between the neighbours that have one", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("change: of perplexity on wikitext-2 from 16 bits, by published rows; memwall formats NAME has "+
+		"their sources. by bits: "+quality.ByBits+", between the neighbours that have one", term.Dim))
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left}, Remark: true}
 	tb.Row(nil, term.Say("GiB", term.Dim), term.Say("bits", term.Dim), term.Say("change", term.Dim), nil)
 	for i := range o.Formats {
 		f := &o.Formats[i]
-		tb.Row(term.Say(f.Recipe), term.Say(term.GiB(f.Bytes, 2)), term.Say(unit.Fixed(f.Bits, 2)), term.Say(ranked(f)), term.Say(rankedOn(f), term.Dim))
+		tb.Row(term.Say(f.Recipe), term.Say(term.GiB(f.Bytes, 2)), term.Say(unit.Fixed(f.Bits, 2)), term.Say(ranked(f)),
+			term.Say(rankedOn(f), term.Dim))
 	}
 	p.Blank()
 	p.Add(tb)

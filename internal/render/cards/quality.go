@@ -30,7 +30,8 @@ func writeQuality(p *term.Page, head, asked string, rows []card.Quality) {
 	var sources []string
 	for _, q := range drawn {
 		n := cited(&sources, q.Source)
-		tb.Row(term.Say(q.Model), term.Say(change(*q.Percent)), term.Say(q.Metric), term.Say("["+strconv.Itoa(n)+"]", term.Dim), term.Say(made(q, asked), term.Dim))
+		tb.Row(term.Say(q.Model), term.Say(change(*q.Percent)), term.Say(q.Metric), term.Say("["+strconv.Itoa(n)+"]", term.Dim),
+			term.Say(made(q, asked), term.Dim))
 	}
 	p.Blank()
 	p.Add(tb)
@@ -151,7 +152,8 @@ func Methods(list []*card.Method, filter string, st term.Style) string {
 		return p.String()
 	}
 	p.Heading(term.Plural(int64(len(list)), "way to quantise", "ways to quantise"), matching(filter))
-	p.Para(term.Pad(term.Gap), term.Say("bits with scales; data: what making it takes; in: what multiplies where hardware can, else 16 bits; memwall formats --methods NAME shows one", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("bits with scales; data: what making it takes; in: what multiplies where hardware can, else 16 "+
+		"bits; memwall formats --methods NAME shows one", term.Dim))
 	writeMethodTable(p, "weights", list)
 	writeMethodTable(p, "kv", list)
 	return p.String()
@@ -159,10 +161,12 @@ func Methods(list []*card.Method, filter string, st term.Style) string {
 
 func writeMethodTable(p *term.Page, target string, list []*card.Method) {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Left, term.Left}, Remark: true}
-	tb.Row(term.Say(map[string]string{"weights": "weights", "kv": "KV cache"}[target], term.Bold), term.Say("bits", term.Dim), term.Say("data", term.Dim), term.Say("in", term.Dim), term.Say("use it for", term.Dim))
+	tb.Row(term.Say(map[string]string{"weights": "weights", "kv": "KV cache"}[target], term.Bold), term.Say("bits", term.Dim),
+		term.Say("data", term.Dim), term.Say("in", term.Dim), term.Say("use it for", term.Dim))
 	for _, m := range list {
 		if string(m.Target) == target {
-			tb.Row(term.Say(m.ID), term.Say(methodBits(m)), term.Say(string(m.Calibration)), term.Say(arithmetics[m.ComputesIn]), term.Say(m.When, term.Dim))
+			tb.Row(term.Say(m.ID), term.Say(methodBits(m)), term.Say(string(m.Calibration)), term.Say(arithmetics[m.ComputesIn]),
+				term.Say(m.When, term.Dim))
 		}
 	}
 	if len(tb.Rows) > 1 {
@@ -203,7 +207,8 @@ func writeMeasuredOnly(p *term.Page, list []*card.Published, filter string) {
 	}
 	p.Blank()
 	if filter == "" && !p.Style.Endless {
-		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(len(list)), "more name has", "more names have")+" published quality alone: memwall formats WORD finds them (aqlm, hqq, exl2, kv-turbo).", term.Dim))
+		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(len(list)), "more name has", "more names have")+
+			" published quality alone: memwall formats WORD finds them (aqlm, hqq, exl2, kv-turbo).", term.Dim))
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Right}}

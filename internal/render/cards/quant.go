@@ -17,7 +17,8 @@ func Quant(r *quant.Report, st term.Style) string {
 		writeQuantCache(p, r)
 		return p.String()
 	}
-	p.Heading(r.Model, fmt.Sprintf("%s of %s, %v", term.Plural(int64(r.Matrices), "matrix", "matrices"), term.Plural(int64(r.Tensors), "tensor", "tensors"), r.Bytes))
+	p.Heading(r.Model, fmt.Sprintf("%s of %s, %v", term.Plural(int64(r.Matrices), "matrix", "matrices"),
+		term.Plural(int64(r.Tensors), "tensor", "tensors"), r.Bytes))
 	if r.Stopped {
 		p.Para(term.Pad(term.Gap), term.Say("stopped: only what was measured until then", term.Bold))
 	}
@@ -29,7 +30,8 @@ func Quant(r *quant.Report, st term.Style) string {
 	writeQuantKept(p, r)
 	if r.Written != "" {
 		p.Blank()
-		p.Para(nil, term.Join(term.Say("written", term.Bold), term.Say("   "+r.Written+", "+unit.Bytes(r.WrittenBytes).String()+", read back")))
+		p.Para(nil, term.Join(term.Say("written", term.Bold),
+			term.Say("   "+r.Written+", "+unit.Bytes(r.WrittenBytes).String()+", read back")))
 	}
 	return p.String()
 }
@@ -42,7 +44,8 @@ func writeQuantFormats(p *term.Page, r *quant.Report) {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right}}
-	head := []term.Text{term.Say("format", term.Bold), term.Say("bits", term.Dim), term.Say("all tensors", term.Dim), term.Say("smaller", term.Dim), term.Say("error", term.Dim), term.Say("dB", term.Dim), term.Say("matrices", term.Dim)}
+	head := []term.Text{term.Say("format", term.Bold), term.Say("bits", term.Dim), term.Say("all tensors", term.Dim),
+		term.Say("smaller", term.Dim), term.Say("error", term.Dim), term.Say("dB", term.Dim), term.Say("matrices", term.Dim)}
 	if r.Weighed > 0 {
 		head[4] = term.Say("weighted", term.Dim)
 	}
@@ -53,7 +56,9 @@ func writeQuantFormats(p *term.Page, r *quant.Report) {
 		if r.Weighed > 0 {
 			e = f.Weighted
 		}
-		tb.Row(term.Say(f.Format), term.Say(fmt.Sprintf("%.2f", f.Bits)), term.Say(f.Bytes.String()), term.Say(fmt.Sprintf("%.2f×", f.Smaller)), term.Say(ErrorShare(e)), term.Say(decibels(f.SQNR)), term.Say(unit.Count(int64(f.Matrices))))
+		tb.Row(term.Say(f.Format), term.Say(fmt.Sprintf("%.2f", f.Bits)), term.Say(f.Bytes.String()),
+			term.Say(fmt.Sprintf("%.2f×", f.Smaller)), term.Say(ErrorShare(e)), term.Say(decibels(f.SQNR)),
+			term.Say(unit.Count(int64(f.Matrices))))
 	}
 	p.Add(tb)
 	p.Blank()
@@ -73,10 +78,13 @@ func writeQuantMethod(p *term.Page, r *quant.Report) {
 	case quant.GPTQ:
 		p.Para(term.Pad(term.Gap), term.Say("Codes are GPTQ's where inputs are known: each column makes up for those before.", term.Dim))
 	case quant.AWQ:
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("AWQ: columns are multiplied, and what makes their inputs divided, in %s.", term.Plural(int64(r.Gained), "place", "places")), term.Dim))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("AWQ: columns are multiplied, and what makes their inputs divided, in %s.",
+				term.Plural(int64(r.Gained), "place", "places")), term.Dim))
 	}
 	for _, u := range r.Unfolded {
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("not %s, in %s: %s", u.Role, term.Plural(int64(u.Layers), "layer", "layers"), u.Why), term.Dim))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("not %s, in %s: %s", u.Role, term.Plural(int64(u.Layers), "layer", "layers"), u.Why), term.Dim))
 	}
 }
 
@@ -146,10 +154,12 @@ func writeQuantEach(p *term.Page, r *quant.Report) {
 	}
 	p.Blank()
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Right}, Most: map[int]int{0: 40}}
-	tb.Row(term.Say("tensor", term.Bold), term.Say("rms", term.Dim), term.Say("largest", term.Dim), term.Say("kurtosis", term.Dim), term.Say("over 6 rms", term.Dim))
+	tb.Row(term.Say("tensor", term.Bold), term.Say("rms", term.Dim), term.Say("largest", term.Dim), term.Say("kurtosis", term.Dim),
+		term.Say("over 6 rms", term.Dim))
 	for i := range r.Each {
 		x := &r.Each[i]
-		tb.Row(term.Say(x.Tensor), term.Say(unit.Significant(x.RMS, 3)), term.Say(unit.Significant(float64(x.AbsMax), 3)), term.Say(unit.Significant(x.Kurtosis, 3)), term.Say(unit.Count(x.Beyond6)))
+		tb.Row(term.Say(x.Tensor), term.Say(unit.Significant(x.RMS, 3)), term.Say(unit.Significant(float64(x.AbsMax), 3)),
+			term.Say(unit.Significant(x.Kurtosis, 3)), term.Say(unit.Count(x.Beyond6)))
 	}
 	p.Add(tb)
 }
@@ -160,7 +170,8 @@ func writeQuantMix(p *term.Page, r *quant.Report) {
 		return
 	}
 	p.Blank()
-	p.Para(nil, term.Join(term.Say("mixture for "+m.Budget.String(), term.Bold), term.Say(fmt.Sprintf("   takes %v, error %s (%s dB)", m.Bytes, ErrorShare(m.Weighted), decibels(m.SQNR)))))
+	p.Para(nil, term.Join(term.Say("mixture for "+m.Budget.String(), term.Bold),
+		term.Say(fmt.Sprintf("   takes %v, error %s (%s dB)", m.Bytes, ErrorShare(m.Weighted), decibels(m.SQNR)))))
 	if m.Uniform != "" {
 		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s for all: error %s", m.Uniform, ErrorShare(m.UniformRMS))))
 	}
@@ -169,7 +180,8 @@ func writeQuantMix(p *term.Page, r *quant.Report) {
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Right}}
 	for _, s := range m.Shares {
-		tb.Row(term.Say(cmp.Or(s.Format, "as stored")), term.Say(term.Plural(int64(s.Tensors), "tensor", "tensors")), term.Say(s.Bytes.String()))
+		tb.Row(term.Say(cmp.Or(s.Format, "as stored")), term.Say(term.Plural(int64(s.Tensors), "tensor", "tensors")),
+			term.Say(s.Bytes.String()))
 	}
 	p.Add(tb)
 	if len(m.Types) > 0 {

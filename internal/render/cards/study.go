@@ -91,7 +91,8 @@ func writeExplains(p *term.Page, s *card.Study) {
 	tb.Row(row...)
 	p.Add(tb)
 	if uneven {
-		p.Para(term.Pad(term.Gap), term.Say("levels have unlike numbers of answers, so that shares of factors that go together run into each other", term.Dim))
+		p.Para(term.Pad(term.Gap), term.Say("levels have unlike numbers of answers, so that shares of factors that go together run into "+
+			"each other", term.Dim))
 	}
 }
 
@@ -109,7 +110,8 @@ func hundredths(x float64) string { return strconv.Itoa(int(100*x+0.5)) + " %" }
 // writeDesigns of each case as a table: the levels that differ, and each measure with its spread over the seeds.
 func writeDesigns(p *term.Page, s *card.Study, o StudyOptions) {
 	p.Blank()
-	front := fmt.Sprintf("  * is on the front: it %s, and none other is as good in all and better in one; with p5 and p95 over the seeds", does[s.Criterion].one)
+	front := fmt.Sprintf("  * is on the front: it %s, and none other is as good in all and better in one; with p5 and p95 over the seeds",
+		does[s.Criterion].one)
 	p.Para(nil, term.Join(term.Say("designs", term.Bold), term.Say(front, term.Dim)))
 	chosen := parted(s)
 	hidden := 0

@@ -12,7 +12,8 @@ import (
 
 // does is what designs are to do, in words: one does, several do, and one does not with all seeds.
 var does = map[string]struct{ one, many, not string }{
-	card.KeepsGoal: {"meets the goal", "meet the goal", "misses the goal with some seed"}, card.HoldsLoad: {"holds the load", "hold the load", "does not hold the load with some seed"},
+	card.KeepsGoal:  {"meets the goal", "meet the goal", "misses the goal with some seed"},
+	card.HoldsLoad:  {"holds the load", "hold the load", "does not hold the load with some seed"},
 	card.ServesLoad: {"serves the load", "serve the load", "does not serve the load"}, card.Fitting: {"fits", "fit", "does not fit"},
 }
 
@@ -60,7 +61,8 @@ func writeStudyTitle(p *term.Page, s *card.Study) {
 	if a.figures != "" {
 		p.Para(term.Pad(term.Gap), term.Say(a.figures))
 	}
-	asked := fmt.Sprintf("%s: %s of %s questions answered, %s", cmp.Or(s.Name, s.ID), unit.Count(s.Answered), unit.Count(s.Points), term.Plural(int64(len(s.Designs)), "design", "designs"))
+	asked := fmt.Sprintf("%s: %s of %s questions answered, %s", cmp.Or(s.Name, s.ID), unit.Count(s.Answered), unit.Count(s.Points),
+		term.Plural(int64(len(s.Designs)), "design", "designs"))
 	p.Para(term.Pad(term.Gap), term.Say(asked, term.Dim))
 }
 
@@ -176,7 +178,8 @@ const fewCases = 12
 func writeBests(p *term.Page, s *card.Study, all bool) {
 	p.Blank()
 	p.Para(nil, term.Say("the best of each case", term.Bold))
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left}, Most: map[int]int{0: max(12, p.Style.Cells()/3), 2: max(12, 2*p.Style.Cells()/5)}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left},
+		Most: map[int]int{0: max(12, p.Style.Cells()/3), 2: max(12, 2*p.Style.Cells()/5)}}
 	head := []term.Text{nil, nil, nil}
 	for i := range s.Measures {
 		tb.Sides = append(tb.Sides, term.Right)

@@ -10,20 +10,23 @@ import (
 
 // levelWords are the levels of memory as people call them.
 var levelWords = map[string]string{
-	"register": "registers", "smem": "shared memory", "l1": "L1", "l2": "L2, L3", "device": "device memory", "c2c": "processor's memory", "link": "link", "pcie": "PCIe", "host": "host memory", "nvme": "NVMe",
+	"register": "registers", "smem": "shared memory", "l1": "L1", "l2": "L2, L3", "device": "device memory", "c2c": "processor's memory",
+	"link": "link", "pcie": "PCIe", "host": "host memory", "nvme": "NVMe",
 	"cxl": "CXL, pooled",
 }
 
 // beyondWords say what lies behind a host.
 var beyondWords = map[string]string{
-	"cxl-memory-expansion-module-early": "an early expansion module", "pcie-pooled-memory-gigaio-fabrex": "pooled over PCIe (GigaIO FabreX)", "samsung-pm9a3-pcie-4.0": "Samsung PM9A3, PCIe 4",
+	"cxl-memory-expansion-module-early": "an early expansion module",
+	"pcie-pooled-memory-gigaio-fabrex":  "pooled over PCIe (GigaIO FabreX)", "samsung-pm9a3-pcie-4.0": "Samsung PM9A3, PCIe 4",
 }
 
 // Tiers draws the levels of memory that a device sees, nearest first.
 func Tiers(t *card.Tiers, st term.Style) string {
 	p := term.NewPage(st)
 	p.Heading(t.Name, "levels of memory")
-	p.Para(term.Pad(term.Gap), term.Say("nearest first: each step away is larger and slower; what every token reads must lie near", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("nearest first: each step away is larger and slower; what every token reads must lie near",
+		term.Dim))
 	p.Blank()
 	writeTiers(p, t.Tiers)
 	if len(t.Beyond) > 0 {
@@ -32,7 +35,8 @@ func Tiers(t *card.Tiers, st term.Style) string {
 		writeTiers(p, t.Beyond)
 	}
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say("Registers, shared memory and L1 are per multiprocessor, rates are of the whole device. — is a figure without a source.", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("Registers, shared memory and L1 are per multiprocessor, rates are of the whole device. — is a "+
+		"figure without a source.", term.Dim))
 	for _, n := range t.Notes {
 		p.Labelled("read as", n)
 	}
@@ -49,7 +53,8 @@ func writeTiers(p *term.Page, list []card.Tier) {
 		if t.Of != "" {
 			what = beyondWords[t.Of]
 		}
-		tb.Row(term.Say(levelWords[t.Level]), term.Say(render.Figure(t.Size)), term.Say(latency(t)), term.Say(render.Figure(t.Bandwidth)), term.Say(what, term.Dim))
+		tb.Row(term.Say(levelWords[t.Level]), term.Say(render.Figure(t.Size)), term.Say(latency(t)), term.Say(render.Figure(t.Bandwidth)),
+			term.Say(what, term.Dim))
 	}
 	p.Add(tb)
 }

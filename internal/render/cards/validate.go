@@ -22,7 +22,8 @@ func Validate(r *validation.Report, show Show, st term.Style) string {
 		fmt.Sprintf("%s refused (%s)", unit.Count(int64(r.Refused)), validation.Percent(float64(r.Refused)/float64(total))))
 	if w := worstScore(r); w != nil {
 		c := &w.Worst[0]
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("worst: %s, %s off in %s", w.Measure.Name, w.Measure.Figure(abs(c.Error)), c.Question())))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("worst: %s, %s off in %s", w.Measure.Name, w.Measure.Figure(abs(c.Error)), c.Question())))
 	}
 	p.Blank()
 	writeScores(p, r.Scores)
@@ -41,7 +42,8 @@ func Validate(r *validation.Report, show Show, st term.Style) string {
 		writeReasons(p, r.Reasons)
 	}
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say("cover: figures inside our 90 % band, or equal to the last printed digit where no band is due. Rows that constants were fitted to are left out. More: --worst, --refused, --by source|hardware|model|engine|set", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("cover: figures inside our 90 % band, or equal to the last printed digit where no band is due. "+
+		"Rows that constants were fitted to are left out. More: --worst, --refused, --by source|hardware|model|engine|set", term.Dim))
 	return p.String()
 }
 
@@ -52,8 +54,12 @@ func writeCalls(p *term.Page, kinds []validation.Calls) {
 	}
 	all := validation.AllCalls(kinds)
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("verdicts: %s right of %s plans that somebody reports: %s of %s that ran, %s of %s that found no room; %s are tight, which is right either way",
-		validation.Percent(all.RightShare()), unit.Count(int64(all.Used())), unit.Count(int64(all.RanRight)), unit.Count(int64(all.Ran)), unit.Count(int64(all.FailedRight)), unit.Count(int64(all.Failed)), unit.Count(int64(all.Tight)))))
+	p.Para(term.Pad(term.Gap),
+		term.Say(fmt.Sprintf("verdicts: %s right of %s plans that somebody reports: %s of %s that ran, %s of %s that found no room; %s "+
+			"are tight, which is right either way",
+			validation.Percent(all.RightShare()), unit.Count(int64(all.Used())), unit.Count(int64(all.RanRight)),
+			unit.Count(int64(all.Ran)),
+			unit.Count(int64(all.FailedRight)), unit.Count(int64(all.Failed)), unit.Count(int64(all.Tight)))))
 }
 
 // writeDiagnoses are messages of failures, and logs without any.
@@ -63,8 +69,10 @@ func writeDiagnoses(p *term.Page, d *validation.Diagnoses) {
 	}
 	n := func(x int) string { return unit.Count(int64(x)) }
 	p.Blank()
-	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("diagnoses: %s right of %s messages of failures: kind %s, program %s, all figures %s; %s false alarms in %s ordinary logs",
-		validation.Percent(d.Right()), n(d.Messages), n(d.Kind), n(d.Engine), n(d.Figures), n(d.Alarms), n(d.Ordinary))))
+	p.Para(term.Pad(term.Gap),
+		term.Say(fmt.Sprintf("diagnoses: %s right of %s messages of failures: kind %s, program %s, all figures %s; %s false alarms in %s "+
+			"ordinary logs",
+			validation.Percent(d.Right()), n(d.Messages), n(d.Kind), n(d.Engine), n(d.Figures), n(d.Alarms), n(d.Ordinary))))
 }
 
 // writePeers beside us, over the same rows.
@@ -72,8 +80,11 @@ func writePeers(p *term.Page, all []validation.Beside) {
 	for i := range all {
 		b := &all[i]
 		p.Blank()
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("peers: total on devices, %s rows: memwall median %s, p90 %s; %s (%s) median %s, p90 %s", unit.Count(int64(b.Rows)),
-			validation.Percent(b.Ours.Median), validation.Percent(b.Ours.P90), b.Peer.Name, b.Peer.Version, validation.Percent(b.Theirs.Median), validation.Percent(b.Theirs.P90))))
+		p.Para(term.Pad(term.Gap),
+			term.Say(fmt.Sprintf("peers: total on devices, %s rows: memwall median %s, p90 %s; %s (%s) median %s, p90 %s",
+				unit.Count(int64(b.Rows)),
+				validation.Percent(b.Ours.Median), validation.Percent(b.Ours.P90), b.Peer.Name, b.Peer.Version,
+				validation.Percent(b.Theirs.Median), validation.Percent(b.Theirs.P90))))
 	}
 }
 
@@ -105,8 +116,10 @@ func writeScores(p *term.Page, scores []validation.Score) {
 }
 
 func scoreTable() *term.Table {
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right, term.Left}, Most: map[int]int{0: 26}}
-	tb.Row(term.Say("errors in %", term.Dim), term.Say("figures", term.Dim), term.Say("median", term.Dim), term.Say("p90", term.Dim), term.Say("target", term.Dim), term.Say("cover", term.Dim), term.Say("width", term.Dim), term.Say(""))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right,
+		term.Left}, Most: map[int]int{0: 26}}
+	tb.Row(term.Say("errors in %", term.Dim), term.Say("figures", term.Dim), term.Say("median", term.Dim), term.Say("p90", term.Dim),
+		term.Say("target", term.Dim), term.Say("cover", term.Dim), term.Say("width", term.Dim), term.Say(""))
 	return tb
 }
 
@@ -126,7 +139,8 @@ func writeScore(tb *term.Table, s *validation.Score, name string) {
 	if !s.Met() {
 		mark = term.Say("✗", term.InkBad)
 	}
-	tb.Row(term.Say(name), term.Say(unit.Count(int64(s.Used))), term.Say(f(s.Median)), term.Say(f(s.P90)), term.Say(target), term.Say(cover), term.Say(width), mark)
+	tb.Row(term.Say(name), term.Say(unit.Count(int64(s.Used))), term.Say(f(s.Median)), term.Say(f(s.P90)), term.Say(target),
+		term.Say(cover), term.Say(width), mark)
 }
 
 func writeGroups(p *term.Page, scores []validation.Score, by string) {
@@ -155,7 +169,9 @@ func writeWorst(p *term.Page, scores []validation.Score) {
 		p.Line(term.Pad(term.Gap), term.Say(s.Measure.Name, term.Bold), term.Say("  "+s.Measure.About, term.Dim))
 		for j := 0; j < len(s.Worst) && j < worstRows && s.Worst[j].Error != 0; j++ {
 			c := &s.Worst[j]
-			p.Para(term.Pad(2*term.Gap), term.Join(term.Say(fmt.Sprintf("%s off: %s measured, ours %s", s.Measure.Figure(abs(c.Error)), c.Measured.Text, c.OursText())), term.Say("  "+c.Question()+"  "+c.Row.Name(), term.Dim)))
+			p.Para(term.Pad(2*term.Gap),
+				term.Join(term.Say(fmt.Sprintf("%s off: %s measured, ours %s", s.Measure.Figure(abs(c.Error)), c.Measured.Text,
+					c.OursText())), term.Say("  "+c.Question()+"  "+c.Row.Name(), term.Dim)))
 		}
 	}
 }

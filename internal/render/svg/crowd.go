@@ -55,7 +55,8 @@ func users(a *memwall.Answer) float64 { return float64(a.Plan.Sequences) }
 // title is the finding: what the largest crowd gets, and what one user alone.
 func (c *crowd) title() string {
 	first, last := c.all[0], c.all[len(c.all)-1]
-	return fmt.Sprintf("%s at once get %s tok/s each, %s", term.Users(int64(last.Plan.Sequences)), term.Significant(*last.Speed.Decode, 2), alone(first))
+	return fmt.Sprintf("%s at once get %s tok/s each, %s", term.Users(int64(last.Plan.Sequences)), term.Significant(*last.Speed.Decode, 2),
+		alone(first))
 }
 
 func alone(a *memwall.Answer) string {
@@ -110,7 +111,8 @@ func (c *crowd) describe() string {
 	var out []string
 	for _, a := range c.all {
 		v := a.Speed
-		out = append(out, fmt.Sprintf("%s: %s ms a token, %s tokens/s together", term.Users(int64(a.Plan.Sequences)), figures(banding(v.TPOT, v.TPOTLow, v.TPOTHigh), term.Tick), figures(banding(v.Total, v.TotalLow, v.TotalHigh), term.Tick)))
+		out = append(out, fmt.Sprintf("%s: %s ms a token, %s tokens/s together", term.Users(int64(a.Plan.Sequences)),
+			figures(banding(v.TPOT, v.TPOTLow, v.TPOTHigh), term.Tick), figures(banding(v.Total, v.TotalLow, v.TotalHigh), term.Tick)))
 	}
 	return strings.Join(out, ". ")
 }

@@ -149,11 +149,13 @@ func (f *front) title() string {
 	case len(f.spots) == 0:
 		return "No plan was played: " + render.ModelName(f.a.Model)
 	case f.steps:
-		return fmt.Sprintf("The best of %s trains %s at %s tokens/s a device", term.Plural(n, "plan", "plans"), render.ModelName(f.a.Model), unit.Rate(paceOf(&f.a.Candidates[0])))
+		return fmt.Sprintf("The best of %s trains %s at %s tokens/s a device", term.Plural(n, "plan", "plans"), render.ModelName(f.a.Model),
+			unit.Rate(paceOf(&f.a.Candidates[0])))
 	case n <= 1:
 		return fmt.Sprintf("%s: the only plan found that holds %s", fleetDrawn(&f.a.Candidates[0]), askers(f.a))
 	}
-	rank := map[string]string{"latency": "the quickest", "devices": "the fewest devices", "quality_loss": "the least loss of quality"}[goalDrawn(f.a).Minimize]
+	rank := map[string]string{"latency": "the quickest", "devices": "the fewest devices",
+		"quality_loss": "the least loss of quality"}[goalDrawn(f.a).Minimize]
 	return fmt.Sprintf("%s: %s of %d plans that hold %s", fleetDrawn(&f.a.Candidates[0]), cmp.Or(rank, "the cheapest"), n, askers(f.a))
 }
 
@@ -205,7 +207,8 @@ func (f *front) subtitle() []string {
 	if len(f.spots) == 0 {
 		return append(out, "plans for a goal are played: bounds of the times, and who asks")
 	}
-	return append(out, "filled: no other is as good in money, devices, times, quality and sureness at once; × misses the goal; whiskers: bands of the named")
+	return append(out, "filled: no other is as good in money, devices, times, quality and sureness at once; × misses the goal; whiskers: "+
+		"bands of the named")
 }
 
 // boundsDrawn are the goal's.

@@ -194,11 +194,13 @@ func (v *curves) lines(c *chart, of func(*memwall.CurvePoint) *memwall.Percentil
 			continue
 		}
 		p99 := func(j int) (x, y float64) { return v.load(points[j]), of(points[j]).P99 }
-		c.path(fmt.Sprintf("thin s%d", i), c.points(len(points), func(j int) (x, y float64) { return v.load(points[j]), of(points[j]).P50 }))
+		c.path(fmt.Sprintf("thin s%d", i), c.points(len(points),
+			func(j int) (x, y float64) { return v.load(points[j]), of(points[j]).P50 }))
 		c.path(fmt.Sprintf("thick s%d", i), c.points(len(points), p99))
 		v.ring(c, i, f.Fleet, len(points), p99)
 		x, y := p99(len(points) - 1)
-		all = append(all, callout{x: c.px(x), y: c.py(y), class: fmt.Sprintf("t d%d", i), name: c.broken(fleetDrawn(f), c.flags(), StrongLetter, 1), lines: v.names(c.svgPage, f)})
+		all = append(all, callout{x: c.px(x), y: c.py(y), class: fmt.Sprintf("t d%d", i),
+			name: c.broken(fleetDrawn(f), c.flags(), StrongLetter, 1), lines: v.names(c.svgPage, f)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	c.callouts(all)
@@ -217,7 +219,8 @@ func (v *curves) ring(c *chart, i int, f *memwall.Fleet, n int, at func(int) (x,
 			continue
 		}
 		share := (most - x0) / (x1 - x0)
-		fmt.Fprintf(&c.b, "<circle class=\"s%d\" fill=\"none\" stroke-width=\"2\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>\n", i, c.px(most), c.py(y0)+share*(c.py(y1)-c.py(y0)))
+		fmt.Fprintf(&c.b, "<circle class=\"s%d\" fill=\"none\" stroke-width=\"2\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/>\n", i, c.px(most),
+			c.py(y0)+share*(c.py(y1)-c.py(y0)))
 		return
 	}
 }

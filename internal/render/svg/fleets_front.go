@@ -59,7 +59,8 @@ func (f *front) draw(s *svgPage) {
 	f.dots(c)
 	var all []callout
 	for _, p := range shown {
-		all = append(all, callout{x: f.px(c, p), y: c.py(p.y.mid), class: "t", name: s.broken(f.name(p), s.flags(), StrongLetter, 3), lines: f.lines(s, p)})
+		all = append(all, callout{x: f.px(c, p), y: c.py(p.y.mid), class: "t", name: s.broken(f.name(p), s.flags(), StrongLetter, 3),
+			lines: f.lines(s, p)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	f.apart(c)

@@ -123,7 +123,8 @@ type drawing struct {
 func (d *drawing) file() []byte {
 	css := d.style.all()
 	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="t d">`+"\n"+
-		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>"+hatching+"</defs>\n%s</svg>\n",
+		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>"+hatching+
+		"</defs>\n%s</svg>\n",
 		svgWidth, d.y, svgWidth, escape(d.title), escape(d.words), css.light, css.dark, d.b.String())
 }
 
@@ -136,7 +137,8 @@ func (d *drawing) part(name string) string {
 // PartStyles are the rules of all pictures that are parts of a page, which says which theme it has.
 func PartStyles() string {
 	all := styles{chartStyle.light + plotStyle.light + roofStyle + scheduleStyle, chartStyle.dark + plotStyle.dark}.all()
-	return "svg.mw{" + all.light + "}\n:root[data-theme=dark] svg.mw{" + all.dark + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]) svg.mw{" + all.dark + "}}\n"
+	return "svg.mw{" + all.light + "}\n:root[data-theme=dark] svg.mw{" + all.dark +
+		"}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]) svg.mw{" + all.dark + "}}\n"
 }
 
 // hatching is the pattern of what lies over a limit.
@@ -198,7 +200,8 @@ func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 // bar draws parts, what lies over the limit, and the limit.
 func (s *svgPage) bar(d *memwall.Device, v *view) []placed {
 	if whole := max(d.Capacity, d.Usable); whole > 0 {
-		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", v.left, s.y, v.at(whole)-v.left, v.high)
+		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", v.left, s.y, v.at(whole)-v.left,
+			v.high)
 	}
 	labels := s.parts(d, v)
 	s.overLimit(d, v)
@@ -250,7 +253,8 @@ func (s *svgPage) parts(d *memwall.Device, v *view) (labels []placed) {
 		x, w := v.at(from), v.at(from+it.Bytes)-v.at(from)
 		tint := tints[min(members[f], len(tints)-1)]
 		members[f]++
-		fmt.Fprintf(&s.b, "<rect class=\"f%d\" data-item=\"%s\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", f, escape(it.ID), tint, x, s.y, max(1, w-1), v.high)
+		fmt.Fprintf(&s.b, "<rect class=\"f%d\" data-item=\"%s\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
+			f, escape(it.ID), tint, x, s.y, max(1, w-1), v.high)
 		name, _, _ := strings.Cut(it.Name, ": ")
 		labels = append(labels, placed{name + " " + term.GiB(it.Bytes, render.ItemBand(&it).Decimals()), x + w/2})
 		from += it.Bytes

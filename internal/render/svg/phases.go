@@ -28,7 +28,8 @@ func phasesPicture(a *memwall.Answer) *picture {
 	if rest != "" {
 		under = append(under, rest)
 	}
-	return &picture{term.Capital(title), under, "memory of one device over a step: " + describePhases(a), styles{}, func(s *svgPage) { s.phases(a) }}
+	return &picture{term.Capital(title), under, "memory of one device over a step: " + describePhases(a), styles{},
+		func(s *svgPage) { s.phases(a) }}
 }
 
 // phases draws a bar for each.

@@ -59,9 +59,11 @@ func (p plot) magnitudes(s *quant.Spread) {
 	}
 	for i := 0; i < len(s.Magnitudes); i += 8 {
 		at := quant.SpreadFrom * math.Exp2(float64(i)/quant.SpreadPerOctave)
-		p.anchored("middle", float64(p.x+plotLeft)+float64(i)/float64(len(s.Magnitudes)-1)*plotWidth, p.bottom()+svgLine, term.Significant(at, 2))
+		p.anchored("middle", float64(p.x+plotLeft)+float64(i)/float64(len(s.Magnitudes)-1)*plotWidth, p.bottom()+svgLine,
+			term.Significant(at, 2))
 	}
-	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">weights</tspan><tspan class=\"wf\" dx=\"14\">normal numbers</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
+	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">weights</tspan><tspan class=\"wf\" dx=\"14\">normal "+
+		"numbers</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
 }
 
 // tradeOff draws the formats, and the mixtures where there are some.
@@ -75,7 +77,8 @@ func (p plot) tradeOff(r *quant.Report) {
 	for i := range r.Formats {
 		f := &r.Formats[i]
 		at := strings.Split(p.line(1, func(int) (float64, float64) { return 1 / f.Smaller, y(f.Weighted) }), ",")
-		fmt.Fprintf(&p.b, "<circle class=\"rf\" cx=%q cy=%q r=\"3\"><title>%s %s, %s</title></circle>\n", at[0], at[1], escape(f.Format), f.Bytes, escape(cards.ErrorShare(f.Weighted)))
+		fmt.Fprintf(&p.b, "<circle class=\"rf\" cx=%q cy=%q r=\"3\"><title>%s %s, %s</title></circle>\n", at[0], at[1], escape(f.Format),
+			f.Bytes, escape(cards.ErrorShare(f.Weighted)))
 	}
 	p.anchored("start", float64(p.x+plotLeft), p.bottom()+svgLine, "0")
 	p.anchored("end", float64(p.x+plotLeft+plotWidth), p.bottom()+svgLine, r.Bytes.String())
@@ -90,7 +93,8 @@ func (s *svgPage) outliers(x *quant.Spread) {
 	s.y += svgLine
 	for _, o := range x.Outliers {
 		s.y += svgLine
-		s.text(svgMargin, s.y, "m", fmt.Sprintf("%s: %s of its elements, the largest %s, kurtosis %s", o.Tensor, term.Percent(o.Share), term.Significant(o.Largest, 3), term.Significant(o.Kurtosis, 3)))
+		s.text(svgMargin, s.y, "m", fmt.Sprintf("%s: %s of its elements, the largest %s, kurtosis %s", o.Tensor, term.Percent(o.Share),
+			term.Significant(o.Largest, 3), term.Significant(o.Kurtosis, 3)))
 	}
 	s.y += svgLine
 }

@@ -36,7 +36,8 @@ func RooflineChart(r *memwall.Roofline, name string) Chart {
 
 func rooflinePicture(r *memwall.Roofline) *picture {
 	style := styles{chartStyle.light + roofStyle, chartStyle.dark}
-	return &picture{RooflineTitle(r), []string{"the line is what the datasheet allows; points are predicted, with their bands"}, describeRoofline(r), style, func(s *svgPage) { s.roofline(r) }}
+	return &picture{RooflineTitle(r), []string{"the line is what the datasheet allows; points are predicted, with their bands"},
+		describeRoofline(r), style, func(s *svgPage) { s.roofline(r) }}
 }
 
 func (s *svgPage) roofline(r *memwall.Roofline) {
@@ -51,7 +52,8 @@ func (s *svgPage) roofline(r *memwall.Roofline) {
 	c.y = logScale(min(least/2e12, c.x.low*r.Bandwidth/1e12), 1.5*r.Peak/1e12) // the roof begins within it
 	c.frame("operations for each byte read", "TFLOP/s of one "+r.Device)
 	ridgeY := r.Peak / 1e12
-	c.path("lim roof", fmt.Sprintf("M%.1f %.1fL%.1f %.1fH%d", c.px(c.x.low), c.py(c.x.low*r.Bandwidth/1e12), c.px(r.Ridge), c.py(ridgeY), c.right()))
+	c.path("lim roof", fmt.Sprintf("M%.1f %.1fL%.1f %.1fH%d", c.px(c.x.low), c.py(c.x.low*r.Bandwidth/1e12), c.px(r.Ridge), c.py(ridgeY),
+		c.right()))
 	c.anchored("m", "end", float64(c.right()), int(c.py(ridgeY))-7, term.Tick(r.Peak/1e12)+" TFLOP/s "+r.Arithmetic)
 	middle := math.Sqrt(c.x.low * r.Ridge)
 	c.anchored("m", "start", c.px(middle)+10, int(c.py(middle*r.Bandwidth/1e12))+8, term.Tick(r.Bandwidth/1e12)+" TB/s")
@@ -81,7 +83,8 @@ func roofName(p *memwall.RoofPoint) string {
 }
 
 func describeRoofline(r *memwall.Roofline) string {
-	out := fmt.Sprintf("%s: %s TFLOP/s in %s, %s TB/s, ridge at %s operations per byte", r.Device, term.Tick(r.Peak/1e12), r.Arithmetic, term.Tick(r.Bandwidth/1e12), term.Tick(r.Ridge))
+	out := fmt.Sprintf("%s: %s TFLOP/s in %s, %s TB/s, ridge at %s operations per byte", r.Device, term.Tick(r.Peak/1e12), r.Arithmetic,
+		term.Tick(r.Bandwidth/1e12), term.Tick(r.Ridge))
 	for i := range r.Points {
 		p := &r.Points[i]
 		out += fmt.Sprintf(". %s: %s operations per byte, %s TFLOP/s", roofName(p), term.Tick(p.Intensity), term.Tick(p.Rate/1e12))

@@ -69,7 +69,8 @@ func schedulePicture(a *memwall.Answer) *picture {
 	if p == nil {
 		return nil
 	}
-	return &picture{p.title(), p.under(), p.title() + ". " + p.describe(), styles{chartStyle.light + scheduleStyle, chartStyle.dark}, p.draw}
+	return &picture{p.title(), p.under(), p.title() + ". " + p.describe(), styles{chartStyle.light + scheduleStyle, chartStyle.dark},
+		p.draw}
 }
 
 // scheduleStyle is of fields; their numbers stand on them.
@@ -80,7 +81,8 @@ func (p *pipeline) title() string {
 }
 
 func (p *pipeline) under() []string {
-	words := fmt.Sprintf("%s, %s, %s", p.name, term.Plural(p.stages, "stage", "stages"), term.Plural(p.micro, "micro-batch", "micro-batches"))
+	words := fmt.Sprintf("%s, %s, %s", p.name, term.Plural(p.stages, "stage", "stages"),
+		term.Plural(p.micro, "micro-batch", "micro-batches"))
 	if p.chunks > 1 {
 		words += fmt.Sprintf(", %s a stage", term.Plural(p.chunks, "chunk", "chunks"))
 	}
@@ -117,7 +119,8 @@ func (p *pipeline) describe() string {
 
 // draw rows of fields, one for each stage: what lies bare is waiting.
 func (p *pipeline) draw(s *svgPage) {
-	c := &chart{svgPage: s, left: scheduleLeft, top: s.y + 12, width: s.width - scheduleLeft - svgMargin, height: int(p.stages) * scheduleRow}
+	c := &chart{svgPage: s, left: scheduleLeft, top: s.y + 12, width: s.width - scheduleLeft - svgMargin,
+		height: int(p.stages) * scheduleRow}
 	c.x = scale{high: float64(p.span)}
 	for i := range p.stages {
 		y := c.top + int(i)*scheduleRow
@@ -136,7 +139,8 @@ func (p *pipeline) draw(s *svgPage) {
 func (c *chart) pass(s *train.Slot) {
 	x, y := c.px(float64(s.From)), c.top+int(s.Stage)*scheduleRow
 	wide := c.px(float64(s.To)) - x
-	fmt.Fprintf(&c.b, "<rect class=\"pass d%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", s.Pass, tints[min(int(s.Chunk), len(tints)-1)]*0.6, x, y, max(0.5, wide-0.7), scheduleRow-4)
+	fmt.Fprintf(&c.b, "<rect class=\"pass d%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", s.Pass,
+		tints[min(int(s.Chunk), len(tints)-1)]*0.6, x, y, max(0.5, wide-0.7), scheduleRow-4)
 	if wide >= numbered {
 		c.anchored("num", "middle", x+wide/2, y+15, strconv.FormatInt(s.Micro, 10))
 	}

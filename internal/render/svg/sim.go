@@ -61,7 +61,8 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
 	longest, batch, kv := render.Peak(t.Waiting), render.Peak(t.Running), render.Peak(t.KV)
 	at(0).overTime(fmt.Sprintf("Queue: up to %s wait", term.Significant(longest, 3)), t.Waiting, round(longest), t.IntervalS, "w", count3)
-	at(1).overTime(fmt.Sprintf("Batch: up to %s run at once", term.Significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r", count3)
+	at(1).overTime(fmt.Sprintf("Batch: up to %s run at once", term.Significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r",
+		count3)
 	if p := render.PoolOf(a); p != nil {
 		kv = max(kv, p.Peak) // between two figures of the series too
 	}
@@ -192,7 +193,8 @@ func (p plot) spread(v *memwall.Simulated) {
 
 // key names the curves in their colours.
 func (p *plot) key() {
-	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">per token</tspan><tspan class=\"wf\" dx=\"14\">first token</tspan><tspan class=\"kf\" dx=\"14\">end to end</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
+	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">per token</tspan><tspan class=\"wf\" dx=\"14\">first "+
+		"token</tspan><tspan class=\"kf\" dx=\"14\">end to end</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
 }
 
 // decades are the powers of ten around all times.

@@ -21,9 +21,12 @@ var categoryTints = map[snapshot.Category]struct {
 	of   term.Family
 	tint float64
 }{
-	snapshot.Parameters: {term.Weights, 1}, snapshot.Gathered: {term.Weights, .6}, snapshot.Optimizer: {term.Training, 1}, snapshot.Gradients: {term.Training, .6},
-	snapshot.Activation: {term.Working, 1}, snapshot.Temporary: {term.Working, .6}, snapshot.Workspace: {term.Working, .35}, snapshot.Inputs: {term.Working, .2},
-	snapshot.Collective: {term.System, 1}, snapshot.KVCache: {term.Cache, 1}, snapshot.Older: {term.System, .6}, snapshot.Other: {term.System, .3},
+	snapshot.Parameters: {term.Weights, 1}, snapshot.Gathered: {term.Weights, .6}, snapshot.Optimizer: {term.Training, 1},
+	snapshot.Gradients:  {term.Training, .6},
+	snapshot.Activation: {term.Working, 1}, snapshot.Temporary: {term.Working, .6}, snapshot.Workspace: {term.Working, .35},
+	snapshot.Inputs:     {term.Working, .2},
+	snapshot.Collective: {term.System, 1}, snapshot.KVCache: {term.Cache, 1}, snapshot.Older: {term.System, .6},
+	snapshot.Other: {term.System, .3},
 }
 
 // Snapshot draws what the fullest device of a record held over time, by category, with what was reserved as a line.
@@ -47,7 +50,8 @@ func snapshotPicture(r *snapshot.Report) *picture {
 	for _, h := range d.Held {
 		words = append(words, string(h.Category)+" "+render.BytesOf(h.Bytes))
 	}
-	under := []string{fmt.Sprintf("GPU %d, live bytes over %s events; the line is what the allocator reserved", d.Device, unit.Count(int64(d.Events)))}
+	under := []string{fmt.Sprintf("GPU %d, live bytes over %s events; the line is what the allocator reserved", d.Device,
+		unit.Count(int64(d.Events)))}
 	return &picture{title, under, "held at the peak: " + strings.Join(words, ", "), plotStyle, func(s *svgPage) { s.recorded(d) }}
 }
 
@@ -59,7 +63,8 @@ func (s *svgPage) recorded(d *snapshot.Device) {
 		return
 	}
 	top := s.y + svgLine
-	v := &recordView{s, d, &view{0, max(1, unit.Bytes(d.PeakReserved)), float64(top + recordHigh), float64(top), 0}, s.width - recordLeft - svgMargin}
+	v := &recordView{s, d, &view{0, max(1, unit.Bytes(d.PeakReserved)), float64(top + recordHigh), float64(top), 0},
+		s.width - recordLeft - svgMargin}
 	v.axes()
 	under := make([]float64, len(d.Timeline))
 	for i := range under {
@@ -91,7 +96,8 @@ func (v *recordView) axes() {
 		y := v.high.at(b)
 		fmt.Fprintf(&v.b, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>\n", recordLeft, y, v.wide)
 		if i < 2 || y > v.high.right+svgLine {
-			fmt.Fprintf(&v.b, "<text class=\"m\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%s</text>\n", recordLeft-8, y+4, escape(b.String()))
+			fmt.Fprintf(&v.b, "<text class=\"m\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%s</text>\n", recordLeft-8, y+4,
+				escape(b.String()))
 		}
 	}
 }
@@ -148,7 +154,8 @@ func (v *recordView) legend() {
 			v.y += svgLine
 		}
 		t := categoryTints[c]
-		fmt.Fprintf(&v.b, "<rect class=\"f%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"12\" height=\"12\"/>\n", t.of, t.tint, x, v.y-10)
+		fmt.Fprintf(&v.b, "<rect class=\"f%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"12\" height=\"12\"/>\n", t.of, t.tint, x,
+			v.y-10)
 		v.text(x+18, v.y, "l", words)
 		x += letters(words) + 40
 	}

@@ -26,17 +26,20 @@ func studyPicture(s *card.Study) *picture {
 			words = append(words, strings.Join(d.Names, " "))
 		}
 	}
-	under := []string{fmt.Sprintf("%s: %s by %s, %s of %s questions answered", cmp.Or(s.Name, s.ID), term.Plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "), unit.Count(s.Answered), unit.Count(s.Points)),
+	under := []string{fmt.Sprintf("%s: %s by %s, %s of %s questions answered", cmp.Or(s.Name, s.ID),
+		term.Plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "), unit.Count(s.Answered),
+		unit.Count(s.Points)),
 		"filled: on the front, with whiskers from p5 to p95 over seeds and to the edges of bands"}
 	if cards.Judged(s) {
 		under[1] += "; × " + cards.Missed(s)
 	}
 	const longTitle = 96
-	return &picture{term.Shorten(cards.StudySentence(s), longTitle, "…"), under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
-		if len(s.Measures) > 1 {
-			(&cloud{Study: s}).draw(p)
-		}
-	}}
+	return &picture{term.Shorten(cards.StudySentence(s), longTitle, "…"), under, "on the front: " + strings.Join(words, "; "), chartStyle,
+		func(p *svgPage) {
+			if len(s.Measures) > 1 {
+				(&cloud{Study: s}).draw(p)
+			}
+		}}
 }
 
 func measureNames(s *card.Study) (names []string) {

@@ -44,15 +44,19 @@ func BrowseRows(a *memwall.Answer, letters string) (out []BrowseRow) {
 				sets[name] = fmt.Sprint(value)
 			}
 		}
-		out = append(out, BrowseRow{k.Model, sets, []string{k.Name, render.ScoreCell(k.Score).String(), k.Weights, render.PickedNeed(k, int64(a.Plan.Context)).String(), render.LongestOf(k), render.TokensEach(k.Speed)}})
+		out = append(out, BrowseRow{k.Model, sets,
+			[]string{k.Name, render.ScoreCell(k.Score).String(), k.Weights, render.PickedNeed(k, int64(a.Plan.Context)).String(),
+				render.LongestOf(k), render.TokensEach(k.Speed)}})
 	}
 	return out
 }
 
 // browseHelp says what keys do.
 var browseHelp = [][2]string{
-	{"↑ ↓", "a model"}, {"Enter", "its ledger: where every byte goes, and how fast it runs"}, {"Tab", "which of context, format and card ← → turn"}, {"← →", "turn it"},
-	{"/", "search the whole catalog"}, {"c", "copy the command that runs it (by OSC 52, where the terminal allows that)"}, {"Esc", "back"}, {"q", "quit; the screen is as it was"},
+	{"↑ ↓", "a model"}, {"Enter", "its ledger: where every byte goes, and how fast it runs"},
+	{"Tab", "which of context, format and card ← → turn"}, {"← →", "turn it"},
+	{"/", "search the whole catalog"}, {"c", "copy the command that runs it (by OSC 52, where the terminal allows that)"}, {"Esc", "back"},
+	{"q", "quit; the screen is as it was"},
 }
 
 // Browse draws the app's list, or its help.
@@ -97,14 +101,18 @@ func axes(v *BrowseView) (line term.Text) {
 // browsed is as much of the list around where it is as there is room for.
 func browsed(p *term.Page, v *BrowseView) {
 	if len(v.Rows) == 0 {
-		p.Para(term.Pad(term.Gap), term.Say(map[bool]string{true: "asking …", false: "none: another card, a shorter context, or / for the whole catalog"}[v.Waits], term.Dim))
+		p.Para(term.Pad(term.Gap),
+			term.Say(map[bool]string{true: "asking …", false: "none: another card, a shorter context, or / for the whole catalog"}[v.Waits],
+				term.Dim))
 		return
 	}
 	const around = 8 // lines that are not of the list
 	room := max(1, v.Lines-around)
 	from := max(0, min(v.At-room/2, len(v.Rows)-room))
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right, term.Left, term.Decimal, term.Right, term.Right}, Most: map[int]int{1: max(10, p.Style.Cells()-50)}}
-	tb.Row(nil, term.Say("model", term.Dim), term.Say("score", term.Dim), term.Say("format", term.Dim), term.Say("GiB", term.Dim), term.Say("longest", term.Dim), term.Say("tok/s", term.Dim))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right, term.Left, term.Decimal, term.Right, term.Right},
+		Most: map[int]int{1: max(10, p.Style.Cells()-50)}}
+	tb.Row(nil, term.Say("model", term.Dim), term.Say("score", term.Dim), term.Say("format", term.Dim), term.Say("GiB", term.Dim),
+		term.Say("longest", term.Dim), term.Say("tok/s", term.Dim))
 	for i := from; i < min(len(v.Rows), from+room); i++ {
 		mark, look := "", term.Plain
 		if i == v.At {

@@ -76,7 +76,8 @@ func processorText(c *card.Processor) string {
 	for _, n := range []struct {
 		n         int
 		one, many string
-	}{{c.Sockets, "socket", "sockets"}, {c.Cores, "core", "cores"}, {c.Threads, "thread", "threads"}, {c.Channels, "memory channel", "memory channels"}} {
+	}{{c.Sockets, "socket", "sockets"}, {c.Cores, "core", "cores"}, {c.Threads, "thread", "threads"},
+		{c.Channels, "memory channel", "memory channels"}} {
 		if n.n > 0 {
 			parts = append(parts, term.Plural(int64(n.n), n.one, n.many))
 		}
@@ -114,9 +115,12 @@ func writeRates(p *term.Page, m *card.Measured) {
 	}{{"memory, read", m.Read}, {"memory, copied", m.Copy}, {"memory, a = b + s × c", m.Triad}} {
 		tb.Row(term.Say(r.name), term.Say(unit.ByteRate(r.of.Best).String()), term.Say(unit.ByteRate(r.of.Worst).String()))
 	}
-	tb.Row(term.Say("multiply-add, one number at a time"), term.Say(unit.FLOPRate(m.FMA.Best).String()), term.Say(unit.FLOPRate(m.FMA.Worst).String()))
+	tb.Row(term.Say("multiply-add, one number at a time"), term.Say(unit.FLOPRate(m.FMA.Best).String()),
+		term.Say(unit.FLOPRate(m.FMA.Worst).String()))
 	p.Add(tb)
-	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s over %s, %s in %s", term.Plural(int64(m.Threads), "thread", "threads"), term.Size(m.Buffer), term.Plural(int64(m.Rounds), "round", "rounds"), m.Took), term.Dim))
+	p.Para(term.Pad(term.Gap),
+		term.Say(fmt.Sprintf("%s over %s, %s in %s", term.Plural(int64(m.Threads), "thread", "threads"), term.Size(m.Buffer),
+			term.Plural(int64(m.Rounds), "round", "rounds"), m.Took), term.Dim))
 	p.Labelled("written", m.Written)
 	p.Blank()
 }

@@ -120,8 +120,10 @@ func engineWords(e *live.EngineView) (out []string) {
 func (s *watchScreen) headline() {
 	f := s.v.Finding
 	m := map[string]term.Mark{
-		live.AsSaid: {Sign: '✓', Word: "", Ink: term.Bold}, live.Leaks: {Sign: '✗', Word: "", Ink: term.InkBad}, live.KVFull: {Sign: '~', Word: "", Ink: term.InkTight}, live.KVFullSoon: {Sign: '~', Word: "", Ink: term.InkTight}, live.MoreThanSaid: {Sign: '~', Word: "", Ink: term.InkTight},
-		live.GrowsLoaded: {Sign: '~', Word: "", Ink: term.InkTight}, live.LessThanSaid: {Sign: '~', Word: "", Ink: term.InkTight},
+		live.AsSaid: {Sign: '✓', Word: "", Ink: term.Bold}, live.Leaks: {Sign: '✗', Word: "", Ink: term.InkBad},
+		live.KVFull: {Sign: '~', Word: "", Ink: term.InkTight}, live.KVFullSoon: {Sign: '~', Word: "", Ink: term.InkTight},
+		live.MoreThanSaid: {Sign: '~', Word: "", Ink: term.InkTight},
+		live.GrowsLoaded:  {Sign: '~', Word: "", Ink: term.InkTight}, live.LessThanSaid: {Sign: '~', Word: "", Ink: term.InkTight},
 	}[f.Code]
 	if m.Sign == 0 {
 		m = term.Mark{Sign: '?', Word: "", Ink: term.InkUnknown}
@@ -223,7 +225,8 @@ var stretchLooks = map[string]struct {
 	glyph rune
 	ink   term.Ink
 }{
-	live.Unsaid: {'■', term.Plain}, live.Over: {'╳', term.InkOver}, live.Missing: {'·', term.InkFree}, live.Others: {'□', term.Dim}, live.Free: {'─', term.InkFree},
+	live.Unsaid: {'■', term.Plain}, live.Over: {'╳', term.InkOver}, live.Missing: {'·', term.InkFree}, live.Others: {'□', term.Dim},
+	live.Free: {'─', term.InkFree},
 }
 
 // drawStretches fills n cells.
@@ -275,7 +278,8 @@ func (s *watchScreen) legend() {
 			add(term.Looks[f].Glyph, term.Looks[f].Ink, term.FamilyNames[f])
 		}
 	}
-	for _, w := range []struct{ id, name string }{{live.Unsaid, "engines"}, {live.Over, "more than said"}, {live.Missing, "said, not held"}, {live.Others, "others"}} {
+	for _, w := range []struct{ id, name string }{{live.Unsaid, "engines"}, {live.Over, "more than said"}, {live.Missing, "said, not held"},
+		{live.Others, "others"}} {
 		if special[w.id] {
 			add(stretchLooks[w.id].glyph, stretchLooks[w.id].ink, w.name)
 		}
@@ -476,7 +480,8 @@ func (s *watchScreen) ledger() {
 		if !b.Exact() {
 			half = b.Half()
 		}
-		tb.Row(term.Join(term.Say(string(f.Glyph)+" ", f.Ink), term.Say(it.Name)), term.Say(term.GiB(it.Bytes, b.Decimals())), term.Say(half), term.Say(it.Basis.String(), term.Dim))
+		tb.Row(term.Join(term.Say(string(f.Glyph)+" ", f.Ink), term.Say(it.Name)), term.Say(term.GiB(it.Bytes, b.Decimals())),
+			term.Say(half), term.Say(it.Basis.String(), term.Dim))
 	}
 	s.Add(tb)
 }
@@ -507,7 +512,8 @@ func noteText(n memwall.Note) term.Text {
 func (s *watchScreen) help() string {
 	s.Blank()
 	for _, l := range [][2]string{
-		{"now", "what the engines' processes hold, as the driver says it; where no driver tells processes apart, all that is held less what others do"},
+		{"now", "what the engines' processes hold, as the driver says it; where no driver tells processes apart, all that is held less " +
+			"what others do"},
 		{"said", "what memwall says of the same command line: memwall fit --from with it"},
 		{"off", "now less said; yellow where it lies beyond the band"},
 		{"KV", "how much of the cache is taken, as the engine says it"},
@@ -554,7 +560,8 @@ func WatchLine(v *live.Picture, o WatchOptions, st term.Style) string {
 	s := watchScreen{term.NewPage(st), v, o}
 	parts := []string{time.UnixMilli(int64(v.At * 1000)).In(o.Zone).Format("2006-01-02 15:04:05")}
 	for i := range v.Devices {
-		parts = append(parts, "GPU "+strconv.Itoa(v.Devices[i].Index)+" "+heldWords(v.Devices[i].Engines, v.Devices[i].Used, v.Devices[i].Off))
+		parts = append(parts, "GPU "+strconv.Itoa(v.Devices[i].Index)+" "+
+			heldWords(v.Devices[i].Engines, v.Devices[i].Used, v.Devices[i].Off))
 	}
 	if h := v.Host; h != nil && (len(v.Devices) == 0 || h.Said != nil) {
 		parts = append(parts, "host "+heldWords(h.Engines, hostUsed(h), h.Off))

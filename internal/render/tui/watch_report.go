@@ -25,7 +25,8 @@ func WatchReport(r *live.Report, name string, st term.Style) string {
 func (s *watchScreen) reportHead(r *live.Report, name string) {
 	const clock = "2006-01-02 15:04"
 	at := func(t float64) string { return time.UnixMilli(int64(t * 1000)).In(s.o.Zone).Format(clock) }
-	parts := []string{term.Shorten(name, 30, s.Ellipsis()), fmt.Sprintf("%s to %s UTC", at(r.From), at(r.To)[len("2006-01-02 "):]), term.Plural(r.Moments, "reading", "readings")}
+	parts := []string{term.Shorten(name, 30, s.Ellipsis()), fmt.Sprintf("%s to %s UTC", at(r.From), at(r.To)[len("2006-01-02 "):]),
+		term.Plural(r.Moments, "reading", "readings")}
 	s.Dotted(term.Join(term.Say("memwall watch", term.Bold), term.Say("   ")), parts)
 	s.headline()
 }
@@ -34,7 +35,8 @@ func (s *watchScreen) reportHead(r *live.Report, name string) {
 func (s *watchScreen) reportTable(r *live.Report) {
 	s.Blank()
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Decimal, term.Decimal, term.Decimal}}
-	tb.Row(term.Say("GiB", term.Dim), term.Say("said", term.Dim), term.Say("peak", term.Dim), term.Say("off", term.Dim), term.Say("mean", term.Dim), term.Say("at last", term.Dim), term.Say("drift", term.Dim))
+	tb.Row(term.Say("GiB", term.Dim), term.Say("said", term.Dim), term.Say("peak", term.Dim), term.Say("off", term.Dim),
+		term.Say("mean", term.Dim), term.Say("at last", term.Dim), term.Say("drift", term.Dim))
 	row := func(name string, x *live.Sum) {
 		said, off := "—", "—"
 		if x.Said != nil {
@@ -47,7 +49,8 @@ func (s *watchScreen) reportTable(r *live.Report) {
 		if x.Growth != nil {
 			drift = signedGiB(x.Growth.Drift)
 		}
-		tb.Row(term.Say(name), term.Say(said), term.Say(term.GiB(x.Peak, 2)), term.Say(off), term.Say(term.GiB(x.Mean, 2)), term.Say(term.GiB(x.Last, 2)), term.Say(drift))
+		tb.Row(term.Say(name), term.Say(said), term.Say(term.GiB(x.Peak, 2)), term.Say(off), term.Say(term.GiB(x.Mean, 2)),
+			term.Say(term.GiB(x.Last, 2)), term.Say(drift))
 	}
 	for i := range r.Devices {
 		row("GPU "+strconv.Itoa(r.Devices[i].Device), &r.Devices[i])
@@ -95,8 +98,10 @@ func (s *watchScreen) reportProcesses(r *live.Report) {
 		return
 	}
 	s.Blank()
-	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left}, Most: map[int]int{1: 24}}
-	tb.Row(term.Say("pid", term.Dim), term.Say("process", term.Dim), term.Say("devices, peak GiB", term.Dim), term.Say("mean", term.Dim), term.Say("host, peak GiB", term.Dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left},
+		Most: map[int]int{1: 24}}
+	tb.Row(term.Say("pid", term.Dim), term.Say("process", term.Dim), term.Say("devices, peak GiB", term.Dim), term.Say("mean", term.Dim),
+		term.Say("host, peak GiB", term.Dim), nil)
 	for i := range r.Processes {
 		if i == most {
 			break

@@ -112,7 +112,8 @@ func perHour(g *live.Growth) string {
 		return ""
 	}
 	low, high := unit.Bytes(g.Slope.Low).String(), unit.Bytes(g.Slope.High).String()
-	return fmt.Sprintf("by %s an hour (%s–%s),", unit.Bytes(g.Slope.Value), strings.TrimSuffix(low, high[strings.IndexByte(high, ' '):]), high)
+	return fmt.Sprintf("by %s an hour (%s–%s),", unit.Bytes(g.Slope.Value), strings.TrimSuffix(low, high[strings.IndexByte(high, ' '):]),
+		high)
 }
 
 // ends says when memory ends.

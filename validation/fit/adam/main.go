@@ -83,11 +83,13 @@ func share(r *validation.HostAdam) float64 {
 // solve leaves the rows of a publisher out. What is believed before any row is wide, so that the rows decide.
 func solve(rows []validation.HostAdam, without string) (*coef.Table, error) {
 	name := speed.AdamUse("", "").Name
-	p := coef.Problem{Start: map[string]float64{name: 0.2}, Sigma: map[string]map[string]float64{name: {"all": 2, "launch": 1, "program": 2}}, Scale: 0.2, Penalty: 1}
+	p := coef.Problem{Start: map[string]float64{name: 0.2},
+		Sigma: map[string]map[string]float64{name: {"all": 2, "launch": 1, "program": 2}}, Scale: 0.2, Penalty: 1}
 	for i := range rows {
 		r := &rows[i]
 		if r.Publisher() != without {
-			p.Rows = append(p.Rows, coef.Row{Name: fmt.Sprint("host-adam:", r.Line), Uses: []coef.Use{speed.AdamUse(r.Program, r.Publisher())}, Measured: share(r), Weight: 1,
+			p.Rows = append(p.Rows, coef.Row{Name: fmt.Sprint("host-adam:", r.Line),
+				Uses: []coef.Use{speed.AdamUse(r.Program, r.Publisher())}, Measured: share(r), Weight: 1,
 				Predict: func(c []float64) float64 { return c[0] }})
 		}
 	}

@@ -80,10 +80,12 @@ func share(c *validation.Copy) float64 { return float64(c.Rate) / float64(c.Link
 // solve leaves the rows of a device out. What is believed before any row is wide, so that the rows decide.
 func solve(rows []validation.Copy, without string) (*coef.Table, error) {
 	name := speed.CopyUse.Name
-	p := coef.Problem{Start: map[string]float64{name: 0.8}, Sigma: map[string]map[string]float64{name: {speed.CopyUse.Levels[0].Name: 0.5}}, Scale: 0.05}
+	p := coef.Problem{Start: map[string]float64{name: 0.8}, Sigma: map[string]map[string]float64{name: {speed.CopyUse.Levels[0].Name: 0.5}},
+		Scale: 0.05}
 	for i := range rows {
 		if r := &rows[i]; r.Device != without {
-			p.Rows = append(p.Rows, coef.Row{Name: fmt.Sprint("copies:", r.Line), Uses: []coef.Use{speed.CopyUse}, Measured: share(r), Weight: 1, Predict: func(c []float64) float64 { return c[0] }})
+			p.Rows = append(p.Rows, coef.Row{Name: fmt.Sprint("copies:", r.Line), Uses: []coef.Use{speed.CopyUse}, Measured: share(r),
+				Weight: 1, Predict: func(c []float64) float64 { return c[0] }})
 		}
 	}
 	return p.Solve()

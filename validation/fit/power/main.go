@@ -69,7 +69,8 @@ var groupings = []struct {
 var (
 	start = map[string]float64{"idle": 0.12, "memory": 0.6, "compute": 1.5, "memory_power": 0.5, "compute_power": 0.6, "knee": 8}
 	share = map[string]float64{"all": 0.7, "family": 0.2, "device": 0.1}
-	sigma = map[string]map[string]float64{"idle": share, "memory": share, "compute": share, "memory_power": {"all": 0.4}, "compute_power": {"all": 0.4}, "knee": {"all": 0.5}}
+	sigma = map[string]map[string]float64{"idle": share, "memory": share, "compute": share, "memory_power": {"all": 0.4},
+		"compute_power": {"all": 0.4}, "knee": {"all": 0.5}}
 )
 
 // solve leaves rows out. A device with many rows counts as the root of their number, so that it does not
@@ -87,7 +88,8 @@ func solve(runs []validation.PowerRun, out map[int]bool) (*coef.Table, error) {
 		if out[i] {
 			continue
 		}
-		p.Rows = append(p.Rows, coef.Row{Name: r.Row.Name(), Uses: cost.Uses(r.Device), Measured: r.Watts, Weight: 1 / math.Sqrt(rows[r.Device.ID]),
+		p.Rows = append(p.Rows, coef.Row{Name: r.Row.Name(), Uses: cost.Uses(r.Device), Measured: r.Watts,
+			Weight:  1 / math.Sqrt(rows[r.Device.ID]),
 			Predict: func(c []float64) float64 { return float64(r.Device.TDP.Value) * cost.Law(c, r.Load) }})
 	}
 	return p.Solve()
@@ -123,5 +125,6 @@ func comment(t *coef.Table, name string, e *coef.Errors, measured bool) string {
 		low, high := cost.Band(t, measured, 1, e.Var[i])
 		off.AddBand(low, 1, high, math.Exp(r))
 	}
-	return fmt.Sprintf("# left out %s\trows %d\tmedian %.3f\tp90 %.3f\tcover %.3f\twidth %.3f", name, off.Rows(), off.Off(0.5), off.Off(0.9), off.Cover(), off.Width())
+	return fmt.Sprintf("# left out %s\trows %d\tmedian %.3f\tp90 %.3f\tcover %.3f\twidth %.3f", name, off.Rows(), off.Off(0.5),
+		off.Off(0.9), off.Cover(), off.Width())
 }

@@ -28,7 +28,8 @@ func TestLeftOut(t *testing.T) {
 		_, line, ok := bytes.Cut(table, []byte("# left out "+name+"\t"))
 		var rows int
 		var median, p90, cover, width float64
-		if _, err := fmt.Sscanf(string(line), "rows %d\tmedian %f\tp90 %f\tcover %f\twidth %f", &rows, &median, &p90, &cover, &width); !ok || err != nil {
+		if _, err := fmt.Sscanf(string(line), "rows %d\tmedian %f\tp90 %f\tcover %f\twidth %f", &rows, &median, &p90, &cover,
+			&width); !ok || err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if rows < 490 || median > most.median || p90 > most.p90 || width > most.width || cover < 0.87 || cover > 0.935 {

@@ -30,7 +30,8 @@ func main() {
 	}
 }
 
-const head = "# Laws of steps fitted to each log: name, blocks, share of experts, and the seconds of law.go, in its order.\n# Made by go run ./validation/fit/steps.\n"
+const head = "# Laws of steps fitted to each log: name, blocks, share of experts, and the seconds of law.go, in its order.\n# Made by go " +
+	"run ./validation/fit/steps.\n"
 
 func laws() (string, error) {
 	set, err := validation.Loads()

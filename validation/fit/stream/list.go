@@ -33,13 +33,15 @@ func list(w io.Writer, name string, rows []row, predicted []float64, outs []out)
 	}
 	for _, k := range slices.Sorted(maps.Keys(errs)) {
 		e := errs[k]
-		fmt.Fprintf(w, "%-34s %5d  median %5.1f p75 %5.1f p90 %6.1f bias %+5.1f\n", k, e.Rows(), 100*e.Off(0.5), 100*e.Off(0.75), 100*e.Off(0.9), 100*e.Bias())
+		fmt.Fprintf(w, "%-34s %5d  median %5.1f p75 %5.1f p90 %6.1f bias %+5.1f\n", k, e.Rows(), 100*e.Off(0.5), 100*e.Off(0.75),
+			100*e.Off(0.9), 100*e.Bias())
 	}
 	off := func(i int) float64 { return math.Abs(math.Log(predicted[i] / rows[i].Rate)) }
 	slices.SortStableFunc(worst, func(a, b int) int { return cmp.Compare(off(b), off(a)) })
 	for _, i := range worst[:min(worstShown, len(worst))] {
 		r := &rows[i]
-		fmt.Fprintf(w, "   %+7.1f%%  %s %s %s %s %s %s %s p%d g%d d%d fa%s %v  %.4g\n", 100*(predicted[i]/r.Rate-1), r.Name(), r.Model, r.Weights, r.Device, r.Backend, r.Engine, r.Kind, r.Prompt, r.Generated, r.Depth, r.Flash, r.Variant, r.Rate)
+		fmt.Fprintf(w, "   %+7.1f%%  %s %s %s %s %s %s %s p%d g%d d%d fa%s %v  %.4g\n", 100*(predicted[i]/r.Rate-1), r.Name(), r.Model,
+			r.Weights, r.Device, r.Backend, r.Engine, r.Kind, r.Prompt, r.Generated, r.Depth, r.Flash, r.Variant, r.Rate)
 	}
 }
 

@@ -99,7 +99,8 @@ func newRow(networks *study.Networks, s validation.StreamRow) (*row, error) {
 	if spilled(&s, w, d) {
 		return nil, fmt.Errorf("the weights are larger than the device's memory")
 	}
-	in := stream.Input{Model: m, Weights: w, FileBytes: fileBytes(&s), Engine: s.Engine, Variant: s.Variant, Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
+	in := stream.Input{Model: m, Weights: w, FileBytes: fileBytes(&s), Engine: s.Engine, Variant: s.Variant,
+		Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
 		Stages: stages(&s, d)}
 	if err := threads(&in); err != nil {
 		return nil, err
@@ -144,7 +145,8 @@ func threads(in *stream.Input) (err error) {
 }
 
 // layered engines give each device some of the layers.
-var layered = map[string]bool{"llama.cpp": true, "llama.cpp-latency": true, "ik_llama.cpp": true, "ollama": true, "llamafile": true, "exllama": true, "exllamav2": true, "transformers": true}
+var layered = map[string]bool{"llama.cpp": true, "llama.cpp-latency": true, "ik_llama.cpp": true, "ollama": true, "llamafile": true,
+	"exllama": true, "exllamav2": true, "transformers": true}
 
 // stages are a row's devices, with as many layers each.
 func stages(s *validation.StreamRow, d *hardware.Device) []stream.Stage {

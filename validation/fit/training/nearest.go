@@ -13,7 +13,8 @@ func nearest(rows []row) []byte {
 	for i := range rows {
 		r := &rows[i]
 		name, _, _ := strings.Cut(r.Training.Framework, "@")
-		m := step.Measured{Device: r.Device, Framework: name, Model: r.Model, Method: r.Training.Method, Devices: int64(r.Count), Sequence: int64(r.Training.SequenceLength), Active: r.model.ActiveParams()}
+		m := step.Measured{Device: r.Device, Framework: name, Model: r.Model, Method: r.Training.Method, Devices: int64(r.Count),
+			Sequence: int64(r.Training.SequenceLength), Active: r.model.ActiveParams()}
 		by[m] = max(by[m], r.Rate)
 	}
 	var lines []string

@@ -21,7 +21,8 @@ func (r *reporter) print(name string, outs []guess) {
 	for i, o := range outs {
 		x := &r.rows[i]
 		e := o.rate/x.Rate - 1
-		for _, k := range []string{"", "source " + x.Publisher(), "kind " + x.model.Spread() + " " + x.Training.Method, "family " + x.family + " " + x.Training.Precision} {
+		for _, k := range []string{"", "source " + x.Publisher(), "kind " + x.model.Spread() + " " + x.Training.Method,
+			"family " + x.family + " " + x.Training.Precision} {
 			errs[k] = append(errs[k], e)
 		}
 		if r.verbose {
@@ -31,7 +32,8 @@ func (r *reporter) print(name string, outs []guess) {
 	fmt.Fprintf(os.Stderr, "== %s\n", name)
 	for _, k := range slices.Sorted(maps.Keys(errs)) {
 		e := errs[k]
-		fmt.Fprintf(os.Stderr, "%-60s %5d  median %5.1f p90 %6.1f bias %+5.1f\n", k, len(e), 100*stat.Median(sizes(e)), 100*stat.Quantile(sizes(e), .9), 100*stat.Median(e))
+		fmt.Fprintf(os.Stderr, "%-60s %5d  median %5.1f p90 %6.1f bias %+5.1f\n", k, len(e), 100*stat.Median(sizes(e)),
+			100*stat.Quantile(sizes(e), .9), 100*stat.Median(e))
 	}
 	if r.verbose {
 		r.worst(outs)
@@ -48,7 +50,8 @@ func (r *reporter) worst(outs []guess) {
 	for _, i := range order[:40] {
 		x := &r.rows[i]
 		p, t := &x.Plan, &x.Training
-		fmt.Fprintf(os.Stderr, "   %+7.1f%% %s %s %s %dx%s %s %s t%d p%d v%d c%d e%d s%d b%d g%d %s %s\n", 100*(outs[i].rate/x.Rate-1), x.Name(), x.Model, t.Framework, x.Count, x.Device, t.Precision, t.Method,
+		fmt.Fprintf(os.Stderr, "   %+7.1f%% %s %s %s %dx%s %s %s t%d p%d v%d c%d e%d s%d b%d g%d %s %s\n", 100*(outs[i].rate/x.Rate-1),
+			x.Name(), x.Model, t.Framework, x.Count, x.Device, t.Precision, t.Method,
 			p.TP, p.PP, t.VPP, p.CP, p.EP, t.SequenceLength, t.MicroBatch, t.GlobalBatch, t.Recompute, t.Sharding)
 	}
 }

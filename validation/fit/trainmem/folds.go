@@ -27,7 +27,8 @@ func file(r *run) string  { return r.row.Source }
 func figures() []figure {
 	torch := func(r *run) float64 { return counter("reserved")(r) + counter("unknown")(r) }
 	allocated := func(_ law, r *run) float64 { return r.allocated }
-	return []figure{{counter("allocated"), allocated, false, maker, nil}, {torch, law.reserved, true, maker, nil}, {shown, law.shown, false, file, leftOut}}
+	return []figure{{counter("allocated"), allocated, false, maker, nil}, {torch, law.reserved, true, maker, nil},
+		{shown, law.shown, false, file, leftOut}}
 }
 
 // folds predicts each row by constants and bands that were fitted without its source: without all that its maker measured,

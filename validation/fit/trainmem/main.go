@@ -97,7 +97,8 @@ func fit() ([]byte, error) {
 	}
 	writeSpread(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, nil)
 	known := knownOf(all)
-	writeSpread(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved, func(framework string) bool { return !known[framework] })
+	writeSpread(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved,
+		func(framework string) bool { return !known[framework] })
 	writeSpread(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), nil)
 	return b.Bytes(), nil
 }
