@@ -75,6 +75,10 @@ func (e escaper) Replace(s string) string { return e.markup.Replace(safe.Text(s,
 // void elements have no end.
 var void = map[string]bool{"meta": true, "link": true, "input": true, "br": true}
 
+// endless elements end where the next of their kind begins or their parent ends, which HTML lets their tag be left out for; tables are
+// most of a long page.
+var endless = map[string]bool{"td": true, "th": true, "tr": true}
+
 func (e *element) write(b *strings.Builder) {
 	b.WriteByte('<')
 	b.WriteString(e.name)
@@ -98,7 +102,7 @@ func (e *element) write(b *strings.Builder) {
 			x.write(b)
 		}
 	}
-	if !void[e.name] {
+	if !void[e.name] && !endless[e.name] {
 		b.WriteString("</" + e.name + ">")
 	}
 }
