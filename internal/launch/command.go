@@ -210,7 +210,7 @@ func noCommand(cmds []argv.Command) error {
 	for _, r := range commandReaders {
 		names = append(names, r.programs...)
 	}
-	if near := spell.Nearest(e.Value, names); len(near) > 0 && e.Value != "" {
+	if near := spell.Nearest(e.Value, names); len(near) > 0 && len(e.Value) > 2 { // ls is near to anything short
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}
 	return e
