@@ -76,21 +76,25 @@ func (a *attention) sides(f *model.Features, d *device, c []float64) (memory, wo
 
 // prefilling takes
 //
-//	floor + FLOPs / (peak × prefill × fill × length / (length + half))
+//	floor + FLOPs / (peak × prefill × fill × rows × keys / (keys + half)),  keys = length + 2 × cached
 //
-// Short prompts fill fewer multiprocessors and spend more on the triangle's edge.
+// Short prompts fill fewer multiprocessors, and few rows behind many cached keys a part of their tile. Tiles that meet few
+// keys spend more on their edges: half as many as its length in the mean of a prompt, those that are cached in full.
 func (a *attention) prefilling(p *point, d *device, c []float64) float64 {
 	work, _ := a.multiplying(p, d, c)
 	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)
 }
 
-// multiplying is the time of the operations of prompts, of some length each.
-func (a *attention) multiplying(p *point, d *device, c []float64) (seconds, length float64) {
+// multiplying is the time of the operations of prompts, that meet some keys each.
+func (a *attention) multiplying(p *point, d *device, c []float64) (seconds, keys float64) {
 	prompts := float64(max(1, p.batch.Prompts))
-	length = float64(p.batch.Prefill) / prompts
-	tiles := prompts * a.heads * math.Max(1, length/tileRows)
-	used := math.Min(1, tiles/d.sms) * length / (length + c[a.at.half])
-	return dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used), length
+	length := float64(p.batch.Prefill) / prompts
+	tiles := prompts * a.heads * math.Max(1, length/d.tile)
+	cached := float64(p.batch.Cached)
+	keys = length + 2*cached
+	rows := math.Min(1, length/math.Max(1, math.Min(smallTile, cached)))
+	used := math.Min(1, tiles/d.sms) * rows * keys / (keys + c[a.at.half])
+	return dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used), keys
 }
 
 func (a *attention) slopes(p *point, d *device, c, out []float64, times float64) (t float64) {
@@ -103,12 +107,12 @@ func (a *attention) slopes(p *point, d *device, c, out []float64, times float64)
 		t += c[a.at.floor] + norm(memory, work)
 	}
 	if p.batch.Prefill > 0 {
-		work, length := a.multiplying(p, d, c)
+		work, keys := a.multiplying(p, d, c)
 		bytes := dot(&a.prefills, &p.prefill) / d.bandwidth
 		out[a.at.floor] += times * c[a.at.floor]
 		if work > bytes {
 			slowed(a.at.prefill, times*work, c, out)
-			out[a.at.half] += times * work * c[a.at.half] / (length + c[a.at.half])
+			out[a.at.half] += times * work * c[a.at.half] / (keys + c[a.at.half])
 		}
 		t += c[a.at.floor] + math.Max(work, bytes)
 	}

@@ -14,14 +14,26 @@ type device struct {
 	id, family string
 	bandwidth  float64
 	sms        float64
+	tile       float64 // rows of a tile of attention
 	hw         *hardware.Device
 }
 
 func newDevice(d *hardware.Device) device {
 	out := device{id: d.ID, family: Family(d), hw: d}
 	share := out.share()
+	out.tile = tileOf(out.family)
 	out.bandwidth, out.sms = share*float64(d.Bandwidth.Value), share*multiprocessors(d)
 	return out
+}
+
+// tileOf is the rows of a tile of a prompt's attention: 128 where a multiprocessor has room for them (FlashAttention 3 and its kin, on
+// Hopper and Blackwell with HBM), 64 elsewhere (FlashAttention 2 with a paged cache: run_mha_fwd_splitkv_dispatch, kBlockM).
+func tileOf(family string) float64 {
+	switch family {
+	case "hopper-hbm", "blackwell-hbm":
+		return 128
+	}
+	return 64
 }
 
 // perMultiprocessor is what one of Hopper's does in 16 bits: 989 TFLOP/s over 132.

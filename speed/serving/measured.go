@@ -32,6 +32,7 @@ func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows,
 // an operand of its products.
 type Heads struct {
 	Sequences, Tokens, Heads, KVHeads, Width int64
+	Cached                                   int64 // tokens of each that a prompt finds computed
 	KV, Wide                                 float64
 }
 
@@ -47,7 +48,7 @@ func DecodeKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 func PrefillKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	a := b.heads(&h)
-	p := newPoint(speed.Batch{Prefill: h.Sequences * h.Tokens, Prompts: h.Sequences}, 1)
+	p := newPoint(speed.Batch{Prefill: h.Sequences * h.Tokens, Prompts: h.Sequences, Cached: h.Cached}, 1)
 	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }, a.roof(&p, &b.device)}
 }
 

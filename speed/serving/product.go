@@ -59,8 +59,8 @@ func Class(s *dtype.Scheme) string {
 	return "int4" // weights alone in few bits
 }
 
-// Rows of a tile on tensor cores: of attention, and of products of few rows.
-const tileRows, smallTile = 128, 64
+// smallTile is the rows of a tile on tensor cores of products, and of attention, of few rows.
+const smallTile = 64
 
 func (g *product) seconds(p *point, d *device, c []float64) float64 {
 	if g.output && p.outputs == 0 {

@@ -19,14 +19,16 @@ const (
 
 // Row is a kernel that was timed.
 type Row struct {
-	Line    int
-	Kind    string  // "gemm", "prefill", "decode", "allreduce"
-	By      string  // the program whose kernel it is, with its version: "vllm@0.24.0"
-	Device  string  // id in the catalog of hardware
-	Ranks   int64   // devices that take part
-	Format  string  // of the operands
-	KV      string  // of the cache
-	Size    []int64 // gemm: m n k; attention: sequences, tokens of each, heads, KV heads, head width; allreduce: bytes
+	Line   int
+	Kind   string // "gemm", "prefill", "decode", "allreduce"
+	By     string // the program whose kernel it is, with its version: "vllm@0.24.0"
+	Device string // id in the catalog of hardware
+	Ranks  int64  // devices that take part
+	Format string // of the operands
+	KV     string // of the cache
+	// Size of a gemm: m n k; of attention: sequences, tokens of each, heads, KV heads, head width, and of prefill also the
+	// tokens cached before, if any; of an allreduce: bytes.
+	Size    []int64
 	Seconds float64
 	Source  string
 	Refused string // why the row says nothing
@@ -79,7 +81,7 @@ func parse(cells []string) (r Row, err error) {
 		}
 		r.Size = append(r.Size, n)
 	}
-	if len(r.Size) != sizes[r.Kind] {
+	if n := len(r.Size); n != sizes[r.Kind] && (r.Kind != "prefill" || n != cachedSizes) {
 		return r, fmt.Errorf("%s has %d sizes, want %d", r.Kind, len(r.Size), sizes[r.Kind])
 	}
 	us, err := strconv.ParseFloat(cells[7], 64)
@@ -91,6 +93,17 @@ func parse(cells []string) (r Row, err error) {
 }
 
 var sizes = map[string]int{"gemm": 3, "prefill": 5, "decode": 5, "allreduce": 1}
+
+// cachedSizes are those of a prompt of which a part is cached.
+const cachedSizes = 6
+
+// Cached tokens before those of a prompt.
+func (r *Row) Cached() int64 {
+	if len(r.Size) < cachedSizes {
+		return 0
+	}
+	return r.Size[cachedSizes-1]
+}
 
 // keys are the sources and reasons that rows name by a word.
 func keys() (map[string]string, error) {
