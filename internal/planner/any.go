@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/planner/change"
 )
 
@@ -15,20 +16,21 @@ import (
 func (p *Planner) onAny(ctx context.Context, out *api.Answer) (*api.Answer, error) {
 	for i, id := range Offered {
 		p.reportProgress(api.PhaseSearch, i, len(Offered), 0, 0, out.Candidates)
-		for _, n := range offeredCounts {
-			if err := ctx.Err(); err != nil && len(out.Candidates) == 0 {
-				return nil, err
-			} else if err != nil {
-				break
-			}
-			r := p.Asked
-			r.Hardware, r.Devices = id, int64(n)
-			c, ok := p.candidate(&r, change.HardwareName(n, id))
-			if !ok || c.Verdict != api.Fits {
-				continue
-			}
-			out.Candidates = append(out.Candidates, c)
+		if err := ctx.Err(); err != nil && len(out.Candidates) == 0 {
+			return nil, err
+		} else if err != nil {
 			break
+		}
+		counts := offeredCounts
+		if c, n, ok := fewest(p, id, "", counts); ok {
+			out.Candidates = append(out.Candidates, c)
+			counts = offeredCounts[:n]
+		}
+		if p.Asked.Weights != "" || !multipliesFP8(id) {
+			continue
+		}
+		if c, _, ok := fewest(p, id, "fp8", counts); ok {
+			out.Candidates = append(out.Candidates, c)
 		}
 	}
 	p.rank(out.Candidates)
@@ -42,20 +44,52 @@ func (p *Planner) onAny(ctx context.Context, out *api.Answer) (*api.Answer, erro
 	return NoteStopped(ctx, out), nil
 }
 
-// rank sorts hardware by what the asker wants least of: memory, unless it is something else.
+// fewest gives the plan on the fewest devices of a kind that hold it, and which of the counts that is. Weights that nobody asked for are
+// in the format that suits the device, or in the one that is named.
+func fewest(p *Planner, id, weights string, counts []int) (c api.Candidate, at int, ok bool) {
+	for at, n := range counts {
+		r := p.Asked
+		r.Hardware, r.Devices = id, int64(n)
+		if weights != "" {
+			r.Weights = weights
+		}
+		if c, ok := p.candidate(&r, change.HardwareName(n, id)); ok && c.Verdict == api.Fits {
+			return c, at, true
+		}
+	}
+	return api.Candidate{}, 0, false
+}
+
+// multipliesFP8 reports whether a device has such matmuls: half of the memory and nothing lost that people notice is what who serves
+// on it takes where that saves a device.
+func multipliesFP8(id string) bool {
+	d, _, err := hardware.Find(id)
+	return err == nil && d.Peaks.FP8.Known
+}
+
+// rank sorts hardware by what the asker wants least of: memory, unless it is something else. What writes more slowly than people read
+// comes after all that does not.
 func (p *Planner) rank(found []api.Candidate) {
 	slices.SortStableFunc(found, func(a, b api.Candidate) int {
 		least := cmp.Compare(a.Capacity, b.Capacity)
 		switch p.want {
 		case "cost":
-			return cmp.Or(cmp.Compare(rentOf(&a), rentOf(&b)), least)
+			least = cmp.Or(cmp.Compare(rentOf(&a), rentOf(&b)), least)
 		case "latency":
 			return cmp.Or(-cmp.Compare(DecodeOf(a.Speed), DecodeOf(b.Speed)), least)
 		case "devices":
-			return cmp.Or(cmp.Compare(a.Plan.Devices, b.Plan.Devices), least)
+			least = cmp.Or(cmp.Compare(a.Plan.Devices, b.Plan.Devices), least)
 		}
-		return least
+		return cmp.Or(readable(&b)-readable(&a), least)
 	})
+}
+
+// readable is 1 for hardware that writes as fast as people read, or of unknown speed, else 0.
+func readable(c *api.Candidate) int {
+	if c.Speed == nil || c.Speed.Decode == nil || *c.Speed.Decode >= readAlong {
+		return 1
+	}
+	return 0
 }
 
 // rentOf is what the devices rent for; those without a price come last.
