@@ -339,6 +339,9 @@ var houseRules = []struct {
 	{"long packages", checkPackages, wide(20, 301, "m"), "model has 6020 lines"},
 	{"packages of many files", checkPackages, wide(mostPackageFiles+1, 1, "m"), "model has 61 files"},
 	{"packages by prefix", checkPrefixes, wide(mostOfPrefix+1, 1, "op_"), "model has 4 files op_*.go"},
+	{"columns", checkColumns, map[string]string{
+		"unit/u.go": "package unit\n\nconst raw = `" + strings.Repeat("x", 140) + "`\nconst said = \"" + strings.Repeat("x", 140) + "\"",
+	}, "unit has 1 lines of more than 140 columns"},
 	{"names", checkNames, map[string]string{"util/u.go": "package util"}, "util is called util"},
 	{"state", checkState, map[string]string{"model/m.go": "package model\nvar seen = map[string]bool{}\nfunc F() { seen[\"a\"] = true }"}, "model/m.go:3: writes seen"},
 	{"state by append", checkState, map[string]string{"model/m.go": "package model\nvar all []int\nfunc F() { all = append(all, 1) }"}, "model/m.go:3: writes all"},
@@ -385,7 +388,7 @@ func TestArchitecture(t *testing.T) {
 			t.Errorf("%s is allowed to measure and is not there", file)
 		}
 	}
-	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkAlone, checkQuiet, checkComments, checkSizes, checkTypes, checkPackages, checkPrefixes, unneeded, checkNames, checkState, checkFaces, checkRules} {
+	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkAlone, checkQuiet, checkComments, checkSizes, checkTypes, checkPackages, checkPrefixes, checkColumns, unneeded, checkNames, checkState, checkFaces, checkRules} {
 		for _, w := range check(h) {
 			t.Error(w)
 		}

@@ -6,7 +6,8 @@ import "github.com/memwall/memwall/dtype"
 // (megatron/core/transformer/transformer_config.py: recompute_modules).
 type Modules uint8
 
-// Of DenseMLP, ExpertLayer and SharedExperts the input is kept, of CoreAttention its result too, which the product behind it keeps; of Norms, ExpertActs and LatentUps nothing is,
+// Of DenseMLP, ExpertLayer and SharedExperts the input is kept, of CoreAttention its result too, which the product behind it keeps; of
+// Norms, ExpertActs and LatentUps nothing is,
 // since what they read is kept for others (megatron/core/tensor_parallel/random.py: CheckpointWithoutOutput).
 const (
 	CoreAttention Modules = 1 << iota // scores and what attention keeps of them
@@ -49,7 +50,8 @@ func (k *Kind) inModule(i int, m Modules) bool {
 	case SharedExperts:
 		return k.follows(i, o.Role == dtype.FFNGateSh || o.Role == dtype.FFNUpSh || o.Role == dtype.FFNDownSh, m)
 	case DenseMLP:
-		return k.follows(i, o.Role == dtype.FFNGate || o.Role == dtype.FFNUp || o.Role == dtype.FFNDown, m) || o.Kind == Norm && k.reads(i, DenseMLP)
+		return k.follows(i, o.Role == dtype.FFNGate || o.Role == dtype.FFNUp || o.Role == dtype.FFNDown, m) || o.Kind == Norm &&
+			k.reads(i, DenseMLP)
 	case LatentUps:
 		return k.latent() && (o.Role == dtype.AttnQANorm || o.Role == dtype.AttnKVANorm || o.Role == dtype.AttnQB || o.Role == dtype.AttnQ)
 	}

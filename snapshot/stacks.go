@@ -93,7 +93,8 @@ func (s *stacks) trail(n uint32, most int) (out []string) {
 // (torch/csrc/profiler/combined_traceback.cpp, torch/csrc/cuda/memory_snapshot.cpp, c10/cuda/CUDACachingAllocator.cpp).
 func (s *stacks) recording(f uint32) bool {
 	name := s.texts[s.frames[f].name]
-	return strings.HasPrefix(name, "torch::unwind::") || strings.HasPrefix(name, "torch::CapturedTraceback::") || strings.HasPrefix(name, "torch::cuda::") || strings.HasPrefix(name, "c10::")
+	return strings.HasPrefix(name, "torch::unwind::") || strings.HasPrefix(name, "torch::CapturedTraceback::") ||
+		strings.HasPrefix(name, "torch::cuda::") || strings.HasPrefix(name, "c10::")
 }
 
 // node is the function of autograd whose backward pass allocated, "" for none: threads of a backward pass have no Python frames

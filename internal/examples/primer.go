@@ -305,7 +305,8 @@ var primerChoice = []Row{
 			return []Finding{a.fits("fits 40 GB"), c.beside("AWQ file", gb, c.stored(l70, "awq")),
 				c.beside("vLLM may use", gb, c.Size("usable", a.usable(), a.command))}
 		}},
-	{ID: "3.37", Claim: "70B in INT4: two RTX 4090", Verdict: Depends, Why: "At 4k, {0} on each as vLLM starts by itself, with graphs for 256 sequences, and {1} with 16.",
+	{ID: "3.37", Claim: "70B in INT4: two RTX 4090", Verdict: Depends,
+		Why: "At 4k, {0} on each as vLLM starts by itself, with graphs for 256 sequences, and {1} with 16.",
 		Find: func(c *calc) []Finding {
 			on := func(when string, seqs int64) Finding {
 				f := c.fit(ask{model: l70, weights: "awq", on: "2xrtx-4090", ctx: 4096, users: 1, seqs: seqs}).fits("fits 24 GB, each")

@@ -17,7 +17,8 @@ func usual(items []ledger.Item, how string, s *family.Spec) {
 		switch {
 		case it.ID == "weights" || strings.HasSuffix(it.ID, ".weights"):
 			bytes := float64(it.Bytes)
-			*it = it.Band(min(unit.Bytes(bytes*(1-max(s.UnsureBelow, min(s.Unsure, family.Unsure)))), it.Low), max(unit.Bytes(bytes*(1+s.Unsure)), it.High))
+			*it = it.Band(min(unit.Bytes(bytes*(1-max(s.UnsureBelow, min(s.Unsure, family.Unsure)))), it.Low),
+				max(unit.Bytes(bytes*(1+s.Unsure)), it.High))
 		case it.ID != "kv_cache" || s.Unsure < family.Unsure:
 			continue
 		}

@@ -83,7 +83,8 @@ func doesNotFit(r *memwall.Request, answer *memwall.Answer) error {
 func (p *Plan) Serve(ctx context.Context, s *Server) error {
 	log, err := logFile(p.Log)
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadFile, Field: "log", Value: p.Log, Message: fmt.Sprintf("the log cannot be written: %v", plain(err)), Hint: "--log FILE in a folder that exists"}
+		return &memwall.Error{Code: memwall.BadFile, Field: "log", Value: p.Log,
+			Message: fmt.Sprintf("the log cannot be written: %v", plain(err)), Hint: "--log FILE in a folder that exists"}
 	}
 	defer func() { _ = log.Close() }() // the server writes it, by a handle of its own
 	server, err := s.Start(log)

@@ -88,7 +88,8 @@ func (s *Simulation) Extremes(res *sim.Result) (fast, slow Variant, ok bool) {
 	return fast, slow, true
 }
 
-// reaching gives the edges what the band of a first token without others leaves to the time before the scheduler sees a request, once steps are as
+// reaching gives the edges what the band of a first token without others leaves to the time before the scheduler sees a request, once steps
+// are as
 // fast or slow as they may be.
 func (s *Simulation) reaching(res *sim.Result, fast, slow *Variant) {
 	if s.Model == nil {

@@ -200,7 +200,8 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	return nil
 }
 
-// graphs adds what a row says of the estimate's pieces, which no device decides, once what rules.go assumes of the first graph is taken off.
+// graphs adds what a row says of the estimate's pieces, which no device decides, once what rules.go assumes of the first graph is taken
+// off.
 func graphs(r *validation.Row, found estimatesOf) error {
 	g, ok := r.Got["graphs_estimate"]
 	if !ok {
