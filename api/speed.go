@@ -41,6 +41,8 @@ type Speed struct {
 	USDPerMillionHigh  *float64 `json:"usd_per_million_tokens_high"`
 	// USDPerHour is the rent that this is taken from, of all devices.
 	USDPerHour *float64 `json:"usd_per_hour,omitempty"`
+	// RentedDevices is how many are rented for it, where that is more than the plan uses: instances are whole.
+	RentedDevices int64 `json:"rented_devices,omitempty"`
 	// Price says what the money is of: whose price, of which day.
 	Price string `json:"price,omitempty"`
 	// Parts are of one decode step.

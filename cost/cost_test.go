@@ -165,3 +165,13 @@ func TestRentByProvider(t *testing.T) {
 		last = r.PerHour.Mid
 	}
 }
+
+// TestRateDevices: instances are rented whole.
+func TestRateDevices(t *testing.T) {
+	for _, c := range []struct{ instance, needed, rented int }{{8, 1, 8}, {8, 8, 8}, {8, 9, 16}, {1, 3, 3}, {0, 2, 2}} {
+		r := cost.Rate{Price: hardware.Price{Devices: c.instance}}
+		if got := r.Devices(c.needed); got != c.rented {
+			t.Errorf("%d of instances of %d: %d, want %d", c.needed, c.instance, got, c.rented)
+		}
+	}
+}

@@ -20,6 +20,14 @@ type Rate struct {
 	Source, Date string
 }
 
+// Devices is how many are rented where so many are needed: instances are whole.
+func (r Rate) Devices(needed int) int {
+	if r.Price.Devices <= 0 {
+		return needed
+	}
+	return int(unit.CeilDiv(int64(needed), int64(r.Price.Devices))) * r.Price.Devices
+}
+
 // Rent of so many devices for an hour, on demand. Instances are rented whole, so what a provider asks for is
 // its instances' number times their price, by the instance with which that is least. The range is from the
 // cheapest to the dearest provider, the figure the lower median. Who rents out more at a time than is needed counts only where nobody

@@ -338,7 +338,7 @@ func rentOf(c *memwall.Candidate) string {
 	if c.USDPerHour == nil {
 		return "—"
 	}
-	return term.Significant(*c.USDPerHour, 2)
+	return term.Significant(*c.USDPerHour, 2) + rentedWhole(c.Speed)
 }
 
 // searched is how many plans were looked at.

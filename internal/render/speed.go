@@ -63,7 +63,7 @@ func (s *screen) speed() []term.Text {
 	lines := block(s.page, tb)
 	facts := []struct{ name, says string }{{"bound", boundBy(v)}}
 	if v.USDPerHour != nil {
-		facts = append(facts, struct{ name, says string }{"rent", "$" + cents(*v.USDPerHour) + " an hour"})
+		facts = append(facts, struct{ name, says string }{"rent", "$" + cents(*v.USDPerHour) + " an hour" + rentedWhole(v)})
 	}
 	for _, f := range facts {
 		if f.says != "" {
@@ -128,4 +128,12 @@ func boundBy(v *memwall.Speed) string {
 		return x + ", " + strconv.Itoa(int(math.Round(100**f))) + " % of the peak"
 	}
 	return x
+}
+
+// rentedWhole says of how many devices the rent is, where that is more than the plan uses.
+func rentedWhole(v *memwall.Speed) string {
+	if v == nil || v.RentedDevices == 0 {
+		return ""
+	}
+	return " for " + strconv.FormatInt(v.RentedDevices, 10)
 }

@@ -33,6 +33,10 @@ func price(q *question.Question, v *api.Speed, total speed.Figure, turns int) {
 	}
 	Figure(cost.PerMillion(rent, total), &v.USDPerMillion, &v.USDPerMillionLow, &v.USDPerMillionHigh)
 	v.USDPerHour = question.Rounded(rent.PerHour.Mid)
-	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n,
+	rented := rent.Devices(n)
+	if rented > n {
+		v.RentedDevices = int64(rented)
+	}
+	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, rented,
 		rent.Rows, cmp.Or(rent.Date, "undated"))
 }
