@@ -148,7 +148,7 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		return nil, nil, noModel(ask, r, notes)
 	}
 	if len(f.files) > 0 && r.Model == "" && len(args) == 0 {
-		return nil, nil, usage("model", "", "the files say no model that is known by its name", "memwall train MODEL --from "+f.files[0]+" --on HARDWARE")
+		return nil, nil, unnamed(r, f.files[0])
 	}
 	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {
 		return nil, nil, err
@@ -164,6 +164,9 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		return nil, nil, err
 	}
 	note, err := a.here(r, c.Flags().Changed("reserve"))
+	if len(f.files) > 0 && r.Devices > 1 && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
+		return nil, nil, usage("hardware", "", fmt.Sprintf("the files say %d devices, and this machine has no accelerator", r.Devices), fmt.Sprintf("--on HARDWARE, such as --on %dxh100", r.Devices))
+	}
 	return r, append(notes, note...), err
 }
 

@@ -23,7 +23,7 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 	if err != nil {
 		return nil, nil, api.AsError(err)
 	}
-	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model), Plan: found.Plan, Training: found.Training, Devices: found.Devices}
+	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model, shaped(found.Shape)), Plan: found.Plan, Training: found.Training, Devices: found.Devices}
 	return r, found.Unread, nil
 }
 

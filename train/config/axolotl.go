@@ -19,6 +19,7 @@ func axolotl() *framework {
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "axolotl train axolotl.yaml" },
 		}, zeroFile},
+		ways:    []string{"adapter=lora qlora"},
 		refuses: append(axolotlRefuses(), zeroOnly(zeroRefuses())...),
 	}
 }
@@ -209,6 +210,12 @@ func putAxolotlTargets(in *Input, s *section) {
 
 func getAxolotlTargets(in *Input, r *reader) {
 	in.Training.LoRA = r.list("lora_target_modules")
+	if pattern := r.text("lora_target_modules"); strings.ContainsAny(pattern, `[(\*`) {
+		in.Training.LoRA = matched(pattern)
+		if len(in.Training.LoRA) == 0 {
+			in.Training.LoRA = []string{pattern} // which names no layer, and is refused by its name
+		}
+	}
 	if r.on("lora_target_linear") {
 		in.Training.LoRA = []string{"all-linear"}
 	}

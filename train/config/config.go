@@ -10,6 +10,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/plan"
 )
@@ -33,6 +34,8 @@ type Shape struct {
 	Layers, Hidden, Heads, KVHeads, HeadDim, FFN, Vocab, Positions int64
 	Experts, TopK, ExpertFFN                                       int64
 	Gated, Tied, RMSNorm, Rotary, Biased                           bool
+	// Latent: keys and values are kept as one latent vector (multi-head latent attention), whose widths are not here.
+	Latent bool
 }
 
 // File is a configuration. Run is the command that takes it, where it is not the file itself.
@@ -112,6 +115,9 @@ func (f *framework) read(data []byte, in *Input) ([]string, error) {
 	if key := f.trainsNot(n); key != "" {
 		return nil, wrong("file", "has "+key+" and no optimizer: it trains nothing", "a configuration of a recipe that trains")
 	}
+	if err := f.otherWay(n); err != nil {
+		return nil, err
+	}
 	r := &reader{root: n, seen: map[*node]bool{}}
 	for _, rule := range p.rules {
 		if rule.get != nil {
@@ -129,6 +135,19 @@ func (f *framework) trainsNot(n *node) string {
 		}
 	}
 	return ""
+}
+
+// otherWay refuses a way of training that no plan sizes, rather than take it for full weights.
+func (f *framework) otherWay(n *node) error {
+	for _, w := range f.ways {
+		key, known, _ := strings.Cut(w, "=")
+		v := n.at(key)
+		if v == nil || v.null || v.text == "" || has(known, v.text) {
+			continue
+		}
+		return &plan.Problem{Field: "config", Value: key, Message: key + " = " + v.String() + " is a way of training that is not sized here", Fix: "one of " + strings.Join(strings.Fields(known), ", "), Lacking: true}
+	}
+	return nil
 }
 
 // part is the part that holds most of a file's keys.

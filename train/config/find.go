@@ -27,6 +27,9 @@ func Find(texts [][]byte) (*Found, error) {
 	if len(texts) == 0 || len(texts) > maxFiles {
 		return nil, &plan.Problem{Field: "config", Message: "takes the files of one run, 16 at most", Fix: "train.yaml, and what it names, such as ds_config.json"}
 	}
+	if texts = slices.Clone(texts); !slices.ContainsFunc(texts, func(text []byte) bool { return !isScript(text) }) {
+		texts = [][]byte{bytes.Join(texts, []byte("\n"))} // scripts that read in each other share their variables
+	}
 	f, err := likeliest(texts)
 	if err != nil {
 		return nil, err
@@ -82,6 +85,8 @@ func likeliest(texts [][]byte) (*framework, error) {
 	switch {
 	case best != nil:
 		return best, nil
+	case len(texts) == 1 && isScript(texts[0]):
+		return nil, noFlags()
 	case first != nil && len(texts) == 1 && !readAsText(texts[0]):
 		return nil, first
 	}

@@ -64,6 +64,10 @@ func TestFind(t *testing.T) {
 			map[string]any{"sequence_length": 8192.0, "micro_batch": 1.0, "sharding": "fsdp2", "precision": "bf16-mixed"}, nil},
 		{"what moves memory is said", []string{"base_model: a/b\nmicro_batch_size: 1\npad_to_sequence_len: true\nwarmup_steps: 5\nwandb_project: x\n"}, "axolotl", "a/b", 0,
 			map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"pad_to_sequence_len = true"}},
+		{"scripts that share variables", []string{"#!/bin/bash\nTP=8\nMORE=\"--recompute-granularity full --recompute-method uniform --recompute-num-layers 1 \"\n. `pwd`/CONFIG.sh\n", "#!/bin/bash\nexport PARAMS=\" ${MORE} \\\n --tensor-model-parallel-size ${TP} --num-layers 96 --hidden-size 12288 --num-attention-heads 96 --bf16 \"\n"},
+			"megatron", "", 0, map[string]any{"tp": 8.0, "recompute": "full", "precision": "bf16-mixed", "objective": "pretrain", "sharding": "ddp", "fused_kernels": true, "fused_loss": false}, nil},
+		{"layers by a pattern", []string{"base_model: a/b\nadapter: lora\nmicro_batch_size: 1\nlora_target_modules: 'model.language_model.layers.[\\d]+.(mlp|self_attn).(up|down|q)_proj'\n"}, "axolotl", "a/b", 0,
+			map[string]any{"micro_batch": 1.0, "method": "lora", "objective": "sft", "lora_targets": []any{"q_proj", "up_proj", "down_proj"}}, nil},
 		{"a key of nobody", []string{"base_model: a/b\nmicro_batch_size: 1\nsequence_lenn: 5\n"}, "axolotl", "a/b", 0, map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"sequence_lenn = 5 (no key of axolotl 0.18.0)"}},
 	} {
 		var texts [][]byte
@@ -90,11 +94,13 @@ func TestFindRefuses(t *testing.T) {
 		texts []string
 		says  string
 	}{
-		"nothing":         {nil, "16 at most"},
-		"another program": {[]string{"services:\n  vllm:\n    image: vllm/vllm-openai\n"}, "no key"},
-		"half a JSON":     {[]string{`{"a":`}, "byte"},
-		"a pickle":        {[]string{"\x80\x02}q\x00."}, ""},
-		"too many":        {make([]string, 17), "16 at most"},
+		"nothing":               {nil, "16 at most"},
+		"another program":       {[]string{"services:\n  vllm:\n    image: vllm/vllm-openai\n"}, "no key"},
+		"half a JSON":           {[]string{`{"a":`}, "byte"},
+		"a script of variables": {[]string{"#!/bin/bash\nPP=1\n. `pwd`/CONFIG.sh\n"}, "the shell script has no flags"},
+		"OFT":                   {[]string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: oft\noft_target: all\n"}, "finetuning_type = oft is a way of training"},
+		"a pickle":              {[]string{"\x80\x02}q\x00."}, ""},
+		"too many":              {make([]string, 17), "16 at most"},
 	} {
 		var texts [][]byte
 		for _, s := range c.texts {

@@ -24,6 +24,8 @@ type framework struct {
 	refuses []refusal
 	// idle are keys of files that the framework runs without training, where they have no key of an optimizer.
 	idle []string
+	// ways are keys whose values beyond a few are ways of training that no plan sizes: "finetuning_type=full lora".
+	ways []string
 	// settle derives what follows from several keys, once all files are read.
 	settle func(in *Input)
 }

@@ -22,6 +22,7 @@ func llamaFactory() *framework {
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
 		}, deepspeedFile(zero)},
+		ways:    []string{"finetuning_type=full lora", "peft_config.name=lora"},
 		refuses: slices.Concat(factoryRefuses(), rewardRefuses, zeroRefuses()),
 	}
 }

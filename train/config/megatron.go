@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -150,15 +151,52 @@ func putShape(in *Input, s *section) {
 	}
 }
 
-// takeShape passes over what says which model it is, but for the number of its layers.
+// takeShape reads what the model is built from. Widths that are not written follow from others (Megatron-LM core 0.15,
+// megatron/training/arguments.py, validate_args).
 func takeShape(in *Input, r *reader) {
-	in.Layers, _ = r.optional("--num-layers")
-	for _, key := range []string{
-		"--use-checkpoint-args", "--load", "--num-layers", "--hidden-size", "--num-attention-heads", "--kv-channels", "--ffn-hidden-size", "--num-query-groups", "--max-position-embeddings",
-		"--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size", "--group-query-attention", "--swiglu", "--untie-embeddings-and-output-weights", "--disable-bias-linear", "--normalization", "--position-embedding-type",
+	d := &Shape{Gated: r.on("--swiglu"), Tied: !r.on("--untie-embeddings-and-output-weights"), Biased: !r.on("--disable-bias-linear")}
+	for _, c := range []struct {
+		key string
+		at  *int64
+	}{
+		{"--num-layers", &d.Layers}, {"--hidden-size", &d.Hidden}, {"--num-attention-heads", &d.Heads}, {"--kv-channels", &d.HeadDim}, {"--ffn-hidden-size", &d.FFN},
+		{"--num-query-groups", &d.KVHeads}, {"--max-position-embeddings", &d.Positions}, {"--vocab-size", &d.Vocab},
+		{"--num-experts", &d.Experts}, {"--moe-router-topk", &d.TopK}, {"--moe-ffn-hidden-size", &d.ExpertFFN},
 	} {
-		r.take(key)
+		*c.at, _ = r.optional(c.key)
+		r.take(c.key)
 	}
+	d.RMSNorm, d.Rotary = r.text("--normalization") == "RMSNorm", r.text("--position-embedding-type") == "rope"
+	if !r.on("--group-query-attention") {
+		d.KVHeads = d.Heads
+	}
+	r.take("--use-checkpoint-args")
+	r.take("--load")
+	in.Layers = d.Layers
+	d.Latent = r.root.at("--multi-latent-attention") != nil
+	for _, other := range []string{"--language-model-type", "--vision-model-type", "--encoder-num-layers", "--hybrid-override-pattern", "--hybrid-layer-pattern"} {
+		if r.root.at(other) != nil {
+			return // more than a decoder of equal layers
+		}
+	}
+	if d.Layers > 0 && d.Hidden > 0 && d.Heads > 0 && d.Heads <= d.Hidden {
+		in.Shape = d.filled()
+	}
+}
+
+// filled gives widths that nobody wrote what Megatron-LM gives them.
+func (d *Shape) filled() *Shape {
+	d.HeadDim = cmp.Or(d.HeadDim, d.Hidden/d.Heads)
+	if d.FFN == 0 {
+		d.FFN = 4 * d.Hidden
+		if d.Gated {
+			d.FFN = d.Hidden * 4 * 2 / 3 / 64 * 64
+		}
+	}
+	if d.Experts > 0 {
+		d.ExpertFFN = cmp.Or(d.ExpertFFN, d.FFN)
+	}
+	return d
 }
 
 // putSamples: a run's length is a number of sequences.

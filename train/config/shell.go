@@ -1,8 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/memwall/memwall/plan"
 )
 
 // toShell writes a command with one flag a line.
@@ -53,21 +56,48 @@ func fromShell(data []byte) (*node, error) {
 		}
 	}
 	if len(out.keys) == 0 {
-		return nil, wrong("script", "has no flags", "torchrun … pretrain_gpt.py --flag value")
+		return nil, noFlags()
 	}
 	return out, nil
 }
 
-// flagWords parts "--flag value" that stands in one pair of quotes, as scripts keep flags in arrays.
+// noFlags refuses a script that only sets variables, or hands them on to another.
+func noFlags() *plan.Problem {
+	return wrong("shell script", "has no flags of a training command; what it runs or reads in is not opened",
+		"the script with the flags (torchrun … pretrain_gpt.py --num-layers …, or arrays of them), or that command in quotes")
+}
+
+// isScript tells a shell script from other text by its first line, or by a command in it.
+func isScript(text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh")) || isCommand(text)
+}
+
+// flagWords parts "--flag value" that stands in one pair of quotes, as scripts keep flags in arrays, or in a variable behind
+// others: ARGS=" $MORE --flag value".
 func flagWords(words []string) (out []string) {
 	for _, w := range words {
 		if strings.HasPrefix(w, "--") && strings.ContainsAny(w, " \t") {
 			out = append(out, strings.Fields(w)...)
 			continue
 		}
+		name, value, assigned := strings.Cut(w, "=")
+		if fields := strings.Fields(strings.ReplaceAll(value, "\\\n", " ")); assigned && isName(name) && len(fields) > 1 && flagged(fields) {
+			out = append(out, fields...)
+			out = append(out, "\n")
+			continue
+		}
 		out = append(out, w)
 	}
 	return out
+}
+
+// flagged: words begin with a flag, or with variables and a flag.
+func flagged(words []string) bool {
+	for len(words) > 0 && strings.HasPrefix(words[0], "$") {
+		words = words[1:]
+	}
+	return len(words) > 0 && strings.HasPrefix(words[0], "--")
 }
 
 // add gives a flag its value, or one more.
