@@ -21,8 +21,8 @@ func llamaFactory() *framework {
 			name: "train.yaml", keys: "llama-factory transformers", rules: append(factoryRules(), processes()), decode: yamlOrArguments,
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
-		}, deepspeedFile(zero)},
-		ways:    []string{"finetuning_type=full lora", "peft_config.name=lora"},
+		}, factoryV1(), deepspeedFile(zero)},
+		ways:    []string{"finetuning_type=full lora", "peft_config.name=lora", "dist_config.name=fsdp2 deepspeed"},
 		refuses: slices.Concat(factoryRefuses(), rewardRefuses, zeroRefuses()),
 	}
 }
@@ -168,8 +168,10 @@ func putFactoryTargets(in *Input, s *section) {
 	s.set("lora_target", target)
 }
 
-func getFactoryTargets(in *Input, r *reader) {
-	in.Training.LoRA = r.list("lora_target")
+func getFactoryTargets(in *Input, r *reader) { getTargets("lora_target", in, r) }
+
+func getTargets(key string, in *Input, r *reader) {
+	in.Training.LoRA = r.list(key)
 	if len(in.Training.LoRA) == 1 && in.Training.LoRA[0] == "all" {
 		in.Training.LoRA = []string{"all-linear"}
 	}
@@ -222,9 +224,11 @@ func putFactoryZero(in *Input, s *section) {
 	}
 }
 
-// getFactoryZero knows the files that LLaMA-Factory ships: ds_z3_offload_config.json.
-func getFactoryZero(in *Input, r *reader) {
-	file := r.text("deepspeed")
+func getFactoryZero(in *Input, r *reader) { getShipped("deepspeed", in, r) }
+
+// getShipped knows the files that LLaMA-Factory ships: ds_z3_offload_config.json.
+func getShipped(key string, in *Input, r *reader) {
+	file := r.text(key)
 	for i, z := range []string{"ds_z0", "ds_z1", "ds_z2", "ds_z3"} {
 		if !strings.Contains(file, z) {
 			continue
