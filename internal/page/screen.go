@@ -111,7 +111,12 @@ func (v *view) asking() {
 	model, on := v.word(modelKey, "model", "a model"), v.word("on", "hardware", "this machine")
 	switch v.question.path {
 	case "plan":
-		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
+		users, length := v.word("users", "users", "1"), v.word("ctx", "context, in tokens", "8k")
+		if v.state.query.Get("on") == "" {
+			v.form(el("h1", txt("Which hardware runs "), model, txt(" for "), users, txt(" users at "), length, txt(" tokens each, of "), v.word("on", "hardware", "any kind"), txt("?")), "plan")
+			return
+		}
+		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), users, txt(" users at "), length, txt(" tokens each?")), "plan")
 	case "pick":
 		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "the usual"), txt(" tokens each?")), "pick")
 	case "train":

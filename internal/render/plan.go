@@ -331,6 +331,9 @@ func (s *screen) machines(all bool) {
 	}
 	s.page.Blank()
 	s.page.Add(tb)
+	if n := len(s.a.Candidates); n > len(shown) {
+		s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d shown; memwall plan --all has the rest", len(shown), n), term.Dim))
+	}
 }
 
 // rentOf is what the devices of a plan rent for, or a dash.
