@@ -24,8 +24,10 @@ func FieldCode(f *family.FieldError) string {
 // hinter is an error that knows its fix.
 type hinter interface{ Hint() string }
 
-// AsError gives any error the form of the contract.
-func AsError(err error) *Error {
+// AsError gives any error the form of the contract, with what it quotes cut to a length that can be read.
+func AsError(err error) *Error { return formed(err).brief() }
+
+func formed(err error) *Error {
 	var e *Error
 	var p *plan.Problem
 	var h *hardware.Error
@@ -64,6 +66,44 @@ func AsError(err error) *Error {
 		out.Hint = h.Hint()
 	}
 	return out
+}
+
+// Bytes that an error quotes whole: of a value, and of a path, which has to be found again.
+const (
+	longestQuote = 120
+	longestPath  = 255
+)
+
+// brief is the error with long values cut, wherever it quotes them.
+func (e *Error) brief() *Error {
+	most := longestQuote
+	if e.Code == BadFile {
+		most = longestPath
+	}
+	cut := func(s string) string {
+		if len(e.Value) > most {
+			s = strings.ReplaceAll(s, e.Value, Shorten(e.Value))
+		}
+		return shortWords(s, most)
+	}
+	if out := (Error{Code: e.Code, Field: cut(e.Field), Value: cut(e.Value), Message: cut(e.Message), Hint: cut(e.Hint)}); out != *e {
+		return &out
+	}
+	return e
+}
+
+// shortWords cuts what has no blank in so many bytes, but for the marks that close it.
+func shortWords(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		if body := strings.TrimRight(w, "\"':,;."); len(body) > most {
+			words[i] = Shorten(body) + w[len(body):]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // AlsoError is an error of one of the requests that share hardware, by its number.

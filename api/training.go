@@ -56,6 +56,14 @@ type StepPart struct {
 	Bound   speed.Bound `json:"bound"`
 }
 
+// Label is what people call a part whose name is the contract's.
+func (p *StepPart) Label() string {
+	if p.Name == "products" {
+		return "matmuls"
+	}
+	return p.Name
+}
+
 // TrainingRun is a whole run of so many tokens. Money and energy are null without a sourced row; energy is of the
 // devices alone.
 type TrainingRun struct {

@@ -28,7 +28,7 @@ const (
 	Killed          Kind = "killed"             // a process was killed by signal 9, nobody says why
 	PinnedMemory    Kind = "pinned_memory"      // the host gave no page-locked memory
 	SharedMemory    Kind = "shared_memory"      // /dev/shm is full
-	Collectives     Kind = "collectives"        // buffers of NCCL found no room
+	Collectives     Kind = "collectives"        // NCCL buffers found no room
 )
 
 // Kinds of what goes on with less: nothing failed yet.

@@ -40,8 +40,8 @@ type Offload struct {
 	Weights string `json:"weights,omitempty" enum:"none,host,nvme,pool" doc:"weights"`
 	KV      string `json:"kv,omitempty" enum:"none,host,nvme,pool" doc:"KV cache"`
 	Experts string `json:"experts,omitempty" enum:"none,host,nvme,pool" doc:"routed experts"`
-	// Of training: the states of the optimizer, the parameters, and the inputs of blocks that are computed again.
-	Optimizer   string `json:"optimizer,omitempty" enum:"none,host,nvme" doc:"states of the optimizer"`
+	// Of training: optimizer states, parameters, and the inputs of blocks that are computed again.
+	Optimizer   string `json:"optimizer,omitempty" enum:"none,host,nvme" doc:"optimizer states"`
 	Params      string `json:"params,omitempty" enum:"none,host,nvme" doc:"parameters"`
 	Activations string `json:"activations,omitempty" enum:"none,host" doc:"saved inputs of blocks"`
 }

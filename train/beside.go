@@ -54,14 +54,14 @@ func (f *filler) away() (out []ledger.Item) {
 	}
 	if off.optimizer {
 		add(o.Optimizer, "master_weights", "fp32 copies", f.held(master, ofStates))
-		add(o.Optimizer, "optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates))
+		add(o.Optimizer, "optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates))
 		add("host", "gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads))
 	}
 	if off.params {
 		add(o.Params, "weights", "weights", f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.held(weight, ofWeights)))
 	}
 	if s.opt.Paged && !off.optimizer {
-		add("host", "optimizer", "paged states of the optimizer", f.both("state_bytes", states, 1, ofStates))
+		add("host", "optimizer", "paged optimizer states", f.both("state_bytes", states, 1, ofStates))
 	}
 	if off.activations || s.j.Framework.Keep.Offloads && recomputeOf(s.j).share == 1 {
 		add("host", "checkpoints", "inputs of blocks", f.b.Mul(f.tokens(), f.b.In("stream_per_token", f.h.stream, "width of the stream"), f.b.In("blocks", f.h.layers, "model")))

@@ -375,7 +375,7 @@ func checkOffload(j *Job) error {
 	case off.params && s != "zero3" && s != "fsdp" && s != "fsdp2":
 		return impossible("offload.params", o.Params, "--sharding zero3 or fsdp", "parameters leave the device where they are shared, and %s does not share them", s)
 	case o.Optimizer != "" && o.Optimizer != "none" && j.Training.ZeROStage() == 0 && !j.megatron() && !(off.params && o.Params == o.Optimizer):
-		return impossible("offload.optimizer", o.Optimizer, "--sharding zero1, zero2 or zero3 of deepspeed; offload.params with fsdp", "states of the optimizer leave the device under ZeRO, and %s is not; FSDP moves parameters and states together", s)
+		return impossible("offload.optimizer", o.Optimizer, "--sharding zero1, zero2 or zero3 of deepspeed; offload.params with fsdp", "optimizer states leave the device under ZeRO, and %s is not; FSDP moves parameters and states together", s)
 	case (o.Params == "nvme" || o.Optimizer == "nvme") && s != "zero3":
 		return impossible("offload.optimizer", "nvme", "--sharding zero3", "NVMe holds what ZeRO-3 shares (ZeRO-Infinity), and not what %s does", s)
 	}

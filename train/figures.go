@@ -77,10 +77,10 @@ func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	room := share * peak
 	n := min(room, r.Reserved.Mid-peak)
 	out := append(make([]margin, 0, 3),
-		margin{"fragmentation", "fragments of the allocator", ledger.Ephemeral, n, 0, n, max(2*room, r.Allocated.High-r.Allocated.Mid)},
+		margin{"fragmentation", "allocator fragmentation", ledger.Ephemeral, n, 0, n, max(2*room, r.Allocated.High-r.Allocated.Mid)},
 		margin{"driver", "CUDA context and kernels", ledger.Persistent, least, least, context, 2 * context})
 	if s.j.Plan.Ranks() > 1 && !stepping {
-		out = append(out, margin{"collectives", "buffers of NCCL", ledger.Persistent, leastChannels, leastChannels, gib / 2, 1.5 * gib})
+		out = append(out, margin{"collectives", "NCCL buffers", ledger.Persistent, leastChannels, leastChannels, gib / 2, 1.5 * gib})
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func TestLitgptUntiesTheHead(t *testing.T) {
 		j := ask(t, "llama-3.2-1b", "a10g", 1, func(_ *plan.Plan, q *plan.Training) {
 			q.Framework, q.Method, q.SequenceLength, q.MicroBatch = framework, "lora", 512, 1
 		})
-		return itemsOf(&size(t, j)[0])["weights that do not train"]
+		return itemsOf(&size(t, j)[0])["frozen weights"]
 	}
 	if got, want := frozen("litgpt")-frozen("transformers"), 2.0*128256*2048; got != want {
 		t.Errorf("the head adds %.0f bytes, want %.0f", got, want)
@@ -88,13 +88,13 @@ func TestCompiledBlocks(t *testing.T) {
 	}
 }
 
-// TestStatesLeaveWithTheirParameters: FSDP of either kind moves states of the optimizer to the host with parameters.
+// TestStatesLeaveWithTheirParameters: FSDP of either kind moves optimizer states to the host with parameters.
 func TestStatesLeaveWithTheirParameters(t *testing.T) {
 	for sharding, framework := range map[string]string{"fsdp": "transformers", "fsdp2": "torchtune"} {
 		j := ask(t, "llama-3.1-70b", "a100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) {
 			q.Framework, q.Sharding, q.SequenceLength, p.Offload = framework, sharding, 2048, &plan.Offload{Params: "host"}
 		})
-		if x := itemsOf(&size(t, j)[0])["states of the optimizer"]; x > 0 {
+		if x := itemsOf(&size(t, j)[0])["optimizer states"]; x > 0 {
 			t.Errorf("%s leaves %.0f bytes of states on the device", sharding, x)
 		}
 	}

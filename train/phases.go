@@ -118,14 +118,14 @@ func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
-		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, statesPage)
+		f.keep("weights", "frozen weights", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, statesPage)
 		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, statesPage)
 		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}
 	if !off.optimizer {
 		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, statesPage)
 		if !f.s.opt.Paged {
-			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, statesPage)
+			f.keep("optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates), ledger.Exact, statesPage)
 		}
 	}
 	f.beside()
@@ -254,7 +254,7 @@ func (f *filler) stepping() ledger.Item {
 	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
 		n = f.b.Lit(0) // a tensor at a time
 	}
-	return ledger.Known("workspace", "copies of the optimizer's step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
+	return ledger.Known("workspace", "copies of the optimizer step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
 }
 
 // cast are the 16-bit copies that autocast keeps of fp32 weights while the forward pass runs.

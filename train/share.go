@@ -363,7 +363,7 @@ func (o *optimizer) rows(t *model.Tensor) bool {
 	return o.By == byRow && t.Role.Embedding() && t.Dims >= 2
 }
 
-// states of the optimizer for a tensor, in bytes.
+// states of an optimizer for a tensor, in bytes.
 func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 	e, m := float64(t.Elems()), c.copies.Moment
 	rows, cols := float64(t.Rows()), float64(t.Cols)

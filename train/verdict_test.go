@@ -9,7 +9,7 @@ import (
 )
 
 // TestNeededIsWhatAJobCannotDoWithout: the lower edge of what is needed is the peak and the least that driver and communication
-// take, without fragments of the allocator; the upper edge holds what they usually take.
+// take, without allocator fragmentation; the upper edge holds what they usually take.
 func TestNeededIsWhatAJobCannotDoWithout(t *testing.T) {
 	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
 		j := ask(t, id, "h100-sxm-80gb", 8, run)

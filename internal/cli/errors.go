@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/spell"
@@ -50,20 +49,11 @@ func (a *app) exit(err error) int {
 
 // classify turns any error into one of the contract and an exit code: a field that is wrong is bad usage.
 func (a *app) classify(err error) (*memwall.Error, int) {
-	var e *memwall.Error
 	var u usageError
-	var h *hardware.Error
-	var m *catalog.NotFoundError
-	switch {
-	case errors.As(err, &u):
-		return u.what, badUsage
-	case errors.As(err, &h):
-		e = &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
-	case errors.As(err, &m):
-		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: m.Name, Message: m.Error(), Hint: m.Hint()}, unanswered
-	case !errors.As(err, &e):
-		return &memwall.Error{Code: memwall.Internal, Message: err.Error()}, unanswered
+	if errors.As(err, &u) {
+		return memwall.AsError(u.what), badUsage
 	}
+	e := memwall.AsError(err)
 	if e.Code == memwall.BadField {
 		return e, badUsage
 	}

@@ -210,7 +210,11 @@ func textOf(a *memwall.Answer, b *Brief) string {
 	blocks := strings.Split(strings.TrimRight(screen.draw(a, plain), "\n"), "\n\n")
 	out := blocks[:min(screen.blocks, len(blocks))]
 	if x := a.Reasons; x != nil {
-		out = append(out, "limits: "+x.Limits+"\nscales: "+x.Scales+"\nbreaks: "+x.Breaks)
+		scales := ""
+		if x.Scales != "" {
+			scales = "\nscales: " + x.Scales
+		}
+		out = append(out, "limits: "+x.Limits+scales+"\nbreaks: "+x.Breaks)
 	}
 	var lines []string
 	for _, s := range b.Suggestions {

@@ -120,7 +120,7 @@ func (v *view) asking() {
 	case "pick":
 		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "the usual"), txt(" tokens each?")), "pick")
 	case "train":
-		v.form(el("h1", txt("What does it take to train "), model, txt(" by "), v.word("method", "method", "full"), txt(" on "), on, txt(", with "), v.word("micro-batch", "sequences at once", "1"), txt(" sequences of "), v.word("seq", "length of a sequence", "4k"), txt(" tokens at once?")), "train")
+		v.form(el("h1", txt("What does "), v.word("method", "method", "full"), txt(" training of "), model, txt(" take on "), on, txt(", with a micro-batch of "), v.word("micro-batch", "sequences of a micro-batch", "1"), txt(" × "), v.word("seq", "length of a sequence", "4k"), txt(" tokens?")), "train")
 	case "serve":
 		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"), txt(" users, with a TTFT of "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" TPOT, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
 	case "sim":

@@ -8,7 +8,6 @@ package page
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -252,12 +251,7 @@ func (v *view) failed() {
 }
 
 // fail keeps the reason why there is no answer.
-func (v *view) fail(err error) {
-	if errors.As(err, &v.err) {
-		return
-	}
-	v.err = &memwall.Error{Code: memwall.Internal, Message: err.Error()}
-}
+func (v *view) fail(err error) { v.err = memwall.AsError(err) }
 
 func (v *view) status() int {
 	switch {

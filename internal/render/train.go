@@ -40,8 +40,8 @@ func Train(a *memwall.Answer, opt FitOptions, st term.Style) string {
 // TrainAsked says what is trained, how, on what and by what.
 func TrainAsked(a *memwall.Answer) []string {
 	p := a.Plan
-	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA", "vera": "VeRA",
-		"loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning",
+	how := map[string]string{"full": "full training", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA",
+		"vera": "VeRA", "loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning",
 		"prefix_tuning": "prefix tuning"}[p.Method]
 	if p.Method != "full" {
 		how += fmt.Sprintf(" r%d", p.LoRARank)
@@ -164,8 +164,9 @@ func largestParts(v *memwall.TrainingStep) string {
 	parts := append([]memwall.StepPart(nil), v.Parts...)
 	sort.SliceStable(parts, func(i, j int) bool { return parts[i].Seconds > parts[j].Seconds })
 	var out []string
-	for _, p := range parts[:min(len(parts), 4)] {
-		out = append(out, strings.ReplaceAll(p.Name, "_", "-")+" "+took(p.Seconds))
+	for i := range parts[:min(len(parts), 4)] {
+		p := &parts[i]
+		out = append(out, strings.ReplaceAll(p.Label(), "_", "-")+" "+took(p.Seconds))
 	}
 	return strings.Join(out, ", ")
 }

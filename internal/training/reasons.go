@@ -26,8 +26,9 @@ func (t *Training) reasons(a *api.Answer) *api.Reasons {
 	}
 	now := int64(t.Question.Request.SequenceLength)
 	if longer, ok := t.needs(2 * now); ok && now > 0 {
-		per := (longer - d.Needed) / unit.Bytes(now*max(1, int64(t.Question.Request.MicroBatch)))
-		out.Scales = fmt.Sprintf("%s for each token of a micro-batch", per)
+		if per := (longer - d.Needed) / unit.Bytes(now*max(1, int64(t.Question.Request.MicroBatch))); per > 0 {
+			out.Scales = fmt.Sprintf("%s for each token of a micro-batch", per)
+		}
 	}
 	out.Breaks = t.breaks(d)
 	return out

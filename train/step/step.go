@@ -45,7 +45,7 @@ type Extras struct {
 	ScatterMoE bool
 	// Prediction trains the layers of multi-token prediction too, where the model has any.
 	Prediction bool
-	// OptimizerShards is how many ranks share the states of the optimizer; 0: all that hold the same weights.
+	// OptimizerShards is how many ranks share the optimizer states; 0: all that hold the same weights.
 	OptimizerShards int64
 	// Report names the publication of a measurement, whose own way to measure the fit sets apart; "" predicts.
 	Report string

@@ -366,7 +366,7 @@ func (d *diagnosis) withoutFigures() string {
 	case diagnose.HostMemory:
 		return "the host refused an allocation" + sizeText(d.first.Requested)
 	case diagnose.Collectives:
-		return "buffers of NCCL found no room beside what the program holds: a few hundred MiB a process"
+		return "NCCL buffers found no room beside what the program holds: a few hundred MiB a process"
 	case diagnose.LibraryStart:
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
 	}
