@@ -15,7 +15,6 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/score"
@@ -147,8 +146,7 @@ func (p *picker) engine() string {
 
 // listedModel is a model of the catalog.
 type listedModel struct {
-	entry  *catalog.Entry
-	model  *model.Model
+	*catalog.Network
 	params int64
 	score  *api.PickScore
 }
@@ -177,45 +175,50 @@ func (p *picker) picks(ctx context.Context) (out []api.Pick, err error) {
 // supersedes: a newer model of the same line, of nearly as many parameters and no worse score, stands already.
 func supersedes(o *api.Pick, l *listedModel) bool {
 	diff := o.Parameters - l.params
-	return lineOf(o.Model) == lineOf(l.entry.ID) && max(diff, -diff) < o.Parameters/25 && o.Released >= l.entry.Released
+	return lineOf(o.Model) == lineOf(l.Entry.ID) && max(diff, -diff) < o.Parameters/25 && o.Released >= l.Entry.Released
 }
 
 // models of the catalog that are of the kind asked for, the best first; those without a score follow, the newest first.
 func (p *picker) models() (out []listedModel) {
-	entries := catalog.All()
-	from := p.since(entries)
-	for i := range entries {
-		e := &entries[i]
-		scored := scoreOf(e.ID, &p.use)
-		if scored == nil && e.Released < from {
+	ids := catalog.IDs()
+	from := p.since(ids)
+	for _, id := range ids {
+		scored := scoreOf(id, &p.use)
+		if scored == nil && catalog.Released(id) < from {
 			continue
 		}
-		s, err := e.Spec()
+		n, err := catalog.Built(id)
 		if err != nil {
 			continue
 		}
-		m := s.Model(e.ID)
-		if !p.use.takes(e, s, m) || m.Remembers() && m.Context > 0 && m.Context < int64(p.asked.Context) {
+		m := n.Model
+		if !p.use.takes(n) || m.Remembers() && m.Context > 0 && m.Context < int64(p.asked.Context) {
 			continue
 		}
-		out = append(out, listedModel{e, m, m.Params(), scored})
+		out = append(out, listedModel{n, m.Params(), scored})
 	}
-	slices.SortStableFunc(out, func(a, b listedModel) int {
-		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released),
-			-cmp.Compare(a.params, b.params))
-	})
+	slices.SortStableFunc(out, bestFirst)
 	return out
+}
+
+// bestFirst orders by score, then by date, then by size.
+func bestFirst(a, b listedModel) int {
+	return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.Entry.Released, b.Entry.Released),
+		-cmp.Compare(a.params, b.params))
 }
 
 // recent is for how many years people go on asking for a model.
 const recent = 2
 
 // since is the first month of models that are looked at, unless all are.
-func (p *picker) since(entries []catalog.Entry) string {
+func (p *picker) since(ids []string) string {
 	if p.asked.All {
 		return ""
 	}
-	newest := slices.MaxFunc(entries, func(a, b catalog.Entry) int { return cmp.Compare(a.Released, b.Released) }).Released
+	newest := ""
+	for _, id := range ids {
+		newest = max(newest, catalog.Released(id))
+	}
 	year, month, _ := strings.Cut(newest, "-")
 	n, err := strconv.Atoi(year)
 	if err != nil {
@@ -245,14 +248,14 @@ func (p *picker) formats(e *catalog.Entry) []string {
 // best is the first format in which a model stays on the devices with room for the context and its users, and is fast enough;
 // of a mixture of experts for which there is none, the smallest format with as few experts on the host as need be.
 func (p *picker) best(l *listedModel) (api.Pick, bool) {
-	formats := p.formats(l.entry)
+	formats := p.formats(l.Entry)
 	for _, name := range formats {
 		p.evaluated.Decided++
 		if !p.mayFit(l, name) {
 			continue
 		}
 		r := p.asked
-		r.Model, r.Weights = l.entry.ID, name
+		r.Model, r.Weights = l.Entry.ID, name
 		if k, ok := p.tryPlan(l, &r); ok {
 			return k, true
 		}
@@ -273,12 +276,12 @@ func (p *picker) tryPlan(l *listedModel, r *api.Request) (api.Pick, bool) {
 
 // hosted keeps experts in the memory of the host, of as few layers as leave room on the devices.
 func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
-	if p.asked.Engine != "llama.cpp" || l.model.ActiveParams() == l.params || p.asked.CPUMoE != nil || question.SpareHost(&p.machine) == 0 {
+	if p.asked.Engine != "llama.cpp" || l.Model.ActiveParams() == l.params || p.asked.CPUMoE != nil || question.SpareHost(&p.machine) == 0 {
 		return api.Pick{}, false
 	}
 	with := func(layers int) *api.Request {
 		r, n := p.asked, plan.Int(layers)
-		r.Model, r.Weights, r.CPUMoE = l.entry.ID, format, &n
+		r.Model, r.Weights, r.CPUMoE = l.Entry.ID, format, &n
 		return &r
 	}
 	fits := func(layers int) bool {
@@ -286,7 +289,7 @@ func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
 		p.evaluated.Full++
 		return err == nil && q.Verdict(ranks) == api.Fits
 	}
-	all := len(l.model.Decoder().Layers)
+	all := len(l.Model.Decoder().Layers)
 	if !fits(all) {
 		return api.Pick{}, false
 	}
@@ -306,20 +309,20 @@ func (p *picker) noteHost(out *api.Answer) {
 
 // mayFit: the weights alone are less than all devices hold.
 func (p *picker) mayFit(l *listedModel, recipe string) bool {
-	r := dtype.FindRecipe(cmp.Or(recipe, l.entry.Weights, "bf16"))
+	r := dtype.FindRecipe(cmp.Or(recipe, l.Entry.Weights, "bf16"))
 	room := p.machine.Memory()
-	return r == nil || room == 0 || l.model.Store(r).Bytes() <= room
+	return r == nil || room == 0 || l.Stored(r) <= room
 }
 
 func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Rank) api.Pick {
 	a := timing.SizedAnswer(q, ranks)
 	k := api.Pick{
-		Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(),
+		Model: l.Entry.ID, Name: l.Entry.Name, Released: l.Entry.Released, Parameters: l.params, Active: l.Model.ActiveParams(),
 		Weights: q.Request.Weights, Score: l.score,
 		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.Flags(),
 	}
 	asPublished := *a.Plan
-	asPublished.Weights = cmp.Or(l.entry.Weights, dtype.BF16.Name)
+	asPublished.Weights = cmp.Or(l.Entry.Weights, dtype.BF16.Name)
 	k.Quality = question.QualityOf(q.Judged(), &asPublished, a.Plan)
 	k.MaxContext = q.MaxContext(q.Job.Load().Sequences)
 	if t := q.Job.Model.Context; t > 0 && (k.MaxContext == nil || *k.MaxContext > t) {

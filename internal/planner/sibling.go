@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -85,37 +84,30 @@ func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []li
 		if lineOf(id) != lineOf(asked.ID) || id == asked.ID {
 			continue
 		}
-		e, err := catalog.Find(id)
+		n, err := catalog.Built(id)
 		if err != nil {
 			continue
 		}
-		s, err := e.Spec()
-		if err != nil {
-			continue
-		}
-		m := s.Model(id)
-		if n := m.Params(); n < most && u.takes(e, s, m) && (m.Context == 0 || m.Context >= q.Job.Load().Context) {
-			out = append(out, listedModel{e, m, n, scoreOf(id, u)})
+		m := n.Model
+		if params := m.Params(); params < most && u.takes(n) && (m.Context == 0 || m.Context >= q.Job.Load().Context) {
+			out = append(out, listedModel{n, params, scoreOf(id, u)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b listedModel) int {
-		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released),
-			-cmp.Compare(a.params, b.params))
-	})
+	slices.SortStableFunc(out, bestFirst)
 	return out
 }
 
 // siblingPlan is the plan that was asked for with another model, in the best of the formats that are usually served in which it fits.
 func siblingPlan(env *question.Env, q *question.Question, l *listedModel, u *use) (api.Sibling, bool) {
 	r := q.Original
-	r.Model, r.Explain = l.entry.ID, false
+	r.Model, r.Explain = l.Entry.ID, false
 	r.GPULayers, r.CPUMoE, r.OverrideTensor, r.TensorSplit, r.CPUOffload, r.DraftModel = nil, nil, "", "", 0, ""
 	if r.Engine == "" {
 		r.Engine = q.Engine.Name()
 	}
 	p := &picker{env: env, asked: r, machine: *q.Job.Machine}
 	p.asked.Weights = ""
-	for _, name := range p.formats(l.entry) {
+	for _, name := range p.formats(l.Entry) {
 		if !p.mayFit(l, name) {
 			continue
 		}
@@ -130,7 +122,7 @@ func siblingPlan(env *question.Env, q *question.Question, l *listedModel, u *use
 			continue
 		}
 		patch := change.PatchOf(&q.Original, &try)
-		return api.Sibling{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Weights: one.Request.Weights,
+		return api.Sibling{Model: l.Entry.ID, Name: l.Entry.Name, Released: l.Entry.Released, Weights: one.Request.Weights,
 			Context:  one.Request.Context,
 			Headroom: ranks[0].Usable.Bytes() - ranks[0].Needed().Bytes, Decode: decodeRate(t.Speed), Patch: patch}, true
 	}

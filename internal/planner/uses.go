@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/score"
@@ -53,15 +52,16 @@ func UseOf(r *api.Request) (use, error) {
 }
 
 // takes reports whether a model is of the kind that a use asks for. A model that is made for one use alone is picked for that one.
-func (u *use) takes(e *catalog.Entry, s *family.Spec, m *model.Model) bool {
-	if special := score.Special(e.ID); special != "" || u.Name == score.OCR || u.Name == score.Speech {
+func (u *use) takes(n *catalog.Network) bool {
+	id, m := n.Entry.ID, n.Model
+	if special := score.Special(id); special != "" || u.Name == score.OCR || u.Name == score.Speech {
 		return special == u.Name
 	}
 	if u.Name == score.Embedding {
-		_, scored := score.Of(e.ID, u.Name)
+		_, scored := score.Of(id, u.Name)
 		return scored
 	}
-	return m.Samples() && m.Remembers() && !s.Drafts() && (!u.vision || s.Model(e.ID).Part(family.PartVision) != nil)
+	return m.Samples() && m.Remembers() && !n.Drafts && (!u.vision || m.Part(family.PartVision) != nil)
 }
 
 func scoreOf(id string, u *use) *api.PickScore {
