@@ -71,8 +71,8 @@ func blend(class string, own, measured []*operated) *operated {
 // are one.
 func (o *operators) lines() (out []api.OperatorLine) {
 	order := map[string]int{}
-	for i := range o.c.Log.Operators {
-		if class := o.c.Log.Operators[i].Class; order[class] == 0 {
+	for i := range o.plan.Log.Operators {
+		if class := o.plan.Log.Operators[i].Class; order[class] == 0 {
 			order[class] = i + 1
 		}
 	}
@@ -127,8 +127,8 @@ func lump(rest []*operated) *operated {
 func (o *operators) finish(r *operated) {
 	switch {
 	case r.known:
-		o.estimated(r, share(o.whole, r.own, r.Class))
-	case o.whole.known:
+		o.estimated(r, share(o.step, r.own, r.Class))
+	case o.step.known:
 		r.Why = "none of the model's"
 	default:
 		r.Why = "memwall has no time for the step"

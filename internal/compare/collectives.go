@@ -41,7 +41,7 @@ func (o *operators) sentFor(m *startup.Message) string {
 
 // groupOf is how many ranks send to each other for a part; 0 where the plan does not say.
 func (o *operators) groupOf(part string) int64 {
-	p := &o.c.Request.Plan
+	p := &o.plan.Request.Plan
 	switch part {
 	case "tp", "all_reduce", "tensor_parallel":
 		return p.TP

@@ -3,9 +3,7 @@
 package compare
 
 import (
-	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -17,8 +15,8 @@ import (
 )
 
 // Compare lines up what an engine printed at its start with what memwall says: it reads the log, rebuilds
-// the request, asks it, and sets figure beside figure. read.go rebuilds the request,
-// model.go finds the model, and one file each has the figures of vLLM, SGLang and llama.cpp.
+// the request, sizes it, and sets figure beside figure. read.go rebuilds the request,
+// model.go finds the model, and one file each has the figures of vLLM, SGLang, llama.cpp, running servers and traces.
 
 // Compare reads a log, a trace or a profile, and sets its figures beside those of the plan that it shows.
 func Compare(a *question.Env, text io.Reader, overrides *api.Request) (*api.Answer, error) {
@@ -34,243 +32,103 @@ type StartupLog = startup.Log
 
 // CompareFound does the same for what was found elsewhere than in a log.
 func CompareFound(a *question.Env, log *startup.Log, overrides *api.Request) (*api.Answer, error) {
-	c := &Comparison{Log: log}
 	if log.Engine == "torch" {
-		return c.torch(a, overrides)
+		return compareRun(a, log, overrides)
 	}
 	if overrides.Ask == api.AskTrain {
 		return nil, &api.Error{Code: api.BadField, Field: "ask", Value: api.AskTrain,
 			Message: "this is the start of a server, and no run of training", Hint: "leave --train out"}
 	}
-	source := c.Rebuild(a, overrides)
-	c.ask(&question.Env{Models: source})
-	if err := c.size(); err != nil {
+	b, source := Rebuild(a, log, overrides)
+	s, err := size(&question.Env{Models: source}, b)
+	if err != nil {
 		return nil, err
 	}
-	c.lineUp()
-	return c.answer(), nil
+	return s.beside(s.lines()), nil
 }
 
-// Comparison is a log on its way to an answer.
-type Comparison struct {
-	Log     *startup.Log
-	Request api.Request
-	// Notes say what the log lacks, and what was taken for it.
-	Notes []api.Note
-	// noWeights says why weights cannot be told; "" when they can.
-	noWeights string
-	// described: the device is described by the memory that the log prints.
-	described bool
-	q         *question.Question
-	ranks     []engine.Rank
-	sized     *api.Answer // of the request; nil when it cannot be sized
-	lines     []api.Line
-	refused   error
+// sized is the plan of a log, as memwall sizes it.
+type sized struct {
+	*Rebuilt
+	q       *question.Question // nil when the plan cannot be sized
+	ranks   []engine.Rank
+	answer  *api.Answer // nil when the plan cannot be sized
+	refused error       // why it cannot
 }
 
-func (c *Comparison) note(code, severity, field, format string, args ...any) {
-	c.Notes = append(c.Notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
+// size answers the rebuilt request. One that cannot be sized leaves the printed figures.
+func size(a *question.Env, b *Rebuilt) (s *sized, err error) {
+	s = &sized{Rebuilt: b}
+	if s.q, s.refused = a.Prepare(&b.Request); s.refused != nil {
+		s.q = nil
+		return s, nil
+	}
+	s.q.Book = &ledger.Book{}
+	s.ranks = s.q.Sizer.Size(s.q.Book, s.q.Job.Load())
+	s.answer, err = planner.Answer(s.q, s.ranks)
+	return s, err
 }
 
-// ask sizes the rebuilt request. A request that cannot be sized leaves the printed figures.
-func (c *Comparison) ask(a *question.Env) {
-	q, err := a.Prepare(&c.Request)
-	if err != nil {
-		c.refused = err
-		return
-	}
-	c.q, q.Book = q, &ledger.Book{}
-	c.ranks = q.Sizer.Size(q.Book, q.Job.Load())
+// figures are memwall's own of what one engine prints.
+type figures interface {
+	// of is the counterpart of a printed figure.
+	of(f *startup.Figure) estimate
+	// derived are lines of what follows from printed figures, and of what the log does not print.
+	derived() []api.Line
 }
 
-// size answers the rebuilt request.
-func (c *Comparison) size() (err error) {
-	if c.q != nil {
-		c.sized, err = planner.Answer(c.q, c.ranks)
-	}
-	return err
-}
-
-// lineUp goes through the printed figures, then through what follows from some of them.
-func (c *Comparison) lineUp() {
-	of := map[string]func(*Comparison, *startup.Figure) estimate{"vllm": (*Comparison).vllm, "sglang": (*Comparison).sglang}[c.Log.Engine]
-	if of == nil {
-		of = (*Comparison).llamacpp
-	}
-	if c.Log.Teller != "" {
-		of = c.served(of)
-	}
-	c.each(func(f *startup.Figure) estimate {
-		if c.q == nil {
-			return unknown("memwall could not size the request")
-		}
-		return of(c, f)
-	})
-	if c.q == nil {
-		return
-	}
-	switch c.Log.Engine {
-	case "tensorrt-llm", "generic":
+// figures by the engine that printed.
+func (s *sized) figures() (out figures) {
+	switch s.Log.Engine {
 	case "vllm":
-		c.vllmGiven()
+		out = vllmFigures{s}
 	case "sglang":
-		c.sglangGiven()
+		out = sglangFigures{s}
 	default:
-		if c.Log.Teller == "" {
-			c.llamacppRest()
-		}
+		out = llamacppFigures{s}
 	}
-}
-
-// each sets memwall's estimate beside every figure; the same figure of several devices is one line.
-func (c *Comparison) each(estimated func(*startup.Figure) estimate) {
-	seen := map[string]int{}
-	for _, f := range c.Log.Figures {
-		if f.ID == "cells" {
-			continue // the caches' sizes say it
-		}
-		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
-		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
-			c.lines[i].Device = alsoOn(c.lines[i].Device, f.Device)
-			continue
-		}
-		seen[key] = len(c.lines)
-		c.add(&f, estimated(&f), "")
+	if s.Log.Teller != "" {
+		return servedFigures{s, out}
 	}
+	return out
 }
 
-// alsoOn joins the names of devices that print the same figure.
-func alsoOn(have, more string) string {
-	if more == "" || have == more || strings.HasSuffix(have, " "+more) || strings.Contains(have, more+",") {
-		return have
+// lines are the printed figures, then what follows from some of them.
+func (s *sized) lines() []api.Line {
+	if s.q == nil {
+		return linesOf(s.Log, func(*startup.Figure) estimate { return unknown("memwall could not size the request") })
 	}
-	if have == "" {
-		return more
-	}
-	return have + ", " + more
+	own := s.figures()
+	return append(linesOf(s.Log, own.of), own.derived()...)
 }
 
-// estimate is memwall's figure in the unit of the printed one.
-type estimate struct {
-	value, low, high float64
-	basis            ledger.Basis
-	known            bool
-	why              string
-}
-
-func exactly(x float64) estimate {
-	return estimate{value: x, low: x, high: x, known: true}
-}
-
-func unknown(format string, args ...any) estimate {
-	return estimate{why: fmt.Sprintf(format, args...)}
-}
-
-// times changes the unit.
-func (e estimate) times(x float64) estimate {
-	e.value, e.low, e.high = e.value*x, e.low*x, e.high*x
-	return e
-}
-
-// total is an estimate in bytes.
-func total(t ledger.Total) estimate {
-	return estimate{value: float64(t.Bytes), low: float64(t.Low), high: float64(t.High), basis: t.Basis, known: !t.Unknown}
-}
-
-// add sets an estimate beside a printed figure. given names the printed input of the estimate.
-func (c *Comparison) add(f *startup.Figure, e estimate, given string) {
-	l := api.Line{Name: f.Name, Device: f.Device, Unit: f.Unit, Digits: f.Digits, Given: given, Why: e.why, At: f.Line}
-	printed := f.Value
-	l.Printed = &printed
-	if e.known {
-		difference := e.value - printed
-		l.Ours, l.Low, l.High, l.Difference, l.Basis = &e.value, &e.low, &e.high, &difference, &e.basis
-		half := f.Half() * (1 + 1e-9)
-		l.Equal = math.Abs(difference) <= half
-		l.Within = e.low-half <= printed && printed <= e.high+half
-		if given != "" {
-			l.Equal = l.Within
-		}
-	}
-	c.lines = append(c.lines, l)
-}
-
-// lacks adds a figure that the engine prints and this log does not have.
-func (c *Comparison) lacks(name, device, unit string, digits int, e estimate) {
-	if !e.known {
-		return
-	}
-	c.lines = append(c.lines, api.Line{Name: name, Device: device, Unit: unit, Digits: digits, Ours: &e.value, Low: &e.low, High: &e.high,
-		Basis: &e.basis, Why: "the log does not print it"})
-}
-
-// answer is the fit answer of the rebuilt request with the lines beside it.
-func (c *Comparison) answer() *api.Answer {
-	a := c.sized
+// beside is the answer to the rebuilt request with the lines beside it.
+func (s *sized) beside(lines []api.Line) *api.Answer {
+	a := s.answer
 	if a == nil {
-		e := api.AsError(c.refused)
-		c.note("not_sized", "error", e.Field, "%s", strings.TrimSpace(e.Message+". "+e.Hint))
-		p := c.Request
+		e := api.AsError(s.refused)
+		s.note("not_sized", "error", e.Field, "%s", strings.TrimSpace(e.Message+". "+e.Hint))
+		p := s.Request
 		a = &api.Answer{Verdict: api.Unknown, Plan: &p}
 	}
-	a.Compare, a.ReadAs, a.ComparedWith = c.lines, c.ReadAs(), "log"
-	a.Notes = append(c.Notes, a.Notes...)
-	if c.Log.Teller != "" {
-		a.ComparedWith = c.Log.Teller
+	a.Compare, a.ReadAs, a.ComparedWith = lines, ReadAs(&s.Request), "log"
+	a.Notes = append(s.Notes, a.Notes...)
+	if s.Log.Teller != "" {
+		a.ComparedWith = s.Log.Teller
 	}
-	if c.Log.Teller == "server" {
-		c.renameSpeaker(a)
+	if s.Log.Teller == "server" {
+		renameSpeaker(a, len(s.Notes))
 	}
 	return a
 }
 
-// renameSpeaker lets notes and reasons name who said it.
-func (c *Comparison) renameSpeaker(a *api.Answer) {
-	to := strings.NewReplacer("the log", "the "+c.Log.Teller, " prints", " says", " print ", " say ", "printed ", "stated ")
-	for i := range c.Notes {
+// renameSpeaker lets reasons, and the first notes, name the server as who said it.
+func renameSpeaker(a *api.Answer, notes int) {
+	to := strings.NewReplacer("the log", "the server", " prints", " says", " print ", " say ", "printed ", "stated ")
+	for i := range notes {
 		a.Notes[i].Text = to.Replace(a.Notes[i].Text)
 	}
 	for i := range a.Compare {
 		a.Compare[i].Why = to.Replace(a.Compare[i].Why)
 	}
-}
-
-// ReadAs says in a line what the log was taken for.
-func (c *Comparison) ReadAs() string {
-	r := &c.Request
-	var parts []string
-	for _, f := range []struct{ name, value string }{
-		{"", r.Engine}, {"", r.Framework}, {"", r.Method}, {"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
-	} {
-		if f.value != "" {
-			parts = append(parts, strings.TrimLeft(f.name+" "+f.value, " "))
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value int64
-	}{
-		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)},
-		{"sequences", int64(r.Sequences)},
-		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)},
-		{"ubatch", int64(r.UBatch)},
-		{"sequence_length", int64(r.SequenceLength)}, {"micro_batch", int64(r.MicroBatch)},
-	} {
-		if f.value > 1 || f.value == 1 && (f.name == "sequences" || f.name == "micro_batch") {
-			parts = append(parts, fmt.Sprint(f.name, " ", f.value))
-		}
-	}
-	if u := r.GPUMemoryUtilization; u != nil {
-		parts = append(parts, fmt.Sprint("gpu_memory_utilization ", *u))
-	}
-	if m := r.MemFractionStatic; m != nil {
-		parts = append(parts, fmt.Sprint("mem_fraction_static ", *m))
-	}
-	if g := r.GPULayers; g != nil {
-		parts = append(parts, fmt.Sprint("gpu_layers ", int64(*g)))
-	}
-	if len(parts) == 0 {
-		return "read as: a run of which the file says neither model nor device"
-	}
-	return "read as: " + strings.Join(parts, ", ")
 }

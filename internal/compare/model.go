@@ -29,34 +29,34 @@ var ErrNoModel = &api.Error{Code: api.UnknownModel, Field: "model", Message: "th
 
 // model finds what the log ran: what overrides name, else an entry of the catalog with one of the log's
 // names, else the header that llama.cpp printed.
-func (c *Comparison) model(a *question.Env, overrides *api.Request) api.ModelSource {
+func (b *Rebuilt) model(a *question.Env, overrides *api.Request) api.ModelSource {
 	if overrides.Model != "" {
 		return a.Source()
 	}
 	var unknownArch *family.UnknownError
-	for _, ref := range c.Log.Models {
+	for _, ref := range b.Log.Models {
 		e, err := catalog.Find(modelName(ref))
 		if err != nil {
 			continue
 		}
 		found, err := question.Catalog{}.Model(e.ID)
-		if err != nil || !c.agrees(found.Spec) {
+		if err != nil || !b.agrees(found.Spec) {
 			continue
 		}
-		c.Request.Model = e.ID
+		b.Request.Model = e.ID
 		return oneModel{found: found}
 	}
-	if m := c.Log.Metadata; m != nil {
-		found, err := c.fromHeader(m)
+	if m := b.Log.Metadata; m != nil {
+		found, err := b.fromHeader(m)
 		if err == nil {
-			c.Request.Model = found.ID
+			b.Request.Model = found.ID
 			return oneModel{found: found}
 		}
 		if errors.As(err, &unknownArch) {
 			return oneModel{err: &api.Error{Code: api.Unsupported, Field: "model", Value: unknownArch.Arch, Message: unknownArch.Error(),
 				Hint: "the printed figures stand alone"}}
 		}
-		c.note("header", "warn", "model", "the header in the log does not describe a model: %s", err)
+		b.note("header", "warn", "model", "the header in the log does not describe a model: %s", err)
 	}
 	return oneModel{err: ErrNoModel}
 }
@@ -77,8 +77,8 @@ func modelName(ref string) string {
 
 // agrees reports whether a model has the dimensions that the log prints; without printed dimensions any
 // model agrees.
-func (c *Comparison) agrees(s *family.Spec) bool {
-	m := c.Log.Metadata
+func (b *Rebuilt) agrees(s *family.Spec) bool {
+	m := b.Log.Metadata
 	if m == nil || s == nil {
 		return true
 	}
@@ -115,14 +115,14 @@ func near(m *startup.Metadata, key string, want int64) bool {
 // fromHeader builds the model of a printed header. Which tensors the file has beside those that the
 // dimensions call for is not printed, but how many it has is, and how many parameters: the choice that
 // gives both is taken. When none does, or several that differ, the weights stay open.
-func (c *Comparison) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
+func (b *Rebuilt) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
 	embedding := m.Tensors
 	defer func() { m.Tensors = embedding }()
 	var fits []*family.Spec
 	var any *family.Spec
 	for _, extra := range tensorChoices {
 		m.Tensors = func(name string) ([]int64, bool) {
-			if table, ok := c.table(extra, name); ok {
+			if table, ok := b.table(extra, name); ok {
 				return table, true
 			}
 			return embedding(name)
@@ -134,48 +134,48 @@ func (c *Comparison) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
 		if any == nil {
 			any = spec
 		}
-		if c.countsFit(spec, m) {
+		if b.countsFit(spec, m) {
 			fits = append(fits, spec)
 		}
 	}
-	c.openWeights(fits, any, m)
+	b.openWeights(fits, any, m)
 	if len(fits) > 0 {
 		any = fits[0]
 	}
 	any.Native = dtype.F16
 	id := m.Architecture()
-	if len(c.Log.Models) > 0 {
-		id = c.Log.Models[0]
+	if len(b.Log.Models) > 0 {
+		id = b.Log.Models[0]
 	}
 	return &api.Resolved{ID: id, Name: id, Spec: any, Format: "gguf-log", Provenance: "the header that llama.cpp printed"}, nil
 }
 
 // openWeights says why the weights cannot be told from the header.
-func (c *Comparison) openWeights(fits []*family.Spec, any *family.Spec, m *startup.Metadata) {
+func (b *Rebuilt) openWeights(fits []*family.Spec, any *family.Spec, m *startup.Metadata) {
 	switch {
-	case c.noWeights != "" || m.Count == 0 && len(fits) > 0:
+	case b.noWeights != "" || m.Count == 0 && len(fits) > 0:
 	case len(fits) == 0:
-		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(),
+		b.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(),
 			tensors(any))
 	default:
 		for _, s := range fits[1:] {
 			if s.Tied != fits[0].Tied {
-				c.noWeights = "the log does not tell whether the file has a head of its own: give model"
+				b.noWeights = "the log does not tell whether the file has a head of its own: give model"
 			}
 		}
 	}
 }
 
 // countsFit compares tensors and parameters with the printed numbers, as far as they are printed.
-func (c *Comparison) countsFit(s *family.Spec, m *startup.Metadata) bool {
+func (b *Rebuilt) countsFit(s *family.Spec, m *startup.Metadata) bool {
 	if m.Count > 0 && tensors(s) != m.Count {
 		return false
 	}
 	const tables = 1 << 14 // rotary factors, which some files count and some lack
-	if n := c.Log.Find("parameter_count"); n != nil && math.Abs(elements(s.Model(""))-n.Value) > tables {
+	if n := b.Log.Find("parameter_count"); n != nil && math.Abs(elements(s.Model(""))-n.Value) > tables {
 		return false
 	}
-	f := c.Log.Find("parameters")
+	f := b.Log.Find("parameters")
 	if f == nil {
 		return true
 	}
@@ -203,11 +203,11 @@ var tensorChoices = []string{
 }
 
 // table gives a chosen tensor dimensions; those of rotary factors are half of a head.
-func (c *Comparison) table(chosen, name string) ([]int64, bool) {
+func (b *Rebuilt) table(chosen, name string) ([]int64, bool) {
 	if !hasWord(chosen, name) {
 		return nil, false
 	}
-	m := c.Log.Metadata
+	m := b.Log.Metadata
 	n, ok := m.Int(m.Architecture() + ".rope.dimension_count")
 	if !strings.HasPrefix(name, "rope_") || !ok {
 		return []int64{1, 1}, true

@@ -30,10 +30,10 @@ type operated struct {
 
 // operators sets the operators of a trace beside the model's.
 type operators struct {
-	c      *Comparison
+	plan   *sized
 	device *hardware.Device
 	own    []ownOperator
-	whole  estimate // a step
+	step   estimate
 	rows   []*operated
 	byKey  map[string]*operated
 	// batched: the trace has products of many matrices, as attention has that is not fused.
@@ -46,16 +46,16 @@ type ownOperator struct {
 	class string
 }
 
-// operators adds the rows of a trace that has any.
-func (c *Comparison) operators(a *question.Env) []api.OperatorLine {
-	if len(c.Log.Operators) == 0 {
+// operatorLines are the rows of a trace that has any.
+func operatorLines(a *question.Env, s *sized) []api.OperatorLine {
+	if len(s.Log.Operators) == 0 {
 		return nil
 	}
-	o := &operators{c: c, byKey: map[string]*operated{}}
+	o := &operators{plan: s, byKey: map[string]*operated{}}
 	o.predicted(a)
-	match := newMatcher(o.own, c.Log.Operators)
-	for i := range c.Log.Operators {
-		o.measured(&c.Log.Operators[i], match)
+	match := newMatcher(o.own, s.Log.Operators)
+	for i := range s.Log.Operators {
+		o.measured(&s.Log.Operators[i], match)
 	}
 	for i := range o.own {
 		o.predictedRow(i, match)
@@ -76,8 +76,8 @@ func (o *operators) otherShapes() {
 			}
 		}
 	}
-	if o.whole.known && known < all/2 {
-		o.c.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this "+
-			"plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.c.Request.Model)
+	if o.step.known && known < all/2 {
+		o.plan.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this "+
+			"plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.plan.Request.Model)
 	}
 }

@@ -62,11 +62,11 @@ func TestMatch(t *testing.T) {
 
 // TestSentFor: a collective belongs to the part that alone sends by it, else to the one whose group is of its size.
 func TestSentFor(t *testing.T) {
-	o := &operators{c: &Comparison{}}
+	o := &operators{plan: &sized{Rebuilt: &Rebuilt{}}}
 	for _, part := range []string{"tp", "sharding", "ep"} {
 		o.own = append(o.own, ownOperator{speed.Operator{Part: part}, "collectives"})
 	}
-	o.c.Request.TP, o.c.Request.DP, o.c.Request.EP = 4, 8, 16
+	o.plan.Request.TP, o.plan.Request.DP, o.plan.Request.EP = 4, 8, 16
 	for _, c := range []struct {
 		name  string
 		group int64

@@ -15,21 +15,21 @@ import (
 
 // predicted are memwall's operators, where the trace has steps and memwall a time for them.
 func (o *operators) predicted(a *question.Env) {
-	c := o.c
-	if c.sized == nil || c.Log.Find("time_step") == nil {
+	s := o.plan
+	if s.answer == nil || s.Log.Find("time_step") == nil {
 		return
 	}
 	classes, list, parts := trainingParts, []speed.Operator(nil), []api.StepPart(nil)
 	switch {
-	case c.sized.Step != nil:
-		o.whole, parts = stepPart(c.sized.Step, "step"), c.sized.Step.Parts
-		list, o.device = c.trainingOperators(a)
-	case c.sized.Speed != nil && !c.Log.Noted("mixed_steps") && !c.Log.Noted("prompt_steps"):
-		classes, o.whole = decodingParts, decodePart(c.sized.Speed, "step")
-		for _, p := range c.sized.Speed.Parts {
+	case s.answer.Step != nil:
+		o.step, parts = stepPart(s.answer.Step, "step"), s.answer.Step.Parts
+		list, o.device = trainingOperators(a, &s.Request)
+	case s.answer.Speed != nil && !s.Log.Noted("mixed_steps") && !s.Log.Noted("prompt_steps"):
+		classes, o.step = decodingParts, decodePart(s.answer.Speed, "step")
+		for _, p := range s.answer.Speed.Parts {
 			parts = append(parts, api.StepPart{Name: p.Name, Seconds: p.MS / 1e3})
 		}
-		list, o.device = c.decodingOperators(a)
+		list, o.device = decodingOperators(a, &s.Request, s.answer.KV)
 	}
 	for _, x := range agreeing(list, parts) {
 		if class := classOfPart(classes, x.Part); class != "" {
@@ -68,8 +68,8 @@ func classOfPart(classes map[string]string, part string) string {
 	return ""
 }
 
-func (c *Comparison) trainingOperators(a *question.Env) ([]speed.Operator, *hardware.Device) {
-	t, err := training.Trained(a, &c.Request)
+func trainingOperators(a *question.Env, r *api.Request) ([]speed.Operator, *hardware.Device) {
+	t, err := training.Trained(a, r)
 	if err != nil || t.Job.Machine == nil {
 		return nil, nil
 	}
@@ -85,12 +85,12 @@ func (c *Comparison) trainingOperators(a *question.Env) ([]speed.Operator, *hard
 	return list, device
 }
 
-func (c *Comparison) decodingOperators(a *question.Env) ([]speed.Operator, *hardware.Device) {
-	q, err := a.Prepare(&c.Request)
+func decodingOperators(a *question.Env, r *api.Request, kv *api.KV) ([]speed.Operator, *hardware.Device) {
+	q, err := a.Prepare(r)
 	if err != nil || q.Job.Machine == nil {
 		return nil, nil
 	}
-	in, err := timing.ServingInput(q, c.sized.KV)
+	in, err := timing.ServingInput(q, kv)
 	if err != nil || !slices.Contains(serving.Engines(), q.Engine.Name()) {
 		return nil, q.Job.Device(0)
 	}

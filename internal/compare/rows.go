@@ -81,7 +81,7 @@ func messageShape(m *startup.Message) string {
 // rowOf an operator of the trace.
 func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	class := x.Class
-	if class == "norms" && o.c.Log.Find("time_elementwise") != nil {
+	if class == "norms" && o.plan.Log.Find("time_elementwise") != nil {
 		class = "elementwise" // as the lines have them
 	}
 	switch {

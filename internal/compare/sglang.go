@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/startup"
@@ -15,23 +16,26 @@ var sglangNames = map[string]string{
 	"kv_tokens": "max_total_num_tokens", "kv_k": "K size", "kv_v": "V size", "kv_size": "KV size", "states": "max_mamba_cache_size",
 }
 
-// sglang gives memwall's figure for one that SGLang prints. Its GB are GiB.
-func (c *Comparison) sglang(f *startup.Figure) estimate {
-	r := c.rank(f.Device)
+// sglangFigures are of what SGLang prints. Its GB are GiB.
+type sglangFigures struct{ *sized }
+
+// of is the counterpart of a figure.
+func (s sglangFigures) of(f *startup.Figure) estimate {
+	r := s.rank(f.Device)
 	switch f.ID {
 	case "weights":
-		if e := c.weights(r); !e.known {
+		if e := s.weights(r); !e.known {
 			return e
 		}
 		return total(sumOf(r.Items, "weights", "draft.weights", "fragmentation")).times(1 / gib)
 	case "graphs":
-		return c.graphs(r)
+		return s.graphs(r)
 	}
 	if r.Unlimited {
 		return unknown(needsRoom)
 	}
-	if c.noWeights != "" && f.ID != "avail_before" {
-		return unknown("%s", c.noWeights)
+	if s.noWeights != "" && f.ID != "avail_before" {
+		return unknown("%s", s.noWeights)
 	}
 	if p := printOf(r, sglangNames[f.ID]); p != nil {
 		return estimate{value: p.Value, low: p.Low, high: p.High, known: true}
@@ -50,45 +54,47 @@ func printOf(r *engine.Rank, name string) *engine.Print {
 	return nil
 }
 
-// sglangGiven adds the tokens that follow from the two printed availables, and the pool's size that
+// derived are the tokens that follow from the two printed availables, and the pool's size that
 // follows from its printed tokens.
-func (c *Comparison) sglangGiven() {
-	p, ok := sglang.PoolsOf(c.q.Sizer)
+func (s sglangFigures) derived() (out []api.Line) {
+	p, ok := sglang.PoolsOf(s.q.Sizer)
 	if !ok {
-		return
+		return nil
 	}
-	before, after := c.smallest("avail_before"), c.smallest("avail_after")
-	tokens := c.smallest("kv_tokens")
-	if before != nil && after != nil && tokens != nil && c.q.Request.MemFractionStatic != nil {
+	before, after := smallest(s.Log, "avail_before"), smallest(s.Log, "avail_after")
+	tokens := smallest(s.Log, "kv_tokens")
+	if before != nil && after != nil && tokens != nil && s.q.Request.MemFractionStatic != nil {
 		at := func(db, da float64) float64 {
 			return float64(p.Tokens(unit.Bytes(p.Rest(before.Value+db, after.Value+da) * gib)))
 		}
 		h := before.Half()
 		e := estimate{value: at(0, 0), low: at(h, -h), high: at(-h, h), known: true}
-		c.add(tokens, e, fmt.Sprintf("avail mem %s before and %s after loading", before.Text, after.Text))
+		out = append(out, line(tokens, e, fmt.Sprintf("avail mem %s before and %s after loading", before.Text, after.Text)))
 	}
 	if tokens != nil {
-		c.sizesGiven(p, tokens)
+		out = append(out, s.sizesGiven(p, tokens)...)
 	}
+	return out
 }
 
 // sizesGiven: K and V have half of the pool each; a latent cache is one buffer.
-func (c *Comparison) sizesGiven(p sglang.Pools, tokens *startup.Figure) {
+func (s sglangFigures) sizesGiven(p sglang.Pools, tokens *startup.Figure) (out []api.Line) {
 	size := p.Bytes(int64(tokens.Value)).GiB()
 	if size == 0 {
-		return
+		return nil
 	}
 	given := fmt.Sprintf("%s %s", tokens.Name, tokens.Text)
 	for _, id := range []string{"kv_k", "kv_v", "kv_size"} {
-		f := c.smallest(id)
+		f := smallest(s.Log, id)
 		switch {
 		case f == nil:
 		case id == "kv_size":
-			c.add(f, exactly(size), given)
+			out = append(out, line(f, exactly(size), given))
 		case p.Latent():
-			c.add(f, unknown("the model's cache is latent: one buffer"), given)
+			out = append(out, line(f, unknown("the model's cache is latent: one buffer"), given))
 		default:
-			c.add(f, exactly(size/2), given)
+			out = append(out, line(f, exactly(size/2), given))
 		}
 	}
+	return out
 }

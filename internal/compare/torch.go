@@ -19,45 +19,42 @@ import (
 // A profiler's trace and the allocator's counters tell of one run what it took. Which run that was they do not: the
 // request comes from who asks, and without a model the figures stand alone.
 
-// torch lines figures of a run up with the answer to a request.
-func (c *Comparison) torch(a *question.Env, overrides *api.Request) (*api.Answer, error) {
-	c.Request = api.Request{Ask: "fit"}
+// compareRun lines figures of a run up with the answer to a request.
+func compareRun(a *question.Env, log *startup.Log, overrides *api.Request) (*api.Answer, error) {
+	b := &Rebuilt{Log: log, Request: api.Request{Ask: "fit"}}
 	if overrides.Ask == api.AskTrain {
-		c.Request.Ask = api.AskTrain
+		b.Request.Ask = api.AskTrain
 	}
-	for _, n := range c.Log.Notes {
-		c.note(n.Code, "warn", "", "%s", n.Text)
-	}
-	c.withNorms()
-	c.Request.Hardware = c.ranWith()
-	c.override(overrides)
-	if err := c.asked(a); err != nil {
+	b.noteLog()
+	addNorms(log)
+	b.Request.Hardware = b.known(startup.Hardware(log.Devices, 0)) // "" for counters
+	b.override(overrides)
+	s, err := sizeRun(a, b)
+	if err != nil {
 		return nil, err
 	}
-	if c.Request.Ask != api.AskTrain && c.Log.Find("time_step") != nil && c.sized != nil {
-		c.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
+	if b.Request.Ask != api.AskTrain && log.Find("time_step") != nil && s.answer != nil {
+		b.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
 	}
-	c.each(c.run)
-	rows := c.operators(a)
-	out := c.answer()
+	lines := linesOf(log, runFigures{log, s.answer}.of)
+	rows := operatorLines(a, s)
+	out := s.beside(lines)
 	out.Operators = rows
 	return out, nil
 }
 
-// ranWith is the hardware that a trace names; "" for counters.
-func (c *Comparison) ranWith() string { return c.known(startup.Hardware(c.Log.Devices, 0)) }
-
-// asked sizes the request when a model is given.
-func (c *Comparison) asked(a *question.Env) (err error) {
-	if c.Request.Model == "" {
-		c.refused = &api.Error{Code: api.UnknownModel, Field: "model", Message: "which model ran is not in the file",
+// sizeRun sizes the request when a model is given.
+func sizeRun(a *question.Env, b *Rebuilt) (s *sized, err error) {
+	s = &sized{Rebuilt: b}
+	if b.Request.Model == "" {
+		s.refused = &api.Error{Code: api.UnknownModel, Field: "model", Message: "which model ran is not in the file",
 			Hint: "give model and plan: --model llama-3.1-8b --train …"}
-		return nil
+		return s, nil
 	}
-	if c.sized, err = sizedRun(a, &c.Request); err == nil {
-		c.Request = *c.sized.Plan
+	if s.answer, err = sizedRun(a, &b.Request); err == nil {
+		b.Request = *s.answer.Plan
 	}
-	return err
+	return s, err
 }
 
 // sizedRun answers the request of what ran: to fit, or to train.
@@ -74,33 +71,39 @@ func sizedRun(a *question.Env, r *api.Request) (*api.Answer, error) {
 	return planner.Fit(a, r)
 }
 
-// run is memwall's figure for one of a run.
-func (c *Comparison) run(f *startup.Figure) estimate {
-	if c.sized == nil {
+// runFigures are of what a profiler or an allocator tells of a run.
+type runFigures struct {
+	log    *startup.Log
+	answer *api.Answer // nil when the run cannot be sized
+}
+
+// of is the counterpart of a figure.
+func (r runFigures) of(f *startup.Figure) estimate {
+	if r.answer == nil {
 		return unknown("unknown")
 	}
 	if id, ok := strings.CutPrefix(f.ID, "memory_"); ok {
-		return c.allocator(id).times(1 / mib)
+		return r.allocator(id).times(1 / mib)
 	}
 	if id, ok := strings.CutPrefix(f.ID, "held_"); ok {
-		return c.held(id).times(1 / mib)
+		return r.booked(id).times(1 / mib)
 	}
 	switch id := strings.TrimPrefix(f.ID, "time_"); {
 	case !strings.HasSuffix(f.Unit, "a step"):
 		return unknown("the trace marks no steps")
-	case c.sized.Step != nil:
-		return stepPart(c.sized.Step, id)
-	case c.Log.Noted("mixed_steps") || c.Log.Noted("prompt_steps"):
+	case r.answer.Step != nil:
+		return stepPart(r.answer.Step, id)
+	case r.log.Noted("mixed_steps") || r.log.Noted("prompt_steps"):
 		return unknown("not all steps decode")
-	case c.sized.Speed != nil:
-		return decodePart(c.sized.Speed, id)
+	case r.answer.Speed != nil:
+		return decodePart(r.answer.Speed, id)
 	}
 	return unknown("memwall has no speed for this plan")
 }
 
 // allocator is what torch counts: all that lies on the device but the driver's share and what others allocate.
-func (c *Comparison) allocator(id string) estimate {
-	if p := c.sized.PerDevice; p != nil {
+func (r runFigures) allocator(id string) estimate {
+	if p := r.answer.PerDevice; p != nil {
 		switch id {
 		case "allocated_peak":
 			return banded(p.Allocated, p.AllocatedLow, p.AllocatedHigh)
@@ -111,10 +114,10 @@ func (c *Comparison) allocator(id string) estimate {
 	switch {
 	case strings.HasSuffix(id, "_now"):
 		return unknown("only peaks")
-	case len(c.sized.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak":
+	case len(r.answer.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak":
 		return unknown("not booked")
 	}
-	return torchItems(&c.sized.Devices[0], id == "reserved_peak")
+	return torchItems(&r.answer.Devices[0], id == "reserved_peak")
 }
 
 func banded(mid, low, high unit.Bytes) estimate {
@@ -195,9 +198,9 @@ func decodePart(v *api.Speed, id string) estimate {
 	return share(whole, sum, id)
 }
 
-// withNorms adds the time of norms to that of element-wise work, as memwall books them.
-func (c *Comparison) withNorms() {
-	norms, rest := c.Log.Find("time_norms"), c.Log.Find("time_elementwise")
+// addNorms adds the time of norms to that of element-wise work, as memwall books them.
+func addNorms(log *startup.Log) {
+	norms, rest := log.Find("time_norms"), log.Find("time_elementwise")
 	if norms == nil || rest == nil {
 		return
 	}
@@ -212,17 +215,17 @@ var heldItems = map[string]string{
 	"working": "activations checkpoints logits workspace compute output graphs encoder_cache", "kv_cache": "kv_cache state",
 }
 
-// held is what a plan books for a group of a snapshot, in the phase that the snapshot's peak fell in: "backward_gradients". What no item
+// booked is what a plan books for a group of a snapshot, in the phase that the snapshot's peak fell in: "backward_gradients". What no item
 // holds is nothing.
-func (c *Comparison) held(id string) estimate {
+func (r runFigures) booked(id string) estimate {
 	phase, group, _ := strings.Cut(id, "_")
 	if heldItems[group] == "" {
 		return unknown("")
 	}
-	if len(c.sized.Devices) == 0 {
+	if len(r.answer.Devices) == 0 {
 		return unknown("not booked")
 	}
-	d := &c.sized.Devices[0]
+	d := &r.answer.Devices[0]
 	items := d.Ledger
 	if p := phaseLike(d.Phases, phase); p != nil {
 		items = p.Ledger

@@ -52,9 +52,8 @@ func (d *diagnosis) rebuild() error {
 	if k := d.first.Kind; k.Weight() == diagnose.NotMemory && k != diagnose.ContextLength {
 		return nil
 	}
-	c := &compare.Comparison{Log: d.log()}
-	source := c.Rebuild(d.env, d.overrides)
-	d.readAs = c.ReadAs()
+	c, source := compare.Rebuild(d.env, d.log(), d.overrides)
+	d.readAs = compare.ReadAs(&c.Request)
 	if c.Request.Model == "" {
 		if !d.planned() {
 			return nil
@@ -166,7 +165,7 @@ func (d *diagnosis) bySize() string {
 }
 
 // asFit sizes the plan of a server. What is refused leaves the message alone.
-func (d *diagnosis) asFit(a *question.Env, c *compare.Comparison) error {
+func (d *diagnosis) asFit(a *question.Env, c *compare.Rebuilt) error {
 	r := &c.Request
 	for _, n := range c.Notes {
 		if n.Code != "not_in_log" || n.Severity != "info" {
