@@ -16,29 +16,29 @@ const (
 	ConfidenceLow    = "low"
 )
 
-// cause says why it failed, and how sure that is: what the figures of the message prove before what the ledger says, and
-// both before what its words suggest.
-func (d *diagnosis) cause() (text, confidence string) {
-	if text = d.stated(); text != "" {
-		return text, ConfidenceHigh
-	}
-	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace,
-		d.isFull} {
-		if text, confidence = try(); text != "" {
-			return text, confidence
+// reason is why a program ran out of memory, and how sure that is.
+type reason struct{ text, confidence string }
+
+// cause is the first reason that holds: what the figures of the message prove before what the ledger says, and both before
+// what its words suggest.
+func (p *failed) cause(matches []api.Match) reason {
+	f := p.first
+	for _, r := range []reason{{stated(p.report, f), ConfidenceHigh}, largerThanAll(f, matches), usedByOthers(f), inPieces(f, matches),
+		p.oneAllocation(matches), p.byLedger(), byPlace(f), isFull(f)} {
+		if r.text != "" {
+			return r
 		}
 	}
-	return d.withoutFigures(), ConfidenceLow
+	return reason{withoutFigures(f), ConfidenceLow}
 }
 
 // stated are causes that the message says itself.
-func (d *diagnosis) stated() string {
-	f := d.first
+func stated(report *diagnose.Report, f *diagnose.Finding) string {
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
-		return d.cacheCause()
+		return cacheCause(f)
 	case diagnose.BudgetAboveFree:
-		return d.budgetCause()
+		return budgetCause(f)
 	case diagnose.AllocationLimit:
 		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) +
 			"; the whole memory may well be enough"
@@ -53,7 +53,7 @@ func (d *diagnosis) stated() string {
 	case diagnose.SharedMemory:
 		return "the shared memory of the container (/dev/shm) is full: 64 MiB unless it was given more"
 	case diagnose.Growth:
-		return d.growthCause()
+		return growthCause(report)
 	}
 	if text, ok := plainCauses[f.Kind]; ok {
 		return fmt.Sprintf(text, sizeText(f.Requested), limitText(f.Limit))
@@ -105,8 +105,7 @@ func inUseText(a diagnose.Amount) string {
 }
 
 // cacheCause: what is left holds less than one sequence.
-func (d *diagnosis) cacheCause() string {
-	f := d.first
+func cacheCause(f *diagnose.Finding) string {
 	switch {
 	case f.Requested.Known && f.Free.Known && f.Needed > 0:
 		return fmt.Sprintf("the KV cache of one sequence of %s tokens takes %s, and %s are left after weights and activations",
@@ -118,8 +117,7 @@ func (d *diagnosis) cacheCause() string {
 	return "weights and activations leave nothing of the engine's share for the KV cache"
 }
 
-func (d *diagnosis) budgetCause() string {
-	f := d.first
+func budgetCause(f *diagnose.Finding) string {
 	if !f.Free.Known || !f.Requested.Known {
 		return "other processes hold a part of the device's memory that the engine counts on"
 	}
@@ -130,8 +128,8 @@ func (d *diagnosis) budgetCause() string {
 	return text
 }
 
-func (d *diagnosis) growthCause() string {
-	for _, s := range d.report.Series {
+func growthCause(r *diagnose.Report) string {
+	for _, s := range r.Series {
 		if s.Grows {
 			return fmt.Sprintf("%s rises from %s to %s over %s prints and has not stopped", s.Name, s.First, s.Last, unit.Count(s.Samples))
 		}
@@ -140,35 +138,34 @@ func (d *diagnosis) growthCause() string {
 }
 
 // largerThanAll: no plan frees enough for one allocation that is larger than the device.
-func (d *diagnosis) largerThanAll() (string, string) {
-	f := d.first
+func largerThanAll(f *diagnose.Finding, matches []api.Match) reason {
 	if !f.Requested.Known || !f.Capacity.Known || f.Requested.Bytes <= f.Capacity.Bytes {
-		return "", ""
+		return reason{}
 	}
-	return fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
-		d.allocationName()), ConfidenceHigh
+	return reason{fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
+		allocationName(matches)), ConfidenceHigh}
 }
 
 // allocationName names the allocation, where one has the size.
-func (d *diagnosis) allocationName() string {
-	if len(d.matches) == 0 {
+func allocationName(matches []api.Match) string {
+	if len(matches) == 0 {
 		return ""
 	}
-	return ": " + d.matches[0].Name
+	return ": " + matches[0].Name
 }
 
 // usedByOthers: without the other processes it would have had room.
-func (d *diagnosis) usedByOthers() (string, string) {
-	f := d.first
-	short, others := d.missingBytes(), others(f)
-	if short != nil && others >= *short && !nothingOwn(d.first) {
-		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", others, f.Capacity.Bytes, *short), ConfidenceHigh
+func usedByOthers(f *diagnose.Finding) reason {
+	short, others := missingBytes(f), others(f)
+	if short != nil && others >= *short && !nothingOwn(f) {
+		return reason{fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", others, f.Capacity.Bytes, *short),
+			ConfidenceHigh}
 	}
-	if nothingOwn(d.first) {
-		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes,
-			f.Capacity.Bytes), ConfidenceHigh
+	if nothingOwn(f) {
+		return reason{fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes,
+			f.Capacity.Bytes), ConfidenceHigh}
 	}
-	return "", ""
+	return reason{}
 }
 
 // nothingOwn: the process holds no tensor, and the device is not free.
@@ -193,41 +190,39 @@ func others(f *diagnose.Finding) unit.Bytes {
 }
 
 // fragmented: what the allocator keeps without use covers the request, and is more than the odds and ends of a full device.
-func (d *diagnosis) fragmented() bool {
-	f := d.first
+func fragmented(f *diagnose.Finding) bool {
 	covers := f.Unallocated.Known && f.Requested.Known && f.Unallocated.Bytes >= f.Requested.Bytes
-	return covers && d.missingBytes() != nil && f.Unallocated.Bytes*oddsAndEnds >= f.Capacity.Bytes
+	return covers && missingBytes(f) != nil && f.Unallocated.Bytes*oddsAndEnds >= f.Capacity.Bytes
 }
 
 // oddsAndEnds: a device is full when less than this part of it is kept without use.
 const oddsAndEnds = 20
 
-func (d *diagnosis) inPieces() (string, string) {
-	if !d.fragmented() {
-		return "", ""
+func inPieces(f *diagnose.Finding, matches []api.Match) reason {
+	if !fragmented(f) {
+		return reason{}
 	}
-	f := d.first
 	text := fmt.Sprintf("fragmented: PyTorch keeps %s that nothing uses, in pieces smaller than the %s asked for", f.Unallocated.Bytes,
 		f.Requested.Bytes)
-	return text + d.allocationName(), ConfidenceHigh
+	return reason{text + allocationName(matches), ConfidenceHigh}
 }
 
 // oneAllocation: a tensor of the plan has the size that was asked for.
-func (d *diagnosis) oneAllocation() (string, string) {
-	if len(d.matches) == 0 {
-		return "", ""
+func (p *failed) oneAllocation(matches []api.Match) reason {
+	if len(matches) == 0 {
+		return reason{}
 	}
-	m := &d.matches[0]
+	m := &matches[0]
 	switch {
 	case m.Solved:
-		return fmt.Sprintf("%s of %s tokens: %s = %s", m.Name, unit.Count(m.Tokens), bareFormula(m.Formula), m.Bytes), ConfidenceLow
-	case m.Exact && d.unambiguous():
-		return fmt.Sprintf("%s%s exactly", m.Name, equation(m)), ConfidenceHigh
+		return reason{fmt.Sprintf("%s of %s tokens: %s = %s", m.Name, unit.Count(m.Tokens), bareFormula(m.Formula), m.Bytes), ConfidenceLow}
+	case m.Exact && p.unambiguous(matches):
+		return reason{fmt.Sprintf("%s%s exactly", m.Name, equation(m)), ConfidenceHigh}
 	case m.Exact:
-		return fmt.Sprintf("%s%s; %d more of the plan's allocations have that size", m.Name, equation(m), len(d.matches)-1),
-			confidenceMedium
+		return reason{fmt.Sprintf("%s%s; %d more of the plan's allocations have that size", m.Name, equation(m), len(matches)-1),
+			confidenceMedium}
 	}
-	return fmt.Sprintf("%s, %s by our count", m.Name, m.Bytes), confidenceMedium
+	return reason{fmt.Sprintf("%s, %s by our count", m.Name, m.Bytes), confidenceMedium}
 }
 
 func equation(m *api.Match) string {
@@ -243,36 +238,36 @@ func bareFormula(s string) string {
 }
 
 // unambiguous: no other allocation has the size, but for a part of the first, or the first is the one of the place where it failed.
-func (d *diagnosis) unambiguous() bool {
-	first, n := d.matches[0].Name, 0
-	for _, m := range d.matches {
+func (p *failed) unambiguous(matches []api.Match) bool {
+	first, n := matches[0].Name, 0
+	for _, m := range matches {
 		n += btoi(m.Exact && !strings.HasPrefix(m.Name, first))
 	}
 	if n == 0 {
 		return true
 	}
-	for _, x := range d.allocations() {
-		if x.name == d.matches[0].Name {
-			return x.place == d.first.Place
+	for _, x := range p.allocations() {
+		if x.name == matches[0].Name {
+			return x.place == p.first.Place
 		}
 	}
 	return false
 }
 
 // byLedger: memwall's own count of the plan says that it does not fit.
-func (d *diagnosis) byLedger() (string, string) {
-	if d.base == nil || len(d.base.Devices) == 0 || d.first.Device == "host" {
-		return "", ""
+func (p *failed) byLedger() reason {
+	if p.base == nil || len(p.base.Devices) == 0 || p.first.Device == "host" {
+		return reason{}
 	}
-	dev := &d.base.Devices[0]
-	switch d.base.Verdict {
+	dev := &p.base.Devices[0]
+	switch p.base.Verdict {
 	case api.DoesNotFit:
-		return fmt.Sprintf("the plan needs %s of %s: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium
+		return reason{fmt.Sprintf("the plan needs %s of %s: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium}
 	case api.Tight:
-		return fmt.Sprintf("the plan needs %s of %s, within the band of what fits: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)),
-			confidenceMedium
+		return reason{fmt.Sprintf("the plan needs %s of %s, within the band of what fits: %s", dev.Needed, dev.Usable,
+			heaviest(dev.Ledger, 3)), confidenceMedium}
 	}
-	return "", ""
+	return reason{}
 }
 
 // heaviest names the items that take most.
@@ -322,33 +317,31 @@ var placeWords = map[diagnose.Place]string{
 	diagnose.Waking:   "while the engine mapped its memory again after a sleep",
 }
 
-func (d *diagnosis) byPlace() (string, string) {
-	words, ok := placeWords[d.first.Place]
+func byPlace(f *diagnose.Finding) reason {
+	words, ok := placeWords[f.Place]
 	if !ok {
-		return "", ""
+		return reason{}
 	}
-	return "it failed " + words + d.memoryInUse(), confidenceMedium
+	return reason{"it failed " + words + memoryInUse(f), confidenceMedium}
 }
 
 // full of fullOf parts of a device: more than that in tensors leaves no room for what comes beside them.
 const full, fullOf = 8, 10
 
 // isFull: the program holds nearly all of the device itself.
-func (d *diagnosis) isFull() (string, string) {
-	f := d.first
+func isFull(f *diagnose.Finding) reason {
 	if !f.Allocated.Known || !f.Capacity.Known || f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
-		return "", ""
+		return reason{}
 	}
 	text := fmt.Sprintf("the device is full: the program's tensors hold %s of %s", f.Allocated.Bytes, f.Capacity.Bytes)
 	if f.Requested.Known {
 		text += fmt.Sprintf(", and %s more were asked for", f.Requested.Bytes)
 	}
-	return text, ConfidenceHigh
+	return reason{text, ConfidenceHigh}
 }
 
 // memoryInUse says what the program had by then.
-func (d *diagnosis) memoryInUse() string {
-	f := d.first
+func memoryInUse(f *diagnose.Finding) string {
 	switch {
 	case f.Allocated.Known && f.Capacity.Known:
 		return fmt.Sprintf("; %s of %s were held", f.Allocated.Bytes, f.Capacity.Bytes)
@@ -359,20 +352,20 @@ func (d *diagnosis) memoryInUse() string {
 }
 
 // withoutFigures is what can be said of a message without figures or places.
-func (d *diagnosis) withoutFigures() string {
-	switch d.first.Kind {
+func withoutFigures(f *diagnose.Finding) string {
+	switch f.Kind {
 	case diagnose.Killed:
 		return "a process ended by signal 9 (exit 137): most often the kernel or a container's limit, for want of memory; dmesg tells"
 	case diagnose.HostMemory:
-		return "the host refused an allocation" + sizeText(d.first.Requested)
+		return "the host refused an allocation" + sizeText(f.Requested)
 	case diagnose.Collectives:
 		return "NCCL buffers found no room beside what the program holds: a few hundred MiB a process"
 	case diagnose.LibraryStart:
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
 	}
-	if f := d.first; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
+	if f := f; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
 		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes,
 			f.Capacity.Bytes)
 	}
-	return "the device is full" + d.memoryInUse()
+	return "the device is full" + memoryInUse(f)
 }

@@ -32,34 +32,35 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 		return nil, &api.Error{Code: api.BadFile, Field: "text",
 			Message: "the file is a pickle, as torch.cuda.memory._dump_snapshot writes, and no log", Hint: "memwall snapshot FILE"}
 	}
-	heard := newHeard()
-	report, err := diagnose.Read(log, heard.listeners()...)
+	t := &reading{overrides: overrides, heard: newHeard()}
+	report, err := diagnose.Read(log, t.heard.listeners()...)
 	if err != nil {
 		return nil, compare.LogError(err)
 	}
-	d := &diagnosis{env: a, report: report, first: report.First(), overrides: overrides, heard: heard}
-	if d.first == nil {
+	t.report, t.first = report, report.First()
+	if t.first == nil {
 		return &api.Answer{Diagnosed: &api.Diagnosed{Kind: diagnose.None, Lines: report.Lines,
 			Cause: "no line tells of memory that ran out"}}, nil
 	}
-	d.nameEngine()
-	if err := d.rebuild(); err != nil {
+	t.nameEngine()
+	p, err := rebuild(a, t)
+	if err != nil {
 		return nil, err
 	}
-	return d.answer(), nil
+	return p.diagnosed(), nil
 }
 
 // nameEngine: where the message is a library's, the program is the one that is given, else the one whose start the text
 // holds.
-func (d *diagnosis) nameEngine() {
-	if d.first.Engine != "pytorch" && d.first.Engine != "" {
+func (t *reading) nameEngine() {
+	if t.first.Engine != "pytorch" && t.first.Engine != "" {
 		return
 	}
-	name, _, _ := strings.Cut(d.overrides.Engine, "@")
-	if l := d.heard.log(); name == "" && l != nil {
+	name, _, _ := strings.Cut(t.overrides.Engine, "@")
+	if l := t.heard.log(); name == "" && l != nil {
 		name = l.Engine
 	}
-	d.first.Engine = cmp.Or(name, d.first.Engine)
+	t.first.Engine = cmp.Or(name, t.first.Engine)
 }
 
 // checkDiagnose refuses fields that neither servers nor training have.
@@ -73,52 +74,52 @@ func checkDiagnose(r *api.Request) error {
 	return nil
 }
 
-// diagnosis is a text on its way to an answer.
-type diagnosis struct {
-	env       *question.Env
+// reading is a text, with the first failure that it tells of.
+type reading struct {
 	report    *diagnose.Report
 	first     *diagnose.Finding
 	overrides *api.Request
 	heard     *heard
-	notes     []api.Note
-	// plan is the request that failed as far as the text and the overrides tell it, base memwall's answer to it; nil when
-	// there is none.
-	plan    *api.Request
-	base    *api.Answer
-	fit     *question.Question
-	train   *training.Training
-	readAs  string
-	matches []api.Match
+}
+
+// failed is the plan that failed, as far as the text and the overrides tell it, and memwall's answer to it.
+type failed struct {
+	*reading
+	notes  []api.Note
+	plan   *api.Request       // nil when the text tells none
+	base   *api.Answer        // nil when the plan cannot be sized
+	fit    *question.Question // of a server
+	train  *training.Training // of training
+	readAs string
 	// described: the device is described by the capacity that the message prints.
 	described bool
 }
 
-// answer puts the parts together.
-func (d *diagnosis) answer() *api.Answer {
-	f := d.first
-	d.matches = d.match()
+// diagnosed is the answer: the failure, its cause and what helps, beside the plan that failed.
+func (p *failed) diagnosed() *api.Answer {
+	f, matches := p.first, p.match()
 	x := &api.Diagnosed{Kind: f.Kind, Engine: f.Engine, Backend: f.Backend, Device: f.Device, Place: f.Place, Requested: known(f.Requested),
 		Free: known(f.Free), Total: known(f.Capacity),
 		Allocated: known(f.Allocated), Unallocated: known(f.Unallocated), InUse: known(f.InUse), Others: known(f.Others),
-		Limit: known(f.Limit), Short: d.missingBytes(), NeededTokens: f.Needed, AvailableTokens: f.Available,
-		Fragmented: d.fragmented(), Matches: d.matches, MoreFound: d.report.More, Lines: d.report.Lines}
+		Limit: known(f.Limit), Short: missingBytes(f), NeededTokens: f.Needed, AvailableTokens: f.Available,
+		Fragmented: fragmented(f), Matches: matches, MoreFound: p.report.More, Lines: p.report.Lines}
 	if f.Step >= 0 {
 		x.Step = &f.Step
 	}
-	x.Cause, x.Confidence = d.cause()
-	x.Fixes, x.Asked = d.fixes(), d.plan
-	x.Command = d.command(x.Fixes)
-	x.Found = d.found()
-	x.Grows = d.grows()
+	why := p.cause(matches)
+	x.Cause, x.Confidence = why.text, why.confidence
+	x.Fixes, x.Asked = p.fixes(matches), p.plan
+	x.Command = p.command(x.Fixes)
+	x.Found, x.Grows = allFound(p.report), grows(p.report)
 	if len(x.Grows) > 0 || f.Kind == diagnose.Growth {
-		x.Frees = d.frees()
+		x.Frees = frees(f)
 	}
-	out := &api.Answer{Diagnosed: x, Plan: d.plan, ReadAs: d.readAs, Notes: d.notes}
-	if d.base != nil {
-		out.Model, out.Verdict, out.Plan = d.base.Model, d.base.Verdict, d.base.Plan
-		out.Devices = d.base.Devices
-		if len(d.base.Devices) > 0 {
-			x.Ledger = d.base.Devices[0].Ledger
+	out := &api.Answer{Diagnosed: x, Plan: p.plan, ReadAs: p.readAs, Notes: p.notes}
+	if p.base != nil {
+		out.Model, out.Verdict, out.Plan = p.base.Model, p.base.Verdict, p.base.Plan
+		out.Devices = p.base.Devices
+		if len(p.base.Devices) > 0 {
+			x.Ledger = p.base.Devices[0].Ledger
 		}
 	}
 	return out
@@ -132,8 +133,7 @@ func known(a diagnose.Amount) *unit.Bytes {
 }
 
 // missingBytes is what was missing; nil when the message does not tell.
-func (d *diagnosis) missingBytes() *unit.Bytes {
-	f := d.first
+func missingBytes(f *diagnose.Finding) *unit.Bytes {
 	if !f.Requested.Known || !f.Free.Known || f.Requested.Bytes <= f.Free.Bytes {
 		return nil
 	}
@@ -141,17 +141,17 @@ func (d *diagnosis) missingBytes() *unit.Bytes {
 	return &n
 }
 
-func (d *diagnosis) found() (out []api.Found) {
-	for i := range d.report.Findings {
-		f := &d.report.Findings[i]
+func allFound(r *diagnose.Report) (out []api.Found) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		out = append(out, api.Found{Kind: f.Kind, Engine: f.Engine, Device: f.Device, Place: f.Place, Requested: known(f.Requested),
 			Free: known(f.Free), Line: f.Line, Times: f.Times, Ranks: f.Ranks, Text: f.Text, Cut: f.Cut})
 	}
 	return out
 }
 
-func (d *diagnosis) grows() (out []api.Rise) {
-	for _, s := range d.report.Series {
+func grows(r *diagnose.Report) (out []api.Rise) {
+	for _, s := range r.Series {
 		if s.Grows {
 			out = append(out, api.Rise{Name: s.Name, Samples: s.Samples, From: s.First, To: s.Last,
 				Each: (s.Last - s.First) / unit.Bytes(max(1, s.Samples-1))})

@@ -29,11 +29,11 @@ const (
 
 // fixes lists what helps: first what the message's own figures call for, then single changes of the plan, each asked
 // again, those for the next start before those that change more.
-func (d *diagnosis) fixes() []api.Fix {
-	all := append(d.ofMessage(), d.ofPlan()...)
-	all = unlessThere(all, d.ofRow())
-	if d.first.Kind.Weight() != diagnose.NotMemory {
-		all = unlessThere(all, d.inWords())
+func (p *failed) fixes(matches []api.Match) []api.Fix {
+	all := append(p.ofMessage(), p.ofPlan()...)
+	all = unlessThere(all, ofRow(p.first))
+	if p.first.Kind.Weight() != diagnose.NotMemory {
+		all = unlessThere(all, p.inWords(matches))
 	}
 	slices.SortStableFunc(all, func(a, b api.Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
 	return distinct(all)
@@ -69,34 +69,34 @@ func distinct(all []api.Fix) (out []api.Fix) {
 func patchKey(p map[string]any) string { return fmt.Sprint(p) }
 
 // ofRow is what the row of the message says.
-func (d *diagnosis) ofRow() (out []api.Fix) {
-	if x := d.first.Fix; x != nil {
+func ofRow(f *diagnose.Finding) (out []api.Fix) {
+	if x := f.Fix; x != nil {
 		out = append(out, api.Fix{When: now, Text: x.Now}, api.Fix{When: later, Text: x.Later})
 	}
 	return out
 }
 
 // ofMessage are fixes whose figures the message has.
-func (d *diagnosis) ofMessage() (out []api.Fix) {
-	f := d.first
+func (p *failed) ofMessage() (out []api.Fix) {
+	f := p.first
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
-		return d.shorter()
+		return shorter(f)
 	case diagnose.BudgetAboveFree:
-		return d.smallerShare()
+		return smallerShare(f)
 	case diagnose.DeviceMemory, diagnose.Collectives:
 	default:
 		return nil
 	}
-	if short, others := d.missingBytes(), others(f); short != nil && others >= *short {
+	if short, others := missingBytes(f), others(f); short != nil && others >= *short {
 		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") +
 			": nvidia-smi lists them", Saves: &others},
 			api.Fix{When: later, Text: "a device of its own for each program"})
 	}
-	if d.fragmented() {
-		out = append(out, d.pieces()...)
+	if fragmented(f) {
+		out = append(out, pieces(f)...)
 	}
-	return append(out, d.lowerShare()...)
+	return append(out, p.lowerShare()...)
 }
 
 // allocatorSettings are the environment variables of PyTorch's allocators whose segments can grow: c10/cuda/CUDAAllocatorConfig.cpp
@@ -105,17 +105,16 @@ var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hi
 	"npu": "PYTORCH_NPU_ALLOC_CONF"}
 
 // pieces: segments that grow do not leave holes (PyTorch 2.1 and later).
-func (d *diagnosis) pieces() []api.Fix {
-	name := allocatorSettings[d.first.Backend]
+func pieces(f *diagnose.Finding) []api.Fix {
+	name := allocatorSettings[f.Backend]
 	if name == "" {
 		return nil
 	}
-	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(d.first.Unallocated)}}
+	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(f.Unallocated)}}
 }
 
 // shorter: the longest sequence that the message says would do, or that follows from its figures.
-func (d *diagnosis) shorter() []api.Fix {
-	f := d.first
+func shorter(f *diagnose.Finding) []api.Fix {
 	n := f.Longest
 	if n == 0 && f.Needed > 0 && f.Requested.Known && f.Free.Known && f.Requested.Bytes > 0 {
 		const page = 16
@@ -124,16 +123,16 @@ func (d *diagnosis) shorter() []api.Fix {
 	if n <= 0 || n >= f.Needed {
 		return nil
 	}
-	x := api.Fix{When: now, Text: fmt.Sprintf("context %s → %s", unit.Count(f.Needed), unit.Count(n)), Patch: map[string]any{"context": n}}
+	x := api.Fix{When: now, Text: fmt.Sprintf("context %s → %s", unit.Count(f.Needed), unit.Count(n)),
+		Patch: map[string]any{"context": n}}
 	if f.Requested.Known && f.Free.Known {
-		x.Saves = d.missingBytes()
+		x.Saves = missingBytes(f)
 	}
 	return []api.Fix{x}
 }
 
 // smallerShare is the largest share of the device that is free.
-func (d *diagnosis) smallerShare() []api.Fix {
-	f := d.first
+func smallerShare(f *diagnose.Finding) []api.Fix {
 	if !f.Free.Known || !f.Capacity.Known || f.Capacity.Bytes <= 0 {
 		return nil
 	}
@@ -162,13 +161,13 @@ func plain(share float64) string {
 }
 
 // lowerShare: an engine that fills its share leaves what comes later too little room; a smaller share leaves more.
-func (d *diagnosis) lowerShare() []api.Fix {
-	f, short := d.first, d.missingBytes()
+func (p *failed) lowerShare() []api.Fix {
+	f, short := p.first, missingBytes(p.first)
 	field := map[string]string{"vllm": "gpu_memory_utilization", "sglang": "mem_fraction_static"}[f.Engine]
-	if field == "" || short == nil || !f.Capacity.Known || d.fit == nil || f.Place == diagnose.Loading {
+	if field == "" || short == nil || !f.Capacity.Known || p.fit == nil || f.Place == diagnose.Loading {
 		return nil
 	}
-	v, _ := api.FieldByName(field).Value(&d.fit.Request).Interface().(*float64)
+	v, _ := api.FieldByName(field).Value(&p.fit.Request).Interface().(*float64)
 	if v == nil {
 		return nil
 	}
@@ -200,19 +199,20 @@ func when(patch map[string]any) string {
 }
 
 // ofPlan are single changes of the plan that save memory, asked again, the cheapest that save enough first.
-func (d *diagnosis) ofPlan() (out []api.Fix) {
-	if d.first.Device == "host" || d.first.Kind.Weight() == diagnose.NotMemory {
+func (p *failed) ofPlan() (out []api.Fix) {
+	if p.first.Device == "host" || p.first.Kind.Weight() == diagnose.NotMemory {
 		return nil
 	}
-	for _, s := range d.changes() {
-		if short := d.missingBytes(); s.Saves <= 0 || short != nil && s.Saves < *short/worthwhile {
+	short := missingBytes(p.first)
+	for _, s := range p.changes() {
+		if s.Saves <= 0 || short != nil && s.Saves < *short/worthwhile {
 			continue
 		}
 		saves := s.Saves
 		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed,
 			Quality: s.Quality})
 	}
-	slices.SortStableFunc(out, func(a, b api.Fix) int { return cmp.Compare(d.enough(&b), d.enough(&a)) })
+	slices.SortStableFunc(out, func(a, b api.Fix) int { return cmp.Compare(enough(&b, short), enough(&a, short)) })
 	return out
 }
 
@@ -221,8 +221,7 @@ var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.At
 	diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
 
 // enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
-func (d *diagnosis) enough(f *api.Fix) int {
-	short := d.missingBytes()
+func enough(f *api.Fix, short *unit.Bytes) int {
 	switch saves := short == nil || *f.Saves >= *short; {
 	case saves && f.Verdict != api.DoesNotFit:
 		return 2
@@ -232,17 +231,17 @@ func (d *diagnosis) enough(f *api.Fix) int {
 	return 0
 }
 
-func (d *diagnosis) changes() []api.Suggestion {
+func (p *failed) changes() []api.Suggestion {
 	switch {
-	case d.train != nil:
-		return d.train.Changes(d.base, phaseOf[d.first.Place])
-	case d.fit == nil || len(d.base.Devices) == 0 || d.base.Devices[0].Usable == 0:
+	case p.train != nil:
+		return p.train.Changes(p.base, phaseOf[p.first.Place])
+	case p.fit == nil || len(p.base.Devices) == 0 || p.base.Devices[0].Usable == 0:
 		return nil
-	case len(d.base.Suggestions) > 0:
-		return d.base.Suggestions
+	case len(p.base.Suggestions) > 0:
+		return p.base.Suggestions
 	}
 	var out []api.Suggestion
-	for _, c := range planner.PlannerNear(d.fit, d.base).Ladder(nil) {
+	for _, c := range planner.PlannerNear(p.fit, p.base).Ladder(nil) {
 		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio,
 			Quality: c.Quality})
 	}
@@ -250,21 +249,21 @@ func (d *diagnosis) changes() []api.Suggestion {
 }
 
 // command runs the plan with the first fix that has a patch; the plan as it was where none has one.
-func (d *diagnosis) command(fixes []api.Fix) string {
+func (p *failed) command(fixes []api.Fix) string {
 	for i := range fixes {
 		if f := &fixes[i]; f.Patch == nil && f.When == now && strings.HasPrefix(f.Text, "PYTORCH_") {
 			return firstWord(f.Text)
-		} else if f.Patch != nil && d.sayable(f) {
-			return d.patched(f)
+		} else if f.Patch != nil && p.sayable(f) {
+			return p.patched(f)
 		}
 	}
 	return ""
 }
 
 // sayable: every field of the patch has a flag, where the command is one of this program.
-func (d *diagnosis) sayable(f *api.Fix) bool {
+func (p *failed) sayable(f *api.Fix) bool {
 	for name := range f.Patch {
-		if field := api.FieldByName(name); d.train != nil && (field == nil || field.Flag == "") {
+		if field := api.FieldByName(name); p.train != nil && (field == nil || field.Flag == "") {
 			return false
 		}
 	}
@@ -278,12 +277,12 @@ func firstWord(text string) string {
 }
 
 // patched is the command line of the plan with a fix; without a plan, the engine's own flag.
-func (d *diagnosis) patched(f *api.Fix) string {
-	if d.base == nil {
-		return d.flag(f)
+func (p *failed) patched(f *api.Fix) string {
+	if p.base == nil {
+		return engineCommand(p.first.Engine, f)
 	}
-	asked := *d.plan
-	if d.described && d.train != nil {
+	asked := *p.plan
+	if p.described && p.train != nil {
 		asked.Hardware = "" // the device is known by its size alone
 	}
 	if asked.Devices == 1 {
@@ -293,10 +292,10 @@ func (d *diagnosis) patched(f *api.Fix) string {
 	if err != nil {
 		return ""
 	}
-	if d.train != nil {
+	if p.train != nil {
 		return CommandLine(r)
 	}
-	q, err := change.SameModelEnv(d.fit).Prepare(r)
+	q, err := change.SameModelEnv(p.fit).Prepare(r)
 	if err != nil {
 		return ""
 	}
@@ -312,11 +311,12 @@ var engineFlags = map[string]map[string]string{
 	"sglang": {"context": "--context-length", "mem_fraction_static": "--mem-fraction-static"},
 }
 
-func (d *diagnosis) flag(f *api.Fix) string {
+// engineCommand is an engine's own command line with a fix; "" where the engine has no flag for it.
+func engineCommand(engine string, f *api.Fix) string {
 	for field, value := range f.Patch {
-		if name := engineFlags[d.first.Engine][field]; name != "" {
+		if name := engineFlags[engine][field]; name != "" {
 			return fmt.Sprintf("%s … %s %v", map[string]string{"vllm": "vllm serve",
-				"sglang": "python -m sglang.launch_server"}[d.first.Engine], name, value)
+				"sglang": "python -m sglang.launch_server"}[engine], name, value)
 		}
 	}
 	return ""

@@ -2,12 +2,12 @@ package cause
 
 import (
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/diagnose"
 	"github.com/memwall/memwall/unit"
 )
 
 // frees says what gives memory back that keeps growing, and what does not.
-func (d *diagnosis) frees() []api.Fix {
-	f := d.first
+func frees(f *diagnose.Finding) []api.Fix {
 	var cached *unit.Bytes
 	if f.Unallocated.Known {
 		cached = known(f.Unallocated)

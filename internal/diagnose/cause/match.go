@@ -56,20 +56,20 @@ func (x *allocation) formula() string {
 }
 
 // match lists the plan's allocations that have the requested size, the likeliest first.
-func (d *diagnosis) match() []api.Match {
-	if d.base == nil || !d.first.Requested.Known || d.first.Kind.Weight() == diagnose.NotMemory {
+func (p *failed) match() []api.Match {
+	if p.base == nil || !p.first.Requested.Known || p.first.Kind.Weight() == diagnose.NotMemory {
 		return nil
 	}
 	var out []api.Match
-	all := d.allocations()
+	all := p.allocations()
 	for i := range all {
-		if m, ok := d.hit(&all[i]); ok {
+		if m, ok := hit(&all[i], p.first); ok {
 			out = append(out, m)
 		}
 	}
-	out = append(out, d.booked()...)
+	out = append(out, p.booked()...)
 	if len(out) == 0 {
-		out = d.solve(all)
+		out = solve(all, p.first)
 	}
 	return firstOfSize(out)
 }
@@ -85,18 +85,18 @@ func firstOfSize(all []api.Match) (out []api.Match) {
 }
 
 // hit compares an allocation with the requested size, to the last printed digit.
-func (d *diagnosis) hit(x *allocation) (api.Match, bool) {
+func hit(x *allocation, f *diagnose.Finding) (api.Match, bool) {
 	n, ok := x.bytes()
-	if !ok || n == 0 || !d.equal(n) {
+	if !ok || n == 0 || !equal(n, f) {
 		return api.Match{}, false
 	}
 	return api.Match{Name: x.name, Formula: x.formula(), Bytes: unit.Bytes(n), Exact: true}, true
 }
 
 // equal: so many bytes lead to the printed figure.
-func (d *diagnosis) equal(n int64) bool {
-	asked := d.first.Requested
-	if d.torch() {
+func equal(n int64, f *diagnose.Finding) bool {
+	asked := f.Requested
+	if askedByTorch(f) {
 		n = lifetime.TorchSegment(n)
 	}
 	return abs64(n-int64(asked.Bytes)) <= int64(asked.Half)
@@ -104,21 +104,21 @@ func (d *diagnosis) equal(n int64) bool {
 
 func abs64(n int64) int64 { return max(n, -n) }
 
-// torch: PyTorch's allocator asked.
-func (d *diagnosis) torch() bool {
-	switch d.first.Backend {
+// askedByTorch: PyTorch's allocator asked.
+func askedByTorch(f *diagnose.Finding) bool {
+	switch f.Backend {
 	case "cuda", "hip", "xpu":
-		return d.first.Engine != "llama.cpp" && d.first.Engine != "ollama" && d.first.Engine != "tensorrt-llm"
+		return f.Engine != "llama.cpp" && f.Engine != "ollama" && f.Engine != "tensorrt-llm"
 	}
 	return false
 }
 
 // booked compares with the ledger's items: llama.cpp asks for a buffer in one piece.
-func (d *diagnosis) booked() (out []api.Match) {
-	if d.torch() {
+func (p *failed) booked() (out []api.Match) {
+	if askedByTorch(p.first) {
 		return nil
 	}
-	asked := d.first.Requested
+	asked := p.first.Requested
 	var walk func(items []api.Item, above string)
 	walk = func(items []api.Item, above string) {
 		for i := range items {
@@ -133,12 +133,12 @@ func (d *diagnosis) booked() (out []api.Match) {
 			walk(it.Items, "")
 		}
 	}
-	for i := range d.base.Devices {
-		walk(d.base.Devices[i].Ledger, "")
-		walk(d.base.Devices[i].Beside, "")
+	for i := range p.base.Devices {
+		walk(p.base.Devices[i].Ledger, "")
+		walk(p.base.Devices[i].Beside, "")
 	}
-	if d.base.Host != nil {
-		walk(d.base.Host.Ledger, "")
+	if p.base.Host != nil {
+		walk(p.base.Host.Ledger, "")
 	}
 	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(btoi(b.Exact), btoi(a.Exact)) })
 	return out
@@ -153,25 +153,25 @@ func btoi(b bool) int {
 
 // solve looks for a round number of tokens that makes an allocation as large as was asked for: lengths of single batches
 // are in no plan.
-func (d *diagnosis) solve(all []allocation) (out []api.Match) {
-	asked := d.first.Requested
+func solve(all []allocation, f *diagnose.Finding) (out []api.Match) {
+	asked := f.Requested
 	seen := map[string]bool{}
 	for i := range all {
 		x := &all[i]
 		whole, ok := x.bytes()
-		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != d.first.Place &&
-			d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
+		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != f.Place &&
+			f.Place != diagnose.Forward && f.Place != diagnose.Backward && f.Place != diagnose.Profiling {
 			continue
 		}
 		per := whole / x.tokens
 		n := roundest((int64(asked.Bytes-asked.Half)+per-1)/per, int64(asked.Bytes+asked.Half)/per)
-		if n == 0 || n%256 != 0 && x.place != d.first.Place {
+		if n == 0 || n%256 != 0 && x.place != f.Place {
 			continue
 		}
 		seen[strings.TrimPrefix(x.name, "fp32 ")] = true
 		y := *x
 		y.terms = append([]term{{n, "tokens"}}, x.rest()...)
-		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: d.equal(n * per), Solved: true,
+		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: equal(n*per, f), Solved: true,
 			Tokens: n})
 	}
 	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(b.Tokens&-b.Tokens, a.Tokens&-a.Tokens) })
@@ -201,7 +201,7 @@ func roundest(low, high int64) int64 {
 	return 0
 }
 
-// share is the network that one rank computes, and how many tokens it does at once.
+// rankShare is the network that one rank computes, and how many tokens it does at once.
 type rankShare struct {
 	part     *model.Part
 	groups   shard.Parallel
@@ -211,23 +211,23 @@ type rankShare struct {
 	trains   bool
 }
 
-func (d *diagnosis) share() *rankShare {
-	if d.train != nil {
-		r := &d.train.Question.Request
-		s := &rankShare{part: d.train.Job.Model.Decoder(), groups: shard.Parallel{TP: r.TP}, sequence: d.train.Job.Sequence(), trains: true}
+func (p *failed) rankShare() *rankShare {
+	if p.train != nil {
+		r := &p.train.Question.Request
+		s := &rankShare{part: p.train.Job.Model.Decoder(), groups: shard.Parallel{TP: r.TP}, sequence: p.train.Job.Sequence(), trains: true}
 		s.samples = max(1, int64(r.MicroBatch))
 		s.rows = []term{{s.samples, "sequences"}, {s.sequence, "tokens"}}
 		return s
 	}
-	if d.fit == nil {
+	if p.fit == nil {
 		return nil
 	}
-	p := &d.fit.Request.Plan
-	s := &rankShare{part: d.fit.Job.Model.Decoder(), groups: shard.Parallel{TP: p.TP, EP: p.EP}, sequence: int64(p.Context),
-		samples: max(1, int64(p.MaxSeqs))}
-	s.rows = []term{{max(1, int64(p.MaxBatchedTokens)), "tokens"}}
-	if p.MaxBatchedTokens == 0 {
-		s.rows[0].value = max(1, int64(p.PromptTokens))
+	load := &p.fit.Request.Plan
+	s := &rankShare{part: p.fit.Job.Model.Decoder(), groups: shard.Parallel{TP: load.TP, EP: load.EP}, sequence: int64(load.Context),
+		samples: max(1, int64(load.MaxSeqs))}
+	s.rows = []term{{max(1, int64(load.MaxBatchedTokens)), "tokens"}}
+	if load.MaxBatchedTokens == 0 {
+		s.rows[0].value = max(1, int64(load.PromptTokens))
 	}
 	return s
 }
@@ -242,9 +242,9 @@ func (s *rankShare) tokens() (n int64) {
 }
 
 // allocations of a rank: values of operators, logits, score matrices, matrices and what an optimizer keeps of them.
-func (d *diagnosis) allocations() (out []allocation) {
-	s := d.share()
-	if s == nil || d.base.Model == nil {
+func (p *failed) allocations() (out []allocation) {
+	s := p.rankShare()
+	if s == nil || p.base.Model == nil {
 		return nil
 	}
 	s.groups = s.groups.Normal()
@@ -261,7 +261,7 @@ func (d *diagnosis) allocations() (out []allocation) {
 			out = append(out, s.tensors(&local.Ops[i])...)
 		}
 	})
-	return append(out, d.states()...)
+	return append(out, p.states()...)
 }
 
 const (
@@ -354,12 +354,12 @@ func (s *rankShare) tensors(o *model.Op) (out []allocation) {
 }
 
 // states are flat buffers of all parameters, whole and as shards of the data-parallel ranks.
-func (d *diagnosis) states() (out []allocation) {
-	if d.train == nil || d.train.Question.Request.Method != "full" {
+func (p *failed) states() (out []allocation) {
+	if p.train == nil || p.train.Question.Request.Method != "full" {
 		return nil
 	}
-	n := d.base.Model.Parameters
-	ranks := max(1, d.train.Question.Request.DP)
+	n := p.base.Model.Parameters
+	ranks := max(1, p.train.Question.Request.DP)
 	for _, width := range []int64{bytes32, bytes16} {
 		name := map[int64]string{bytes32: "an fp32 copy or state", bytes16: "gradients, or a copy in 16 bits,"}[width]
 		out = append(out, allocation{name + " of all parameters", diagnose.Optimizer, []term{{n, "parameters"}, {width, "B"}}, 0})

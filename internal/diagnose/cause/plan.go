@@ -48,34 +48,36 @@ func (h *heard) log() (best *startup.Log) {
 
 // rebuild finds the plan that failed and sizes it. The error is of an override; what the text gives and does not fit
 // together is a note.
-func (d *diagnosis) rebuild() error {
-	if k := d.first.Kind; k.Weight() == diagnose.NotMemory && k != diagnose.ContextLength {
-		return nil
+func rebuild(env *question.Env, t *reading) (*failed, error) {
+	p := &failed{reading: t}
+	if k := t.first.Kind; k.Weight() == diagnose.NotMemory && k != diagnose.ContextLength {
+		return p, nil
 	}
-	c, source := compare.Rebuild(d.env, d.log(), d.overrides)
-	d.readAs = compare.ReadAs(&c.Request)
+	c, source := compare.Rebuild(env, t.log(), t.overrides)
+	p.readAs = compare.ReadAs(&c.Request)
 	if c.Request.Model == "" {
-		if !d.planned() {
-			return nil
+		if planned(t.first) {
+			p.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is "+
+				"matched against its ledger")
 		}
-		d.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is matched "+
-			"against its ledger")
-		return nil
+		return p, nil
 	}
-	asker := &question.Env{Models: source, Data: d.env.Data}
-	if d.trains() {
-		return d.asTraining(asker, &c.Request)
+	env = &question.Env{Models: source, Data: env.Data}
+	if t.trains() {
+		err := p.asTraining(env, &c.Request)
+		return p, err
 	}
 	c.Request.Text = ""
 	if c.Request.Hardware == "" {
-		c.Request.Hardware = d.bySize()
+		c.Request.Hardware = p.bySize()
 	}
-	return d.asFit(asker, c)
+	err := p.asFit(env, c)
+	return p, err
 }
 
 // planned: a plan of model and device tells more of such a failure.
-func (d *diagnosis) planned() bool {
-	switch d.first.Kind {
+func planned(f *diagnose.Finding) bool {
+	switch f.Kind {
 	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart,
 		diagnose.Collectives:
 		return true
@@ -84,17 +86,17 @@ func (d *diagnosis) planned() bool {
 }
 
 // log is what the readers heard, else what a command in the text says, else nothing but settings.
-func (d *diagnosis) log() *startup.Log {
+func (t *reading) log() *startup.Log {
 	l := &startup.Log{Engine: "vllm"}
-	if own := d.heard.log(); own != nil && !d.trains() {
+	if own := t.heard.log(); own != nil && !t.trains() {
 		l = own
 	}
-	for _, r := range d.heard.readers {
+	for _, r := range t.heard.readers {
 		for _, device := range r.Log().Devices {
 			l.Seen(device)
 		}
 	}
-	for _, command := range d.report.Commands {
+	for _, command := range t.report.Commands {
 		r, _, err := launch.FromCommand(command)
 		if err != nil {
 			continue
@@ -111,7 +113,7 @@ func (d *diagnosis) log() *startup.Log {
 			l.Version = cmp.Or(l.Version, version)
 		}
 	}
-	for _, s := range d.report.Settings {
+	for _, s := range t.report.Settings {
 		if s.Field == "model" {
 			l.Named(s.Value)
 		}
@@ -129,15 +131,15 @@ func RecipeInName(file string) string {
 }
 
 // trains reports whether what failed was training.
-func (d *diagnosis) trains() bool {
-	if slices.Contains([]string{"vllm", "sglang", "tensorrt-llm", "tgi", "llama.cpp", "ollama"}, d.first.Engine) {
+func (t *reading) trains() bool {
+	if slices.Contains([]string{"vllm", "sglang", "tensorrt-llm", "tgi", "llama.cpp", "ollama"}, t.first.Engine) {
 		return false
 	}
-	switch d.first.Place {
+	switch t.first.Place {
 	case diagnose.Backward, diagnose.Optimizer, diagnose.Loss:
 		return true
 	}
-	if slices.ContainsFunc(d.report.Settings, func(s diagnose.Setting) bool {
+	if slices.ContainsFunc(t.report.Settings, func(s diagnose.Setting) bool {
 		return s.Field == "micro_batch" ||
 			s.Field == "accumulation"
 	}) {
@@ -145,7 +147,7 @@ func (d *diagnosis) trains() bool {
 	}
 	for i := range api.Fields() {
 		f := &api.Fields()[i]
-		if slices.Equal(f.Asks, []string{api.AskTrain}) && !f.Value(d.overrides).IsZero() {
+		if slices.Equal(f.Asks, []string{api.AskTrain}) && !f.Value(t.overrides).IsZero() {
 			return true
 		}
 	}
@@ -153,83 +155,83 @@ func (d *diagnosis) trains() bool {
 }
 
 // bySize describes the device by the capacity that the message prints, where nothing names it.
-func (d *diagnosis) bySize() string {
-	if !d.first.Capacity.Known || d.first.Capacity.Bytes <= 0 || d.first.Kind == diagnose.HostKilled {
+func (p *failed) bySize() string {
+	if !p.first.Capacity.Known || p.first.Capacity.Bytes <= 0 || p.first.Kind == diagnose.HostKilled {
 		return ""
 	}
-	b := d.first.Capacity.Bytes
-	d.described = true
-	d.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for "+
+	b := p.first.Capacity.Bytes
+	p.described = true
+	p.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for "+
 		"the rules of its kind", b)
 	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
 }
 
 // asFit sizes the plan of a server. What is refused leaves the message alone.
-func (d *diagnosis) asFit(a *question.Env, c *compare.Rebuilt) error {
+func (p *failed) asFit(a *question.Env, c *compare.Rebuilt) error {
 	r := &c.Request
 	for _, n := range c.Notes {
 		if n.Code != "not_in_log" || n.Severity != "info" {
-			d.notes = append(d.notes, n)
+			p.notes = append(p.notes, n)
 		}
 	}
 	q, err := a.Prepare(r)
 	if err != nil {
-		return d.refused(err, r)
+		return p.refused(err, r)
 	}
 	q.Book = &ledger.Book{}
 	ranks, err := q.Ledgers()
 	if err != nil {
-		return d.refused(err, r)
+		return p.refused(err, r)
 	}
 	out, err := planner.Answer(q, ranks)
 	if err != nil {
-		return d.refused(err, r)
+		return p.refused(err, r)
 	}
-	d.plan, d.fit, d.base = r, q, out
+	p.plan, p.fit, p.base = r, q, out
 	return nil
 }
 
 // asTraining sizes a step of training.
-func (d *diagnosis) asTraining(a *question.Env, found *api.Request) error {
+func (p *failed) asTraining(a *question.Env, found *api.Request) error {
 	r := &api.Request{Ask: api.AskTrain, Model: found.Model, Hardware: found.Hardware}
-	for _, s := range d.report.Settings {
+	for _, s := range p.report.Settings {
 		if s.Field == "model" || api.FieldByName(s.Field) == nil || !api.FieldByName(s.Field).OfAsk(api.AskTrain) {
 			continue
 		}
 		if err := r.Set(s.Field, s.Value); err != nil {
-			d.note("not_read", "warn", s.Field, "%s", err)
+			p.note("not_read", "warn", s.Field, "%s", err)
 		}
 	}
-	d.ofTraining(r)
+	p.ofTraining(r)
 	if r.Hardware == "" {
-		r.Hardware, r.Devices = d.bySize(), 0
+		r.Hardware, r.Devices = p.bySize(), 0
 	}
 	t, err := training.Trained(a, r)
 	if err != nil {
-		return d.refused(err, r)
+		return p.refused(err, r)
 	}
 	t.Question.Book = &ledger.Book{}
-	d.plan, d.train, d.base = r, t, t.Answer()
-	d.readAs = d.trainedAs()
+	p.plan, p.train, p.base = r, t, t.Answer()
+	p.readAs = p.trainedAs()
 	return nil
 }
 
 // ofTraining takes the overrides that training has.
-func (d *diagnosis) ofTraining(r *api.Request) {
+func (p *failed) ofTraining(r *api.Request) {
 	for i := range api.Fields() {
 		f := &api.Fields()[i]
-		if v := f.Value(d.overrides); !v.IsZero() && f.OfAsk(api.AskTrain) && f.Name != "ask" && f.Name != "text" {
+		if v := f.Value(p.overrides); !v.IsZero() && f.OfAsk(api.AskTrain) && f.Name != "ask" && f.Name != "text" {
 			f.Value(r).Set(reflect.ValueOf(v.Interface()))
 		}
 	}
-	if d.first.Engine == "deepspeed" && r.Framework == "" {
+	if p.first.Engine == "deepspeed" && r.Framework == "" {
 		r.Framework = "deepspeed"
 	}
 }
 
 // trainedAs says in a line what the text was taken for.
-func (d *diagnosis) trainedAs() string {
-	r := d.base.Plan
+func (p *failed) trainedAs() string {
+	r := p.base.Plan
 	parts := []string{"read as: " + r.Model, r.Method, fmt.Sprintf("%d × %d tokens", r.MicroBatch, r.SequenceLength), r.Framework}
 	if r.Hardware != "" && !strings.Contains(r.Hardware, "=") {
 		parts = append(parts, r.Hardware)
@@ -238,16 +240,16 @@ func (d *diagnosis) trainedAs() string {
 }
 
 // refused: an override that is wrong is the user's to mend; a plan that only the text describes is left out.
-func (d *diagnosis) refused(err error, r *api.Request) error {
+func (p *failed) refused(err error, r *api.Request) error {
 	e := api.AsError(err)
-	if f := api.FieldByName(e.Field); f != nil && !f.Value(d.overrides).IsZero() {
+	if f := api.FieldByName(e.Field); f != nil && !f.Value(p.overrides).IsZero() {
 		return e
 	}
-	d.plan = r
-	d.note("not_sized", "warn", e.Field, "the plan could not be sized: %s", strings.TrimSpace(e.Message+". "+e.Hint))
+	p.plan = r
+	p.note("not_sized", "warn", e.Field, "the plan could not be sized: %s", strings.TrimSpace(e.Message+". "+e.Hint))
 	return nil
 }
 
-func (d *diagnosis) note(code, severity, field, format string, args ...any) {
-	d.notes = append(d.notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
+func (p *failed) note(code, severity, field, format string, args ...any) {
+	p.notes = append(p.notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
 }

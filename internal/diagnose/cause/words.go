@@ -194,12 +194,12 @@ var generalRemedies = []remedy{
 }
 
 // inWords are the fixes of the row that holds, for what the message and the plan leave open.
-func (d *diagnosis) inWords() (out []api.Fix) {
-	if text, _ := d.largerThanAll(); text != "" && len(d.matches) == 0 && d.first.Kind == diagnose.DeviceMemory {
+func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
+	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && p.first.Kind == diagnose.DeviceMemory {
 		out = append(out, api.Fix{When: now, Text: "flash attention or SDPA, which never make all scores at once: " +
 			"attn_implementation=\"sdpa\"; else smaller images or shorter sequences"})
 	}
-	r := findRemedy(d.first, d.trains())
+	r := findRemedy(p.first, p.trains())
 	if r == nil {
 		return nil
 	}
