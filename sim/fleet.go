@@ -22,6 +22,8 @@ type Options struct {
 	// Settle is how many requests go first without being counted in times and by the goal, a quarter of all at the most:
 	// those that find servers empty, or come all at once.
 	Settle int64
+	// NoGaps leaves out the gaps between tokens, of which there are as many as steps.
+	NoGaps bool
 	// Each is called when a request ends. What it points to is valid until it returns.
 	Each func(*Done)
 	// Step is called when a server begins a step. What it points to is valid until it returns.
@@ -45,6 +47,8 @@ type fleet struct {
 	seq      int64
 	opt      *Options
 	m        *meter
+	due      arrival // the one that is delivered
+	ended    Done    // the request that is over
 }
 
 // arrival is when a scheduler sees a request.
@@ -167,7 +171,8 @@ func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Out
 
 // deliver the next arrival to the server that the router chooses.
 func (x *fleet) deliver() error {
-	a := x.arrivals.pop()
+	x.due = x.arrivals.pop()
+	a := &x.due
 	x.m.now = max(x.m.now, a.at)
 	some := x.servers[:len(x.Replicas)]
 	if len(x.Prefills) > 0 && !a.remote {
@@ -178,9 +183,9 @@ func (x *fleet) deliver() error {
 		x.m.Queue.arrived(int64(s.waiting.n), a.r.Arrival, a.at)
 	}
 	if s.serves(&a.r) && (len(x.Prefills) == 0 || x.servers[0].serves(&a.r)) {
-		x.hand(s, &a)
+		x.hand(s, a)
 	} else {
-		x.over(&Done{Request: &a.r, Replica: s.index, Ready: a.at, End: a.at, Outcome: Refused}, a.at)
+		x.over(Done{Request: &a.r, Replica: s.index, Ready: a.at, End: a.at, Outcome: Refused}, a.at)
 	}
 	return x.pull()
 }
@@ -263,14 +268,15 @@ func (x *fleet) expect(r workload.Request, open bool) {
 // done takes a request out of a server.
 func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
 	t := &s.slots.all[at]
-	d := Done{Request: &t.Request, Replica: s.index, Ready: t.ready, Admitted: t.admitted, First: t.first, End: now,
-		Generated: t.made, Cached: t.hits * s.BlockTokens, Preempted: int(t.preempted), Outcome: how}
-	x.over(&d, now)
+	x.over(Done{Request: &t.Request, Replica: s.index, Ready: t.ready, Admitted: t.admitted, First: t.first, End: now,
+		Generated: t.made, Cached: t.hits * s.BlockTokens, Preempted: int(t.preempted), Outcome: how}, now)
 	s.slots.remove(at)
 }
 
 // over tells what became of a request, and asks its user what comes next.
-func (x *fleet) over(d *Done, now time.Duration) {
+func (x *fleet) over(ended Done, now time.Duration) {
+	x.ended = ended
+	d := &x.ended
 	x.m.over(d)
 	if x.opt.Each != nil {
 		x.opt.Each(d)

@@ -89,7 +89,7 @@ func (m *meter) begun(s *server, st *step) {
 // last token, for who had one.
 func (m *meter) gaps(s *server, st *step) {
 	d := st.batch.Decodes
-	if d == 0 {
+	if d == 0 || m.opt.NoGaps {
 		return
 	}
 	fresh := min(d, s.fresh)

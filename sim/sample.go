@@ -42,6 +42,9 @@ func (s *Sample) add(d time.Duration, n int64) {
 	}
 }
 
+// firstRoom of a sample, which doubles as often as it is full.
+const firstRoom = 256
+
 func (s *Sample) keep(d time.Duration, n int64) {
 	if last := len(s.values) - 1; s.weights != nil && last >= 0 && s.values[last] == d {
 		s.weights[last] += n
@@ -52,6 +55,9 @@ func (s *Sample) keep(d time.Duration, n int64) {
 		for i := range s.weights {
 			s.weights[i] = 1
 		}
+	}
+	if len(s.values) == cap(s.values) {
+		s.values = slices.Grow(s.values, max(firstRoom, len(s.values)))
 	}
 	s.values, s.sorted = append(s.values, d), false
 	if s.weights != nil {

@@ -215,10 +215,11 @@ func (s *Simulation) Run(v Variant) (*sim.Result, error) {
 
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *Simulation) options(v Variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Settle: s.Settling, Each: s.EachRequest, Stop: func(n int64, at time.Duration) bool {
+	o := sim.Options{Goal: s.goal(), Settle: s.Settling, NoGaps: s.Unwatched, Each: s.EachRequest}
+	o.Stop = func(n int64, at time.Duration) bool {
 		s.reportProgress(n, at)
 		return s.Ctx.Err() != nil || s.Hopeless != nil && s.Hopeless()
-	}}
+	}
 	w := s.Question.Env.Watch
 	if w == nil || s.Unwatched || v != (Variant{}) {
 		return o

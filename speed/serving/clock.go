@@ -16,8 +16,9 @@ type Clock struct {
 	draft  *Clock
 	drafts float64
 	// tokens, outputs and all hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
-	tokens, outputs, all []float64
+	tokens, outputs, all byTokens
 	decode               [1 << 12]decodeTime
+	at                   point // that a kernel is asked about
 }
 
 // clockStage has the kernels of a stage by what their time follows from.
@@ -83,41 +84,45 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	if c.m.in.Eager {
 		return seconds + c.m.Step(b)
 	}
-	p := point{batch: b}
 	decodes := int64(c.m.width) * b.Decodes
-	seconds += kept(&c.tokens, decodes+b.Prefill, c.perTokens) + kept(&c.outputs, decodes+b.Finished, c.perOutputs)
+	seconds += c.tokens.kept(decodes+b.Prefill, c.perTokens) + c.outputs.kept(decodes+b.Finished, c.perOutputs)
 	if c.mixed {
-		seconds += kept(&c.all, int64(c.m.peers)*decodes+b.Prefill, c.perAll)
+		seconds += c.all.kept(int64(c.m.peers)*decodes+b.Prefill, c.perAll)
 	}
 	if b.Decodes > 0 {
 		seconds += c.decoding(b.Decodes, b.Context)
 	}
+	c.at = point{batch: b}
 	for i := range c.stages {
 		s := &c.stages[i]
 		if b.Prefill > 0 {
-			seconds += s.prompts(c.m, &p)
+			seconds += s.prompts(c.m, &c.at)
 		}
-		seconds += c.m.onHost(float64(s.stage.rank.Layers), &p)
+		seconds += c.m.onHost(float64(s.stage.rank.Layers), &c.at)
 	}
 	return seconds
 }
 
-// most tokens of which times are kept.
-const most = 1 << 16
+// byTokens are the seconds of kernels by their number of tokens, in pages: the steps of a run have few of all numbers.
+type byTokens [mostTokens / page]*[page]float64
+
+// mostTokens are those of which times are kept, a page of them at a time.
+const mostTokens, page = 1 << 16, 1 << 6
 
 // kept gives what of returns for n, from the table if it is there.
-func kept(table *[]float64, n int64, of func(n float64) float64) float64 {
-	if n >= most {
+func (t *byTokens) kept(n int64, of func(n float64) float64) float64 {
+	if n >= mostTokens {
 		return of(float64(n))
 	}
-	if n >= int64(len(*table)) {
-		*table = append(*table, make([]float64, n+1-int64(len(*table)))...)
+	p := &t[n/page]
+	if *p == nil {
+		*p = new([page]float64)
 	}
-	t := &(*table)[n]
-	if *t == 0 {
-		*t = of(float64(n))
+	s := &(*p)[n%page]
+	if *s == 0 {
+		*s = of(float64(n))
 	}
-	return *t
+	return *s
 }
 
 // perTokens are the kernels of so many tokens without logits.
@@ -128,22 +133,22 @@ func (c *Clock) perOutputs(n float64) float64 { return c.jointly(1, n) - c.joint
 
 // perAll are the experts of so many tokens of all ranks that share them.
 func (c *Clock) perAll(n float64) (seconds float64) {
-	p := point{all: n}
+	c.at = point{all: n}
 	for i := range c.stages {
 		for j := range c.stages[i].mixed {
 			o := &c.stages[i].mixed[j]
-			seconds += c.m.times(o) * o.seconds(&p, &c.m.device, c.m.c)
+			seconds += c.m.times(o) * o.seconds(&c.at, &c.m.device, c.m.c)
 		}
 	}
 	return seconds
 }
 
 func (c *Clock) jointly(tokens, outputs float64) (seconds float64) {
-	p := point{tokens: tokens, outputs: outputs}
+	c.at = point{tokens: tokens, outputs: outputs}
 	for i := range c.stages {
 		for j := range c.stages[i].joint {
 			o := &c.stages[i].joint[j]
-			seconds += c.m.times(o) * o.seconds(&p, &c.m.device, c.m.c)
+			seconds += c.m.times(o) * o.seconds(&c.at, &c.m.device, c.m.c)
 		}
 	}
 	return seconds

@@ -70,10 +70,7 @@ func alike(a, b *coef.Use) bool {
 func (p *Pools) Use(t *coef.Table) {
 	c := make([]float64, len(p.uses))
 	p.vars, p.table = make([]float64, len(p.uses)), t
-	for i := range p.uses {
-		v := t.At(p.uses[i])
-		c[i], p.vars[i] = v.Value, v.Var
-	}
+	t.Each(p.uses, func(i int, v coef.Coef) { c[i], p.vars[i] = v.Value, v.Var })
 	p.take(c)
 }
 
