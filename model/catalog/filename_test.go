@@ -30,3 +30,17 @@ func TestFindRefusesOtherSizes(t *testing.T) {
 		}
 	}
 }
+
+// A version that is not known is no other model whose name holds the figure; a figure that is a size is one.
+func TestFindRefusesOtherVersions(t *testing.T) {
+	for _, name := range []string{"llama-5", "phi-5", "nemotron 4", "qwen4", "gemma 6"} {
+		if e, err := Find(name); err == nil {
+			t.Errorf("%s is %s, want an error", name, e.ID)
+		}
+	}
+	for name, want := range map[string]string{"gpt oss 120": "gpt-oss-120b", "mistral 7": "mistral-7b-v0.3", "llama 70": "llama-3.3-70b", "phi 4": "phi-4"} {
+		if e, err := Find(name); err != nil || e.ID != want {
+			t.Errorf("%s is %v (%v), want %s", name, e, err, want)
+		}
+	}
+}

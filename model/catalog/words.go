@@ -59,6 +59,9 @@ var (
 
 func isSize(w string) bool { return size.MatchString(w) && !strings.HasPrefix(w, "a") }
 
+// leastSize is the least figure behind a family's name that people mean as billions of parameters: "mistral 7".
+const leastSize = "7"
+
 // short finds entries whose names have the text's words in their order and others between: of a size, of active
 // parameters, of a date. Where the text leaves several sizes open, all are meant and none is taken.
 func (q *question) short() []place {
@@ -67,6 +70,9 @@ func (q *question) short() []place {
 		return nil // a repository is one model, and has all words of its name
 	}
 	if last := len(asked) - 1; last > 0 && figures.MatchString(asked[last]) && len(q.wider(asked)) == 0 {
+		if last == 1 && len(asked[last]) == 1 && asked[last] < leastSize {
+			return nil // "llama 5" is a version, and none that is known
+		}
 		asked[last] += "b" // "gpt oss 120"
 	}
 	best, least := []place(nil), 0
@@ -89,6 +95,7 @@ func (q *question) short() []place {
 	}
 	best = newestFirst(best)
 	q.why = fmt.Sprintf("%s read as %s", q.text, best[0].head.id())
+	q.usual(best[0].head.id())
 	for _, p := range append(best, all...) {
 		if id := p.head.id(); id != best[0].head.id() && len(q.others) < suggested && !slices.Contains(q.others, id) {
 			q.others = append(q.others, id)
@@ -112,13 +119,18 @@ func (q *question) wider(asked []string) (out []place) {
 	return newestFirst(out)
 }
 
-// between counts the words of a name beside those that are asked, which stand in it in their order.
+// between counts the words of a name beside those that are asked, which stand in it in their order. A version stands
+// behind the word that it is asked behind: "llama 5" is no Llama 3.3 Nemotron Super v1.5.
 func between(asked, name []string) (more int, ok bool) {
 	at := 0
-	for _, w := range name {
-		if at < len(asked) && w == asked[at] {
-			at++
+	for i, w := range name {
+		if at == len(asked) || w != asked[at] {
+			continue
 		}
+		if at > 0 && figures.MatchString(w) && name[i-1] != asked[at-1] {
+			continue
+		}
+		at++
 	}
 	return len(name) - len(asked), at == len(asked)
 }
