@@ -54,6 +54,43 @@ func TestAlso(t *testing.T) {
 	}
 }
 
+// TestSeveralServersStart: the one that gets the rest starts last; the others are given the least share that holds them, of the whole
+// device since vLLM 0.9.2, with what is held already before it (#14376) and of what is free on SGLang; and what all hold, contexts
+// too, is no more than there is.
+func TestSeveralServersStart(t *testing.T) {
+	for engine, want := range map[string]struct{ first, second, rest float64 }{
+		"vllm@0.24": {0.22, 0.07, 0.69}, "vllm@0.8.5": {0.25, 0.39, 0.9}, "sglang@0.5.9": {0.19, 0.05, 0},
+	} {
+		p := plan.Plan{Engine: engine, Weights: "fp8"}
+		small, big := Request{Model: "qwen3-0.6b", Plan: p}, Request{Model: "qwen3-8b", Plan: p}
+		big.Sequences = 4
+		a := ask(t, Request{Model: "llama-3.1-8b", Hardware: "h100", Plan: p, Also: []Request{small, big}})
+		share := func(a *Answer) float64 {
+			if u := a.Plan.GPUMemoryUtilization; u != nil {
+				return *u
+			}
+			return *a.Plan.MemFractionStatic
+		}
+		small8, big8 := a.Also[0], a.Also[1]
+		if big8.Start != 1 || small8.Start != 2 || a.Start != 3 {
+			t.Errorf("%s: turns %d, %d, %d", engine, big8.Start, small8.Start, a.Start)
+		}
+		if share(big8) != want.first || share(small8) != want.second || want.rest > 0 && share(a) != want.rest {
+			t.Errorf("%s: shares %g, %g, %g, want %v", engine, share(big8), share(small8), share(a), want)
+		}
+		all := unit.Bytes(0)
+		for _, o := range []*Answer{a, small8, big8} {
+			all += o.Devices[0].Used
+			if o.Verdict != Fits {
+				t.Errorf("%s: %s %s", engine, o.Model.Name, o.Verdict)
+			}
+		}
+		if all+unit.GiB > a.Devices[0].Capacity {
+			t.Errorf("%s: %s of %s are held", engine, all, a.Devices[0].Capacity)
+		}
+	}
+}
+
 // TestDraft: a draft model adds its weights, whole or cut as the model is, and the cache of its layers.
 func TestDraft(t *testing.T) {
 	draft := ask(t, Request{Model: "llama-3.2-1b", Hardware: "h100"})

@@ -35,15 +35,17 @@ type Answer struct {
 	Operators []OperatorLine `json:"operators,omitempty"`
 	ReadAs    string         `json:"read_as,omitempty"`
 	// ComparedWith says what compare's figures are of: log, server, trace, memory_summary or memory_stats.
-	ComparedWith string       `json:"compared_with,omitempty"`
-	Reasons      *Reasons     `json:"reasons,omitempty"`
-	Also         []*Answer    `json:"also,omitempty"`
-	Notes        []Note       `json:"notes,omitempty"`
-	Suggestions  []Suggestion `json:"suggestions,omitempty"`
-	Ladder       []Candidate  `json:"ladder,omitempty"`
-	Best         *Candidate   `json:"best,omitempty"`
-	Candidates   []Candidate  `json:"candidates,omitempty"`
-	Pareto       []int        `json:"pareto,omitempty"`
+	ComparedWith string    `json:"compared_with,omitempty"`
+	Reasons      *Reasons  `json:"reasons,omitempty"`
+	Also         []*Answer `json:"also,omitempty"`
+	// Start is a server's place in the order in which those that share devices start, from 1 on; 0 where one has them alone.
+	Start       int          `json:"start,omitempty"`
+	Notes       []Note       `json:"notes,omitempty"`
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
+	Ladder      []Candidate  `json:"ladder,omitempty"`
+	Best        *Candidate   `json:"best,omitempty"`
+	Candidates  []Candidate  `json:"candidates,omitempty"`
+	Pareto      []int        `json:"pareto,omitempty"`
 	// Surprises are plans that seemed better than they are, and why they lose.
 	Surprises   []Candidate       `json:"surprises,omitempty"`
 	NearestMiss *Candidate        `json:"nearest_miss,omitempty"`

@@ -53,8 +53,13 @@ func seek(name string) (Device, []Note, error) {
 		return Device{}, nil, unknown(name, "names the processor of a chip, not its GPU", nil)
 	}
 	d, notes, err := q.find(name)
-	if errors.Is(err, errMissing) && strings.Contains(name, "(") {
-		return findInParts(name)
+	if errors.Is(err, errMissing) {
+		if d, notes, ok, err := virtualized(name); ok {
+			return d, notes, err
+		}
+		if strings.Contains(name, "(") {
+			return findInParts(name)
+		}
 	}
 	return d, notes, err
 }

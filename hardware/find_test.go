@@ -78,7 +78,6 @@ func TestNamesRefused(t *testing.T) {
 		{"RTX 4000", "rtx-4000-ada", "did you mean"},
 		{"RTX 4000", "quadro-rtx-4000", "did you mean"},
 		{"RTX 4070 Ti Supper", "rtx-4070-ti-super", "did you mean"},
-		{"L40S-8Q", "", ""}, // a slice of a card
 		{"AMD Radeon RX 7900 XT (16GB)", "rx-7900-xt", "states what"},
 		{"A100 60GB", "a100-sxm-80gb", "states what"},
 		{"H100 SXM 350W", "h100-sxm-80gb", "states what"},

@@ -3,10 +3,8 @@ package sglang
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -22,20 +20,6 @@ import (
 type constant struct{ value, low, high float64 }
 
 func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
-
-// before is what CUDA's context and NCCL take before "Load weight begin". Measured on public logs of 0.2 to
-// 0.5: one rank 0.36 to 0.52, two 0.6 to 0.7, eight over PCIe 0.4, eight and sixteen over NVLink 2.1 to 2.5.
-func before(ranks int64, nvlink bool) (constant, string) {
-	switch {
-	case ranks <= 1:
-		return constant{0.45, 0.3, 0.6}, "CUDA context"
-	case ranks < 4:
-		return constant{0.65, 0.4, 0.9}, "CUDA context, NCCL on 2 or 3 devices"
-	case nvlink:
-		return constant{2.2, 0.6, 2.6}, "CUDA context, NCCL over NVLink"
-	}
-	return constant{0.4, 0.35, 0.9}, "CUDA context, NCCL over PCIe"
-}
 
 // leftByLoading is what loading takes beyond the tensors: allocator rounding, padded vocabularies,
 // workspaces, rotary tables. 0.0 to 0.3 GiB on public logs, more when weights are requantised.
@@ -134,12 +118,8 @@ func (s *sizer) limit(b *ledger.Book, r *engine.Rank, p *prepared) {
 }
 
 func (s *sizer) driver(pl *engine.Placed) (constant, string) {
-	return before(pl.Parallel.TP*pl.Parallel.PP, nvlink(s.job.Device(pl.Index)))
-}
-
-// nvlink: boards and racks join their devices by links of their own; cards, in pairs at most, go over PCIe.
-func nvlink(d *hardware.Device) bool {
-	return d != nil && d.Link.Name != "" && !strings.Contains(d.Link.Name, "bridge")
+	c, what := engine.BeforeLoading(pl.Parallel.TP*pl.Parallel.PP, s.job.Device(pl.Index))
+	return constant{c.Value, c.Low, c.High}, what
 }
 
 // loading is the rest that loading leaves; its band has the spread of what is free before it too.

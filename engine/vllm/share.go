@@ -16,6 +16,16 @@ import (
 // (vllm/v1/worker/gpu_worker.py, init_device: "Free memory on device … is less than desired").
 var growthOnly = engine.V(0, 9, 2)
 
+// Outside is the context, and since 0.11 NCCL: what the device holds before vLLM takes the snapshot from which it counts
+// (gpu_worker.py, init_device). Before 0.9.2 all that is held counts.
+func (Engine) Outside(j *engine.Job) unit.Bytes {
+	if j.Machine == nil || j.Version.Before(growthOnly) {
+		return 0
+	}
+	c, _ := engine.BeforeLoading(j.Plan.TP*j.Plan.PP, j.Device(0))
+	return unit.Bytes(c.Value * float64(unit.GiB))
+}
+
 // share fills in gpu_memory_utilization: the version's default, or less when others leave less free.
 func share(j *engine.Job) {
 	p := j.Plan
@@ -25,7 +35,8 @@ func share(j *engine.Job) {
 	u := engine.At(utilization, j.Version).Value
 	if most := freeShare(j); most < u {
 		u = most
-		j.Note("share_lowered", "info", "gpu_memory_utilization", "gpu_memory_utilization = %g: vLLM starts only when its share is free, and --reserve leaves no more", u)
+		j.Note("share_lowered", "info", "gpu_memory_utilization",
+			"gpu_memory_utilization = %g: vLLM starts only when its share is free, and what others hold leaves no more", u)
 	}
 	p.GPUMemoryUtilization = &u
 	j.Default("gpu_memory_utilization", u)
@@ -40,7 +51,8 @@ func freeShare(j *engine.Job) float64 {
 	least := 1.0
 	for i := range j.Machine.Groups {
 		if total := j.Machine.Groups[i].Device.Usable; total.Known {
-			least = min(least, math.Floor(100*(1-float64(j.Plan.Reserved)/float64(total.Value)))/100)
+			others := unit.Bytes(j.Plan.Reserved) + Engine{}.Outside(j)
+			least = min(least, math.Floor(100*(1-float64(others)/float64(total.Value)))/100)
 		}
 	}
 	return max(0.01, least)
@@ -54,7 +66,7 @@ func checkShare(j *engine.Job) error {
 	}
 	for i := range j.Machine.Groups {
 		total := j.Machine.Groups[i].Device.Usable
-		free := total.Value - unit.Bytes(j.Plan.Reserved)
+		free := total.Value - unit.Bytes(j.Plan.Reserved) - Engine{}.Outside(j)
 		if want := unit.Bytes(*u * float64(total.Value)); total.Known && want > free {
 			return &plan.Problem{Field: "gpu_memory_utilization", Value: fmt.Sprint(*u), Impossible: true,
 				Message: fmt.Sprintf("gpu_memory_utilization = %g: vLLM starts only when %s are free, and %s are", *u, want, max(0, free)), Fix: fmt.Sprintf("--gpu-memory-utilization %g", freeShare(j))}

@@ -1,19 +1,22 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"slices"
+	"sort"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
-// Several models on one machine: each is sized alone first, and then answered with what the others take
-// set aside.
+// Several servers on one machine start one after the other, and each counts what is free as it starts. The first of a request has
+// what the others leave: it starts last. The others take what they need and no more, the largest first.
 
 // FitAll answers a fit request and those that share its hardware.
 func FitAll(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
@@ -21,101 +24,97 @@ func FitAll(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, 
 	if err != nil {
 		return nil, err
 	}
-	taken, err := shares(ctx, a, all)
+	order, err := startOrder(ctx, a, all)
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]*api.Answer, len(all))
-	for i := range all {
+	answers, before := make([]*api.Answer, len(all)), unit.Bytes(0)
+	for n, i := range order {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for j := range all {
-			if j != i {
-				all[i].Reserved += plan.Size(taken[j])
-			}
+		all[i].Reserved += plan.Size(before)
+		held, err := settle(a, &all[i], i == 0)
+		if err != nil {
+			return nil, api.AlsoError(err, i)
 		}
 		if answers[i], err = Fit(a, &all[i]); err != nil {
 			return nil, api.AlsoError(err, i)
 		}
+		answers[i].Start = n + 1
+		if i != 0 {
+			before += held
+		}
 	}
-	return mergeAnswers(answers, taken), nil
+	return mergeAnswers(answers, before), nil
 }
 
-// shares is what each takes, the others first: an engine that would fill the device is held to what its
-// plan needs, by its own setting where it has one; the first has the rest.
-func shares(ctx context.Context, a *question.Env, all []api.Request) ([]unit.Bytes, error) {
-	taken := make([]unit.Bytes, len(all))
-	rest := all[0]
+// startOrder are the places of the requests in the order in which their servers start.
+func startOrder(ctx context.Context, a *question.Env, all []api.Request) ([]int, error) {
+	needs, order := make([]unit.Bytes, len(all)), make([]int, 0, len(all))
 	for i := range all[1:] {
-		n, err := share(a, &all[i+1])
+		one, err := timing.Size(a, &all[i+1])
 		if err != nil {
 			return nil, api.AlsoError(err, i+1)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		taken[i+1] = n
-		rest.Reserved += plan.Size(n)
+		needs[i+1] = onWorst(one, func(d *api.Device) unit.Bytes { return d.NeededHigh })
+		order = append(order, i+1)
 	}
-	one, err := timing.Size(a, &rest)
-	if err != nil {
-		return nil, err
-	}
-	taken[0] = loadedBytes(one)
-	return taken, nil
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(needs[j], needs[i]) })
+	return append(order, 0), nil
 }
 
-// share sizes a model alone. Where vLLM's share of the device is not given, the least that holds the plan
-// is put into the request; another engine's pool counts for what the plan needs of it.
-func share(a *question.Env, r *api.Request) (unit.Bytes, error) {
-	one, err := timing.Size(a, r)
+// settle is what a server holds of each device once it runs. One that shares, and does not get the rest, is given the least share of
+// memory that holds its plan, where its engine has such a setting and nobody chose it.
+func settle(a *question.Env, r *api.Request, rest bool) (unit.Bytes, error) {
+	q, ranks, err := a.SizedRanks(r)
 	if err != nil {
 		return 0, err
 	}
-	p := one.Plan
-	switch least := leastShare(one); {
-	case p.GPUMemoryUtilization != nil && r.GPUMemoryUtilization == nil && least < *p.GPUMemoryUtilization:
-		r.GPUMemoryUtilization = &least
-		one, err = timing.Size(a, r)
-	case p.MemFractionStatic != nil && r.MemFractionStatic == nil, p.FreeGPUMemoryFraction != nil && r.FreeGPUMemoryFraction == nil:
-		return neededBytes(one), nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return loadedBytes(one), nil
-}
-
-// leastShare is the share of the device, in hundredths, that holds the high edge of what is needed.
-func leastShare(a *api.Answer) float64 {
-	least := 0.0
-	for i := range a.Devices {
-		d := &a.Devices[i]
-		if u := a.Plan.GPUMemoryUtilization; u != nil && d.Usable > 0 {
-			least = max(least, math.Ceil(100**u*float64(d.NeededHigh)/float64(d.Usable))/100)
+	if !rest {
+		for _, at := range sharesOfMemory {
+			if u := *at(&q.Request.Plan); u != nil && *at(&r.Plan) == nil {
+				*at(&r.Plan) = leastShare(a, *r, at, *u)
+				if q, ranks, err = a.SizedRanks(r); err != nil {
+					return 0, err
+				}
+			}
 		}
 	}
-	return least
+	return engine.Outside(q.Engine, q.Job) + onWorst(timing.SizedAnswer(q, ranks), func(d *api.Device) unit.Bytes { return d.Used }), nil
 }
 
-// neededBytes is the high edge of what a model must have.
-func neededBytes(a *api.Answer) unit.Bytes {
-	return onWorst(a, func(d *api.Device) unit.Bytes { return d.NeededHigh }, func(it *api.Item) unit.Bytes { return it.High })
+// sharesOfMemory are the settings by which engines bound what they take of a device.
+var sharesOfMemory = []func(*plan.Plan) **float64{
+	func(p *plan.Plan) **float64 { return &p.GPUMemoryUtilization },
+	func(p *plan.Plan) **float64 { return &p.MemFractionStatic },
+	func(p *plan.Plan) **float64 { return &p.FreeGPUMemoryFraction },
 }
 
-// loadedBytes is what a model occupies once it is loaded.
-func loadedBytes(a *api.Answer) unit.Bytes {
-	return onWorst(a, func(d *api.Device) unit.Bytes { return d.Used }, func(it *api.Item) unit.Bytes { return it.Bytes })
+// leastShare is the least share, in hundredths, that holds a plan beyond doubt; nil where not even the most does.
+func leastShare(a *question.Env, r api.Request, at func(*plan.Plan) **float64, most float64) *float64 {
+	n := int(most * 100)
+	least := 1 + sort.Search(n, func(i int) bool {
+		*at(&r.Plan) = new(float64(i+1) / 100)
+		q, ranks, err := a.SizedRanks(&r)
+		return err == nil && q.Verdict(ranks) == api.Fits
+	})
+	if least > n {
+		return nil
+	}
+	return new(float64(least) / 100)
 }
 
 // onWorst adds what lies beside the budget to a figure of a device, on the device where the sum is most.
-func onWorst(a *api.Answer, of func(*api.Device) unit.Bytes, beside func(*api.Item) unit.Bytes) (most unit.Bytes) {
+func onWorst(a *api.Answer, of func(*api.Device) unit.Bytes) (most unit.Bytes) {
 	for i := range a.Devices {
 		d := &a.Devices[i]
 		n := of(d)
 		for j := range d.Beside {
-			n += beside(&d.Beside[j])
+			n += d.Beside[j].Bytes
 		}
 		most = max(most, n)
 	}
@@ -151,18 +150,22 @@ func sharing(r *api.Request) ([]api.Request, error) {
 	return all, nil
 }
 
-func mergeAnswers(answers []*api.Answer, taken []unit.Bytes) *api.Answer {
+// mergeAnswers is the first answer with those beside it, and the worst verdict of all.
+func mergeAnswers(answers []*api.Answer, others unit.Bytes) *api.Answer {
 	main := answers[0]
 	main.Also = answers[1:]
-	others := unit.Bytes(0)
-	for i, o := range main.Also {
-		others += taken[i+1]
+	for _, o := range main.Also {
 		if question.VerdictSeverity[o.Verdict] > question.VerdictSeverity[main.Verdict] {
 			main.Verdict = o.Verdict
 		}
 	}
-	main.Notes = append(main.Notes, api.Note{Code: "shared_hardware", Severity: "info", Field: "also",
-		Text: fmt.Sprintf("%s are set aside on each device for %s", others, otherModels(len(main.Also)))})
+	main.Notes = append([]api.Note{
+		{Code: "start_order", Severity: "info", Field: "also",
+			Text: "start each when the one before answers, on a port of its own: what another loads meanwhile counts as a server's own"},
+		{Code: "shared_hardware", Severity: "info", Field: "also",
+			Text: fmt.Sprintf("%s of each device are of %s; speeds are of a device that works for one of them", others,
+				otherModels(len(main.Also)))},
+	}, main.Notes...)
 	return main
 }
 

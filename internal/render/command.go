@@ -1,26 +1,39 @@
 package render
 
 import (
-	"sort"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/term"
 )
 
-// commands writes the command lines that run the plan, broken as a shell takes them.
+// commands writes the command lines that run the plan, of several servers in the order in which they start, broken as a shell takes them.
 func (s *screen) commands() {
-	names := make([]string, 0, len(s.a.Flags))
-	for name := range s.a.Flags {
-		names = append(names, name)
+	servers := []*memwall.Answer{s.a}
+	if s.a.Start > 0 {
+		servers = append(servers, s.a.Also...)
 	}
-	sort.Strings(names)
-	for _, name := range names {
+	slices.SortStableFunc(servers, func(a, b *memwall.Answer) int { return cmp.Compare(a.Start, b.Start) })
+	for _, a := range servers {
+		s.commandsOf(a)
+	}
+}
+
+func (s *screen) commandsOf(a *memwall.Answer) {
+	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
 		s.page.Blank()
-		if len(names) > 1 {
+		switch {
+		case a.Start > 0:
+			s.page.Lines = append(s.page.Lines, term.Say(fmt.Sprintf("# start %d: %s", a.Start, ModelName(a.Model)), term.Dim))
+		case len(a.Flags) > 1:
 			s.page.Lines = append(s.page.Lines, term.Say("# "+name, term.Dim))
 		}
-		for _, l := range commandLines(s.a.Flags[name], s.page.Style.Cells()) {
+		for _, l := range commandLines(a.Flags[name], s.page.Style.Cells()) {
 			s.page.Lines = append(s.page.Lines, term.Say(term.Clean(l, false)))
 		}
 	}

@@ -1,0 +1,67 @@
+package hardware
+
+import (
+	_ "embed" // the boards
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+//go:embed catalog/vgpu.tsv
+var boardsText string
+
+var boards = table{"vgpu", boardsText}
+
+// Names of virtual GPUs, as a guest's nvidia-smi prints them: a board, gigabytes and the letter of a series ("NVIDIA A40-24C",
+// "GRID T4-8Q"); between them the slices of compute where an instance of MIG stands behind it ("A100-3-20C").
+var virtual = regexp.MustCompile(`(?i)^(?:(?:nvidia|grid|tesla)[ -]+)*(.+?)(?:-([1-7]))?-(\d{1,3})[abcq](?:me)?$`)
+
+// virtualized finds a virtual GPU by its name; false where it is none.
+func virtualized(name string) (Device, []Note, bool, error) {
+	at := virtual.FindStringSubmatch(strings.TrimSpace(name))
+	if at == nil {
+		return Device{}, nil, false, nil
+	}
+	board, compute, size := at[1], at[2], at[3]
+	if r, ok := boards.row(strings.ToLower(board)); ok {
+		board = r.second()
+	}
+	if compute != "" {
+		return sliced(board + " " + compute + "g." + size + "gb")
+	}
+	of, _, err := find(board)
+	if err != nil {
+		return Device{}, nil, false, nil
+	}
+	gib, _ := strconv.Atoi(size)
+	memory := unit.Bytes(gib) * unit.GiB
+	if gib == 0 || memory > of.Memory.Value+unit.GiB/2 {
+		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name,
+			Problem: fmt.Sprintf("is no profile of %s, which has %s", of.ID, of.Memory.Value),
+			Fix:     fmt.Sprintf("%s-%dC and what divides it", strings.ToUpper(at[1]), of.Memory.Value/unit.GiB)}
+	}
+	shared := note("time_sliced", "virtual GPUs of %s take turns on all of it: speeds are of one whose neighbours are idle", of.ID)
+	return of.virtual(size, memory), []Note{shared}, true, nil
+}
+
+// virtual is a time-sliced part of a board: memory of its own, all multiprocessors in turn. The hypervisor keeps, of a profile of
+// so many MiB, size/16 + 16, 128 over the number of such profiles for retired pages, and with ECC on memory that is not HBM
+// another sixteenth (NVIDIA AI Enterprise, "Total frame buffer for vGPUs is less than the total frame buffer on the physical
+// GPU": at most so much).
+func (d Device) virtual(size string, memory unit.Bytes) Device {
+	const source = "nvidia-vgpu"
+	kept := memory/16 + 16*unit.MiB + 128*unit.MiB/max(1, d.Memory.Value/memory)
+	ecc := memory / 16
+	if strings.HasPrefix(d.Kind, "HBM") {
+		ecc = 0
+	}
+	d.ID, d.Name = d.ID+"-"+size+"c", d.Name+" vGPU "+size+"C"
+	d.Memory, d.Reported = fact(memory, ledger.Exact, source), fact(memory, ledger.Exact, source)
+	d.Usable = fact(memory-kept, ledger.Derived, source).band(memory-kept-ecc, memory)
+	d.Options, d.PerNode, d.Link = nil, fact(1, ledger.Exact, source), Link{}
+	return d
+}
