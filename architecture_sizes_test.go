@@ -33,8 +33,6 @@ var largeTypes = map[string]allowance{
 	"internal/detect Machine":       {50, 12, "one file for each driver"},
 	"internal/examples calc":        {60, 0, "one method for each worked example"},
 	"internal/page view":            {90, 16, "one method for each part of the page"},
-	"internal/planner Planner": {50, 0, "axes, ways and single changes of one search; they are to become functions of the plan " +
-		"asked for"},
 	"internal/planner/serve goalSearch": {120, 20,
 		"the phases of a search share its fields; they are to become functions from value to value"},
 	"farm/internal/farm Sweep": {50, 0, "one sweep over a queue, its leases and its results"},

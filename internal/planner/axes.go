@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -53,17 +54,22 @@ func (p *Planner) axes(q *question.Question, loose, spills bool) (out []Axis) {
 	return out
 }
 
+// listed are the words that somebody gave a field to choose among, else the usual ones.
+func (p *Planner) listed(field string, usual []string) []string {
+	if list := p.Among[field]; list != nil {
+		return list
+	}
+	return usual
+}
+
 // formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
 var (
 	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
 	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
 )
 
-// recipes to try: those that were listed, else those that the engine of a question reads.
-func (p *Planner) recipes(q *question.Question) []string {
-	if list := p.Among["weights"]; list != nil {
-		return list
-	}
+// recipes that the engine of a question reads.
+func recipes(q *question.Question) []string {
 	if engine.ReadsGGUF(q.Engine) {
 		return ggufRecipes
 	}
@@ -77,7 +83,7 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 		return a
 	}
 	least := q.Job.Weights.Bytes()
-	for _, name := range p.recipes(q) {
+	for _, name := range p.listed(weightsField, recipes(q)) {
 		r := dtype.FindRecipe(name)
 		if r == nil || !runsFormat(q, r) {
 			continue
@@ -88,7 +94,7 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 		}
 		least = n
 		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("weights %s → %s", q.Request.Weights, name), Short: name,
-			Set: func(r *api.Request) { r.Weights = name }, Price: p.loss(q.Request.Weights, name)})
+			Set: func(r *api.Request) { r.Weights = name }, Price: lossOfWeights(p.Order, q.Request.Weights, name)})
 	}
 	for i := 1; i < len(a.Settings); i++ {
 		a.Settings[i].Price = max(a.Settings[i].Price, a.Settings[i-1].Price)
@@ -115,11 +121,8 @@ func runsFormat(q *question.Question, r *dtype.Recipe) bool {
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 
-// cacheFormats to try: those that were listed, else by engine.
-func (p *Planner) cacheFormats(q *question.Question) []string {
-	if list := p.Among["kv"]; list != nil {
-		return list
-	}
+// cacheFormats are those that an engine narrows keys and values to.
+func cacheFormats(q *question.Question) []string {
 	if engine.ReadsGGUF(q.Engine) {
 		return []string{"q8_0", "q4_0"}
 	}
@@ -133,12 +136,12 @@ func (p *Planner) cacheFormats(q *question.Question) []string {
 func (p *Planner) CacheAxis(q *question.Question) Axis {
 	a := asGiven(cacheField)
 	from := dtype.FindFormat(q.Request.KV)
-	for _, name := range p.cacheFormats(q) {
+	for _, name := range p.listed(cacheField, cacheFormats(q)) {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
 			continue
 		}
 		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("KV cache %s → %s", q.Request.KV, name), Short: "KV " + name,
-			Set: func(r *api.Request) { r.KV, r.KVV = name, "" }, Price: p.cacheLoss(q.Request.KV, name)})
+			Set: func(r *api.Request) { r.KV, r.KVV = name, "" }, Price: lossOfCache(p.Order, q.Request.KV, name)})
 	}
 	return a
 }
@@ -219,30 +222,28 @@ func attentionAxis(q *question.Question) Axis {
 // ones, for which people narrow the cache, more is lost.
 const narrowKeys = 2
 
-// cacheLoss is the same of the format of keys and values.
-func (p *Planner) cacheLoss(from, to string) float64 {
-	loss := max(0, p.formatLoss(to)-p.formatLoss(from))
+// lossOfCache is the price in quality of keys and values in one format instead of another.
+func lossOfCache(o *quality.Order, from, to string) float64 {
+	of := func(name string) float64 {
+		if f := dtype.FindFormat(name); f != nil {
+			return o.Cache(f, f).Loss()
+		}
+		return 0
+	}
+	loss := max(0, of(to)-of(from))
 	if f := dtype.FindFormat(to); f != nil && f.Bits() < 8 {
 		loss += narrowKeys
 	}
 	return loss
 }
 
-func (p *Planner) formatLoss(name string) float64 {
-	if f := dtype.FindFormat(name); f != nil {
-		return p.Order.Cache(f, f).Loss()
+// lossOfWeights is the price in quality of weights stored by one recipe instead of another.
+func lossOfWeights(o *quality.Order, from, to string) float64 {
+	of := func(name string) float64 {
+		if r := dtype.FindRecipe(name); r != nil {
+			return o.Weights(r).Loss()
+		}
+		return 0
 	}
-	return 0
-}
-
-// loss is the price in quality of weights stored by one recipe instead of another.
-func (p *Planner) loss(from, to string) float64 {
-	return max(0, p.recipeLoss(to)-p.recipeLoss(from))
-}
-
-func (p *Planner) recipeLoss(name string) float64 {
-	if r := dtype.FindRecipe(name); r != nil {
-		return p.Order.Weights(r).Loss()
-	}
-	return 0
+	return max(0, of(to)-of(from))
 }

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/advice"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -74,7 +76,7 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine,
 		OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
 	if name := r.Weights; name != asked.Weights {
-		x.Loss = p.loss(asked.Weights, name)
+		x.Loss = lossOfWeights(p.Order, asked.Weights, name)
 	}
 	if c.SpeedRatio != nil {
 		x.Speed = *c.SpeedRatio
@@ -124,15 +126,15 @@ func (p *Planner) rungs() (out []change.Setting) {
 	for _, a := range p.axes(p.Question, true, false) {
 		out = append(out, a.Settings[1:]...)
 	}
-	out = append(out, p.loads()...)
+	out = append(out, smallerLoads(p.Question)...)
 	for _, w := range p.ways(true) {
 		switch {
 		case w.words != "" && !w.spills:
 			out = append(out, change.Setting{Words: w.words, Short: w.words, Set: w.Set, Price: w.price})
 		case w.spills && w.words == "":
 			if r := p.Placed(&p.Asked); r != nil {
-				out = append(out, change.Setting{Words: p.placedWords(r), Short: "", Set: func(to *api.Request) { *to = *r },
-					Price: w.price})
+				out = append(out, change.Setting{Words: placedWords(p.Question.Job.Model, r), Short: "",
+					Set: func(to *api.Request) { *to = *r }, Price: w.price})
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
 			}
@@ -147,10 +149,10 @@ func (p *Planner) rungs() (out []change.Setting) {
 }
 
 // placedWords says what lies on the host.
-func (p *Planner) placedWords(r *api.Request) string {
+func placedWords(m *model.Model, r *api.Request) string {
 	var words []string
 	if n := r.GPULayers; n != nil && *n >= 0 {
-		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(p.Question.Job.Model.Decoder().Layers)+1))
+		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(m.Decoder().Layers)+1))
 	}
 	if n := r.CPUMoE; n != nil && *n < 0 {
 		words = append(words, "all experts on the host")
@@ -180,7 +182,8 @@ func placedOnLargerHost(p *Planner) *change.Setting {
 			continue
 		}
 		if to := p.Placed(&r); to != nil {
-			return &change.Setting{Words: onHostOf(p.placedWords(to), n), Set: func(r *api.Request) { *r = *to }, Price: hostToBuy(n)}
+			words := onHostOf(placedWords(p.Question.Job.Model, to), n)
+			return &change.Setting{Words: words, Set: func(r *api.Request) { *r = *to }, Price: hostToBuy(n)}
 		}
 	}
 	return nil
@@ -194,18 +197,18 @@ func onHostOf(words string, n unit.Bytes) string {
 // lessIsDear is the price of half the context, or half the users.
 const lessIsDear = 5
 
-// loads are a context or a number of users that memory allows.
-func (p *Planner) loads() (out []change.Setting) {
-	if n := p.Question.MaxContext(p.Question.Job.Load().Sequences); n != nil {
-		if c := *n / 1024 * 1024; c >= 1024 && c < int64(p.Question.Request.Context) {
-			words := fmt.Sprintf("context %s → %s", unit.Length(int64(p.Question.Request.Context)), unit.Length(c))
+// smallerLoads are a context or a number of users that memory allows.
+func smallerLoads(q *question.Question) (out []change.Setting) {
+	if n := q.MaxContext(q.Job.Load().Sequences); n != nil {
+		if c := *n / 1024 * 1024; c >= 1024 && c < int64(q.Request.Context) {
+			words := fmt.Sprintf("context %s → %s", unit.Length(int64(q.Request.Context)), unit.Length(c))
 			out = append(out, change.Setting{Words: words, Short: words,
 				Set:   func(r *api.Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 },
-				Price: lessIsDear * math.Log2(float64(p.Question.Request.Context)/float64(c))})
+				Price: lessIsDear * math.Log2(float64(q.Request.Context)/float64(c))})
 		}
 	}
-	if n, now := p.Question.MaxSequences(p.Question.Job.Load().Context),
-		int64(p.Question.Request.Sequences); n != nil && *n > 0 && *n < now {
+	if n, now := q.MaxSequences(q.Job.Load().Context),
+		int64(q.Request.Sequences); n != nil && *n > 0 && *n < now {
 		out = append(out, change.Setting{Words: fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), Short: "",
 			Set: func(r *api.Request) { r.Sequences = plan.Int(*n) }, Price: lessIsDear * math.Log2(float64(now)/float64(*n))})
 	}
@@ -218,9 +221,9 @@ func (p *Planner) moreDevices() []change.Setting {
 	if !growsByDevices(m) {
 		return nil
 	}
-	once := p.devices(2 * m.Groups[0].Count)
+	once := withDevices(p.Question, 2*m.Groups[0].Count)
 	for n := 2 * m.Groups[0].Count; n <= mostOf(&m.Groups[0].Device); n *= 2 {
-		s, r := p.devices(n), p.Asked
+		s, r := withDevices(p.Question, n), p.Asked
 		s.Set(&r)
 		if q, ranks, err := p.env.SizedRanks(&r); err == nil && q.Verdict(ranks) == api.Fits {
 			return []change.Setting{s}
@@ -246,16 +249,16 @@ func mostOf(d *hardware.Device) int {
 	return 8
 }
 
-// devices are so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
-func (p *Planner) devices(n int) change.Setting {
-	d, to := &p.Question.Job.Machine.Groups[0].Device, change.HardwareOfKind(p.Question, n)
+// withDevices changes to so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
+func withDevices(q *question.Question, n int) change.Setting {
+	d, to := &q.Job.Machine.Groups[0].Device, change.HardwareOfKind(q, n)
 	tp, pp := int64(0), int64(0)
-	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !p.gguf() {
+	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !engine.ReadsGGUF(q.Engine) {
 		tp, pp = node, int64(n)/node
 	}
 	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "",
 		Set:   func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 },
-		Price: priceOfDevices(n, p.Question.Job.Machine.Groups[0].Count)}
+		Price: priceOfDevices(n, q.Job.Machine.Groups[0].Count)}
 }
 
 // candidate asks a changed request; ok is false where it is refused or nothing changes.
@@ -336,7 +339,9 @@ func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit
 // addCommandAndCost a candidate with what it takes to run it, and what it costs.
 func (p *Planner) addCommandAndCost(c *api.Candidate, q *question.Question) {
 	c.Flags = q.Flags()
-	c.Capacity, c.USDPerHour = p.rented(q)
+	if m := q.Job.Machine; m != nil {
+		c.Capacity, c.USDPerHour = m.Memory(), p.env.PerHour(m)
+	}
 	c.MaxSequences = q.MaxSequences(q.Job.Load().Context)
 	c.Arguments = addedArguments(p.command, c.Flags[q.Engine.Name()])
 	if c.Speed != nil {
@@ -348,15 +353,6 @@ func (p *Planner) addCommandAndCost(c *api.Candidate, q *question.Question) {
 		}
 	}
 	slices.Sort(c.Relaxes)
-}
-
-// rented are the bytes of all devices of a plan, and what these rent for.
-func (p *Planner) rented(q *question.Question) (b unit.Bytes, perHour *float64) {
-	m := q.Job.Machine
-	if m == nil {
-		return 0, nil
-	}
-	return m.Memory(), p.env.PerHour(m)
 }
 
 // addedArguments are the arguments of a command line that another lacks.

@@ -78,7 +78,7 @@ type Planner struct {
 func NewPlanner(a *question.Env, r *api.Request) (*Planner, error) {
 	p := &Planner{env: a.Remembering(), Asked: *r}
 	p.Asked.Ask, p.Asked.Goal, p.Asked.Explain = "fit", nil, false
-	p.choices()
+	p.Among = Among(&p.Asked)
 	if p.any = p.Asked.Hardware == "" || p.Asked.Hardware == "any"; p.any {
 		p.Asked.Hardware, p.Asked.Devices = "", 0
 	}
@@ -145,8 +145,8 @@ func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, erro
 		phase = api.PhaseLoose
 	}
 	for i, w := range ways {
-		come := func(decided, full int) { p.reportProgress(phase, i, len(ways), decided, full, out) }
-		found, err := p.searchWay(ctx, &w, loose, worstOf(out), come)
+		report := func(decided, full int) { p.reportProgress(phase, i, len(ways), decided, full, out) }
+		found, err := p.searchWay(ctx, &w, loose, worstOf(out), report)
 		out = append(out, found...)
 		slices.SortStableFunc(out, func(a, b api.Candidate) int { return cheaper(&a, &b) })
 		if failed = err; err != nil {
@@ -168,7 +168,8 @@ func worstOf(found []api.Candidate) float64 {
 const MaxCandidates = 12
 
 // searchWay looks through the axes of one way.
-func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float64, come func(decided, full int)) ([]api.Candidate, error) {
+func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float64, report func(decided, full int)) ([]api.Candidate,
+	error) {
 	start := p.Asked
 	w.Set(&start)
 	q, _, err := p.env.SizedRanks(&start)
@@ -177,7 +178,7 @@ func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float
 	}
 	s := &space{Planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
-	problem.Below, problem.Step = below, come
+	problem.Below, problem.Step = below, report
 	r, err := problem.Run(ctx)
 	p.evaluated.Decided += r.Decided
 	p.evaluated.Full += r.Full
@@ -295,7 +296,7 @@ func (s *space) words(at search.Point, r *api.Request) string {
 		add(s.axes[i].Settings[n].Words, s.axes[i].Settings[n].Short)
 	}
 	if s.way.spills {
-		placed := s.placedWords(r)
+		placed := placedWords(s.Question.Job.Model, r)
 		add(placed, placed)
 	}
 	if len(full) == 1 {

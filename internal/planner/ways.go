@@ -29,7 +29,11 @@ func (w *Way) name() string {
 func (p *Planner) ways(loose bool) []Way {
 	out := []Way{{Set: func(*api.Request) {}}}
 	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
-		out = append(out, Way{Set: func(*api.Request) {}, spills: true, price: p.hostPrice()})
+		spilling := Way{Set: func(*api.Request) {}, spills: true}
+		if !p.gguf() {
+			spilling.price = slowHost
+		}
+		out = append(out, spilling)
 	}
 	out = append(out, p.Layouts()...)
 	if names := p.Among["engine"]; len(names) > 1 {
@@ -47,17 +51,6 @@ func (p *Planner) ways(loose bool) []Way {
 // slowHost is the price of weights on the host of an engine that serves: it copies them to the device for every step, which
 // all of its users wait for.
 const slowHost = 30
-
-// hostPrice is the price of leaving weights on the host, beside the time that one user waits.
-func (p *Planner) hostPrice() float64 {
-	if p.gguf() {
-		return 0
-	}
-	return slowHost
-}
-
-// choices reads the fields that have a list: what was asked for has its first word.
-func (p *Planner) choices() { p.Among = Among(&p.Asked) }
 
 // Among are the lists of a request, whose fields then have their first words.
 func Among(r *api.Request) map[string][]string {
@@ -88,7 +81,7 @@ func priceOfLlamaCpp(q *question.Question) float64 {
 // otherEngine is llama.cpp, where the model was to be served by another engine that needs all on devices.
 func (p *Planner) otherEngine() []Way {
 	s := p.Question.Resolved.Spec
-	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || p.lacksFields("llama.cpp") {
+	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || lacksFields(&p.Asked, "llama.cpp") {
 		return nil
 	}
 	w := inLlamaCpp(p, "")
@@ -109,20 +102,21 @@ func inLlamaCpp(p *Planner, weights string) Way {
 	if weights == "" {
 		return Way{words: "llama.cpp", Set: set, price: priceOfLlamaCpp(p.Question)}
 	}
-	return Way{words: "llama.cpp, " + weights, Set: set, price: priceOfLlamaCpp(p.Question) + p.loss(p.Question.Request.Weights, weights)}
+	loss := lossOfWeights(p.Order, p.Question.Request.Weights, weights)
+	return Way{words: "llama.cpp, " + weights, Set: set, price: priceOfLlamaCpp(p.Question) + loss}
 }
 
-// lacksFields: the request has fields that an engine does not take.
-func (p *Planner) lacksFields(engine string) bool {
+// lacksFields reports whether a request has fields that an engine does not take.
+func lacksFields(r *api.Request, engine string) bool {
 	for _, f := range api.Fields() {
-		if f.Engines != nil && !f.OwnedBy(engine) && !f.Value(&p.Asked).IsZero() {
+		if f.Engines != nil && !f.OwnedBy(engine) && !f.Value(r).IsZero() {
 			return true
 		}
 	}
-	return p.Asked.TP > 1 || p.Asked.PP > 1 || p.Asked.DP > 1 || p.Asked.EP > 1
+	return r.TP > 1 || r.PP > 1 || r.DP > 1 || r.EP > 1
 }
 
-// Spillable: the host can hold what devices do not.
+// Spillable reports whether the host can hold what devices do not.
 func (p *Planner) Spillable(q *question.Question) bool {
 	m := q.Job.Machine
 	if m == nil || m.CPUOnly {
@@ -132,7 +126,7 @@ func (p *Planner) Spillable(q *question.Question) bool {
 	return llama || api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name())
 }
 
-// PlacedByHand: somebody said where layers lie.
+// PlacedByHand reports whether the request says where layers lie.
 func (p *Planner) PlacedByHand() bool {
 	r := &p.Asked
 	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != "" || r.CPUOffload > 0
