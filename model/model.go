@@ -201,7 +201,7 @@ func (t *Totals) add(o *Op, count int64) {
 }
 
 // ActiveParams counts the parameters that one token multiplies: all but the experts that it does not
-// choose. An embedding table counts once, as it does in Params.
+// choose, and those of another modality's tokens. An embedding table counts once, as it does in Params.
 func (m *Model) ActiveParams() (n int64) {
 	for i := range m.Parts {
 		if m.Parts[i].Name == PartMTP {
@@ -215,7 +215,7 @@ func (m *Model) ActiveParams() (n int64) {
 func (k *Kind) active() (n int64) {
 	for i := range k.Ops {
 		o := &k.Ops[i]
-		if o.Lent {
+		if o.Lent || o.Rows == PerOther {
 			continue
 		}
 		for _, t := range o.W {

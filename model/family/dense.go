@@ -121,6 +121,31 @@ func olmo2Spec(s *Spec, a Attention, f MLP, window int64, slides []bool) {
 	}
 }
 
+// olmoHybrid: OLMo Hybrid (Ai2 2026; transformers, models/olmo_hybrid): three gated delta nets with a norm before each branch, then a
+// layer of OLMo 2. Sizes that a config leaves out come of the heads.
+var olmoHybrid = &Family{
+	Name: "olmo-hybrid", Classes: []string{"OlmoHybridForCausalLM"}, Types: []string{"olmo_hybrid"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		n := c.Layers()
+		a := c.heads()
+		a.QKNorm = FullWidth
+		kh, vh := c.IntOr(a.Heads, "linear_num_key_heads"), c.IntOr(a.Heads, "linear_num_value_heads")
+		key := c.IntOr(s.Hidden*3/4/max(1, kh), "linear_key_head_dim")
+		ssm := SSM{Style: DeltaNet, Conv: c.IntOr(4, "linear_conv_kernel_dim"), Inner: vh * c.IntOr(2*key, "linear_value_head_dim"), State: key, Heads: vh, Groups: kh, SplitBA: true, NoConvBias: true}
+		types := c.Strs("layer_types")
+		s.Layers = hybrid(n, Layer{Norm: RMS, FFN: c.gated()}, a, ssm, func(i int) bool {
+			return len(types) >= n && types[i] == "full_attention" || len(types) < n && i%4 == 3
+		})
+		for i := range s.Layers {
+			if s.Layers[i].Attn.Heads > 0 {
+				s.Layers[i].Place = PostNorm
+			}
+		}
+		return s
+	},
+}
+
 // stablelm: layer norms with biases; the 12B variant is parallel and normalises each head.
 var stablelm = &Family{
 	Name: "stablelm", Classes: []string{"StableLmForCausalLM", "StableLMEpochForCausalLM"}, Types: []string{"stablelm", "stablelm_epoch"},

@@ -11,7 +11,7 @@ var exaone = &Family{
 // exaone4: norms after each branch instead of before, normalised queries and keys; where layers slide, the others
 // have no rotary positions (arXiv:2507.11407; transformers, models/exaone4).
 var exaone4 = &Family{
-	Name: "exaone4", Classes: []string{"Exaone4ForCausalLM"}, Types: []string{"exaone4"},
+	Name: "exaone4", Classes: []string{"Exaone4ForCausalLM"}, Types: []string{"exaone4", "exaone4_5_text"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		a := normed(c.heads())
@@ -73,4 +73,18 @@ func exaone4Spec(s *Spec, layers []Layer, window int64, slides []bool) {
 		}
 	}
 	s.Layers = layers
+}
+
+// exaone45: EXAONE 4.5 (arXiv:2604.08644; transformers, models/exaone4_5): EXAONE 4.0 with a prediction layer, beside Qwen2.5-VL's
+// encoder with grouped heads of keys and values.
+var exaone45 = &Family{
+	Name: "exaone4.5", Classes: []string{"Exaone4_5_ForConditionalGeneration"}, Types: []string{"exaone4_5"},
+	Config: func(c *Config) *Spec {
+		x := c.part("text_config")
+		s := exaone4.Config(x)
+		s.Family = exaone4.Name
+		s.MTP = s.mtpOf(x.IntOr(c.IntOr(0, "num_nextn_predict_layers"), "num_nextn_predict_layers", "mtp_num_layers"))
+		s.Vision = c.part("vision_config").qwen25Vision()
+		return c.outerTie(s)
+	},
 }

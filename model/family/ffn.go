@@ -38,6 +38,9 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
 		b.learned(f.Act, p)
 	}
+	if b.l.InnerNorm {
+		p = b.norm(b.l.Norm, dtype.FFNSubNorm, p, f.Inner)
+	}
 	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
 }
 
@@ -65,6 +68,7 @@ func (b *layerBuilder) moe(x, chooser model.Val) model.Val {
 	m := &b.l.MoE
 	e := &model.Experts{N: m.Experts, Used: m.Used, Sigmoid: m.Sigmoid, Bias: m.ChoiceBias, Norm: m.Norm, Scaled: m.Scaled, SoftLate: m.SoftLate, Groups: m.Groups, GroupsUsed: m.GroupsUsed}
 	y := b.routed(x, chooser, e)
+	b.imageExperts(x, e)
 	if m.Shared == 0 {
 		return y
 	}
@@ -116,6 +120,22 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 		y = b.linear(y, matrix(dtype.FFNLatentUp, whole(b.h), whole(width)), false)
 	}
 	return y
+}
+
+// imageExperts are the experts of tokens of images: their bytes are resident, and a step of text reads none.
+func (b *layerBuilder) imageExperts(x model.Val, e *model.Experts) {
+	m := b.l.MoE
+	if m.Images == 0 {
+		return
+	}
+	out, n := b.k.Out, len(b.k.Ops)
+	b.l.MoE.Inner, b.l.MoE.Shared = m.Images, 0
+	b.routed(x, x, e)
+	b.l.MoE = m
+	for i := n; i < len(b.k.Ops); i++ {
+		b.k.Ops[i].Rows = model.PerOther
+	}
+	b.k.Out = out
 }
 
 func (b *layerBuilder) router() []*model.Tensor {

@@ -67,3 +67,42 @@ func molmoTower(hidden, half int64) *Tower {
 		After: []Weight{{Role: dtype.VisionSeparator, Use: MixesIn, In: 2, Out: levels * w}, mapping(dtype.ProjectorAttn, levels*w, 3*w, true), mapping(dtype.ProjectorMid, w, w, true),
 			mapping(dtype.ProjectorIn, w, 2*half, false), mapping(dtype.ProjectorOut, half, hidden, false)}}
 }
+
+// molmo2: Molmo 2 (arXiv:2601.10611; transformers, models/molmo2): SigLIP 2 as far as the last layer that is read, attention that
+// pools the outputs of two layers, a gated projector, and a Qwen3-like or OLMo-like text model.
+var molmo2 = &Family{
+	Name: "molmo2", Classes: []string{"Molmo2ForConditionalGeneration"}, Types: []string{"molmo2"},
+	Config: func(c *Config) *Spec {
+		x := c.part("text_config")
+		s := x.base(false)
+		s.ExtraTokens = x.IntOr(128, "additional_vocab_size")
+		b := x.Bool(false, "qkv_bias")
+		a := x.heads().bias(b, b, false)
+		a.Fused = true
+		if x.Bool(true, "use_qk_norm") {
+			a.QKNorm = map[bool]QKNorm{true: FullWidth, false: PerHead}[x.Str("qk_norm_type") == "olmo"]
+		}
+		l := Layer{Norm: RMS, Attn: a, FFN: x.gated()}
+		l.FFN.Fused = true
+		if x.Bool(false, "norm_after") {
+			l.Place = PostNorm
+		}
+		s.Layers = repeat(l, x.Layers())
+		s.Vision = c.molmo2Tower(s.Hidden)
+		return c.outerTie(s)
+	},
+}
+
+func (c *Config) molmo2Tower(hidden int64) *Tower {
+	v, k := c.sub("vit_config"), c.sub("adapter_config")
+	v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "image_patch_size": 14, "image_num_pos": 729})
+	k.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 18944})
+	const levels = 2 // layers whose outputs are pooled together, the last of them the third from the end
+	p, w, inner := v.Int("image_patch_size"), k.Int("hidden_size"), k.Int("intermediate_size")
+	t := v.siglipOf(3*p*p, v.Int("image_num_pos"))
+	t.Layers = t.Layers[:max(0, len(t.Layers)-2)]
+	in := levels * t.Width
+	t.After = []Weight{mapping(dtype.ProjectorQuery, in, w, true), branched(mapping(dtype.ProjectorKV, in, 2*w, true)), branched(mapping(dtype.ProjectorAttn, w, w, true)),
+		mapping(dtype.ProjectorIn, w, 2*inner, false), mapping(dtype.ProjectorOut, inner, hidden, false)}
+	return t
+}

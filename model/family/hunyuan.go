@@ -1,5 +1,7 @@
 package family
 
+import "github.com/memwall/memwall/dtype"
+
 // hunyuanDense: llama with queries and keys normalised after their rotation (Tencent 2025; transformers,
 // models/hunyuan_v1_dense).
 var hunyuanDense = &Family{
@@ -107,4 +109,24 @@ func (c *Config) nth(key string, layer int) int64 {
 	}
 	c.fail(key, nil, "does not have a number for each layer", "give the full config.json of the model")
 	return 1
+}
+
+// hunyuanVL: HunyuanOCR (arXiv:2511.19575; transformers, models/hunyuan_vl): the dense text beside a SigLIP-like encoder, whose
+// patches are joined by convolutions between two norms; an image has tokens for its bounds and for the ends of its rows.
+var hunyuanVL = &Family{
+	Name: "hunyuan-vl", Classes: []string{"HunYuanVLForConditionalGeneration"}, Types: []string{"hunyuan_vl"},
+	Config: func(c *Config) *Spec {
+		s := hunyuanDense.Config(c.Text())
+		s.Family = hunyuanDense.Name
+		v := c.part("vision_config")
+		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "patch_size": 16, "max_image_size": 2048, "spatial_merge_size": 2})
+		p, m := v.Int("patch_size"), v.Int("spatial_merge_size")
+		side := v.Int("max_image_size") / p
+		t := v.siglipOf(v.IntOr(3, "num_channels")*p*p, side*side+v.IntOr(1, "cat_extra_token"))
+		w := t.Width
+		t.After = []Weight{norms(dtype.ProjectorNorm, RMS, w), mapping(dtype.ProjectorMerge, w*m*m, 2*w, true), mapping(dtype.ProjectorMid, 2*w, 4*w, true), mixesIn(dtype.VisionNewline, 4*w),
+			mapping(dtype.ProjectorOut, 4*w, s.Hidden, true), {Role: dtype.VisionSeparator, Use: MixesIn, In: 3, Out: s.Hidden}, norms(dtype.ProjectorPost, RMS, s.Hidden)}
+		s.Vision = t
+		return c.outerTie(s)
+	},
 }

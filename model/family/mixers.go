@@ -34,7 +34,10 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if a.Gate {
 		o = b.glu(model.Sigmoid, gate, o, 0)
 	}
-	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	if o = b.gateOut(o, x); b.l.InnerNorm {
+		o = b.norm(b.l.Norm, dtype.AttnSubNorm, o, a.Heads*a.DimV)
+	}
+	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // turned gives queries and keys their positions.

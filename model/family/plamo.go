@@ -46,6 +46,26 @@ var plamo2 = &Family{
 	},
 }
 
+// plamo3: norms before and after each branch, queries and keys normalised per head, seven sliding layers to one that sees all
+// (pfnet/plamo-3-nict-8b-base, configuration_plamo.py and modeling_plamo.py; vLLM, models/plamo3.py).
+var plamo3 = &Family{
+	Name: "plamo3", Classes: []string{"Plamo3ForCausalLM"}, Types: []string{"plamo3"},
+	Config: func(c *Config) *Spec {
+		s := c.base(true)
+		n := c.Layers()
+		a, f := normed(c.heads()), c.gated()
+		a.Fused, f.Fused = true, true
+		s.Layers = repeat(Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: f}, n)
+		window := c.IntOr(128, "window_size")
+		for i, slides := range c.sliding(n, 8) {
+			if slides {
+				s.Layers[i].Attn.Window = window
+			}
+		}
+		return s
+	},
+}
+
 // plamoAttends: the layer in the middle of each run of mamba_step attends; in a network shorter than that, the last.
 func (c *Config) plamoAttends(n int) func(int) bool {
 	step := max(2, int(c.IntOr(2, "mamba_step")))

@@ -138,3 +138,19 @@ func (c *Config) lengths(key string, def ...int64) []int64 {
 	}
 	return got
 }
+
+// qwen3ASR: Qwen3-ASR (arXiv:2601.21337; transformers, models/qwen3_asr): Qwen3 behind the encoder of sounds of Qwen3-Omni.
+var qwen3ASR = &Family{
+	Name: "qwen3-asr", Types: []string{"qwen3_asr"}, Classes: []string{"Qwen3ASRForConditionalGeneration", "Qwen3ASRForForcedAligner"},
+	Config: func(c *Config) *Spec {
+		k := c
+		if c.Has("thinker_config") {
+			k = c.part("thinker_config")
+		}
+		t := k.part("text_config")
+		s := t.qwen(normed(t.heads()))
+		s.Family = qwen3.Name
+		s.Beside = []*Tower{k.part("audio_config").omniAudio()}
+		return c.outerTie(s)
+	},
+}

@@ -64,6 +64,7 @@ func (c *Config) qwen25Vision() *Tower {
 	c.as("in_channels", "in_chans", "in_channels")
 	w := c.Int("hidden_size")
 	a := seeing(w, c.Int("num_heads")).bias(true, true, true)
+	a.KVHeads = c.IntOr(a.Heads, "num_key_value_heads")
 	a.Fused = true
 	l := Layer{Norm: RMS, Attn: a, FFN: MLP{Inner: c.Int("intermediate_size"), Gated: true, Bias: true}}
 	t := &Tower{Width: w, Layers: c.windowed(l, int(min(c.Int("depth"), maxLayers))), Before: []Weight{mapping(dtype.VisionPatch, c.framePatch(), w, false)}}

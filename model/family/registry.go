@@ -21,6 +21,7 @@ var families = []*Family{
 	qwen2vl, qwen3vl, qwen3vlmoe, qwen25Omni,
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics1, idefics2, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
 	llama4vl, phi3v, phi4mm, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni, qwen3Omni, qwen3OmniThinker,
+	ernieVL, paddleOCR, hunyuanVL, molmo2, exaone45, qwen3ASR, bitnet, olmoHybrid, plamo3,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
 	flux, sd3, qwenImage, hunyuanVideo, pixart, wan, zImage,
 	eagle3, dflash,

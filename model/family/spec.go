@@ -106,6 +106,7 @@ type Layer struct {
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
 	NoAttnNorm    bool // the mixer reads the stream as it is (the first layer of ModernBERT)
 	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
+	InnerNorm     bool // what enters the output matrix of each branch is normalised (BitNet)
 	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
 	// GateWidth: those scalars are vectors of this width; 0 for scalars.
 	GateWidth int64
@@ -331,5 +332,6 @@ type MoE struct {
 	GateTwice     bool  // as in MLP
 	Behind        bool  // a dense FFN with a norm of its own follows (OpenMoE)
 	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
+	Images        int64 // width of as many experts for tokens of images, with a router of their own (ERNIE 4.5 VL); 0 for none
 	Act           Activation
 }
