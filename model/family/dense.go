@@ -132,7 +132,8 @@ var olmoHybrid = &Family{
 		a.QKNorm = FullWidth
 		kh, vh := c.IntOr(a.Heads, "linear_num_key_heads"), c.IntOr(a.Heads, "linear_num_value_heads")
 		key := c.IntOr(s.Hidden*3/4/max(1, kh), "linear_key_head_dim")
-		ssm := SSM{Style: DeltaNet, Conv: c.IntOr(4, "linear_conv_kernel_dim"), Inner: vh * c.IntOr(2*key, "linear_value_head_dim"), State: key, Heads: vh, Groups: kh, SplitBA: true, NoConvBias: true}
+		ssm := SSM{Style: DeltaNet, Conv: c.IntOr(4, "linear_conv_kernel_dim"), Inner: vh * c.IntOr(2*key, "linear_value_head_dim"), State: key,
+			Heads: vh, Groups: kh, SplitBA: true, NoConvBias: true}
 		types := c.Strs("layer_types")
 		s.Layers = hybrid(n, Layer{Norm: RMS, FFN: c.gated()}, a, ssm, func(i int) bool {
 			return len(types) >= n && types[i] == "full_attention" || len(types) < n && i%4 == 3

@@ -54,7 +54,8 @@ var ernieMoE = &Family{
 // ernieVL: ERNIE 4.5 VL (Baidu 2025; transformers, models/ernie4_5_vl_moe): the same with experts for tokens of images beside those
 // for text, and Qwen2-VL's encoder, whose patches are joined over space, then over two frames, and mapped to the text's width.
 var ernieVL = &Family{
-	Name: "ernie4_5-vl", Classes: []string{"Ernie4_5_VLMoeForConditionalGeneration", "Ernie4_5_VLForConditionalGeneration"}, Types: []string{"ernie4_5_vl_moe", "ernie4_5_moe_vl"},
+	Name: "ernie4_5-vl", Types: []string{"ernie4_5_vl_moe", "ernie4_5_moe_vl"},
+	Classes: []string{"Ernie4_5_VLMoeForConditionalGeneration", "Ernie4_5_VLForConditionalGeneration"},
 	Config: func(c *Config) *Spec {
 		t := c.Text()
 		t.defaults(map[string]int64{"moe_num_shared_experts": 2, "moe_k": 6})
@@ -87,14 +88,18 @@ func (c *Config) firsts(keys ...string) (images int64) {
 }
 
 func (c *Config) ernieVision(hidden int64) *Tower {
-	c.defaults(map[string]int64{"depth": 32, "hidden_size": 1280, "num_heads": 16, "patch_size": 14, "spatial_merge_size": 2, "temporal_merge_size": 2, "mlp_ratio": 4})
+	c.defaults(map[string]int64{"depth": 32, "hidden_size": 1280, "num_heads": 16, "patch_size": 14, "spatial_merge_size": 2,
+		"temporal_merge_size": 2, "mlp_ratio": 4})
 	w, p, m := c.Int("hidden_size"), c.Int("patch_size"), c.Int("spatial_merge_size")
-	wide := w * m * m
-	t := &Tower{Width: w, Layers: fusedBlocks(int(min(c.Int("depth"), maxLayers)), w, c.IntOr(c.Int("mlp_ratio")*w, "intermediate_size"), c.Int("num_heads")),
+	wide, inner := w*m*m, c.IntOr(c.Int("mlp_ratio")*w, "intermediate_size")
+	t := &Tower{Width: w, Layers: fusedBlocks(int(min(c.Int("depth"), maxLayers)), w, inner, c.Int("num_heads")),
 		Before: []Weight{mapping(dtype.VisionPatch, c.IntOr(3, "in_channels")*p*p, w, false)}}
-	t.After = []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w), mapping(dtype.ProjectorMerge, wide, wide, true), mapping(dtype.ProjectorMid, wide, wide, true),
-		norms(dtype.ProjectorNorm, LayerNormBias, wide), mapping(dtype.ProjectorMerge, wide*c.Int("temporal_merge_size"), wide, true), mapping(dtype.ProjectorMid, wide, wide, true),
-		norms(dtype.ProjectorNorm, LayerNormBias, wide), mapping(dtype.ProjectorOut, wide, hidden, true), norms(dtype.ProjectorPost, RMS, hidden)}
+	t.After = []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w)}
+	for _, in := range []int64{wide, wide * c.Int("temporal_merge_size")} {
+		t.After = append(t.After, mapping(dtype.ProjectorMerge, in, wide, true), mapping(dtype.ProjectorMid, wide, wide, true),
+			norms(dtype.ProjectorNorm, LayerNormBias, wide))
+	}
+	t.After = append(t.After, mapping(dtype.ProjectorOut, wide, hidden, true), norms(dtype.ProjectorPost, RMS, hidden))
 	return t
 }
 
@@ -106,7 +111,7 @@ var paddleOCR = &Family{
 		s := ernie.Config(c.Text())
 		s.Family = ernie.Name
 		v := c.part("vision_config")
-		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "image_size": 384, "patch_size": 14, "spatial_merge_size": 2})
+		v.defaults(with(so400m, map[string]int64{"image_size": 384, "patch_size": 14, "spatial_merge_size": 2}))
 		t := v.siglipTower()
 		wide := t.Width * v.Int("spatial_merge_size") * v.Int("spatial_merge_size")
 		t.After = append(t.After, norms(dtype.ProjectorNorm, LayerNormBias, t.Width))

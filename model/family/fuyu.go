@@ -95,14 +95,14 @@ var molmo2 = &Family{
 
 func (c *Config) molmo2Tower(hidden int64) *Tower {
 	v, k := c.sub("vit_config"), c.sub("adapter_config")
-	v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "image_patch_size": 14, "image_num_pos": 729})
+	v.defaults(with(so400m, map[string]int64{"image_patch_size": 14, "image_num_pos": 729}))
 	k.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 18944})
 	const levels = 2 // layers whose outputs are pooled together, the last of them the third from the end
 	p, w, inner := v.Int("image_patch_size"), k.Int("hidden_size"), k.Int("intermediate_size")
 	t := v.siglipOf(3*p*p, v.Int("image_num_pos"))
 	t.Layers = t.Layers[:max(0, len(t.Layers)-2)]
 	in := levels * t.Width
-	t.After = []Weight{mapping(dtype.ProjectorQuery, in, w, true), branched(mapping(dtype.ProjectorKV, in, 2*w, true)), branched(mapping(dtype.ProjectorAttn, w, w, true)),
-		mapping(dtype.ProjectorIn, w, 2*inner, false), mapping(dtype.ProjectorOut, inner, hidden, false)}
+	t.After = []Weight{mapping(dtype.ProjectorQuery, in, w, true), branched(mapping(dtype.ProjectorKV, in, 2*w, true)),
+		branched(mapping(dtype.ProjectorAttn, w, w, true)), mapping(dtype.ProjectorIn, w, 2*inner, false), mapping(dtype.ProjectorOut, inner, hidden, false)}
 	return t
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -39,7 +41,11 @@ func Generic(c *Config) (*Spec, string, error) {
 	s.Unsure = unsure(s, known, left != "")
 	if !known && !t.Has("tie_word_embeddings") { // the class has its own default, which may be either
 		head, all := float64(s.Vocab*s.Hidden), float64(s.Model("").Params())
-		s.UnsureBelow = max(Unsure, min(1, head/max(1, all)))
+		if share := max(Unsure, min(1, head/max(1, all))); s.Tied {
+			s.Unsure = max(s.Unsure, share)
+		} else {
+			s.UnsureBelow = share
+		}
 	}
 	if s.Check() != nil {
 		return nil, "", &UnknownError{Arch: arch}
@@ -86,42 +92,76 @@ func Partly(c *Config, err error) (*Spec, string, error) {
 
 // generic is the decoder that the usual fields describe.
 func (c *Config) generic() *Spec {
-	s := c.base(false)
-	l := Layer{Norm: RMS}
-	if c.Has("kv_lora_rank") {
-		l.Attn = c.latent()
-	} else {
-		b := c.Bool(false, "attention_bias", "qkv_bias", "use_qkv_bias")
-		a := c.heads()
-		if c.Bool(false, "multi_query") && a.KVHeads == a.Heads { // GPTBigCode's word for one head of keys
-			a.KVHeads = 1
-		}
-		l.Attn = a.bias(b, b, false)
+	if c.oneBranch() { // letters for layers of one branch each, with the fields that go with them
+		return nemotronH.Config(c)
 	}
+	s := c.base(c.tiedUnsaid())
+	l := Layer{Norm: RMS, Attn: c.genericHeads(s.Hidden)}
 	n := c.Layers()
 	e := c.genericExperts()
-	if e.Experts == 0 {
-		l.FFN = c.gated()
-		act := c.Str("hidden_act", "hidden_activation", "activation_function")
-		l.FFN.Gated = gates[act]
-		if strings.HasPrefix(act, "gelu") { // Gemma's kin have RMS norms and a gate, GPT-2's norms with biases and two matrices
-			older := c.Has("layer_norm_epsilon") || c.Has("norm_epsilon") || c.Has("layer_norm_eps")
-			l.FFN.Gated = (l.FFN.Gated || c.Has("rms_norm_eps")) && !older
-		}
-		s.Layers = repeat(l, n)
-		return s
+	dense := n
+	if e.Experts > 0 {
+		dense = min(int(c.IntOr(0, "first_k_dense_replace", "num_dense_layers", "moe_layer_start_index")), n)
 	}
-	dense := min(int(c.IntOr(0, "first_k_dense_replace", "num_dense_layers", "moe_layer_start_index")), n)
 	var f MLP
 	if dense > 0 {
-		f = c.gated()
+		f = c.genericMLP(s.Hidden)
 	}
 	s.Layers = denseFirst(n, dense, 1, l, f, e)
+	if mixer, attends := c.mixer(s.Hidden); attends != nil {
+		for i := range s.Layers {
+			if !attends(i) {
+				s.Layers[i].Attn, s.Layers[i].SSM = Attention{}, mixer
+			}
+		}
+	}
 	return s
 }
 
+// tiedUnsaid: a config that transformers wrote leaves tie_word_embeddings out where it is what the base class has, which is true
+// (PretrainedConfig.to_diff_dict). LFM2 has a word of its own.
+func (c *Config) tiedUnsaid() bool { return c.Bool(c.Has("transformers_version"), "tie_embedding") }
+
+func (c *Config) genericHeads(hidden int64) Attention {
+	if c.Has("kv_lora_rank") {
+		a := c.latent()
+		a.DimV = cmp.Or(a.DimV, hidden/max(1, a.Heads))
+		return a
+	}
+	b := c.Bool(false, "attention_bias", "qkv_bias", "use_qkv_bias")
+	a := c.heads().bias(b, b, false)
+	if c.Bool(false, "multi_query") && a.KVHeads == a.Heads { // GPTBigCode's word for one head of keys
+		a.KVHeads = 1
+	}
+	a.Gate = c.Bool(false, "attn_output_gate")
+	return a
+}
+
+// genericMLP is gated or not by its activation. GPT-2's kin leave its width out, which is four times the stream's, or name no
+// activation: theirs have two matrices.
+func (c *Config) genericMLP(hidden int64) MLP {
+	older := c.hasOne("layer_norm_epsilon", "norm_epsilon", "layer_norm_eps")
+	unsaid := c.hasOne("n_inner", "ffn_dim") // their names for its width
+	if c.Has("block_ff_dim") {
+		return MLP{Inner: c.lfm2Inner(), Gated: true}
+	}
+	inner := c.IntOr(0, "intermediate_size", "ffn_hidden_size", "ff_intermediate_size", "n_inner", "ffn_dim")
+	act := c.Str("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act")
+	if inner == 0 && (older || c.Has("n_embd") || c.Has("d_model")) {
+		return MLP{Inner: 4 * hidden}
+	}
+	if inner == 0 {
+		return c.gated() // its error names the field
+	}
+	f := MLP{Inner: inner, Gated: gates[act] && (act != "" || !unsaid)}
+	if strings.HasPrefix(act, "gelu") { // Gemma's kin have RMS norms and a gate, GPT-2's norms with biases and two matrices
+		f.Gated = (f.Gated || c.Has("rms_norm_eps")) && !older
+	}
+	return f
+}
+
 // gates are the activations of gated MLPs; the others stand between two matrices (Nemotron, Apertus, GPT-NeoX).
-var gates = map[string]bool{"": true, "silu": true, "swish": true, "swiglu": true, "gelu_pytorch_tanh": true}
+var gates = map[string]bool{"": true, "silu": true, "swish": true, "swiglu": true, "geglu": true, "gegelu": true, "gelu_pytorch_tanh": true}
 
 // decodes reports whether a class generates text: encoders and denoisers have other fields.
 func decodes(class string) bool {
@@ -130,24 +170,32 @@ func decodes(class string) bool {
 
 // genericExperts reads experts by the names that classes give to their number and width.
 func (c *Config) genericExperts() MoE {
+	c.firsts("moe_intermediate_size", "moe_topk", "num_shared_expert")
 	n := c.IntOr(0, expertCounts...)
 	if n == 0 {
 		return MoE{}
 	}
 	inner := c.Int("moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size")
-	shared := c.IntOr(0, "shared_expert_intermediate_size")
+	shared := c.IntOr(0, "shared_expert_intermediate_size", "shared_intermediate_size", "moe_shared_expert_intermediate_size")
 	if shared == 0 {
-		shared = inner * c.IntOr(0, "n_shared_experts", "num_shared_experts")
+		shared = inner * c.IntOr(0, "n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
 	}
-	used := c.Int("num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k")
+	used := c.Int("num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k", "num_experts_per_topk")
 	return MoE{Experts: n, Used: used, Inner: inner, Gated: true, Norm: true, Shared: shared}
 }
 
 // unusualWords are parts of names of fields of mixers and blocks that the usual fields do not describe.
-var unusualWords = []string{"mamba", "ssm", "rwkv", "conv_", "linear_attn", "linear_num", "linear_key", "hyena", "state_size", "n_groups", "d_state", "encoder_layers", "block_configs", "draft"}
+var unusualWords = []string{"mamba", "ssm", "rwkv", "conv_", "linear_attn", "linear_num", "linear_key", "hyena", "state_size", "n_groups",
+	"d_state", "encoder_layers", "block_configs", "draft", "compress_ratio", "zero_expert"}
 
 // unusual is the first field of another kind of network, "" when there is none.
 func (c *Config) unusual() string {
+	if _, attends := c.mixer(1); attends != nil || c.oneBranch() && c.Has("mamba_num_heads") {
+		return c.unnumbered()
+	}
+	if slices.Contains(c.Ints("attn_type_list"), 0) { // layers of another attention (MiniMax-Text-01)
+		return "attn_type_list"
+	}
 	for _, key := range c.Keys() {
 		for _, w := range unusualWords {
 			if strings.Contains(key, w) {
@@ -163,10 +211,13 @@ func (c *Config) unusual() string {
 
 // unnumbered is a sign of experts in a config that leaves their number to its class, "" when there is none.
 func (c *Config) unnumbered() string {
-	if c.IntOr(0, expertCounts...) > 0 {
+	names := append(c.Keys(), c.Class(), c.Str("model_type"))
+	if f, ok := c.m["ffn_config"].(map[string]any); ok {
+		names = append(names, slices.Collect(maps.Keys(f))...)
+	} else if _, _, said := c.get(expertCounts...); said {
 		return ""
 	}
-	for _, name := range append(c.Keys(), c.Class(), c.Str("model_type")) {
+	for _, name := range names {
 		if low := strings.ToLower(name); strings.Contains(low, "moe") || strings.Contains(low, "expert") {
 			return name
 		}

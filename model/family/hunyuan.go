@@ -119,13 +119,14 @@ var hunyuanVL = &Family{
 		s := hunyuanDense.Config(c.Text())
 		s.Family = hunyuanDense.Name
 		v := c.part("vision_config")
-		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "patch_size": 16, "max_image_size": 2048, "spatial_merge_size": 2})
+		v.defaults(with(so400m, map[string]int64{"patch_size": 16, "max_image_size": 2048, "spatial_merge_size": 2}))
 		p, m := v.Int("patch_size"), v.Int("spatial_merge_size")
 		side := v.Int("max_image_size") / p
 		t := v.siglipOf(v.IntOr(3, "num_channels")*p*p, side*side+v.IntOr(1, "cat_extra_token"))
 		w := t.Width
-		t.After = []Weight{norms(dtype.ProjectorNorm, RMS, w), mapping(dtype.ProjectorMerge, w*m*m, 2*w, true), mapping(dtype.ProjectorMid, 2*w, 4*w, true), mixesIn(dtype.VisionNewline, 4*w),
-			mapping(dtype.ProjectorOut, 4*w, s.Hidden, true), {Role: dtype.VisionSeparator, Use: MixesIn, In: 3, Out: s.Hidden}, norms(dtype.ProjectorPost, RMS, s.Hidden)}
+		t.After = []Weight{norms(dtype.ProjectorNorm, RMS, w), mapping(dtype.ProjectorMerge, w*m*m, 2*w, true),
+			mapping(dtype.ProjectorMid, 2*w, 4*w, true), mixesIn(dtype.VisionNewline, 4*w), mapping(dtype.ProjectorOut, 4*w, s.Hidden, true),
+			{Role: dtype.VisionSeparator, Use: MixesIn, In: 3, Out: s.Hidden}, norms(dtype.ProjectorPost, RMS, s.Hidden)}
 		s.Vision = t
 		return c.outerTie(s)
 	},

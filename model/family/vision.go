@@ -28,6 +28,9 @@ var siglipDefaults = map[string]int64{
 	"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "num_channels": 3, "image_size": 224, "patch_size": 16,
 }
 
+// so400m is SigLIP's shape of 400M parameters (arXiv:2305.13035).
+var so400m = map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16}
+
 // siglipOf has blocks after patches of so many numbers at so many positions.
 func (c *Config) siglipOf(patch, positions int64) *Tower {
 	w := c.Int("hidden_size")
