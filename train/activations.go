@@ -1,6 +1,9 @@
 package train
 
 import (
+	"math"
+
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 )
 
@@ -70,7 +73,39 @@ func (f *filler) logits() ledger.Item {
 		c += 4 // the teacher's, in fp32
 	}
 	n := f.b.Mul(f.tokens(), f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("loss_bytes", c, "framework"))
+	if most := lossChunk(f); most < n.V {
+		n = f.b.In("loss_chunk", most, "framework")
+	}
 	return ledger.Known("logits", "logits and loss", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
+}
+
+// headGradients are those of the head's matrix, whole, which a loss in chunks has from its first one on.
+func headGradients(f *filler) ledger.Item {
+	j, n := f.s.j, f.b.Lit(0)
+	heads := float64(engine.At(j.Framework.Loss, j.Version).Value.Heads)
+	if heads > 0 && f.s.micro > 1 {
+		heads-- // among those of the passes before
+	}
+	if heads > 0 && on(j.Training.FusedLoss) && !j.Adapters() {
+		n = f.b.Mul(f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("width", float64(j.Model.Hidden), "model"), f.b.In("bytes", heads*f.s.store.Grad, "format"))
+	}
+	return ledger.Known("gradients", "gradients of the head", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
+}
+
+// lossChunk is the most that a loss takes which goes through the tokens in chunks, in bytes.
+func lossChunk(f *filler) float64 {
+	l := engine.At(f.s.j.Framework.Loss, f.s.j.Version).Value
+	if l.Most == 0 {
+		return math.Inf(1)
+	}
+	free := math.Inf(1)
+	if m := f.s.j.Machine; m != nil && len(m.Groups) > 0 {
+		free = float64(m.Groups[0].Device.Usable.Value)
+		for i := range f.base {
+			free -= float64(f.base[i].Bytes)
+		}
+	}
+	return max(0.5*gib, min(l.Most, free/2))
 }
 
 // working books the block whose backward pass needs most, run again where it was not kept.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -130,11 +131,8 @@ func (j *Job) pairs() float64 {
 
 // base is how the base is stored: as the plan's recipe says, else in 16 bits.
 func (j *Job) base() (*model.Weights, error) {
-	name := j.Plan.Weights
-	if name == "" {
-		name = "bf16"
-	}
-	r := dtype.FindRecipe(name)
+	name := cmp.Or(j.Plan.Weights, "bf16")
+	r := Recipe(j, name)
 	if r == nil {
 		return nil, &plan.Problem{Field: "weights", Value: name, Message: fmt.Sprintf("weights = %s is no known format", name), Fix: "bf16, f32, nf4, bnb-int8 or gptq"}
 	}

@@ -39,6 +39,25 @@ func (j *Job) remarkTowers() {
 // (transformers/training_args.py).
 const bfloat16Since = 8.0
 
+// precision when nothing is said: the framework's, and unsloth's where the device does not multiply bf16 (unsloth/models/loader.py:
+// fp16, and fp32 for models that train whole).
+func precision(j *Job) string {
+	f := j.Framework
+	if f.Name != "unsloth" || j.Machine == nil {
+		return f.Precision
+	}
+	for i := range j.Machine.Groups {
+		switch c, ok := engine.Capability(&j.Machine.Groups[i].Device); {
+		case !ok || c >= bfloat16Since:
+		case j.Adapters():
+			return "fp16-mixed"
+		default:
+			return "fp32"
+		}
+	}
+	return f.Precision
+}
+
 func (j *Job) remarkDevices() {
 	p := j.Training.Precision
 	if j.Machine == nil || !strings.HasPrefix(p, "bf16") && p != "tf32" {
@@ -99,7 +118,7 @@ func (j *Job) methodDefaults() {
 	j.rolloutDefaults()
 	j.referenceDefaults()
 	j.criticDefaults()
-	j.fill("precision", &t.Precision, f.Precision)
+	j.fill("precision", &t.Precision, precision(j))
 	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
 	if t.Method == "qlora" {
 		j.fill("weights", &j.Plan.Weights, "nf4")

@@ -44,9 +44,15 @@ type Framework struct {
 }
 
 // Loss is what logits and their loss hold, in bytes for each token and entry of the vocabulary: the logits, their copies
-// and gradients. Fused is that with fused kernels; in the model's format when Native (no copy in fp32). Compiled is what a compiled
-// loss saves of Plain, and Chunked what a loss keeps that goes through the logits in chunks; a fused head keeps nothing.
-type Loss struct{ Plain, Fused, Native, NativeFused, Compiled, Chunked int64 }
+// and gradients. Fused is that with fused kernels; in the model's format when Native (no copy in fp32). Chunked is what a loss
+// keeps that goes through the logits in chunks; a fused head keeps nothing.
+type Loss struct {
+	Plain, Fused, Native, NativeFused, Chunked int64
+	// Heads are the gradients of a head's matrix that live beside chunks of logits: one that adds up, and that of a chunk.
+	Heads int64
+	// Most is what a loss takes that goes through the tokens in chunks of so many bytes, or of half of what the device has left; 0 without.
+	Most float64
+}
 
 // Keeping is what differs between frameworks in what blocks keep.
 type Keeping struct {
@@ -67,6 +73,12 @@ type Keeping struct {
 	Offloads bool
 	// QuantisedInputs: products with 4-bit weights keep their inputs, beyond the backward pass.
 	QuantisedInputs bool
+	// Linear: adapters and bitsandbytes are of linear layers alone.
+	Linear bool
+	// CastsAdapters: products cast adapters to the model's format and keep one input (unsloth/kernels/fast_lora.py).
+	CastsAdapters bool
+	// Embeddings32 is the version from which an optimizer of 8 bits keeps states of embeddings in fp32; none where it never does.
+	Embeddings32 engine.Version
 	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
 	OwnHead bool
 }

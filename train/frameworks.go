@@ -35,7 +35,9 @@ var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
 		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp", "verl", "nemo-rl"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
-		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
+		Loss: hfLoss,
+		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true,
+			Embeddings32: engine.V(4, 52, 0)}, // transformers/trainer.py: create_optimizer
 	},
 	{
 		Name: "fms-acceleration", Latest: engine.V(4, 48, 1), Oldest: engine.V(4, 45, 0), // transformers' versions
@@ -45,12 +47,12 @@ var frameworks = []Framework{
 	{
 		Name: "deepspeed", On: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true},
 	},
 	{
 		Name: "ms-swift", Aliases: []string{"swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200, WithCritic: true, // trl's trainer
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 12, NativeFused: 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 12, NativeFused: 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true},
 	},
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
@@ -61,12 +63,17 @@ var frameworks = []Framework{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
 		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, Expands: true, // trl's trainer; unsloth/__init__.py
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
+		Loss: []engine.Since[Loss]{
+			{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "unsloth/kernels/cross_entropy_loss.py"},
+			{From: engine.V(2025, 9, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16, Most: 4 * gib}, Source: "unsloth_zoo/fused_losses/cross_entropy_loss.py: _CE_BYTES_PER_LOGIT, _free_target_gb"},
+		},
+		Keep: Keeping{FusedNorm: true, FusedGlu: true, CastsAdapters: true, Offloads: true, Scores: 2, WideSoftmax: true, Linear: true,
+			Embeddings32: engine.V(2025, 5, 0)}, // unsloth_zoo/training_utils.py: adapters in fp32
 	},
 	{
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Compiled: 4, Chunked: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; modules/loss: their log-softmax is computed again where the loss is compiled, and chunks of logits live until their gradients"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch

@@ -178,11 +178,19 @@ func (f *filler) gradients() {
 
 // largestTrained is how many gradients live at once where the optimizer steps on each as it is made: a block's, or an end's.
 func (f *filler) largestTrained() float64 {
-	most := f.h.ends / 2
+	most := largestEnd(f)
 	for i := range f.h.blocks {
 		most = max(most, f.h.blocks[i].numbers)
 	}
 	return min(most, f.h.dense.trained+f.h.expert.trained)
+}
+
+// largestEnd is the numbers of the embedding or the head, whichever is larger.
+func largestEnd(f *filler) float64 {
+	if f.s.j.Model.Tied && !f.s.j.Framework.Keep.OwnHead {
+		return f.h.ends
+	}
+	return f.h.ends / 2
 }
 
 // gradsWhole: under FSDP1 passes before the last of a step do not reduce, so that gradients are whole
@@ -226,7 +234,7 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade())
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade())
 }
 
 func (f *filler) begins() Phase {
@@ -234,14 +242,19 @@ func (f *filler) begins() Phase {
 }
 
 func (f *filler) ends() Phase {
-	return f.with("backward, ends", true, f.lastBlock(), f.leaked(), f.working(), f.unit("ends"), f.dequantised("backward"))
+	own := []ledger.Item{f.lastBlock(), f.leaked(), f.working(), f.unit("ends"), f.dequantised("backward")}
+	if on(f.s.j.Training.InBackward) {
+		own = append(own, f.stepping())
+	}
+	return f.with("backward, ends", true, own...)
 }
 
 func (f *filler) step() Phase {
 	return f.with("optimizer step", true, f.stepping())
 }
 
-// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
+// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments, torchao's Adam of
+// 8 bits both moments of a tensor in fp32 (torchao/optim/adam.py: single_param_adam).
 func (f *filler) stepping() ledger.Item {
 	s := f.s
 	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.heldOf(graded, moment, ofStates))
@@ -253,6 +266,9 @@ func (f *filler) stepping() ledger.Item {
 	}
 	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
 		n = f.b.Lit(0) // a tensor at a time
+	}
+	if s.opt.Fixed == eightBit && s.j.Framework.Name == "torchtune" {
+		n = f.b.Mul(f.b.In("largest_tensor", max(f.h.largest, largestEnd(f)), "model"), f.b.Lit(2*4))
 	}
 	return ledger.Known("workspace", "copies of the optimizer step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
 }

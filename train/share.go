@@ -393,6 +393,9 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 		}
 		return 2 * m * e
 	}
+	if at := c.j.Framework.Keep.Embeddings32; c.opt.Fixed == eightBit && t.Role.Embedding() && at != (engine.Version{}) && c.j.Version.AtLeast(at) {
+		return 8 * e
+	}
 	return e * (c.opt.Moments*m + c.opt.Fixed)
 }
 

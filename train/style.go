@@ -42,16 +42,16 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 		return func(*model.Tensor) bool { return false }
 	}
 	named, all := roles(j.Training.LoRA)
-	return func(t *model.Tensor) bool {
+	return beyondExperts(j, func(t *model.Tensor) bool {
 		return t.Adapt && !t.Bias && t.Dims >= 2 && (all && t.Role != dtype.Output && !t.Role.Embedding() || slices.Contains(named, t.Role))
-	}
+	})
 }
 
 // style is what blocks keep under the framework and the plan. A compiled block computes norms again from their
 // input, as fused kernels do (torch/_functorch/partitioners.py, min_cut_rematerialization_partition).
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
-	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu || on(t.Compile), Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
 	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {
 		s.Adapts = oneInput(s.Adapts)
@@ -126,7 +126,7 @@ func (j *Job) attentionRecomputed() bool {
 func (j *Job) adapterWidth(dropout bool) int64 {
 	mixed := strings.HasSuffix(j.Training.Precision, "-mixed")
 	switch {
-	case (j.adapters16() || j.wide()) && !dropout:
+	case (j.adapters16() || j.wide() || j.Framework.Keep.CastsAdapters) && !dropout:
 		return 0
 	case j.adapters16() || mixed:
 		return j.width()
@@ -174,9 +174,6 @@ func (j *Job) loss() float64 {
 	l := engine.At(j.Framework.Loss, j.Version).Value
 	if on(t.FusedLoss) {
 		return float64(l.Chunked)
-	}
-	if on(t.Compile) {
-		l.Plain -= l.Compiled
 	}
 	native := nativeLoss[j.Model.Family] && (t.Precision == "bf16" || j.cast()) && l.Native != l.Plain
 	switch {

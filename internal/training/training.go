@@ -258,11 +258,11 @@ func frozen(a *question.Env, name string, scores bool) (*train.Frozen, error) {
 
 // storeBase is how the base is kept, worked out once for the questions of a search.
 func (t *Training) storeBase() {
-	recipe := dtype.FindRecipe(t.Question.Request.Weights)
+	recipe := train.Recipe(t.Job, t.Question.Request.Weights)
 	if recipe == nil {
 		return // Compile says so
 	}
-	b := t.Question.Env.Build(question.BuiltKey{Resolved: t.Question.Resolved, Weights: "training " + recipe.Name}, func() question.BuiltModel {
+	b := t.Question.Env.Build(question.BuiltKey{Resolved: t.Question.Resolved, Weights: "training " + recipe.Name + recipe.Note}, func() question.BuiltModel {
 		return question.BuiltModel{Model: t.Job.Model, Weights: t.Job.Model.Store(recipe)}
 	})
 	if len(t.Question.Request.Override) > 0 {
