@@ -389,3 +389,11 @@ func StateWidth(j *Job, usual int64) int64 {
 	}
 	return usual
 }
+
+// StateFormat is what a model's recurrent states are stored in: as its configuration says, else fp32.
+func StateFormat(m *model.Model) *dtype.Format {
+	if m.State != nil {
+		return m.State
+	}
+	return dtype.F32
+}

@@ -214,3 +214,32 @@ func (p Print) Banded() Print {
 
 // Needed sums the items on the device.
 func (r *Rank) Needed() ledger.Total { return ledger.At(r.Items, ledger.Device) }
+
+// SizeRanks gives each class of ranks that was prepared its ledger.
+func SizeRanks[P any](prepared []P, ledgerOf func(*P) Rank) []Rank {
+	out := make([]Rank, len(prepared))
+	for i := range prepared {
+		out[i] = ledgerOf(&prepared[i])
+	}
+	return out
+}
+
+// GrowingKV is of an engine whose caches grow with what they hold: no pool is taken ahead.
+func GrowingKV(perToken unit.Bytes, caches []ledger.Item) KV {
+	kv := KV{PerToken: perToken, Tokens: -1}
+	for i := range caches {
+		kv.Needed += caches[i].Bytes
+	}
+	kv.Pool = kv.Needed
+	return kv
+}
+
+// OffDevice are the items that lie elsewhere than on the device.
+func OffDevice(items []ledger.Item) (out []ledger.Item) {
+	for i := range items {
+		if items[i].Place != ledger.Device {
+			out = append(out, items[i])
+		}
+	}
+	return out
+}

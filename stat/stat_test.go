@@ -148,3 +148,16 @@ func TestDeviation(t *testing.T) {
 		t.Errorf("%g, with strangers %g", clean, Deviation(x))
 	}
 }
+
+// TestNearest: the nearest first, equals in their order, nothing that is infinitely far.
+func TestNearest(t *testing.T) {
+	list := []float64{3, math.Inf(1), 1, -1, 2}
+	for n, want := range map[int][]float64{0: nil, 2: {1, -1}, 9: {1, -1, 2, 3}} {
+		if got := Nearest(list, n, func(x *float64) float64 { return math.Abs(*x) }); !slices.Equal(got, want) {
+			t.Errorf("%d: %v, want %v", n, got, want)
+		}
+	}
+	if a, b := Doublings(4, 32), Doublings(32, 4); a != 3 || b != 3 || Doublings(0, 2) != 1 {
+		t.Errorf("%v %v %v", a, b, Doublings(0, 2))
+	}
+}

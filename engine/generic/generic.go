@@ -77,11 +77,7 @@ type prepared struct {
 
 // Size books weights, caches and logits on each class of ranks.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
-	out := make([]engine.Rank, len(s.ranks))
-	for i := range s.ranks {
-		out[i] = s.rank(b, &s.ranks[i], l)
-	}
-	return out
+	return engine.SizeRanks(s.ranks, func(p *prepared) engine.Rank { return s.rank(b, p, l) })
 }
 
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
@@ -89,7 +85,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, s.weights(b, p)...)
 	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Speaking, p.others)...)
 	l.Over = s.job.Plan.CP
-	kv, state := engine.CacheItems(b, p.kinds, s.k, s.v, s.stateFormat(), l)
+	kv, state := engine.CacheItems(b, p.kinds, s.k, s.v, engine.StateFormat(s.job.Model), l)
 	for _, it := range append(kv, state...) {
 		it.Place = place(s.offload().KV)
 		r.Items = append(r.Items, it)
@@ -97,24 +93,9 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	if p.pl.Post {
 		r.Items = append(r.Items, s.logits(b, l))
 	}
-	r.KV = engine.KV{PerToken: engine.PerToken(p.kinds, s.k, s.v) / unit.Bytes(max(1, l.Over)), Tokens: -1}
-	for _, it := range kv {
-		r.KV.Needed += it.Bytes
-	}
-	r.KV.Pool = r.KV.Needed
-	for _, it := range r.Items {
-		if it.Place != ledger.Device {
-			r.Host = append(r.Host, it)
-		}
-	}
+	r.KV = engine.GrowingKV(engine.PerToken(p.kinds, s.k, s.v)/unit.Bytes(max(1, l.Over)), kv)
+	r.Host = engine.OffDevice(r.Items)
 	return r
-}
-
-func (s *sizer) stateFormat() *dtype.Format {
-	if s.job.Model.State != nil {
-		return s.job.Model.State
-	}
-	return dtype.F32
 }
 
 func (s *sizer) logits(b *ledger.Book, l engine.Load) ledger.Item {

@@ -176,8 +176,8 @@ func (e Engine) folder(j *engine.Job) string {
 	return path.Base(name) + "-" + j.Plan.Weights
 }
 
-// whole is an option of a number of the plan; what equals the default is not said.
-func whole(names, env string, field func(*plan.Plan) *plan.Int, usual func(*rules) int64) option {
+// countOption is an option of a number of the plan; what equals the default is not said.
+func countOption(names, env string, field func(*plan.Plan) *plan.Int, usual func(*rules) int64) option {
 	return option{
 		Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })},
 		say: func(j *engine.Job, r *rules) string {
@@ -190,15 +190,15 @@ func whole(names, env string, field func(*plan.Plan) *plan.Int, usual func(*rule
 }
 
 func contextBy(names, env string) option {
-	return whole(names, env, func(p *plan.Plan) *plan.Int { return &p.Context }, func(*rules) int64 { return 0 })
+	return countOption(names, env, func(p *plan.Plan) *plan.Int { return &p.Context }, func(*rules) int64 { return 0 })
 }
 
 func chunkBy(names, env string) option {
-	return whole(names, env, func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens }, func(r *rules) int64 { return r.chunk })
+	return countOption(names, env, func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens }, func(r *rules) int64 { return r.chunk })
 }
 
 func draftBy(names string) option {
-	return whole(names, "", func(p *plan.Plan) *plan.Int { return &p.DraftTokens }, func(*rules) int64 { return 0 })
+	return countOption(names, "", func(p *plan.Plan) *plan.Int { return &p.DraftTokens }, func(*rules) int64 { return 0 })
 }
 
 // ranksBy is an option of a number of devices; one is not said.

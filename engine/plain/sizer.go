@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
@@ -61,11 +60,7 @@ func (s *sizer) prepare(pl *engine.Placed) prepared {
 
 // Size books a load.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
-	out := make([]engine.Rank, len(s.ranks))
-	for i := range s.ranks {
-		out[i] = s.rank(b, &s.ranks[i], l)
-	}
-	return out
+	return engine.SizeRanks(s.ranks, func(p *prepared) engine.Rank { return s.rank(b, p, l) })
 }
 
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
@@ -74,29 +69,18 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Speaking, p.others)...)
 	r.Items = append(r.Items, s.activations(b, p, l), s.runtime(b))
 	fixed := ledger.At(r.Items, ledger.Device)
-	held := l
-	held.Context = s.rules.whole(l.Context)
-	kv, state := engine.CacheItems(b, p.kinds, s.k.stored, s.v.stored, s.stateFormat(), held)
-	if it, ok := s.copy(b, p, held); ok {
+	paged := l
+	paged.Context = unit.PadUp(l.Context, max(1, s.rules.step, s.rules.page)) // in the steps or pages that the engine allocates
+	kv, state := engine.CacheItems(b, p.kinds, s.k.stored, s.v.stored, engine.StateFormat(s.job.Model), paged)
+	if it, ok := s.copy(b, p, paged); ok {
 		r.Items = append(r.Items, it)
 	}
 	r.Items = append(r.Items, append(kv, state...)...)
-	r.KV = engine.KV{PerToken: engine.PerToken(p.kinds, s.k.stored, s.v.stored), Tokens: -1}
-	for i := range kv {
-		r.KV.Needed += kv[i].Bytes
-	}
-	r.KV.Pool = r.KV.Needed
+	r.KV = engine.GrowingKV(engine.PerToken(p.kinds, s.k.stored, s.v.stored), kv)
 	s.reserve(b, &r, fixed.Bytes)
-	for _, it := range r.Items {
-		if it.Place != ledger.Device {
-			r.Host = append(r.Host, it)
-		}
-	}
+	r.Host = engine.OffDevice(r.Items)
 	return r
 }
-
-// whole is a context in the steps or pages that the engine allocates.
-func (r *rules) whole(context int64) int64 { return unit.PadUp(context, max(1, r.step, r.page)) }
 
 func (s *sizer) weights(b *ledger.Book, p *prepared) []ledger.Item {
 	const source = "file tensors as stored"
@@ -108,13 +92,6 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) []ledger.Item {
 	rest := ledger.Known("weights", "weights but experts", b.Sub(all.Why, hosted.Why), ledger.Exact, ledger.Persistent, ledger.Device, all.Source)
 	hosted.Name, hosted.Place = "experts", ledger.Pinned
 	return []ledger.Item{rest, hosted}
-}
-
-func (s *sizer) stateFormat() *dtype.Format {
-	if s.job.Model.State != nil {
-		return s.job.Model.State
-	}
-	return dtype.F32
 }
 
 // activations of the piece of a prompt that is computed at once, with the logits of its last token.

@@ -113,10 +113,7 @@ func (p *prepared) perToken() (b unit.Bytes) {
 
 // Size books a load.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
-	out := make([]engine.Rank, len(s.ranks))
-	for i := range s.ranks {
-		out[i] = s.rank(b, &s.ranks[i], l)
-	}
+	out := engine.SizeRanks(s.ranks, func(p *prepared) engine.Rank { return s.rank(b, p, l) })
 	s.level(out)
 	return out
 }

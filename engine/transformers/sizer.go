@@ -41,11 +41,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 
 // Size books a load.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
-	out := make([]engine.Rank, len(s.ranks))
-	for i := range s.ranks {
-		out[i] = s.rank(b, &s.ranks[i], l)
-	}
-	return out
+	return engine.SizeRanks(s.ranks, func(p *prepared) engine.Rank { return s.rank(b, p, l) })
 }
 
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
@@ -57,11 +53,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, s.largest(b, &p.widths, l)...)
 	r.Prints = prints(r.Items)
 	r.Items = append(r.Items, driver(b, &p.pl))
-	r.KV = engine.KV{PerToken: unit.Bytes(math.Round(p.caches.perToken())), Tokens: -1}
-	for i := range cached {
-		r.KV.Needed += cached[i].Bytes
-	}
-	r.KV.Pool = r.KV.Needed
+	r.KV = engine.GrowingKV(unit.Bytes(math.Round(p.caches.perToken())), cached)
 	return r
 }
 

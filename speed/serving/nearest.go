@@ -4,13 +4,12 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -74,13 +73,7 @@ func (m *Model) measured() bool { return servers()[server{m.device.id, m.in.Engi
 
 // Nearest are the n measured runs that are most like a load of the plan, the nearest first.
 func (m *Model) Nearest(l Load, n int) []Measured {
-	runs := slices.Clone(listed())
-	far := make(map[Measured]float64, len(runs))
-	for i := range runs {
-		far[runs[i]] = m.distance(&runs[i], l)
-	}
-	slices.SortStableFunc(runs, func(a, b Measured) int { return cmp.Compare(far[a], far[b]) })
-	return runs[:min(n, len(runs))]
+	return stat.Nearest(listed(), n, func(r *Measured) float64 { return m.distance(r, l) })
 }
 
 // distance to a run orders what is shown and enters no figure: another family of devices counts as a size of 16 times, another device of
@@ -96,9 +89,9 @@ func (m *Model) distance(r *Measured, l Load) (far float64) {
 		far += 2
 	}
 	if r.Model != m.in.Model.ID {
-		far += 0.5 + doublings(r.Active, m.ActiveParams())
+		far += 0.5 + stat.Doublings(r.Active, m.ActiveParams())
 	}
-	return far + doublings(r.Devices, m.devices())/2 + doublings(r.Users, l.Users)/4 + (doublings(r.Prompt, l.Prompt)+doublings(r.Output, l.Output))/8
+	return far + stat.Doublings(r.Devices, m.devices())/2 + stat.Doublings(r.Users, l.Users)/4 + (stat.Doublings(r.Prompt, l.Prompt)+stat.Doublings(r.Output, l.Output))/8
 }
 
 // ActiveParams are the parameters that a token goes through.
@@ -108,11 +101,6 @@ func (m *Model) ActiveParams() int64 { return m.in.Model.ActiveParams() }
 func (m *Model) devices() (n int64) {
 	p := m.in.Stages[0].Parallel
 	return max(1, p.TP) * int64(len(m.in.Stages)) * max(1, m.in.Replicas)
-}
-
-// doublings between two numbers.
-func doublings(a, b int64) float64 {
-	return math.Abs(math.Log2(float64(max(1, a)) / float64(max(1, b))))
 }
 
 // RunsOf counts the measured runs of an engine on the plan's device, however their devices are grouped.

@@ -5,12 +5,12 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/stat"
 )
 
 // Measurement is what somebody measured of a single stream: tokens a second of an answer behind nothing else.
@@ -53,31 +53,12 @@ func (m *Measurement) String() string {
 // Nearest are the measurements that tell most of a prediction, at most so many: of the same device, else of its family,
 // and then of the same engine, model and format.
 func (p *Predictor) Nearest(n int) []Measurement {
-	type scored struct {
-		m   *Measurement
-		far float64
-	}
-	var list []scored
-	all := Measured()
-	for i := range all {
-		if far := p.far(&all[i]); far < beyond {
-			list = append(list, scored{&all[i], far})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b scored) int { return cmp.Compare(a.far, b.far) })
-	var out []Measurement
-	for _, s := range list[:min(n, len(list))] {
-		out = append(out, *s.m)
-	}
-	return out
+	return stat.Nearest(Measured(), n, p.distance)
 }
 
-// beyond is how far a measurement may be and still tell something: of another family it tells nothing.
-const beyond = 20
-
-// far weighs what a measurement has otherwise than the prediction: the device before the engine, the back end before the
-// model, the model before its format.
-func (p *Predictor) far(m *Measurement) (far float64) {
+// distance weighs what a measurement has otherwise than the prediction: the device before the engine, the back end before the
+// model, the model before its format. One of another family of devices tells nothing: it is infinitely far.
+func (p *Predictor) distance(m *Measurement) (far float64) {
 	s := &p.stages[0]
 	if m.Device != s.Device.ID {
 		d := hardware.ByID(m.Device)

@@ -1,16 +1,15 @@
 package step
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -56,13 +55,7 @@ var listed = sync.OnceValue(func() (out []Measured) {
 
 // Nearest are the n published runs that are most like this one, the nearest first.
 func (p *Predictor) Nearest(n int) []Measured {
-	runs := slices.Clone(listed())
-	far := make(map[Measured]float64, len(runs))
-	for i := range runs {
-		far[runs[i]] = p.distance(&runs[i])
-	}
-	slices.SortStableFunc(runs, func(a, b Measured) int { return cmp.Compare(far[a], far[b]) })
-	return runs[:min(n, len(runs))]
+	return stat.Nearest(listed(), n, p.distance)
 }
 
 // ActiveParams are the parameters that a token goes through.
@@ -85,12 +78,7 @@ func (p *Predictor) distance(r *Measured) (far float64) {
 		far += 2
 	}
 	if r.Model != p.in.Model.ID {
-		far += 0.5 + doublings(r.Active, p.ActiveParams())
+		far += 0.5 + stat.Doublings(r.Active, p.ActiveParams())
 	}
-	return far + doublings(r.Devices, p.groups.devices)/4 + doublings(r.Sequence, p.groups.sequence)/4
-}
-
-// doublings between two numbers.
-func doublings(a, b int64) float64 {
-	return math.Abs(math.Log2(float64(max(1, a)) / float64(max(1, b))))
+	return far + stat.Doublings(r.Devices, p.groups.devices)/4 + stat.Doublings(r.Sequence, p.groups.sequence)/4
 }
