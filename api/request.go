@@ -10,15 +10,15 @@ import (
 // Goal is what a plan is searched for.
 type Goal struct {
 	// TTFT and TPOT are bounds in milliseconds by percentile: {"p99": 500}. Requests that keep within both are goodput.
-	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"milliseconds to the first token that requests should keep within, by percentile"`
-	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"milliseconds per further token that requests should keep within, by percentile"`
-	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
+	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"goal for TTFT in milliseconds, by percentile"`
+	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"goal for TPOT in milliseconds, by percentile"`
+	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to minimise; without it speed and quality are weighed against each other"`
 	// Sure plans to the slow edge of the band: bounds also hold where every step takes as long as there.
-	Sure bool `json:"sure,omitempty" doc:"the bounds must also hold where every step takes as long as at the slow edge of its band"`
+	Sure bool `json:"sure,omitempty" doc:"the bounds must hold even at the slow edge of the band"`
 	// MostUsers asks how many users of a closed loop keep within the bounds, in place of who asks.
-	MostUsers bool `json:"most_users,omitempty" doc:"how many users keep within the bounds is asked, and nobody says who asks"`
+	MostUsers bool `json:"most_users,omitempty" doc:"ask for the most users that the bounds allow"`
 	// Attainment is the share of requests that must keep within the bounds of TTFT and TPOT at once, each that of its highest percentile.
-	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must keep within all bounds at once, such as 0.99"`
+	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must meet all bounds at once, such as 0.99"`
 	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
 	// another published score.
 	QualityLoss *float64   `json:"quality_loss,omitempty" doc:"most that formats may cost in quality, in percent of perplexity"`
@@ -27,10 +27,10 @@ type Goal struct {
 
 // Ownership is what owned devices cost beside their price.
 type Ownership struct {
-	LifetimeHours float64 `json:"lifetime_hours,omitempty" doc:"hours of use that a purchase is spread over"`
-	PerKWh        float64 `json:"usd_per_kwh,omitempty" doc:"dollars for a kilowatt-hour"`
+	LifetimeHours float64 `json:"lifetime_hours,omitempty" doc:"hours of use over which a purchase is written off"`
+	PerKWh        float64 `json:"usd_per_kwh,omitempty" doc:"dollars per kWh"`
 	// Overhead is what a site draws for each watt of the devices.
-	Overhead float64 `json:"overhead,omitempty" doc:"watts that a site draws for each watt of the devices: hosts, losses, cooling"`
+	Overhead float64 `json:"overhead,omitempty" doc:"watts that the site draws per device watt (PUE): hosts, losses, cooling"`
 	// Purchase is the price of one device, where it is known better than by published prices.
 	Purchase float64 `json:"usd_per_device,omitempty" doc:"price of one device, in dollars"`
 }
@@ -42,26 +42,26 @@ type Request struct {
 	Ask      string `json:"ask" enum:"fit,plan,pick,train,sim,diff,compare,diagnose" doc:"the question"`
 	Model    string `json:"model,omitempty" doc:"catalog id, file, folder, config.json or hub name"`
 	Hardware string `json:"hardware,omitempty" flag:"on" doc:"device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"`
-	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
+	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"number of devices"`
 	plan.Plan
 	plan.Training
 	Override   map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
 	For        string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
 	Use        string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
-	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
+	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans must meet and favour"`
 	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
-	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
-	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"servers behind a router, each with the hardware"`
-	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
-	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
-	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
-	KVTierOn   string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
+	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
+	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each on such hardware"`
+	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are routed to replicas"`
+	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"scheduler, instead of the engine's own"`
+	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"host memory per replica for KV blocks evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
+	KVTierOn   string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where evicted KV blocks go"`
 	LongPrompt plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
-	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
-	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
-	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
-	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
-	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
+	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"most adapters per step (vLLM --max-loras)"`
+	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"most requests that may queue at a replica; further ones are refused"`
+	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"KV blocks per replica, where known"`
+	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, over all replicas"`
+	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load varies over a day"`
 	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
 	Measured   map[string]float64    `json:"measured_errors,omitempty" asks:"fit,plan" doc:"relative errors of the weights by recipe, measured on them (memwall quant --save), in place of published rows: {\"q4_k_m\":0.071}"`

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
 )
@@ -10,6 +12,26 @@ type PhaseBytes struct {
 	Name   string     `json:"name"`
 	Bytes  unit.Bytes `json:"bytes"`
 	Ledger []Item     `json:"ledger,omitempty"`
+}
+
+// Occupied are the phases of a device with what the allocator and the driver hold beside tensors, so that the peak is what is needed.
+func (d *Device) Occupied() []PhaseBytes {
+	inPhase := func(id string) bool {
+		return slices.ContainsFunc(d.Phases, func(p PhaseBytes) bool {
+			return slices.ContainsFunc(p.Ledger, func(it Item) bool { return it.ID == id })
+		})
+	}
+	out := slices.Clone(d.Phases)
+	for i := range out {
+		out[i].Ledger = slices.Clone(out[i].Ledger)
+		for _, it := range d.Ledger {
+			if !inPhase(it.ID) {
+				out[i].Ledger = append(out[i].Ledger, it)
+				out[i].Bytes += it.Bytes
+			}
+		}
+	}
+	return out
 }
 
 // PerDevice is the worst rank as the counters see it: what must fit, what torch calls allocated and reserved, what

@@ -563,7 +563,7 @@ func TestStatic(t *testing.T) {
 	t.Cleanup(files.Close)
 	ctx := browse(t, files.URL)
 	open(t, ctx, files.URL+"/")
-	says(t, ctx, "h1", "Where the memory")
+	says(t, ctx, "h1", "Does the model fit")
 	open(t, ctx, files.URL+"/models/qwen3-32b/")
 	says(t, ctx, "main", "it fits on")
 	open(t, ctx, script[string](t, ctx, `document.querySelector('table.grid td a').href`))

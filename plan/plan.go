@@ -7,12 +7,12 @@ package plan
 type Plan struct {
 	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, ik_llama.cpp, transformers, mlx-lm, exllamav2, exllamav3, tgi, lmdeploy, ktransformers, mlc or generic; @version picks one, as in vllm@0.19"`
 	Weights      string `json:"weights,omitempty" flag:"weights" doc:"format or recipe of the weights, such as bf16, fp8, awq, q4_k_m"`
-	KV           string `json:"kv,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv" doc:"format of cached keys, and of values unless kv_v is given"`
+	KV           string `json:"kv,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv" doc:"format of cached keys, and of values unless kv_v is set"`
 	KVV          string `json:"kv_v,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv-v" doc:"format of cached values"`
-	Context      Int    `json:"context,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"ctx" unit:"length" doc:"tokens that one sequence may hold, prompt and output"`
-	Sequences    Int    `json:"sequences,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"users" doc:"sequences alive at once"`
-	PromptTokens Int    `json:"prompt_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"prompt" unit:"length" doc:"tokens of one prompt"`
-	OutputTokens Int    `json:"output_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"output" unit:"length" doc:"tokens of one answer"`
+	Context      Int    `json:"context,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"ctx" unit:"length" doc:"context length: tokens of one sequence, prompt and output together"`
+	Sequences    Int    `json:"sequences,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"users" doc:"concurrent users: sequences alive at once"`
+	PromptTokens Int    `json:"prompt_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"prompt" unit:"length" doc:"tokens per prompt"`
+	OutputTokens Int    `json:"output_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"output" unit:"length" doc:"tokens per answer"`
 
 	TP int64 `json:"tp,omitempty" flag:"tp" doc:"tensor parallelism"`
 	PP int64 `json:"pp,omitempty" flag:"pp" doc:"pipeline parallelism"`
@@ -22,13 +22,13 @@ type Plan struct {
 
 	Attention string   `json:"attention,omitempty" flag:"attention" enum:"auto,flash,sdpa,eager" doc:"attention kernel; eager writes the score matrix"`
 	Offload   *Offload `json:"offload,omitempty" doc:"what is kept in host memory or on NVMe"`
-	Images    Int      `json:"images,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"images" doc:"images of one request"`
-	Reserved  Size     `json:"reserved_bytes,omitempty" flag:"reserve" doc:"device memory kept for others"`
+	Images    Int      `json:"images,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"images" doc:"images per request"`
+	Reserved  Size     `json:"reserved_bytes,omitempty" flag:"reserve" doc:"device memory left free for other programs"`
 
 	DraftModel  string    `json:"draft_model,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-model" doc:"model that drafts for speculative decoding"`
 	DraftTokens Int       `json:"draft_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-tokens" doc:"tokens drafted at a time"`
 	Acceptance  *float64  `json:"acceptance,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance" doc:"share of drafted tokens that are accepted"`
-	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded beside the model"`
+	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded with the model"`
 
 	LlamaCpp
 	Forked
@@ -55,11 +55,11 @@ type Adapter struct {
 
 // LlamaCpp are the settings of llama.cpp, llama-server and Ollama.
 type LlamaCpp struct {
-	Backend        string `json:"backend,omitempty" flag:"backend" enum:"cuda,hip,rocm,vulkan,metal,sycl,cpu" doc:"back end that llama.cpp is built with; without one the usual one of the device" engines:"llama.cpp"`
+	Backend        string `json:"backend,omitempty" flag:"backend" enum:"cuda,hip,rocm,vulkan,metal,sycl,cpu" doc:"backend that llama.cpp is built with; the usual one of the device if not given" engines:"llama.cpp"`
 	ContextTotal   Int    `json:"context_total,omitempty" flag:"ctx-total" unit:"length" doc:"-c: tokens of all slots together, instead of context" engines:"llama.cpp"`
 	BatchTokens    Int    `json:"batch_tokens,omitempty" flag:"batch-tokens" doc:"-b: logical batch" engines:"llama.cpp"`
 	UBatch         Int    `json:"ubatch,omitempty" flag:"ubatch" doc:"-ub: tokens computed at a time" engines:"llama.cpp"`
-	LogitRows      Int    `json:"logit_rows,omitempty" flag:"logit-rows" doc:"rows of logits the program reserves" engines:"llama.cpp"`
+	LogitRows      Int    `json:"logit_rows,omitempty" flag:"logit-rows" doc:"rows of logits to reserve" engines:"llama.cpp"`
 	GPULayers      *Int   `json:"gpu_layers,omitempty" flag:"gpu-layers" unit:"layers" doc:"-ngl: layers on the device, -1 for all" engines:"llama.cpp"`
 	KVUnified      *bool  `json:"kv_unified,omitempty" flag:"kv-unified" doc:"-kvu: one cache for all slots" engines:"llama.cpp"`
 	SWAFull        *bool  `json:"swa_full,omitempty" flag:"swa-full" doc:"full-size cache for sliding layers" engines:"llama.cpp"`
@@ -69,57 +69,57 @@ type LlamaCpp struct {
 	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" unit:"layers" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
-	DryRun         *bool  `json:"dry_run,omitempty" flag:"llama-dry-run" doc:"the figures of llama-fit-params and --fit: their dry run forgets where norms are held" engines:"llama.cpp"`
+	DryRun         *bool  `json:"dry_run,omitempty" flag:"llama-dry-run" doc:"give the figures of llama-fit-params and --fit, whose dry run misplaces norm tensors" engines:"llama.cpp"`
 	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
 	Fit            string `json:"fit,omitempty" flag:"fit" enum:"on,off" doc:"--fit: on lets llama.cpp choose context, layers and tensors that are not given; off sizes the plan as it stands" engines:"llama.cpp"`
 	FitTarget      string `json:"fit_target,omitempty" flag:"fit-target" doc:"--fit-target: MiB that --fit leaves free on each device, as in 1024,512" engines:"llama.cpp"`
-	MainGPU        *Int   `json:"main_gpu,omitempty" flag:"main-gpu" doc:"-mg: the device that holds all with split mode none" engines:"llama.cpp"`
-	MLock          *bool  `json:"mlock,omitempty" flag:"mlock" doc:"--mlock: mapped weights may not be taken back" engines:"llama.cpp"`
-	OpOffload      *bool  `json:"op_offload,omitempty" flag:"op-offload" doc:"--op-offload: devices compute large batches with weights of the host" engines:"llama.cpp"`
-	CacheRAM       *Int   `json:"cache_ram,omitempty" flag:"cache-ram" doc:"--cache-ram: MiB of prompts that llama-server keeps on the host, -1 for no bound" engines:"llama.cpp"`
-	Checkpoints    *Int   `json:"ctx_checkpoints,omitempty" flag:"ctx-checkpoints" doc:"--ctx-checkpoints: states of a slot that llama-server keeps on the host" engines:"llama.cpp"`
+	MainGPU        *Int   `json:"main_gpu,omitempty" flag:"main-gpu" doc:"-mg: the device that holds everything with split mode none" engines:"llama.cpp"`
+	MLock          *bool  `json:"mlock,omitempty" flag:"mlock" doc:"--mlock: pin mapped weights in memory" engines:"llama.cpp"`
+	OpOffload      *bool  `json:"op_offload,omitempty" flag:"op-offload" doc:"--op-offload: the device computes large batches with weights kept on the host" engines:"llama.cpp"`
+	CacheRAM       *Int   `json:"cache_ram,omitempty" flag:"cache-ram" doc:"--cache-ram: MiB of prompts that llama-server keeps on the host, -1 for no limit" engines:"llama.cpp"`
+	Checkpoints    *Int   `json:"ctx_checkpoints,omitempty" flag:"ctx-checkpoints" doc:"--ctx-checkpoints: context checkpoints per slot that llama-server keeps on the host" engines:"llama.cpp"`
 	ControlVector  *bool  `json:"control_vector,omitempty" flag:"control-vector" doc:"--control-vector: one vector for each layer" engines:"llama.cpp"`
 	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" unit:"layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
 	DraftKV        string `json:"draft_kv,omitempty" flag:"draft-kv" doc:"-ctkd: format of the draft model's keys, and of its values unless draft_kv_v is given" engines:"llama.cpp"`
 	DraftKVV       string `json:"draft_kv_v,omitempty" flag:"draft-kv-v" doc:"-ctvd: format of the draft model's values" engines:"llama.cpp"`
-	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"the model's own prediction layers draft" engines:"llama.cpp,vllm,sglang,tensorrt-llm"`
+	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"draft with the model's own multi-token prediction layers" engines:"llama.cpp,vllm,sglang,tensorrt-llm"`
 	MMProjOffload  *bool  `json:"mmproj_offload,omitempty" flag:"mmproj-offload" doc:"--mmproj-offload: vision projector on the device" engines:"llama.cpp"`
 	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }
 
 // Forked are the settings of ik_llama.cpp.
 type Forked struct {
-	MLA           *Int   `json:"mla,omitempty" flag:"mla" doc:"-mla: how latent attention is computed, 0 to 3" engines:"ik_llama.cpp"`
-	AttnMaxBatch  Int    `json:"attn_max_batch,omitempty" flag:"attn-max-batch" doc:"-amb: MiB that the scores of attention may take at a time" engines:"ik_llama.cpp"`
-	FusedMoE      *bool  `json:"fused_moe,omitempty" flag:"fused-moe" doc:"-fmoe: products of experts are fused" engines:"ik_llama.cpp"`
-	Repack        *bool  `json:"run_time_repack,omitempty" flag:"run-time-repack" doc:"-rtr: rows are interleaved as the file is read, without mapping" engines:"ik_llama.cpp"`
-	ExpertsAtMost string `json:"smart_expert_reduction,omitempty" flag:"smart-expert-reduction" doc:"-ser: experts of a token at least, and the share that leaves one out, as in 6,1" engines:"ik_llama.cpp"`
+	MLA           *Int   `json:"mla,omitempty" flag:"mla" doc:"-mla: how multi-head latent attention is computed, 0 to 3" engines:"ik_llama.cpp"`
+	AttnMaxBatch  Int    `json:"attn_max_batch,omitempty" flag:"attn-max-batch" doc:"-amb: most MiB of attention scores at a time" engines:"ik_llama.cpp"`
+	FusedMoE      *bool  `json:"fused_moe,omitempty" flag:"fused-moe" doc:"-fmoe: fuse the matmuls of experts" engines:"ik_llama.cpp"`
+	Repack        *bool  `json:"run_time_repack,omitempty" flag:"run-time-repack" doc:"-rtr: repack weights to interleaved rows while loading, without mmap" engines:"ik_llama.cpp"`
+	ExpertsAtMost string `json:"smart_expert_reduction,omitempty" flag:"smart-expert-reduction" doc:"-ser: fewest experts per token, and the share below which one is skipped, as in 6,1" engines:"ik_llama.cpp"`
 }
 
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.
 type Serving struct {
-	GPUMemoryUtilization  *float64       `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of the device that vLLM takes" engines:"vllm"`
-	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
-	MaxSeqs               Int            `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"sequences of one step" engines:"vllm,sglang,tensorrt-llm"`
+	GPUMemoryUtilization  *float64       `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of device memory that vLLM may use" engines:"vllm"`
+	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"most tokens per step" engines:"vllm,sglang,tensorrt-llm,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
+	MaxSeqs               Int            `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"most sequences per step" engines:"vllm,sglang,tensorrt-llm"`
 	EnforceEager          *bool          `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
-	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
-	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
-	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights of layers that each rank keeps in host memory" engines:"vllm,sglang"`
-	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
-	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm,tgi,lmdeploy"`
-	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
-	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
-	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens that the server sends at a time" engines:"vllm,sglang,tensorrt-llm"`
-	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between two looks for new requests" engines:"sglang"`
-	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
-	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"prompts and generation on workers of their own; tp, pp, ep and dp are of one worker" engines:"vllm,sglang,tensorrt-llm"`
-	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"whose kernels multiply routed experts; auto is what the engine takes on the device" engines:"vllm,sglang,tensorrt-llm"`
+	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens per KV block" engines:"vllm,sglang,tensorrt-llm"`
+	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of setting a utilization" engines:"vllm"`
+	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights that each rank keeps in host memory" engines:"vllm,sglang"`
+	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of device memory for weights and KV pool" engines:"sglang"`
+	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of free memory for the KV pool" engines:"tensorrt-llm,tgi,lmdeploy"`
+	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share KV blocks of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
+	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over several steps" engines:"vllm,sglang,tensorrt-llm"`
+	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens per streamed message" engines:"vllm,sglang,tensorrt-llm"`
+	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between checks for new requests" engines:"sglang"`
+	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that a prompt waits for others to batch with" engines:"tensorrt-llm"`
+	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"separate prefill and decode workers; tp, pp, ep and dp are per worker" engines:"vllm,sglang,tensorrt-llm"`
+	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"kernels for routed experts; auto is what the engine chooses on the device" engines:"vllm,sglang,tensorrt-llm"`
 	GraphBatch            Int            `json:"cuda_graph_max_bs,omitempty" flag:"cuda-graph-max-bs" doc:"largest batch for which CUDA graphs are captured" engines:"vllm,sglang"`
-	TextOnly              *bool          `json:"language_model_only,omitempty" flag:"language-model-only" doc:"towers for pictures and sound are not loaded" engines:"vllm"`
-	WholeTower            *bool          `json:"whole_tower,omitempty" flag:"whole-tower" doc:"each rank has the whole vision tower and a share of the pictures (--mm-encoder-tp-mode data)" engines:"vllm,sglang"`
-	StateFormat           string         `json:"state_format,omitempty" flag:"state-format" enum:"f32,bf16,f16" doc:"format of recurrent states; without it the model's own" engines:"vllm,sglang"`
-	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"cached keys and values have a scale for each token and head (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
+	TextOnly              *bool          `json:"language_model_only,omitempty" flag:"language-model-only" doc:"do not load vision and audio encoders" engines:"vllm"`
+	WholeTower            *bool          `json:"whole_tower,omitempty" flag:"whole-tower" doc:"each rank holds the whole vision encoder and a share of the images (--mm-encoder-tp-mode data)" engines:"vllm,sglang"`
+	StateFormat           string         `json:"state_format,omitempty" flag:"state-format" enum:"f32,bf16,f16" doc:"format of recurrent states; the model's own if not given" engines:"vllm,sglang"`
+	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"one scale per token and head in the KV cache (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
 	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
-	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"experts that are held twice for balance, of all ranks together" engines:"vllm,sglang"`
+	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"redundant experts for load balance, over all ranks" engines:"vllm,sglang"`
 	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
 }

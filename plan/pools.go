@@ -5,9 +5,9 @@ import "fmt"
 // Disaggregated says how many workers compute prompts and how many generate. The groups of a worker that generates are
 // the plan's own; those of one that computes prompts are the same where nothing else is said.
 type Disaggregated struct {
-	Prefill   Int   `json:"prefill" doc:"workers that compute prompts"`
-	Decode    Int   `json:"decode" doc:"workers that generate"`
-	PrefillTP int64 `json:"prefill_tp,omitempty" doc:"tensor parallelism of a worker that computes prompts"`
+	Prefill   Int   `json:"prefill" doc:"prefill workers"`
+	Decode    Int   `json:"decode" doc:"decode workers"`
+	PrefillTP int64 `json:"prefill_tp,omitempty" doc:"tensor parallelism of a prefill worker"`
 	PrefillEP int64 `json:"prefill_ep,omitempty" doc:"its expert parallelism"`
 	PrefillDP int64 `json:"prefill_dp,omitempty" doc:"its data parallelism"`
 }

@@ -4,14 +4,14 @@ package plan
 // Parallelism and attention are those of Plan; dp is derived from the devices where it is not given.
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
-	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,simpo,orpo,distill,qat" doc:"what is learnt"`
+	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,simpo,orpo,distill,qat" doc:"training objective"`
 	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it; any in plan --train compares full, lora and qlora"`
 
-	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
-	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
-	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"model that trains to say what answers are worth (ppo); none leaves it out"`
+	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen reference model (dpo, ppo, grpo); none leaves it out"`
+	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"reward model (ppo, grpo)"`
+	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"critic that trains along (ppo); none leaves it out"`
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
-	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
+	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that generates rollouts for ppo and grpo"`
 
 	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad" doc:"optimizer; what its states are stored in depends on precision and framework"`
 	// InBackward: no gradient waits for the others.

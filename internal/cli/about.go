@@ -22,13 +22,13 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 		return a.browse()
 	}
 	w := cards.Welcome{Lines: []string{
-		"memwall keeps the books of LLM memory: where every byte goes, whether it fits, how fast it runs.",
-		"Every number says where it comes from and how sure it is.",
+		"memwall: whether an LLM fits, where every byte goes, how fast it runs and what to change.",
+		"Every number carries its formula, its source and its error band (--explain).",
 		"memwall --help lists the commands, memwall fit --help the flags.",
 	}, Examples: []string{
 		"memwall fit llama-3.1-8b --on rtx-4090",
-		"memwall fit llama-3.1-70b --on 2xh100 --users 4 --ctx 16k",
-		"memwall models qwen3",
+		"memwall pick --on rtx-4090",
+		"memwall plan llama-3.1-70b --on 2xh100 --users 4 --ctx 16k",
 	}}
 	if l := a.look(); l != nil {
 		w.Machine = l.Idle

@@ -17,7 +17,7 @@ import (
 func (a *app) addModel() *cobra.Command {
 	hub := ""
 	c := &cobra.Command{
-		Use: "add FILE", Short: "the catalog row of a config.json, to be pasted",
+		Use: "add FILE", Short: "print the catalog row of a config.json",
 		Long:    "Prints a row of the catalog with the fields that the model's family looks at, and the row that checks it against the publisher's count. Nothing is written.",
 		Example: "memwall models add config.json --hub mistralai/Ministral-8B-Instruct-2410",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -76,7 +76,7 @@ func checkHub(hub string) error {
 // addDevice shows the row that a device would add to the catalog.
 func (a *app) addDevice() *cobra.Command {
 	return &cobra.Command{
-		Use: "add name=…,memory=…", Short: "the catalog row of a device of your own, to be pasted",
+		Use: "add name=…,memory=…", Short: "print the catalog row of a device of your own",
 		Long:    "Prints a row of the catalog with the figures given and its sources empty, to be filled in. Nothing is written.",
 		Example: "memwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS,pcie=5x16'",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -20,7 +20,7 @@ type Cache interface {
 // cache lists what was fetched, or clears it.
 func (a *app) cache() *cobra.Command {
 	c := &cobra.Command{
-		Use: "cache [FILTER]", Short: "what was fetched of remote models, and is kept",
+		Use: "cache [FILTER]", Short: "what was fetched of remote models and kept",
 		Long: "Lists of files, configurations and headers of models on hubs and in registries, never weights. MEMWALL_CACHE names another folder, or off; " +
 			"MEMWALL_CACHE_SIZE how much it holds (1GiB). What was used least recently goes first.",
 		Example: "memwall cache\nmemwall cache qwen\nmemwall cache clear\nmemwall cache clear qwen",
@@ -33,7 +33,7 @@ func (a *app) cache() *cobra.Command {
 		},
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "clear [FILTER]", Short: "remove what is kept, or what matches", Example: "memwall cache clear\nmemwall cache clear qwen",
+		Use: "clear [FILTER]", Short: "remove all of it, or what matches", Example: "memwall cache clear\nmemwall cache clear qwen",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if a.Cache == nil {
 				return noCache()

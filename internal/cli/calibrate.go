@@ -28,7 +28,7 @@ type calibrating struct {
 func (a *app) calibrate() *cobra.Command {
 	var f calibrating
 	c := &cobra.Command{
-		Use: "calibrate FILE", Short: "a benchmark of this machine, so that speeds here are its own",
+		Use: "calibrate FILE", Short: "benchmark this machine, so that predicted speeds are its own",
 		Long: "FILE is what llama-bench wrote (JSON, JSONL, CSV or the table it prints), the result of vllm bench, of SGLang's bench_serving, or a table of your own: context,tokens/s. " +
 			"Without it, or with -, standard input is read. What cannot be used is named, and the rest is used. Later runs read what is written.",
 		Example: "llama-bench -m model.gguf -d 0,4096,16384 -fa 1 -o json > bench.json\nmemwall calibrate bench.json\nmemwall calibrate bench.md --model llama-3.1-8b --on rtx-3090",

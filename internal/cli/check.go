@@ -23,7 +23,7 @@ type checkFlags struct{ base, format string }
 func checkCommand(a *app) *cobra.Command {
 	f := &checkFlags{}
 	c := &cobra.Command{
-		Use: "check [FILE]", Short: "the plans of a repository's memwall.yaml: does what must hold hold, and what changed",
+		Use: "check [FILE]", Short: "check the plans in a repository's memwall.yaml: which keep their bounds, and what changed",
 		Long: "FILE lists plans: a command or a manifest (from), the files of a training run, or a model with fields (set), each with what must hold: " +
 			"fits, headroom, needs, users, ttft, tpot, days, dollars. Without FILE it is memwall.yaml. --base is the JSON of an earlier run, or a revision of git at which the same files are read. " +
 			"Exit code 3: something does not hold; 1: unknown, or not answered.",

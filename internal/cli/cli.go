@@ -162,7 +162,7 @@ func (a *app) broken(fault any) int {
 // root is the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "memwall", Short: "the books of LLM memory: where every byte goes, whether it fits, how fast it runs",
+		Use: "memwall", Short: "whether an LLM fits, where every byte goes, how fast it runs and what to change",
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")

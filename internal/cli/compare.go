@@ -29,7 +29,7 @@ type compareFlags struct {
 func (a *app) compare() *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
-		Use: "compare [FILE|ADDRESS]", Short: "what an engine says of itself, line by line against memwall",
+		Use: "compare [FILE|ADDRESS]", Short: "an engine's own figures (log, trace, server) against memwall's, line by line",
 		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), or what torch.cuda.memory_summary() or memory_stats() gave; without it, or with -, standard input is read. " +
 			"ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
 			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights, and of which run a trace is.",

@@ -24,11 +24,12 @@ const (
 	groupServers  = "servers, and what they are compared with"
 	groupLlama    = "llama.cpp, llama-server and Ollama only"
 	groupServing  = "vLLM, SGLang and TensorRT-LLM only, where each has it"
+	groupIK       = "ik_llama.cpp only"
 	groupTraining = "training"
 	groupOutput   = "output"
 )
 
-var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
+var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLlama, groupIK, groupServing, groupTraining, groupOutput}
 
 const groupKey = "group"
 
@@ -48,6 +49,8 @@ func groupOf(f *memwall.Field) string {
 		return groupServers
 	case f.OwnedBy("llama.cpp") && f.Engines != nil:
 		return groupLlama
+	case f.OwnedBy("ik_llama.cpp") && f.Engines != nil:
+		return groupIK
 	case f.Engines != nil:
 		return groupServing
 	}

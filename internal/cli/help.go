@@ -22,23 +22,52 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		h.Long = "Load it as your shell wants: for bash, source <(memwall completion bash); for zsh, memwall completion zsh > \"${fpath[1]}/_memwall\"; for fish, memwall completion fish | source."
 		h.Short = shortOf(c)
 	}
-	commands := cards.HelpGroup{Name: "commands"}
-	for _, sub := range inOrder(c.Commands()) {
-		if sub.IsAvailableCommand() {
-			commands.Rows = append(commands.Rows, [2]string{sub.Name(), shortOf(sub)})
-		}
-	}
-	h.Groups = append(append(h.Groups, commands), flagGroups(c)...)
+	h.Groups = append(commandGroups(c.Commands()), flagGroups(c)...)
 	io.WriteString(a.Stdout, h.Text(a.style()))
 }
 
-// order of commands in help: those used most come first.
-var order = []string{"fit", "models", "hardware", "formats", "batch", "cache", "schema", "completion", "version"}
+// commandsBy what people want them for, those used most first; the last take what no other names.
+var commandsBy = []struct {
+	group string
+	names []string
+}{
+	{"questions", []string{"fit", "plan", "pick", "train", "sim", "diagnose", "diff"}},
+	{"engines, runs and machines", []string{"run", "watch", "compare", "snapshot", "calibrate", "quant", "check"}},
+	{"to look up and to learn", []string{"models", "hardware", "formats", "learn", "validate"}},
+	{"for programs", []string{"serve", "mcp", "batch", "schema"}},
+	{"commands", nil},
+}
 
-func inOrder(commands []*cobra.Command) []*cobra.Command {
-	out := slices.Clone(commands)
-	slices.SortStableFunc(out, func(a, b *cobra.Command) int { return slices.Index(order, a.Name()) - slices.Index(order, b.Name()) })
-	return out
+// commandGroups are the commands of help.
+func commandGroups(commands []*cobra.Command) []cards.HelpGroup {
+	groups := make([]cards.HelpGroup, len(commandsBy))
+	at := func(c *cobra.Command) (group, place int) {
+		for i := range commandsBy {
+			if place = slices.Index(commandsBy[i].names, c.Name()); place >= 0 {
+				return i, place
+			}
+		}
+		return len(commandsBy) - 1, 0
+	}
+	ordered := slices.Clone(commands)
+	slices.SortStableFunc(ordered, func(a, b *cobra.Command) int {
+		_, x := at(a)
+		_, y := at(b)
+		return x - y
+	})
+	for _, c := range ordered {
+		if c.IsAvailableCommand() {
+			i, _ := at(c)
+			groups[i].Rows = append(groups[i].Rows, [2]string{c.Name(), shortOf(c)})
+		}
+	}
+	for i := range groups {
+		groups[i].Name = commandsBy[i].group
+	}
+	if len(groups[0].Rows) > 0 { // of memwall itself
+		groups[len(groups)-1].Name = "other"
+	}
+	return groups
 }
 
 // shortOf begins in lower case and ends without a full stop, as all do here.

@@ -22,7 +22,7 @@ type learnFlags struct {
 func (a *app) learn() *cobra.Command {
 	f := &learnFlags{}
 	c := &cobra.Command{
-		Use: "learn [TOPIC]", Short: "lessons and questions about the memory of language models, with numbers computed now",
+		Use: "learn [TOPIC]", Short: "lessons and questions on LLM memory and speed, their numbers computed as you read",
 		Long:    "A lesson says one thing, with the formula, a model worked through, and what is often read and wrong. Every number is computed by the same core as fit, train and sim. Without a topic, the lessons.",
 		Example: "memwall learn\nmemwall learn kv-cache\nmemwall learn kv-cache --model deepseek-v3 --on h200\nmemwall learn --quiz --topic training",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

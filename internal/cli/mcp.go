@@ -9,7 +9,7 @@ import (
 func (a *app) mcp() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
-		Use: "mcp", Short: "tools for an agent, over stdin and stdout",
+		Use: "mcp", Short: "tools for AI agents (MCP), over stdin and stdout",
 		Long: "A server of the Model Context Protocol for one agent, which starts it: tools fit, plan, pick, train, simulate, diagnose, models and hardware, with short answers and links to whole ones. " +
 			"memwall serve has the same at /mcp, for remote agents. Models are those of the catalog, and what --root and --allow let in.",
 		Example: "memwall mcp\nmemwall mcp --root ./models",

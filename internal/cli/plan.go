@@ -25,7 +25,7 @@ type planFlags struct {
 func (a *app) plan() *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan MODEL", Short: "the best plan: what to change so that it fits, or what to serve or train it with",
+		Use: "plan MODEL", Short: "what to change so that it fits, or the best way to serve or train it",
 		Long: "Without a goal, changes are asked again one by one, the cheapest in quality and speed first, and then together. " +
 			"With a load and bounds (--users or --rate, --ttft, --tpot) it is fleets that are searched: hardware and how much of it, engine, formats, groups of devices. " +
 			"--users max asks how many users the hardware holds within the bounds. " +

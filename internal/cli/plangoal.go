@@ -15,16 +15,16 @@ import (
 // addGoal adds the flags of what a plan is for, beside the bounds of a workload.
 func (f *planFlags) addGoal(flags *pflag.FlagSet) {
 	for _, w := range []load.Word{
-		word("attainment", "SHARE", "requests that must keep within both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })),
-		word("minimize", "WHAT", "cost, latency, devices or quality_loss: what to have least of", "", []string{"cost", "latency", "devices", "quality_loss"}, load.WordOf(&f.minimize)),
-		word("quality-loss", "PERCENT", "most that formats may cost in perplexity, or as much of another score: 1 without the flag, 100 for any", "1", nil, f.qualityLoss),
-		word("own", "TIME,USD,X[,USD]", "terms of an owner: lifetime, dollars for a kilowatt-hour, watts of the site for each of the devices, price of a device", "3y,0.15,1.4", nil, load.WordOf(&f.own)),
-		word("day", "RATES", "requests a second in equal parts of a day, with commas, for a fleet that grows and shrinks", "2,1,1,3,8,9,7,4", nil, f.day),
-		word("start", "TIME", "with --day: how long it takes until a new replica serves", "5min", nil, f.start),
+		word("attainment", "SHARE", "share of requests that must meet both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })),
+		word("minimize", "WHAT", "what to minimise: cost, latency, devices or quality_loss", "", []string{"cost", "latency", "devices", "quality_loss"}, load.WordOf(&f.minimize)),
+		word("quality-loss", "PERCENT", "most that formats may cost in perplexity, or in another score: default 1, 100 allows any", "1", nil, f.qualityLoss),
+		word("own", "TIME,USD,X[,USD]", "cost of owning: lifetime, dollars per kWh, site watts per device watt (PUE), price per device", "3y,0.15,1.4", nil, load.WordOf(&f.own)),
+		word("day", "RATES", "requests per second over equal parts of a day, comma-separated, for a fleet that scales up and down", "2,1,1,3,8,9,7,4", nil, f.day),
+		word("start", "TIME", "with --day: how long a new replica takes to start serving", "5min", nil, f.start),
 	} {
 		group(flags.VarPF(workValue{&w}, w.Name, "", w.Doc), groupWorkload)
 	}
-	flags.BoolVar(&f.sure, "sure", false, "plan to the slow edge of the band: the bounds also hold where every step takes as long as there")
+	flags.BoolVar(&f.sure, "sure", false, "plan for the slow edge of the band: the bounds must hold even there")
 	group(flags.Lookup("sure"), groupWorkload)
 }
 

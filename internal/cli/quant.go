@@ -41,7 +41,7 @@ type quantFlags struct {
 func (a *app) quant() *cobra.Command {
 	var f quantFlags
 	c := &cobra.Command{
-		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
+		Use: "quant FILE", Short: "what each format costs these weights in bytes and error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
 			"--budget chooses a format for each matrix: the least error in so many bytes of weights. " +
 			"Of a file of keys and values (past_key_values.0.key, cache_k_l0) it says what formats cost these, by token and by channel.",

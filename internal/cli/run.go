@@ -19,7 +19,7 @@ import (
 func runCommand(a *app) *cobra.Command {
 	f, p, dry := &fitFlags{}, &run.Plan{}, false
 	c := &cobra.Command{
-		Use: "run MODEL", Short: "start the server of a plan on this machine, and set what it takes beside what was said",
+		Use: "run MODEL", Short: "start an engine with a plan that fits this machine, and compare what it takes with the prediction",
 		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to. " +
 			"The plan must fit. The server listens on this machine alone. Once it answers, its start-up log is compared with the plan, line by line; when it dies before, the log is diagnosed. " +
 			"It ends with Ctrl-C, and then memwall does.",

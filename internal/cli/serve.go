@@ -48,7 +48,7 @@ const usualListen = "127.0.0.1:8421"
 func (a *app) serve() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
-		Use: "serve", Short: "a web page, and the same answers over HTTP for programs and agents",
+		Use: "serve", Short: "the web page, and the same answers over HTTP for programs and agents",
 		Long: "Open the address that it prints in a browser. POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
 			"Only this machine can ask, unless --listen says otherwise: then a bearer token is asked of everybody, which --token-file or MEMWALL_TOKEN gives, or which is made and shown once. " +
 			"Requests open no files and no connections; --root and --allow say which models may be read.",

@@ -100,7 +100,7 @@ func (b *Rebuilt) hardware() string {
 	if f := l.Find("total"); named == "" && f != nil && f.Value > 0 {
 		b.described = true
 		b.note("device_by_size", "info", "hardware",
-			"the log does not name the device: one of the printed %s GiB stands in; give hardware for the rules of its kind", f.Text)
+			"the log does not name the device: a device of the printed %s GiB is assumed; --on names the real one", f.Text)
 		return strings.TrimPrefix(fmt.Sprintf("%dxname=device of %s GiB,memory=%d", n, f.Text, int64(f.Value*gib)), "1x")
 	}
 	return named

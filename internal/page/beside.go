@@ -10,7 +10,7 @@ import (
 func (v *view) beside() {
 	pin := v.state.with()
 	pin.beside = append([]string{v.state.plain()}, v.state.beside...)
-	link := el("a", id("compare"), attr{"href", pin.href()}, set("data-live"), txt("Keep this plan to compare with"))
+	link := el("a", id("compare"), attr{"href", pin.href()}, set("data-live"), txt("Compare with another plan"))
 	if len(v.state.beside) == 0 {
 		v.add(el("p", class("cap"), link))
 		return
@@ -28,7 +28,7 @@ func (v *view) beside() {
 			rows = append(rows, v.besideRow(i, states[i], &r, raw(svg.SmallBar(answers[i], scale))))
 		}
 	}
-	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above; bold is best. "), when(len(v.state.beside) < mostBeside, link)), el("div", class("wider"), el("table", class("grid"), rows))))
+	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above, which you can change; bold is best. "), when(len(v.state.beside) < mostBeside, link)), el("div", class("wider"), el("table", class("grid"), rows))))
 }
 
 // fitted is the whole answer to another page's question; nil where it has none.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,12 +19,32 @@ func (v *view) controls() {
 	if a.Plan == nil || len(a.Devices) == 0 {
 		return
 	}
-	v.add(el("form", class("ctl"), attr{"aria-label", "What if"},
+	v.whatIf(
 		v.slider("ctx", "context", int64(a.Plan.Context), lengths(a), maxContext(a)),
 		v.slider("users", "users", int64(a.Plan.Sequences), crowds, maxUsers(a)),
 		v.choice("weights", "weights", a.Plan.Weights, formatChoices(a)),
 		v.choice("kv", "KV cache", a.Plan.KV, []string{"bf16", "fp8", "q8_0", "q4_0"}),
-		v.many()))
+		v.many())
+}
+
+// trainControls ask what if of a step of training.
+func (v *view) trainControls() {
+	a := v.answer
+	if a.Plan == nil || len(a.Devices) == 0 {
+		return
+	}
+	recompute := cmp.Or(a.Plan.Recompute, "none")
+	v.whatIf(
+		v.slider("seq", "tokens per sequence", int64(a.Plan.SequenceLength), lengths(a), nil),
+		v.slider("micro-batch", "micro-batch", int64(a.Plan.MicroBatch), crowds, nil),
+		v.choice("method", "method", a.Plan.Method, []string{"full", "lora", "qlora"}),
+		v.choice("recompute", "recompute", recompute, []string{"none", "full"}),
+		v.many())
+}
+
+// whatIf is a form of controls.
+func (v *view) whatIf(controls ...part) {
+	v.add(el("form", class("ctl"), attr{"aria-label", "What if"}, all(controls)))
 }
 
 var counts = []string{"1", "2", "4", "8"}
@@ -79,9 +100,9 @@ func (v *view) slider(key, name string, value int64, stops []int64, most *int64)
 	if most != nil {
 		cliff, _ = slices.BinarySearch(stops, *most+1)
 		cliff = max(0, min(cliff-1, last))
-		hint = "fits to " + unit.Count(*most)
+		hint = "fits up to " + unit.Count(*most)
 		if *most < 1 {
-			hint = "fits with none"
+			hint = "none fits"
 		}
 	}
 	track := fmt.Sprintf(`<svg class="trk" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="4"/><rect class="fits" width="%.1f" height="4"/></svg>`, 100*float64(cliff)/float64(max(1, last)))
@@ -113,7 +134,7 @@ func (v *view) options(name, value string, words []string, with func(word string
 	for _, w := range words {
 		s, a := with(w), v.answer
 		if w != value {
-			if a = v.sized(s); a == nil {
+			if a = v.judged(s); a == nil {
 				continue
 			}
 		}
@@ -140,7 +161,7 @@ func (v *view) many() part {
 	if n == 0 {
 		return all(nil)
 	}
-	return v.options("how many", fmt.Sprint(n), counts, func(word string) *state {
+	return v.options("devices", fmt.Sprint(n), counts, func(word string) *state {
 		on := word + "x" + kind
 		if word == "1" {
 			on = kind

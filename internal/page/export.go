@@ -135,11 +135,11 @@ func cell(s string) string {
 // takeAway are links to the other forms.
 func (v *view) takeAway() part {
 	out := all{txt("save as: ")}
-	for _, ending := range v.question.endings() {
+	for i, ending := range v.question.endings() {
 		to := v.state.with()
 		to.beside = nil
 		to.ask += "." + ending
-		out = append(out, el("a", attr{"href", to.href()}, attr{"download", "memwall." + ending}, txt(strings.ToUpper(ending))), txt(" · "))
+		out = append(out, when(i > 0, txt(" · ")), el("a", attr{"href", to.href()}, attr{"download", "memwall." + ending}, txt(strings.ToUpper(ending))))
 	}
-	return el("p", class("cap takeaway"), out, when(v.question.path != "pick", el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG"))))
+	return el("p", class("cap takeaway"), out, when(v.question.path != "pick", txt(" · "), el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG"))))
 }

@@ -65,7 +65,7 @@ func (v *view) bytes() part {
 	for _, r := range render.LedgerRows(v.answer, 0) {
 		rows = append(rows, v.ledgerRow(&r))
 	}
-	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), v.takeAway())
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Click a number for its formula and source.")), el("table", id("ledger"), rows), v.takeAway())
 }
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
@@ -141,8 +141,8 @@ func (v *view) change() part {
 	out := all{}
 	rows, works := v.rungs()
 	if len(rows) > 0 {
-		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change.")),
-			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("td", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("then"))), rows))
+		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first. Click one to apply it.")),
+			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("td", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("verdict"))), rows))
 	} else {
 		out = append(out, el("h2", txt("Run it")))
 	}
@@ -155,13 +155,13 @@ func (v *view) working(works *state) part {
 		return v.commands(v.answer)
 	}
 	if works == nil {
-		return all{el("p", class("cap"), txt("No command: none of these changes is enough alone.")), v.atTerminal()}
+		return all{el("p", class("cap"), txt("No command: no single change is enough.")), v.atTerminal()}
 	}
 	a := v.fitted(works)
 	if a == nil || a.Verdict == memwall.DoesNotFit {
 		return v.atTerminal()
 	}
-	cap := el("p", class("cap"), txt("with the marked change"))
+	cap := el("p", class("cap"), txt("with the marked change applied"))
 	if len(a.Flags) == 0 { // a framework is started by a script of its own
 		return all{cap, command(works.command()), v.atTerminal()}
 	}
@@ -231,11 +231,26 @@ func (v *view) commands(a *memwall.Answer) part {
 
 // atTerminal is the same question as a command line.
 func (v *view) atTerminal() part {
-	return all{el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command())}
+	return all{el("p", class("cap"), txt("the same in a terminal")), command(v.state.command())}
 }
 
 func command(text string) part {
-	return el("div", class("cmd"), el("code", txt(unindented(text))), el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
+	return el("div", class("cmd"), el("code", words(unindented(text))), el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
+}
+
+// words of a command, of which those with hyphens stay on one line where there is room: a browser breaks lines after a hyphen.
+func words(text string) (out all) {
+	for i, line := range strings.Split(text, "\n") {
+		out = append(out, when(i > 0, txt("\n")))
+		for j, word := range strings.Split(line, " ") {
+			p := part(txt(word))
+			if strings.Contains(word, "-") {
+				p = el("span", p)
+			}
+			out = append(out, when(j > 0, txt(" ")), p)
+		}
+	}
+	return out
 }
 
 // unindented takes away what all lines begin with.
@@ -284,13 +299,13 @@ func (v *view) speed() part {
 	}
 	head := "How fast"
 	if v.answer.Verdict == memwall.DoesNotFit {
-		head = "How fast, if it fitted"
+		head = "How fast it would run"
 	}
 	rows := all{}
 	for _, r := range list {
 		rows = append(rows, el("tr", el("td", txt(r.Name)), el("td", class("n"), v.figure(r.Value, r.Pointer)), el("td", class("m u"), txt(r.Unit)), el("td", class("n m"), txt(r.Band))), v.opened(r.Pointer, 4))
 	}
-	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; the band holds nine of ten measurements")), el("table", id("speed"), rows))
+	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; on the right the 90 % band")), el("table", id("speed"), rows))
 }
 
 // roofline is the plan's work under the roofs of its device.
@@ -336,7 +351,7 @@ func (v *view) contexts() part {
 	if len(v.answer.Rungs) == 0 {
 		return all(nil)
 	}
-	rows := all{el("tr", number("th", "context"), number("th", "KV cache"), number("th", "users"), el("th", class("v"), txt("then")))}
+	rows := all{el("tr", number("th", "context"), number("th", "KV cache"), number("th", "users"), el("th", class("v"), txt("one user")))}
 	for _, r := range v.answer.Rungs {
 		users := "any"
 		if r.MaxUsers != nil {
@@ -346,13 +361,13 @@ func (v *view) contexts() part {
 		to := v.state.with("ctx", fmt.Sprint(r.Context))
 		rows = append(rows, el("tr", el("td", class("n"), el("a", class("q"), set("data-live"), attr{"href", to.href()}, txt(unit.Length(r.Context)))), number("td", r.KVBytes.String()), number("td", users), el("td", class(look), txt(sign))))
 	}
-	return el("section", el("h2", txt("At other lengths")), el("p", class("cap"), txt("users that fit at once, each at the whole length")), el("table", id("lengths"), rows))
+	return el("section", el("h2", txt("At other lengths")), el("p", class("cap"), txt("how many users fit at once, each at full length")), el("table", id("lengths"), rows))
 }
 
 func (v *view) notes() {
 	list := all{}
 	for _, word := range v.unread {
-		list = append(list, el("li", txt("of the command, "+word+" is not known")))
+		list = append(list, el("li", txt(word+" of the command is not known here, and left out")))
 	}
 	for _, n := range render.NotesOf(v.answer) {
 		list = append(list, el("li", txt(n.Text)))

@@ -86,9 +86,9 @@ func (v *view) footer() part {
 		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),
 		el("button", id("help"), attr{"type", "button"}, set("hidden"), txt("Keys")),
 		el("dialog", id("keys"), attr{"aria-label", "Keys"},
-			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "origin of a number"),
-				keys("x", "keep to compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"), keys("?", "this")),
-			el("p", el("label", el("input", id("letters"), attr{"type", "checkbox"}, set("checked")), txt(" single letters are keys"))),
+			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "explain a number"),
+				keys("x", "compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"), keys("?", "this")),
+			el("p", el("label", el("input", id("letters"), attr{"type", "checkbox"}, set("checked")), txt(" single-letter keys"))),
 			el("form", attr{"method", "dialog"}, el("button", txt("Close")))))
 }
 
@@ -135,9 +135,9 @@ func addressOf(v *view) string {
 // privacy says where a question is answered.
 func (s *Site) privacy() string {
 	if s.OnePage {
-		return "answered in this browser: nothing that is typed here leaves it"
+		return "Computed in this browser: nothing that you type leaves it."
 	}
-	return "answered by the memwall that serves this page; it asks nobody else for what the catalog holds"
+	return "Computed by the memwall server behind this page, which asks nobody else about models of its catalog."
 }
 
 func keys(key, does string) part {

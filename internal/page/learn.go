@@ -36,7 +36,7 @@ func (v *view) lessons() {
 	for _, t := range learn.Topics() {
 		rows = append(rows, el("tr", el("td", el("a", attr{"href", v.state.with(topicKey, t.Topic).href()}, txt(t.Topic))), el("td", txt(t.Line))))
 	}
-	v.add(el("h1", txt("Where the memory and the time of language models go")), el("p", class("sub"), txt("Lessons whose numbers are computed as you read, for the model and the hardware that you name.")), el("table", class("lessons"), rows))
+	v.add(el("h1", txt("Where an LLM's memory and time go")), el("p", class("sub"), txt("Lessons whose numbers are computed as you read, for the model and hardware you choose.")), el("table", class("lessons"), rows))
 }
 
 // example is what the numbers are of, which can be changed.

@@ -221,7 +221,7 @@ func TestPasted(t *testing.T) {
 func TestHowMany(t *testing.T) {
 	for on, want := range map[string]string{"2xh100": "on=4xh100", "h100": "on=2xh100", "p5.48xlarge": "on=2xp5.48xlarge", "rtx-4090%2Brtx-3060": "", "name%3Dx,memory%3D48GiB,bandwidth%3D1TB/s": ""} {
 		html := get(t, "/fit?m=llama-3.1-8b&on="+on, "").HTML
-		if offered := strings.Contains(html, "<legend>how many</legend>"); offered != (want != "") || !strings.Contains(html, want) {
+		if offered := strings.Contains(html, "<legend>devices</legend>"); offered != (want != "") || !strings.Contains(html, want) {
 			t.Errorf("%s: offered %v, no %s", on, offered, want)
 		}
 	}

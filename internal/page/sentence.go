@@ -9,14 +9,14 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/unit"
 )
 
 // sentence is the question as a form whose words can be changed.
 func (v *view) sentence() {
-	users := v.word("users", "users", "1")
-	tail := all{txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
-	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
-		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", v.own("engine", "no engine")), txt(", for "), users, tail), "fit")
+	tail := all{v.users(), txt(" at "), v.length(), txt(" tokens each?")}
+	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", "its own format"),
+		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", "the usual engine"), txt(", for "), tail), "fit")
 }
 
 // form puts fields of a question into one; what they do not say goes on as it is.
@@ -58,8 +58,21 @@ func sortedKeys(s *state) (keys []string) {
 	return keys
 }
 
-// word is an editable word of the question.
+// users are how many, with their noun.
+func (v *view) users() part {
+	noun := " users"
+	if cmp.Or(v.state.query.Get("users"), v.taken("users", "1")) == "1" {
+		noun = " user"
+	}
+	return all{v.word("users", "users", "1"), txt(noun)}
+}
+
+// length is the context of each.
+func (v *view) length() part { return v.word("ctx", "context, in tokens", "8k") }
+
+// word is an editable word of the question; where it says nothing, what the answer took in its place, or the usual.
 func (v *view) word(key, label, usual string) part {
+	usual = v.taken(key, usual)
 	value, kept := v.state.query.Get(key), part(all(nil))
 	if key == modelKey && inline(value) { // no reading: its name stands there, until another is typed
 		kept, usual, value = el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", value}), v.pastedName(), ""
@@ -84,19 +97,19 @@ func (v *view) keyOfField(name string) string {
 	return name
 }
 
-// own is what an answer took where nothing was said.
-func (v *view) own(key, unknown string) string {
-	if v.answer == nil || v.answer.Plan == nil {
+// taken is what an answer took where nothing was said.
+func (v *view) taken(key, unknown string) string {
+	f := fieldOf(key)
+	switch {
+	case v.answer == nil || v.answer.Plan == nil || f == nil || f.Value(v.answer.Plan).IsZero() || v.question.loads && isLoad(key):
 		return unknown
-	}
-	switch key {
-	case "weights":
-		return cmp.Or(v.answer.Plan.Weights, unknown)
-	case "engine":
+	case key == "engine":
 		_, _, engine := render.Names(v.answer)
 		return engine
+	case f.Unit == "length":
+		return unit.Length(f.Value(v.answer.Plan).Int())
 	}
-	return unknown
+	return f.Text(v.answer.Plan)
 }
 
 // lists are what fields offer.
@@ -137,7 +150,7 @@ func (v *view) chips() part {
 		}
 	}
 	if len(v.dropped) > 0 {
-		out = append(out, el("li", class("m"), txt("left out, as "+v.state.query.Get("engine")+" has no such setting: "+strings.Join(v.dropped, ", "))))
+		out = append(out, el("li", class("m"), txt("left out, because "+v.state.query.Get("engine")+" has no such setting: "+strings.Join(v.dropped, ", "))))
 	}
 	return when(len(out) > 0, el("ul", id("set"), class("chips"), attr{"aria-label", "What is set"}, out))
 }

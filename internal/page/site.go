@@ -14,6 +14,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // Site answers questions with pages.
@@ -56,7 +57,7 @@ func questions() []question {
 		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}, []string{modelKey}, "m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
 		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}, []string{modelKey, "users rate trace"}, "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
 		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}, []string{"on"}, "on=rtx-4090"},
-		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora"},
+		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch", "tokens"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora&seq=4k&tokens=10M"},
 		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}, []string{modelKey, "rate users trace"}, "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
 		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}, nil, ""},
 		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}, nil, ""},
@@ -170,7 +171,7 @@ func (s *Site) state(ask string) *state {
 // Failure is a page that says why there is none, and what would help.
 func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
 	v := &view{site: s, ctx: ctx, state: s.state(""), title: title}
-	v.add(el("h1", id("answer"), txt(message)), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("To the questions"))))
+	v.add(el("h1", id("answer"), txt(term.Capital(message))), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("Back to the start page"))))
 	return v.document()
 }
 
@@ -265,6 +266,14 @@ func (v *view) status() int {
 
 // add parts to the page.
 func (v *view) add(parts ...part) { v.main = append(v.main, parts...) }
+
+// judged is an answer that has a verdict; training is not sized alone.
+func (v *view) judged(s *state) *memwall.Answer {
+	if v.question.ask == "train" {
+		return v.fitted(s)
+	}
+	return v.sized(s)
+}
 
 // sized is the ledger of another page's question; nil where it has no answer.
 func (v *view) sized(s *state) *memwall.Answer {

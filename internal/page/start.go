@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -23,7 +24,7 @@ func openings() []opening {
 		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil, gist},
 		{"Which GPU do I need?", "plan", [][3]string{{modelKey, "model", "qwen3-32b"}}, nil, gist},
 		{"How many users?", "fit", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "l40s"}}, nil, usersOf},
-		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}}, trainingOf},
+		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}, {"seq", "4k"}, {"tokens", "10M"}}, trainingOf},
 	}
 }
 
@@ -34,9 +35,9 @@ func gist(a *memwall.Answer) (lead, under string) {
 		h := render.HeadOf(a)
 		return h.Sign + " " + h.Word + ". " + h.Answer + ".", h.Under + "."
 	}
-	lead = blocks[0].Lead.String()
+	lead = blocks[0].Lead.String() + "."
 	for _, b := range followers(blocks[1:]) {
-		under = b.Words.String()
+		under = term.Capital(b.Words.String()) + "."
 	}
 	return lead, under
 }
@@ -48,15 +49,17 @@ func usersOf(a *memwall.Answer) (lead, under string) {
 		return gist(a)
 	}
 	_, under = gist(a)
-	return fmt.Sprintf("room for %s at once, %s tokens each", unit.Count(*most), unit.Length(int64(a.Plan.Context))), under
+	return fmt.Sprintf("✓ Room for %s users at once, %s tokens each.", unit.Count(*most), unit.Length(int64(a.Plan.Context))), under
 }
 
-// trainingOf an answer: by which method it fits, and how long a step takes.
+// trainingOf an answer: by which method it fits, and what a run takes.
 func trainingOf(a *memwall.Answer) (lead, under string) {
 	lead, under = gist(a)
 	under += " " + strings.Join(render.TrainAsked(a)[1:3], ", ")
-	if rows := render.StepRows(a); len(rows) > 0 {
-		under += ": a " + rows[0][0] + " takes " + rows[0][1]
+	for _, r := range render.StepRows(a) {
+		if r[0] == "run" {
+			under += "; " + r[1]
+		}
 	}
 	return lead, under + "."
 }
@@ -64,7 +67,7 @@ func trainingOf(a *memwall.Answer) (lead, under string) {
 // start is the first page: the questions that people come with, each answered for an example.
 func (s *Site) start(v *view) Response {
 	v.state, v.title = s.state(""), "Will it run on my card?"
-	v.add(el("h1", id("answer"), class("lesson"), txt("Where the memory of a language model goes, and whether it fits")))
+	v.add(el("h1", id("answer"), class("lesson"), txt("Does the model fit, and where does every byte go?")))
 	cards := all{}
 	for _, o := range openings() {
 		cards = append(cards, v.opening(&o))

@@ -18,6 +18,10 @@ func (v *view) train() {
 		c, middle := svg.PhasesChart(v.answer, "phases", 1136), svg.PhasesChart(v.answer, "phases-m", 736)
 		v.add(el("figure", id("picture"), el("div", class("wide full"), raw(c.Wide)), el("div", class("middle"), raw(middle.Wide)), el("div", class("narrow"), raw(c.Narrow))))
 	}
+	if v.state.drag {
+		return
+	}
+	v.trainControls()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.steps()
 	if c, ok := svg.ScheduleChart(v.answer, "schedule"); ok {

@@ -303,7 +303,7 @@ func (p *picker) noteHost(out *api.Answer) {
 	onHost := slices.ContainsFunc(out.Picks, func(k api.Pick) bool { return k.Plan.CPUMoE != nil })
 	if onHost && !p.machine.Host.Memory.Known {
 		out.Notes = append(out.Notes, api.Note{Code: "host_assumed", Severity: "info", Field: "hardware",
-			Text: fmt.Sprintf("a host of %s is taken; --on %s,host=64GiB says another", question.UsualHost, p.machine.Name)})
+			Text: fmt.Sprintf("host memory is not given: %s assumed; --on %s,host=64GiB sets it", question.UsualHost, p.machine.Name)})
 	}
 }
 

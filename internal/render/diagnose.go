@@ -26,8 +26,8 @@ func Diagnose(a *memwall.Answer, all bool, st term.Style) string {
 // writeDiagnosed is what failed, and what that rests on.
 func writeDiagnosed(p *term.Page, a *memwall.Answer) {
 	if a.Diagnosed.Kind == diagnose.None {
-		p.Opening(term.Say("✓ ", term.Bold), term.Say("no message of memory that ran out", term.Bold))
-		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md",
+		p.Opening(term.Say("✓ ", term.Bold), term.Say("no out-of-memory message found", term.Bold))
+		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s read. If one of them is a failure, a report helps: CONTRIBUTING.md",
 			term.Plural(int64(a.Diagnosed.Lines), "line", "lines"))))
 		return
 	}
@@ -104,24 +104,24 @@ func fixed(f *memwall.Fix) term.Text {
 
 // titles of kinds.
 var failures = map[diagnose.Kind]string{
-	diagnose.DeviceMemory: "ran out of memory", diagnose.AllocationLimit: "asked for a larger buffer than the driver gives",
+	diagnose.DeviceMemory: "ran out of memory", diagnose.AllocationLimit: "requested a larger buffer than the driver allows",
 	diagnose.KVCacheTooSmall: "has too little room for the KV cache",
-	diagnose.BudgetAboveFree: "counts on more memory than is free", diagnose.HostMemory: "ran out of host memory",
+	diagnose.BudgetAboveFree: "claims more memory than is free", diagnose.HostMemory: "ran out of host memory",
 	diagnose.HostKilled:     "was killed: the host ran out of memory",
 	diagnose.ContainerLimit: "was killed at the memory limit of its container",
-	diagnose.Killed:         "was killed by signal 9", diagnose.PinnedMemory: "got no page-locked memory",
+	diagnose.Killed:         "was killed by signal 9", diagnose.PinnedMemory: "could not pin host memory",
 	diagnose.SharedMemory: "ran out of shared memory (/dev/shm)", diagnose.Collectives: "found no room for NCCL's buffers",
-	diagnose.KVCacheFull: "has a full KV cache and goes on", diagnose.MemoryPressure: "is almost out of device memory and goes on",
+	diagnose.KVCacheFull: "has a full KV cache and keeps running", diagnose.MemoryPressure: "is almost out of device memory and keeps running",
 	diagnose.Growth:          "keeps taking more memory",
-	diagnose.KernelResources: "asks too much of a single processor: not a lack of memory",
-	diagnose.ContextLength:   "refused a request that is too long: not a lack of memory",
-	diagnose.DiskFull:        "found the disk full: not a lack of memory",
-	diagnose.LockLimit:       "may not lock memory: not a lack of it",
-	diagnose.WorkspaceSize:   "has a buffer that is too small: not a lack of memory",
-	diagnose.FixedPool:       "filled a pool of its own: not a lack of memory",
-	diagnose.BadAccess:       "reached outside of its memory: not a lack of it",
-	diagnose.Disturbed:       "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library",
-	diagnose.Unscheduled: "found no node for a pod: not a lack of memory",
+	diagnose.KernelResources: "needs more registers or shared memory than a multiprocessor has: device memory is not short",
+	diagnose.ContextLength:   "refused a request that is too long: memory is not short",
+	diagnose.DiskFull:        "found the disk full: memory is not short",
+	diagnose.LockLimit:       "may not lock memory: memory is not short",
+	diagnose.WorkspaceSize:   "has a buffer that is too small: memory is not short",
+	diagnose.FixedPool:       "filled a pool of its own: memory is not short",
+	diagnose.BadAccess:       "reached outside of its memory: memory is not short",
+	diagnose.Disturbed:       "was disturbed while it profiled memory: memory is not short", diagnose.LibraryStart: "could not start a library",
+	diagnose.Unscheduled: "found no node for a pod: memory is not short",
 }
 
 // EngineTitles are names as people write them.
@@ -163,7 +163,7 @@ func failed(a *memwall.Answer) string {
 	}
 	var figures []string
 	if a.Diagnosed.Requested != nil && a.Diagnosed.Kind != diagnose.KernelResources {
-		figures = append(figures, a.Diagnosed.Requested.String()+" asked for")
+		figures = append(figures, a.Diagnosed.Requested.String()+" requested")
 	}
 	if a.Diagnosed.Free != nil {
 		free := a.Diagnosed.Free.String()
@@ -184,15 +184,15 @@ func failed(a *memwall.Answer) string {
 // writeFailure are the figures of the message.
 func writeFailure(p *term.Page, a *memwall.Answer) {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal}}
-	tb.Row(term.Say("GiB, by the message", term.Dim), term.Say(""))
+	tb.Row(term.Say("GiB, from the message", term.Dim), term.Say(""))
 	n := 0
 	for _, f := range []struct {
 		name string
 		b    *unit.Bytes
-	}{{"asked for", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short},
-		{"held by the program", a.Diagnosed.Allocated}, {"kept without use", a.Diagnosed.Unallocated},
-		{"all of the process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit},
-		{"the device", a.Diagnosed.Total}} {
+	}{{"requested", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short},
+		{"allocated", a.Diagnosed.Allocated}, {"reserved, unallocated", a.Diagnosed.Unallocated},
+		{"whole process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit},
+		{"device total", a.Diagnosed.Total}} {
 		if f.b != nil {
 			n++
 			tb.Row(term.Say(f.name), term.Say(unit.Fixed(f.b.GiB(), 2)))
@@ -210,7 +210,7 @@ func writeMatches(p *term.Page, a *memwall.Answer) {
 		return
 	}
 	p.Blank()
-	p.Line(term.Pad(term.Gap), term.Say("of that size in this plan", term.Dim))
+	p.Line(term.Pad(term.Gap), term.Say("allocations of that size in this plan", term.Dim))
 	for i := range a.Diagnosed.Matches {
 		m := &a.Diagnosed.Matches[i]
 		p.Para(term.Pad(2*term.Gap), term.Join(term.Say(m.Name), term.Say("  "+m.Formula, term.Dim)))
@@ -225,7 +225,7 @@ func writeHeldBy(p *term.Page, a *memwall.Answer) {
 	d := &a.Devices[0]
 	p.Blank()
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal}}
-	tb.Row(term.Say("GiB, by memwall", term.Dim), term.Say(""), term.Say("±", term.Dim))
+	tb.Row(term.Say("GiB, predicted", term.Dim), term.Say(""), term.Say("±", term.Dim))
 	for i := range a.Diagnosed.Ledger {
 		it := &a.Diagnosed.Ledger[i]
 		if it.Bytes == 0 && !it.Unknown {
@@ -279,7 +279,7 @@ func writeGrowing(p *term.Page, a *memwall.Answer) {
 			term.Say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples),
 				g.Each)))
 	}
-	p.Line(term.Pad(term.Gap), term.Say("what gives it back, and what does not", term.Dim))
+	p.Line(term.Pad(term.Gap), term.Say("what frees it, and what does not", term.Dim))
 	for i := range a.Diagnosed.Frees {
 		p.Para(term.Pad(2*term.Gap), fixed(&a.Diagnosed.Frees[i]))
 	}
@@ -291,7 +291,7 @@ func writeMessages(p *term.Page, a *memwall.Answer) {
 		return
 	}
 	p.Blank()
-	p.Line(term.Pad(term.Gap), term.Say("messages, the first cause first", term.Dim))
+	p.Line(term.Pad(term.Gap), term.Say("messages, root cause first", term.Dim))
 	for i := range a.Diagnosed.Found {
 		f := &a.Diagnosed.Found[i]
 		x := fmt.Sprintf("line %s  %s", unit.Count(int64(f.Line)), strings.ReplaceAll(string(f.Kind), "_", " "))

@@ -144,7 +144,7 @@ func (s *screen) diffRates(d *memwall.Diff) {
 	}
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
 		s.rate(tb, "decode, tok/s", rated{x.Decode, x.DecodeLow, x.DecodeHigh}, rated{y.Decode, y.DecodeLow, y.DecodeHigh}, d.DecodeRatio)
-		s.rate(tb, "first token, ms", rated{x.TTFT, x.TTFTLow, x.TTFTHigh}, rated{y.TTFT, y.TTFTLow, y.TTFTHigh}, d.FirstRatio)
+		s.rate(tb, "TTFT, ms", rated{x.TTFT, x.TTFTLow, x.TTFTHigh}, rated{y.TTFT, y.TTFTLow, y.TTFTHigh}, d.FirstRatio)
 		s.rate(tb, "$ per million", rated{x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh},
 			rated{y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh}, d.CostRatio)
 	}

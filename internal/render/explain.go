@@ -43,8 +43,8 @@ func places(a *memwall.Answer) (out []place) {
 // speedPlaces are the lines of the speed block, under the words that it shows.
 var speedPlaces = []place{
 	{"/speed/decode_tokens_per_s", "decode", "decode"}, {"/speed/total_tokens_per_s", "together", "together"},
-	{"/speed/tpot_ms", "tpot", "time of a token"},
-	{"/speed/prefill_tokens_per_s", "prefill", "prefill"}, {"/speed/ttft_ms", "first", "first token"},
+	{"/speed/tpot_ms", "tpot", "TPOT"},
+	{"/speed/prefill_tokens_per_s", "prefill", "prefill"}, {"/speed/ttft_ms", "ttft", "TTFT"},
 	{"/speed/joules_per_token", "energy", "energy"},
 	{"/speed/usd_per_million_tokens", "cost", "cost"},
 }

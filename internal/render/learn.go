@@ -11,7 +11,7 @@ import (
 // Lessons draws the list of lessons.
 func Lessons(list []learn.Topic, st term.Style) string {
 	p := term.NewPage(st)
-	p.Para(nil, term.Say("Where the memory and the time of language models go, with numbers computed now", term.Bold))
+	p.Para(nil, term.Say("Where an LLM's memory and time go, with numbers computed as you read", term.Bold))
 	p.Blank()
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left}, Remark: true}
 	for _, t := range list {

@@ -64,9 +64,9 @@ func (s *screen) planHead() {
 			close++
 		}
 	}
-	ways := term.Plural(int64(len(s.a.Candidates)), "way", "ways")
+	ways := term.Plural(waysOf(s.a), "way", "ways")
 	if s.a.Plan.Hardware == "" {
-		ways = term.Plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
+		ways = "fits on " + term.Plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
 	}
 	m := term.MarkOf(memwall.Fits)
 	switch {
@@ -83,6 +83,23 @@ func (s *screen) planHead() {
 		about = []string{about[0], "each in a format that suits it"}
 	}
 	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+ways, m.Ink), term.Say("   ")), about)
+}
+
+// waysOf an answer are the changes that make it fit, alone or several together.
+func waysOf(a *memwall.Answer) (n int64) {
+	alone := map[string]bool{}
+	for i := range a.Ladder {
+		if c := &a.Ladder[i]; c.Verdict == memwall.Fits {
+			n++
+			alone[c.Change] = true
+		}
+	}
+	for i := range a.Candidates {
+		if !alone[a.Candidates[i].Change] {
+			n++
+		}
+	}
+	return n
 }
 
 // planBest is line 2: what the plan lacks as asked, and the first change that mends it.
@@ -332,7 +349,7 @@ func (s *screen) machines(all bool) {
 	s.page.Blank()
 	s.page.Add(tb)
 	if n := len(s.a.Candidates); n > len(shown) {
-		s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d shown; memwall plan --all has the rest", len(shown), n), term.Dim))
+		s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d shown; all of them: --all", len(shown), n), term.Dim))
 	}
 }
 
@@ -352,8 +369,7 @@ func (s *screen) searched() {
 	}
 	s.page.Blank()
 	s.page.Para(term.Pad(term.Gap),
-		term.Say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))),
-			term.Dim))
+		term.Say(unit.Count(int64(e.Decided))+" plans compared", term.Dim))
 }
 
 // whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.

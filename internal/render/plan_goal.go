@@ -24,6 +24,7 @@ func (s *screen) aimed(all bool) {
 	default:
 		s.goalBest()
 		s.fleets(all)
+		s.front()
 		s.fleetFacts()
 		s.loads(s.a.Best.Fleet)
 	}
@@ -197,13 +198,13 @@ func millionWords(f *memwall.Fleet) string {
 func meetsWords(f *memwall.Fleet) string {
 	switch f.Meets {
 	case "yes":
-		return "holds also at the slow edge of the band"
+		return "holds even at the slow edge of the band"
 	case "likely":
 		return "likely: not at the slow edge of the band"
 	case "no":
 		return "does not hold"
 	}
-	return "estimated, not played"
+	return "estimated, not simulated"
 }
 
 // fleets is the table.
@@ -228,13 +229,50 @@ func (s *screen) fleets(all bool) {
 	s.fleetFigures(tb, shown)
 	s.page.Blank()
 	s.page.Add(tb)
-	words := "* no other is better in price, devices, times, quality and " + map[bool]string{false: "sureness", true: "users"}[most]
+	words := "* Pareto front: no other is better in price, devices, times, quality and " + map[bool]string{false: "certainty", true: "users"}[most]
 	if s.page.Style.Cells() >= term.Narrow {
-		words = "times in ms, of the requests that were played; runs: measured ones of this device, engine and layout; " + words
+		words = "times in ms, simulated; runs: how many measurements of this device, engine and layout there are; " + words
 	}
 	s.page.Para(term.Pad(term.Gap), term.Say(words, term.Dim))
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
 		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
+	}
+}
+
+// front draws the fleets of the table by what they cost and how long a token takes, or how many users they hold; those that nothing beats
+// are bold.
+func (s *screen) front() {
+	yName := "TPOT p99, ms"
+	if s.a.Plan.Goal.MostUsers {
+		yName = "users"
+	}
+	var dots []term.Dot
+	for i := range s.a.Candidates[:min(len(s.a.Candidates), usualRungs)] {
+		c := &s.a.Candidates[i]
+		d := term.Dot{Mark: strconv.Itoa(i + 1), Ink: term.Dim}
+		if slices.Contains(s.a.Pareto, i) {
+			d.Ink = term.Bold
+		}
+		switch {
+		case c.USDPerHour == nil:
+			continue
+		case s.a.Plan.Goal.MostUsers && c.Fleet != nil && c.Fleet.HoldsUsers != nil:
+			d.X, d.Y = *c.USDPerHour, float64(*c.Fleet.HoldsUsers)
+		case !s.a.Plan.Goal.MostUsers && c.Simulated != nil && c.Simulated.TPOT != nil:
+			d.X, d.Y = *c.USDPerHour, c.Simulated.TPOT.P99
+		default:
+			continue
+		}
+		dots = append(dots, d)
+	}
+	if s.page.Style.Cells() < term.Narrow || s.page.Style.Endless {
+		return
+	}
+	if lines := term.Scatter(dots, "$ an hour", yName, min(s.page.Style.Cells(), term.DefaultWidth)); lines != nil {
+		s.page.Blank()
+		for _, l := range lines {
+			s.page.Line(l)
+		}
 	}
 }
 
@@ -255,9 +293,9 @@ func (s *screen) fleetFigures(tb *term.Table, shown []memwall.Candidate) {
 	if width < term.Narrow {
 		return
 	}
-	tb.Column(3, term.Decimal, term.Say("first p99", term.Dim),
+	tb.Column(3, term.Decimal, term.Say("TTFT p99", term.Dim),
 		func(i int) term.Text { return term.Say(p99(&shown[i], true)).LinkTo(fleetPlace(&shown[i])) })
-	tb.Column(4, term.Decimal, term.Say("token p99", term.Dim),
+	tb.Column(4, term.Decimal, term.Say("TPOT p99", term.Dim),
 		func(i int) term.Text { return term.Say(p99(&shown[i], false)).LinkTo(fleetPlace(&shown[i])) })
 	if width >= term.DefaultWidth {
 		if s.a.Plan.Goal.MostUsers {
@@ -499,11 +537,11 @@ func (s *screen) searchedFor() {
 	if e == nil {
 		return
 	}
-	words := fmt.Sprintf("%s servers looked at, %s of them sized and timed", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full)))
+	words := unit.Count(int64(e.Decided)) + " servers compared"
 	if n := int64(s.a.Plan.Workload.Requests); s.a.Best != nil && n > 0 {
-		words += fmt.Sprintf("; the best were played with %s requests", unit.Count(n))
+		words += fmt.Sprintf("; the best were simulated with %s requests", unit.Count(n))
 	} else if s.a.Best != nil {
-		words += "; the best were played with all that was recorded"
+		words += "; the best were simulated with the whole recording"
 	}
 	if s.a.Best != nil {
 		words += uncounted(s.a.Best.Simulated)

@@ -103,7 +103,7 @@ func loadWords(a *memwall.Answer) string {
 	case "trace":
 		return term.Shorten(w.Trace, 30, "…")
 	case "gamma":
-		return fmt.Sprintf("%s %s/s in clumps", unit.Rate(w.Rate), what)
+		return fmt.Sprintf("%s %s/s in bursts", unit.Rate(w.Rate), what)
 	}
 	return unit.Rate(w.Rate) + " " + what + "/s"
 }
@@ -120,7 +120,7 @@ func (s *screen) simHeadline() {
 		out = append(out, "with as many")
 	}
 	if at := v.DivergesAt; at != nil {
-		out = append(out, "the queue grows from "+since(*at)+" on, without end")
+		out = append(out, "the queue grows without end from "+since(*at)+" on")
 	} else if slow := v.High; v.Holds && slow != nil && !slow.Holds {
 		out = append(out, "at the slow edge of the band the queue grows")
 	}
@@ -207,7 +207,7 @@ func (s *screen) waits() {
 	for i, x := range []struct {
 		name, at string
 		p        *memwall.Percentiles
-	}{{"waits", "wait", v.Wait}, {"first token (TTFT)", "ttft", v.TTFT}, {"per token (TPOT)", "tpot", v.TPOT},
+	}{{"queue", "wait", v.Wait}, {"first token (TTFT)", "ttft", v.TTFT}, {"per token (TPOT)", "tpot", v.TPOT},
 		{"between tokens (ITL)", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
 		if x.p == nil {
 			continue
@@ -274,12 +274,12 @@ func (s *screen) goal() {
 	for _, b := range []struct {
 		word string
 		ms   float64
-	}{{"to the first token", first}, {"per token", token}} {
+	}{{"TTFT", first}, {"TPOT", token}} {
 		if b.ms > 0 {
 			bounds = append(bounds, unit.Seconds(b.ms/1000).String()+" "+b.word)
 		}
 	}
-	s.labelled("goal", term.Say(term.Percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+
+	s.labelled("goal", term.Say(term.Percent(*v.GoalShare)+" of requests meet "+strings.Join(bounds, " and ")+": "+
 		rateOf(*v.Goodput)+" requests/s"))
 }
 
@@ -327,22 +327,22 @@ func runsOutWords(a *memwall.Answer) string {
 	share := term.Percent(v.PromptShare)
 	switch v.RunsOut {
 	case "compute":
-		return "compute: the budget of a step is full; prompts add " + share + " of the computed time"
+		return "compute: the budget of a step is full; prefill takes " + share + " of the compute time"
 	case "kv_cache":
-		return "KV cache: who waits, waits for room in it"
+		return "KV cache: requests queue for room in it"
 	case "max_loras":
-		return "adapters: the sequences of a step have as many as they may (max_loras)"
+		return "adapters: a step holds no more of them (max_loras)"
 	case "max_num_seqs":
 		if strings.HasPrefix(a.Plan.Engine, "llama") || strings.HasPrefix(a.Plan.Engine, "ollama") {
-			return "slots: all of them are taken (--slots)"
+			return "slots: all are busy (--slots)"
 		}
-		seats := "as many as may run at once do"
+		seats := "the limit of sequences at once is reached"
 		if n := int64(a.Plan.MaxSeqs); n > 0 {
-			seats = unit.Count(n) + " run at once, and no more may"
+			seats = unit.Count(n) + " run at once, the most allowed"
 		}
-		return "seats: " + seats + " (max_num_seqs, slots)"
+		return "sequences: " + seats + " (max_num_seqs, slots)"
 	}
-	return "nothing; prompts add " + share + " of the computed time"
+	return "nothing; prefill takes " + share + " of the compute time"
 }
 
 // pool is how well the KV cache is used.
@@ -356,7 +356,7 @@ func (s *screen) pool() {
 	}
 	if p.Preemptions > 0 {
 		s.labelled("preempted",
-			term.Say(fmt.Sprintf("%s, %s in all: their caches are computed again", term.Plural(p.Preempted, "request", "requests"),
+			term.Say(fmt.Sprintf("%s, %s in all: their KV cache is recomputed", term.Plural(p.Preempted, "request", "requests"),
 				term.Plural(p.Preemptions, "time", "times"))))
 	}
 	s.labelled("waste", term.Say(wasteWords(&p.Waste)))
@@ -372,7 +372,7 @@ func PoolOf(a *memwall.Answer) *memwall.PoolUse {
 
 // wasteWords say which places of the cache hold no token though they are taken.
 func wasteWords(w *memwall.Waste) string {
-	out := share100(w.Total) + " of the KV cache is taken and holds no token"
+	out := share100(w.Total) + " of the KV cache is allocated and holds no token"
 	var of []string
 	for _, x := range []struct {
 		share float64
@@ -406,7 +406,7 @@ func (s *screen) versus() {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Decimal, term.Decimal, term.Right, term.Right}}
-	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
+	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "TTFT p99, s", "waste", "papers")...)
 	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a))...)
 	for i := range v.Versus {
 		o := &v.Versus[i]

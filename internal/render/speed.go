@@ -100,9 +100,9 @@ func speedLines(v *memwall.Speed, users int64) []speedLine {
 	}
 	return append(lines,
 		speedLine{"prefill", "tok/s", v.Prefill, v.PrefillLow, v.PrefillHigh},
-		seconds(speedLine{"first", "ms", v.TTFT, v.TTFTLow, v.TTFTHigh}),
+		seconds(speedLine{"TTFT", "ms", v.TTFT, v.TTFTLow, v.TTFTHigh}),
 		speedLine{"energy", "J/token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh},
-		speedLine{"cost", "$/M", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh})
+		speedLine{"cost", "$/M tok", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh})
 }
 
 // seconds prints long times in seconds.

@@ -92,23 +92,24 @@ func PeakText(a *memwall.Answer) term.Text {
 // phases are bars on one scale.
 func (s *screen) phases() {
 	d := &s.a.Devices[0]
-	names, values := make([]term.Text, len(d.Phases)), make([]term.Text, len(d.Phases))
+	phases := d.Occupied()
+	names, values := make([]term.Text, len(phases)), make([]term.Text, len(phases))
 	scale := max(d.Capacity, d.Usable)
-	for i := range d.Phases {
-		names[i], values[i] = term.Say(d.Phases[i].Name), term.Say(term.GiB(d.Phases[i].Bytes, 1))
-		if d.Phases[i].Name == s.a.PerDevice.PeakPhase {
+	for i := range phases {
+		names[i], values[i] = term.Say(phases[i].Name), term.Say(term.GiB(phases[i].Bytes, 1))
+		if phases[i].Name == s.a.PerDevice.PeakPhase {
 			values[i] = term.Join(values[i], term.Say("  peak", term.Bold))
 		}
-		scale = max(scale, d.Phases[i].Bytes)
+		scale = max(scale, phases[i].Bytes)
 	}
 	term.Column(names, term.Left)
 	term.Column(values, term.Decimal)
 	s.page.Blank()
-	for i := range d.Phases {
+	for i := range phases {
 		line := term.Join(term.Pad(term.Gap), names[i], term.Pad(term.Gap))
 		if w := s.page.Style.Cells(); w >= term.Narrow {
 			at := *d
-			at.Ledger = d.Phases[i].Ledger
+			at.Ledger = phases[i].Ledger
 			n := s.page.BarCells(line.Cells() + values[i].Cells() + term.Gap)
 			line = term.Join(line, scaled(&at, n, scale), term.Pad(term.Gap))
 		}
@@ -139,7 +140,7 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s)%s · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds),
 		term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU),
 		term.Percent(v.HFU))},
-		[2]string{"of which", largestParts(v)})
+		[2]string{"parts", largestParts(v)})
 	if r := a.Run; r != nil {
 		out = append(out, [2]string{"run", runText(r)})
 	}
@@ -150,7 +151,7 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 }
 
 func diskText(m *memwall.Memory) string {
-	out := m.Checkpoint.String() + " a checkpoint, " + m.OptimizerCheckpoint.String() + " more to go on from"
+	out := m.Checkpoint.String() + " per checkpoint, " + m.OptimizerCheckpoint.String() + " more with optimizer states"
 	if m.Swap > 0 {
 		out += ", " + m.Swap.String() + " of swap files"
 	}

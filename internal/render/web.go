@@ -13,12 +13,12 @@ import (
 // Head is what an answer comes to, in the words of the terminal, for faces that set them in their own way.
 type Head struct {
 	Sign   string // ✓ ~ ✗ ?
-	Word   string // Yes, Hardly, No, Unknown
+	Word   string // Yes, Tight, No, Unknown
 	Answer string // "3.0 GiB short per GPU"
 	Under  string // what that rests on, and what would do
 }
 
-var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Hardly", memwall.DoesNotFit: "No",
+var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Tight", memwall.DoesNotFit: "No",
 	memwall.Unknown: "Unknown"}
 
 // HeadOf an answer to a question whether something fits.
@@ -33,6 +33,9 @@ func HeadOf(a *memwall.Answer) Head {
 		return h
 	}
 	x, endings := figure1(a, d)
+	if a.PerDevice != nil {
+		x, endings = PeakText(a), nil
+	}
 	words := x.String()
 	if short, rest, ok := strings.Cut(words, ": "); ok {
 		h.Answer, words = short, rest
@@ -218,7 +221,7 @@ func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
 
 func speedPointer(name string) string {
 	for _, p := range speedPlaces {
-		if p.id == name || name == "each" && p.id == "decode" {
+		if p.name == name || name == "each" && p.id == "decode" {
 			return p.pointer
 		}
 	}

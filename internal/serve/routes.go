@@ -134,7 +134,7 @@ func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, problem(http.StatusMethodNotAllowed, &memwall.Error{Code: refused, Field: "method", Value: shortened(r.Method), Message: "this path does not take that method", Hint: allowed}))
 		return
 	}
-	s.refuse(w, r, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "path", Value: shortened(r.URL.Path), Message: "nothing is at this path", Hint: openAPIPath + " says what there is"}))
+	s.refuse(w, r, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "path", Value: shortened(r.URL.Path), Message: "there is nothing at this path", Hint: page.ReferencePath + " lists what there is"}))
 }
 
 // file answers with a text that does not change.

@@ -31,7 +31,7 @@ func (g *goalSearch) why(c, winner *contender) string {
 		words = append(words, p)
 	}
 	if g.guarded && !c.measured() {
-		words = append(words, "nobody measured this device, engine and layout together: ranked by its slow edge")
+		words = append(words, "no measured run of this device, engine and layout: ranked by the slow edge of its band")
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
@@ -149,9 +149,9 @@ func partNames(p speed.Part) string {
 	case p.Bound == speed.Network:
 		return "traffic between devices (" + p.Name + ") takes"
 	case p.Bound == speed.Memory:
-		return "reading (" + p.Name + ") takes"
+		return "reading " + p.Name + " takes"
 	case p.Bound == speed.Compute:
-		return "arithmetic (" + p.Name + ") takes"
+		return "computing " + p.Name + " takes"
 	}
 	return p.Name + " takes"
 }

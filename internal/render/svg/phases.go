@@ -35,16 +35,16 @@ func phasesPicture(a *memwall.Answer) *picture {
 // phases draws a bar for each.
 func (s *svgPage) phases(a *memwall.Answer) {
 	d := a.Devices[0]
-	scale := max(d.Capacity, d.Usable)
-	for i := range d.Phases {
-		scale = max(scale, d.Phases[i].Bytes)
+	phases, scale := d.Occupied(), max(d.Capacity, d.Usable)
+	for i := range phases {
+		scale = max(scale, phases[i].Bytes)
 	}
 	s.y += 2 * svgLine
 	s.bars = s.width - phaseSums
 	v := &view{0, scale, phaseNames, float64(s.bars), svgBar * 2 / 3}
 	s.limitWords(&d, v)
-	for i := range d.Phases {
-		p := &d.Phases[i]
+	for i := range phases {
+		p := &phases[i]
 		of := memwall.Device{Ledger: p.Ledger, Usable: d.Usable, Needed: p.Bytes, Capacity: d.Capacity}
 		s.text(svgMargin, s.y+v.high-5, "l", p.Name)
 		s.bar(&of, v)
@@ -65,9 +65,8 @@ func phaseSum(a *memwall.Answer, p *memwall.PhaseBytes) string {
 // describePhases says the numbers of the picture in words.
 func describePhases(a *memwall.Answer) string {
 	var out []string
-	for i := range a.Devices[0].Phases {
-		p := &a.Devices[0].Phases[i]
-		out = append(out, p.Name+" "+phaseSum(a, p)+" GiB")
+	for _, p := range a.Devices[0].Occupied() {
+		out = append(out, p.Name+" "+phaseSum(a, &p)+" GiB")
 	}
 	return strings.Join(out, ", ")
 }

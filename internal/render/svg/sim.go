@@ -43,7 +43,7 @@ func Sim(a *memwall.Answer) []byte {
 func SimChart(a *memwall.Answer, name string) Chart { return simPicture(a).chart(name, svgWidth) }
 
 func simPicture(a *memwall.Answer) *picture {
-	return &picture{"Over time, and how times are spread", nil, strings.Join(render.SimHeadText(a), ". "), plotStyle, func(s *svgPage) {
+	return &picture{"Over time, and the spread of latencies", nil, strings.Join(render.SimHeadText(a), ". "), plotStyle, func(s *svgPage) {
 		if s.y += svgLine; a.Simulated != nil && a.Simulated.Series != nil {
 			s.plots(a)
 		}
@@ -60,8 +60,8 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	top := s.y
 	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
 	longest, batch, kv := render.Peak(t.Waiting), render.Peak(t.Running), render.Peak(t.KV)
-	at(0).overTime(fmt.Sprintf("Queue: up to %s wait", term.Significant(longest, 3)), t.Waiting, round(longest), t.IntervalS, "w", count3)
-	at(1).overTime(fmt.Sprintf("Batch: up to %s run at once", term.Significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r",
+	at(0).overTime(fmt.Sprintf("Queue: %s waiting at its longest", term.Significant(longest, 2)), t.Waiting, round(longest), t.IntervalS, "w", count3)
+	at(1).overTime(fmt.Sprintf("Batch: %s running at its largest", term.Significant(batch, 2)), t.Running, round(batch), t.IntervalS, "r",
 		count3)
 	if p := render.PoolOf(a); p != nil {
 		kv = max(kv, p.Peak) // between two figures of the series too
@@ -70,7 +70,7 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	if kv < 0.25 {
 		whole = round(kv)
 	}
-	at(2).overTime("KV cache: "+term.Percent(kv)+" of it at most in use", t.KV, whole, t.IntervalS, "k", percentLabel)
+	at(2).overTime("KV cache: at most "+term.Percent(kv)+" in use", t.KV, whole, t.IntervalS, "k", percentLabel)
 	if v.Quantiles != nil {
 		at(3).spread(v)
 	}
@@ -161,7 +161,7 @@ func (p *plot) line(n int, at func(int) (x, y float64)) string {
 // spread draws which share of requests had each time, on a scale of powers of ten.
 func (p plot) spread(v *memwall.Simulated) {
 	q := v.Quantiles
-	p.axes("Times: 99 % of first tokens in "+unit.Seconds(v.TTFT.P99/1000).String(), 1, percentLabel)
+	p.axes("Latency: TTFT p99 "+unit.Seconds(v.TTFT.P99/1000).String(), 1, percentLabel)
 	low, high := decades(q)
 	scale := func(ms float64) float64 {
 		return (math.Log10(max(ms, low)) - math.Log10(low)) / (math.Log10(high) - math.Log10(low))
@@ -193,8 +193,8 @@ func (p plot) spread(v *memwall.Simulated) {
 
 // key names the curves in their colours.
 func (p *plot) key() {
-	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">per token</tspan><tspan class=\"wf\" dx=\"14\">first "+
-		"token</tspan><tspan class=\"kf\" dx=\"14\">end to end</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
+	fmt.Fprintf(&p.b, "<text x=\"%d\" y=\"%d\"><tspan class=\"rf\">TPOT</tspan><tspan class=\"wf\" dx=\"14\">TTFT</tspan>"+
+		"<tspan class=\"kf\" dx=\"14\">end to end</tspan></text>\n", p.x+plotLeft, p.bottom()+2*svgLine+2)
 }
 
 // decades are the powers of ten around all times.
