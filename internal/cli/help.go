@@ -41,28 +41,17 @@ var commandsBy = []struct {
 // commandGroups are the commands of help.
 func commandGroups(commands []*cobra.Command) []cards.HelpGroup {
 	groups := make([]cards.HelpGroup, len(commandsBy))
-	at := func(c *cobra.Command) (group, place int) {
-		for i := range commandsBy {
-			if place = slices.Index(commandsBy[i].names, c.Name()); place >= 0 {
-				return i, place
-			}
-		}
-		return len(commandsBy) - 1, 0
-	}
-	ordered := slices.Clone(commands)
-	slices.SortStableFunc(ordered, func(a, b *cobra.Command) int {
-		_, x := at(a)
-		_, y := at(b)
-		return x - y
-	})
-	for _, c := range ordered {
-		if c.IsAvailableCommand() {
-			i, _ := at(c)
-			groups[i].Rows = append(groups[i].Rows, [2]string{c.Name(), shortOf(c)})
-		}
-	}
+	place := func(i int, c *cobra.Command) int { return slices.Index(commandsBy[i].names, c.Name()) }
 	for i := range groups {
 		groups[i].Name = commandsBy[i].group
+		ordered := slices.Clone(commands)
+		slices.SortStableFunc(ordered, func(a, b *cobra.Command) int { return place(i, a) - place(i, b) })
+		for _, c := range ordered {
+			last := i == len(groups)-1 && !slices.ContainsFunc(groups, func(g cards.HelpGroup) bool { return g.Has(c.Name()) })
+			if c.IsAvailableCommand() && (last || place(i, c) >= 0) {
+				groups[i].Rows = append(groups[i].Rows, [2]string{c.Name(), shortOf(c)})
+			}
+		}
 	}
 	if len(groups[0].Rows) > 0 { // of memwall itself
 		groups[len(groups)-1].Name = "other"

@@ -19,12 +19,12 @@ func (v *view) controls() {
 	if a.Plan == nil || len(a.Devices) == 0 {
 		return
 	}
-	v.whatIf(
+	v.add(whatIf(
 		v.slider("ctx", "context", int64(a.Plan.Context), lengths(a), maxContext(a)),
 		v.slider("users", "users", int64(a.Plan.Sequences), crowds, maxUsers(a)),
 		v.choice("weights", "weights", a.Plan.Weights, formatChoices(a)),
 		v.choice("kv", "KV cache", a.Plan.KV, []string{"bf16", "fp8", "q8_0", "q4_0"}),
-		v.many())
+		v.many()))
 }
 
 // trainControls ask what if of a step of training.
@@ -34,17 +34,17 @@ func (v *view) trainControls() {
 		return
 	}
 	recompute := cmp.Or(a.Plan.Recompute, "none")
-	v.whatIf(
+	v.add(whatIf(
 		v.slider("seq", "tokens per sequence", int64(a.Plan.SequenceLength), lengths(a), nil),
 		v.slider("micro-batch", "micro-batch", int64(a.Plan.MicroBatch), crowds, nil),
 		v.choice("method", "method", a.Plan.Method, []string{"full", "lora", "qlora"}),
 		v.choice("recompute", "recompute", recompute, []string{"none", "full"}),
-		v.many())
+		v.many()))
 }
 
 // whatIf is a form of controls.
-func (v *view) whatIf(controls ...part) {
-	v.add(el("form", class("ctl"), attr{"aria-label", "What if"}, all(controls)))
+func whatIf(controls ...part) part {
+	return el("form", class("ctl"), attr{"aria-label", "What if"}, all(controls))
 }
 
 var counts = []string{"1", "2", "4", "8"}
@@ -134,7 +134,7 @@ func (v *view) options(name, value string, words []string, with func(word string
 	for _, w := range words {
 		s, a := with(w), v.answer
 		if w != value {
-			if a = v.judged(s); a == nil {
+			if a = judged(v, s); a == nil {
 				continue
 			}
 		}

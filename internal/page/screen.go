@@ -112,12 +112,12 @@ func (v *view) asking() {
 	switch v.question.path {
 	case "plan":
 		if v.state.query.Get("on") == "" {
-			v.form(el("h1", txt("Which hardware runs "), model, txt(" for "), v.users(), txt(" at "), v.length(), txt(" tokens each, of "), v.word("on", "hardware", "any kind"), txt("?")), "plan")
+			v.form(el("h1", txt("Which hardware runs "), model, txt(" for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each, of "), v.word("on", "hardware", "any kind"), txt("?")), "plan")
 			return
 		}
-		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.users(), txt(" at "), v.length(), txt(" tokens each?")), "plan")
+		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
 	case "pick":
-		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.users(), txt(" at "), v.length(), txt(" tokens each?")), "pick")
+		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
 	case "train":
 		v.form(el("h1", txt("What does "), v.word("method", "method", "full"), txt(" training of "), model, txt(" on "), v.word("tokens", "tokens of the whole run", "any number of"), txt(" tokens take on "), on, txt(", with micro-batches of "), v.word("micro-batch", "sequences of a micro-batch", "1"), txt(" × "), v.word("seq", "tokens per sequence", "1k"), txt(" tokens?")), "train")
 	case "serve":

@@ -14,7 +14,7 @@ import (
 
 // sentence is the question as a form whose words can be changed.
 func (v *view) sentence() {
-	tail := all{v.users(), txt(" at "), v.length(), txt(" tokens each?")}
+	tail := all{v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
 	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", "its own format"),
 		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", "the usual engine"), txt(", for "), tail), "fit")
 }
@@ -66,9 +66,6 @@ func (v *view) users() part {
 	}
 	return all{v.word("users", "users", "1"), txt(noun)}
 }
-
-// length is the context of each.
-func (v *view) length() part { return v.word("ctx", "context, in tokens", "8k") }
 
 // word is an editable word of the question; where it says nothing, what the answer took in its place, or the usual.
 func (v *view) word(key, label, usual string) part {

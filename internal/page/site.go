@@ -268,7 +268,7 @@ func (v *view) status() int {
 func (v *view) add(parts ...part) { v.main = append(v.main, parts...) }
 
 // judged is an answer that has a verdict; training is not sized alone.
-func (v *view) judged(s *state) *memwall.Answer {
+func judged(v *view, s *state) *memwall.Answer {
 	if v.question.ask == "train" {
 		return v.fitted(s)
 	}

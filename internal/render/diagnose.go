@@ -111,7 +111,8 @@ var failures = map[diagnose.Kind]string{
 	diagnose.ContainerLimit: "was killed at the memory limit of its container",
 	diagnose.Killed:         "was killed by signal 9", diagnose.PinnedMemory: "could not pin host memory",
 	diagnose.SharedMemory: "ran out of shared memory (/dev/shm)", diagnose.Collectives: "found no room for NCCL's buffers",
-	diagnose.KVCacheFull: "has a full KV cache and keeps running", diagnose.MemoryPressure: "is almost out of device memory and keeps running",
+	diagnose.KVCacheFull:     "has a full KV cache and keeps running",
+	diagnose.MemoryPressure:  "is almost out of device memory and keeps running",
 	diagnose.Growth:          "keeps taking more memory",
 	diagnose.KernelResources: "needs more registers or shared memory than a multiprocessor has: device memory is not short",
 	diagnose.ContextLength:   "refused a request that is too long: memory is not short",
@@ -120,8 +121,9 @@ var failures = map[diagnose.Kind]string{
 	diagnose.WorkspaceSize:   "has a buffer that is too small: memory is not short",
 	diagnose.FixedPool:       "filled a pool of its own: memory is not short",
 	diagnose.BadAccess:       "reached outside of its memory: memory is not short",
-	diagnose.Disturbed:       "was disturbed while it profiled memory: memory is not short", diagnose.LibraryStart: "could not start a library",
-	diagnose.Unscheduled: "found no node for a pod: memory is not short",
+	diagnose.Disturbed:       "was disturbed while it profiled memory: memory is not short",
+	diagnose.LibraryStart:    "could not start a library",
+	diagnose.Unscheduled:     "found no node for a pod: memory is not short",
 }
 
 // EngineTitles are names as people write them.

@@ -229,7 +229,8 @@ func (s *screen) fleets(all bool) {
 	s.fleetFigures(tb, shown)
 	s.page.Blank()
 	s.page.Add(tb)
-	words := "* Pareto front: no other is better in price, devices, times, quality and " + map[bool]string{false: "certainty", true: "users"}[most]
+	words := "* Pareto front: no other is better in price, devices, times, quality and " +
+		map[bool]string{false: "certainty", true: "users"}[most]
 	if s.page.Style.Cells() >= term.Narrow {
 		words = "times in ms, simulated; runs: how many measurements of this device, engine and layout there are; " + words
 	}

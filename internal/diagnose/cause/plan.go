@@ -161,8 +161,8 @@ func (p *failed) bySize() string {
 	}
 	b := p.first.Capacity.Bytes
 	p.described = true
-	p.note("device_by_size", "info", "hardware", "the text does not name the device: a device of the printed %s is assumed; --on names the real "+
-		"one", b)
+	p.note("device_by_size", "info", "hardware", "the text does not name the device: a device of the printed %s is assumed; "+
+		"--on names the real one", b)
 	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
 }
 

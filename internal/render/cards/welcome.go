@@ -1,6 +1,8 @@
 package cards
 
 import (
+	"slices"
+
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/term"
 )
@@ -44,6 +46,11 @@ type Help struct {
 type HelpGroup struct {
 	Name string
 	Rows [][2]string
+}
+
+// Has reports whether the group lists a name.
+func (g *HelpGroup) Has(name string) bool {
+	return slices.ContainsFunc(g.Rows, func(r [2]string) bool { return r[0] == name })
 }
 
 // Text draws the help.

@@ -60,7 +60,8 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	top := s.y
 	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
 	longest, batch, kv := render.Peak(t.Waiting), render.Peak(t.Running), render.Peak(t.KV)
-	at(0).overTime(fmt.Sprintf("Queue: %s waiting at its longest", term.Significant(longest, 2)), t.Waiting, round(longest), t.IntervalS, "w", count3)
+	at(0).overTime(fmt.Sprintf("Queue: %s waiting at its longest", term.Significant(longest, 2)), t.Waiting, round(longest),
+		t.IntervalS, "w", count3)
 	at(1).overTime(fmt.Sprintf("Batch: %s running at its largest", term.Significant(batch, 2)), t.Running, round(batch), t.IntervalS, "r",
 		count3)
 	if p := render.PoolOf(a); p != nil {
