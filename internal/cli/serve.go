@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/memwall/memwall/internal/mcp"
 	"github.com/memwall/memwall/internal/serve"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/unit"
 )
 
 // serveFlags are the flags of serve and mcp.
@@ -127,8 +129,11 @@ func (a *app) runServe(f *serveFlags) error {
 	if a.Env("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
+	if a.Env("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(d.Threads())
+	}
 	if a.Env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(a.heaped())
+		debug.SetMemoryLimit(d.Heap(a.freeMemory()))
 	}
 	ctx, stop := a.until()
 	defer stop()
@@ -139,14 +144,14 @@ func (a *app) runServe(f *serveFlags) error {
 // pace stands in the way of answers.
 const garbage = 400
 
-// heaped is the memory that the server's garbage may fill with all else.
-func (a *app) heaped() int64 {
+// freeMemory of this machine; 0 is not known.
+func (a *app) freeMemory() unit.Bytes {
 	if m, ok := a.Machine.(interface{ Memory() *card.LocalHost }); ok {
 		if h := m.Memory(); h != nil {
-			return desk.Heap(h.Free)
+			return h.Free
 		}
 	}
-	return desk.Heap(0)
+	return 0
 }
 
 // local reports whether an address is reached from this machine alone.

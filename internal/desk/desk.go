@@ -62,6 +62,10 @@ func New(o Options) *Desk {
 	return d
 }
 
+// Threads are how many questions are worked on at once. A process of which that is all should run as many (GOMAXPROCS), more than there
+// are processors: Go's scheduler would let who asks something quick wait for ten milliseconds behind a search, the system's does not.
+func (d *Desk) Threads() int { return cap(d.quick) + cap(d.slow[Medium]) + cap(d.slow[Long]) }
+
 func or[T int | time.Duration](x, otherwise T) T {
 	if x > 0 {
 		return x
@@ -150,16 +154,7 @@ func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, 
 		report(memwall.Progress{})
 		asker.Watch = &memwall.Watch{Progress: report}
 	}
-	return d.answer(polite{ctx}, &asker, took, do)
-}
-
-// polite lets others go first whenever a search looks whether it shall end, which it does every few milliseconds: a processor that
-// is taken for long is given back by Go's scheduler after ten at the earliest.
-type polite struct{ context.Context }
-
-func (p polite) Err() error {
-	runtime.Gosched()
-	return p.Context.Err()
+	return d.answer(ctx, &asker, took, do)
 }
 
 // answer asks; a fault of the program ends one question and no other.

@@ -1,20 +1,16 @@
 package desk
 
-import (
-	"runtime"
-
-	"github.com/memwall/memwall/unit"
-)
+import "github.com/memwall/memwall/unit"
 
 // heapOfLong is what garbage may fill with all else for each search that runs at once: one keeps up to some 200 MB alive, and under
 // a limit near that the collector would run without end. leastHeap is for hosts that have little.
 const heapOfLong, leastHeap = 512 * unit.MiB, 256 * unit.MiB
 
-// Heap is the soft limit of memory for a process whose desk has the usual turns, on a host with so much free; 0 is not known. It is so
+// Heap is the soft limit of memory for the process of a desk, on a host with so much free; 0 is not known. It is so
 // much for all turns of searches, and half of what is free at the most, so that a crowd of questions does not make the process
 // large for good.
-func Heap(free unit.Bytes) int64 {
-	most := heapOfLong * unit.Bytes(max(1, runtime.GOMAXPROCS(0)/2))
+func (d *Desk) Heap(free unit.Bytes) int64 {
+	most := heapOfLong * unit.Bytes(cap(d.slow[Long]))
 	if free > 0 {
 		most = min(most, free/2)
 	}

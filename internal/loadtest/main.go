@@ -4,16 +4,23 @@
 //	memwall serve & go run ./internal/loadtest -rate 500 -for 60s
 //
 // -mix same repeats a dozen questions, which a server may remember; distinct never asks the same twice; llama.cpp asks
-// for plans that do not fit, the dearest there are; mixed is nine of ten of the first two and one of the third. -beside asks
-// for searches, simulations and diagnoses without end at the same time.
+// for plans that do not fit, the dearest there are; mixed is nine of ten of the first two and one of the third; every asks for all that
+// a server has, right and wrong, and hangs up on some. -beside asks for searches, simulations and diagnoses without end at the same
+// time. What a server keeps for good shows in an hour of:
+//
+//	memwall serve & go run ./internal/loadtest -mix every -rate 20 -for 1h -of $!
+//
+// which prints the server's memory, open files, threads and goroutines sixty times.
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +28,19 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// question gives the body of the n-th request.
-type question func(n int) string
+// call is a request: its path, and its body; without one it is a GET. Who leaves does so after a fifth of a second.
+type call struct {
+	path, body string
+	leaves     bool
+}
+
+// question gives the n-th request.
+type question func(n int) call
+
+// fits asks whether a plan fits.
+func fits(body func(n int) string) question {
+	return func(n int) call { return call{path: "/v1/fit", body: body(n)} }
+}
 
 // plans of engines in closed form, as people ask for them.
 var plans = []struct{ model, hardware string }{
@@ -56,7 +74,8 @@ func mixed(n int) string {
 	return distinct(n)
 }
 
-var mixes = map[string]question{"same": same, "distinct": distinct, "llama.cpp": llama, "mixed": mixed}
+var mixes = map[string]question{"same": fits(same), "distinct": fits(distinct), "llama.cpp": fits(llama), "mixed": fits(mixed),
+	"every": every}
 
 // result of one request.
 type result struct {
@@ -68,23 +87,25 @@ func main() {
 	url := flag.String("url", "http://127.0.0.1:8421", "where the server is")
 	rate := flag.Float64("rate", 500, "requests a second")
 	lasts := flag.Duration("for", 30*time.Second, "how long")
-	mix := flag.String("mix", "distinct", "same, distinct, llama.cpp or mixed")
+	mix := flag.String("mix", "distinct", "same, distinct, llama.cpp, mixed or every")
 	dearToo := flag.Bool("beside", false, "ask for what takes seconds, too")
+	server := flag.Int("of", 0, "the server's process, to tell of its growth")
 	flag.Parse()
 	ask := mixes[*mix]
 	if ask == nil || *rate <= 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*url, *rate, *lasts, ask, *dearToo); err != nil {
+	if err := run(*url, *rate, *lasts, ask, *dearToo, *server); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(1)
 	}
 }
 
 // run asks and reports.
-func run(url string, rate float64, lasts time.Duration, ask question, dearToo bool) error {
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}}
+func run(url string, rate float64, lasts time.Duration, ask question, dearToo bool, server int) error {
+	transport := &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}
+	client := &http.Client{Timeout: 30 * time.Second, Transport: transport}
 	if r := one(client, url, ask(0), time.Now()); r.status != http.StatusOK {
 		return fmt.Errorf("%s answers with status %d", url, r.status)
 	}
@@ -93,6 +114,10 @@ func run(url string, rate float64, lasts time.Duration, ask question, dearToo bo
 	stop := func() string { return "nothing" }
 	if dearToo {
 		stop = beside(&http.Client{}, url)
+	}
+	watched := func() string { return "" }
+	if server > 0 {
+		watched = follow(client, url, server, lasts/moments)
 	}
 	before, start := heap(client, url), time.Now()
 	var wg sync.WaitGroup
@@ -104,14 +129,15 @@ func run(url string, rate float64, lasts time.Duration, ask question, dearToo bo
 	wg.Wait()
 	took := time.Since(start)
 	fmt.Println("answered beside:", stop())
+	fmt.Print(watched())
 	report(results, took)
 	fmt.Printf("server: %s before, %s after\n", before, heap(client, url))
 	return nil
 }
 
 // one request that was due at a time.
-func one(c *http.Client, url, body string, due time.Time) result {
-	r, err := c.Post(url+"/v1/fit", "application/json", strings.NewReader(body))
+func one(c *http.Client, url string, ask call, due time.Time) result {
+	r, err := ask.send(c, url)
 	if err != nil {
 		return result{took: time.Since(due)}
 	}
@@ -120,6 +146,26 @@ func one(c *http.Client, url, body string, due time.Time) result {
 		return result{took: time.Since(due)}
 	}
 	return result{time.Since(due), r.StatusCode}
+}
+
+// send asks it.
+func (a call) send(c *http.Client, url string) (*http.Response, error) {
+	if a.leaves {
+		hasty := *c
+		hasty.Timeout = time.Second / 5
+		c = &hasty
+	}
+	method := http.MethodPost
+	if a.body == "" {
+		method = http.MethodGet
+	}
+	r, err := http.NewRequest(method, url+a.path, strings.NewReader(a.body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "*/*")
+	r.Header.Set("Content-Type", "application/json")
+	return c.Do(r)
 }
 
 // report says what came of the requests.
@@ -141,22 +187,23 @@ func report(results []result, took time.Duration) {
 
 // heap is what the server says of its objects and goroutines.
 func heap(c *http.Client, url string) string {
+	return fmt.Sprintf("heap %d bytes, %d goroutines", gauge(c, url, "memwall_heap_bytes"), gauge(c, url, "memwall_goroutines"))
+}
+
+// gauge is a number among the server's metrics; -1 where it does not tell.
+func gauge(c *http.Client, url, name string) int64 {
 	r, err := c.Get(url + "/metrics")
 	if err != nil {
-		return "?"
+		return -1
 	}
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return "?"
-	}
-	var out []string
-	for line := range strings.Lines(string(text)) {
-		for _, name := range []string{"memwall_heap_bytes ", "memwall_goroutines "} {
-			if v, ok := strings.CutPrefix(line, name); ok {
-				out = append(out, strings.TrimSpace(name)+" "+strings.TrimSpace(v))
+	lines := bufio.NewScanner(r.Body)
+	for lines.Scan() {
+		if v, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				return n
 			}
 		}
 	}
-	return strings.Join(out, ", ")
+	return -1
 }

@@ -85,7 +85,8 @@ func (c *counters) text() string {
 		{"memwall_requests_in_flight", "gauge", "Requests being answered.", uint64(c.inFlight.Load())},
 		{"memwall_answers_remembered_total", "counter", "Answers given again, without asking.", uint64(c.hits.Load())},
 		{"memwall_goroutines", "gauge", "Goroutines.", uint64(runtime.NumGoroutine())},
-		{"memwall_heap_bytes", "gauge", "Bytes of live and dead objects.", heap()},
+		{"memwall_heap_bytes", "gauge", "Bytes of live and dead objects.", sampled("/memory/classes/heap/objects:bytes")},
+		{"memwall_heap_live_bytes", "gauge", "Bytes of the objects that the last collection of garbage left.", sampled("/gc/heap/live:bytes")},
 	} {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", g.name, g.help, g.name, g.kind, g.name, g.value)
 	}
@@ -99,9 +100,9 @@ func (t *times) write(b *strings.Builder, labels string) {
 	fmt.Fprintf(b, "memwall_request_seconds_bucket{%s,le=\"+Inf\"} %d\nmemwall_request_seconds_sum{%s} %g\nmemwall_request_seconds_count{%s} %d\n", labels, t.count, labels, t.sum, labels, t.count)
 }
 
-// heap is what objects take.
-func heap() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// sampled is a number that Go's runtime keeps.
+func sampled(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
