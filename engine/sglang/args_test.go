@@ -1,16 +1,14 @@
 package sglang
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
-	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/enginetest"
 )
 
 // TestFromArgs: command lines as people paste them; the forms are those of SGLang's documentation.
 func TestFromArgs(t *testing.T) {
-	for _, c := range []struct{ line, model, plan, quant, unknown string }{
+	enginetest.CheckLines(t, FromArgs, [][5]string{
 		{"python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-8B-Instruct", "meta-llama/Meta-Llama-3-8B-Instruct", `{}`, "", ""},
 		{"python3 -m sglang.launch_server --model Qwen/QwQ-32B --tp 4 --mem-fraction-static 0.85 --port 30000", "Qwen/QwQ-32B", `{"tp":4,"mem_fraction_static":0.85}`, "", ""},
 		{"sglang serve --model-path X/Y --tp-size=2 --dp-size 4", "X/Y", `{"tp":2,"dp":4}`, "", ""},
@@ -28,42 +26,16 @@ func TestFromArgs(t *testing.T) {
 			`{"draft_model":"E/F","draft_tokens":4}`, "", ""},
 		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9,"cuda_graph_max_bs":16}`, "", "--zzz"},
 		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y", `{"weights":"f32","kv":"f32"}`, "", "--lora-paths a b"},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l, err := FromArgs(&cmds[len(cmds)-1])
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l.Plan.EngineArgs = nil
-		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
-			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
-		}
-		if l.Model != c.model || l.Quant != c.quant || strings.Join(l.Unknown, "|") != c.unknown {
-			t.Errorf("%s: model %q, quant %q, unknown %q", c.line, l.Model, l.Quant, l.Unknown)
-		}
-	}
+	})
 }
 
 func TestFromArgsErrors(t *testing.T) {
-	for _, c := range []struct{ line, want string }{
+	enginetest.CheckRefused(t, FromArgs, [][2]string{
 		{"sglang", "sglang starts no server"},
 		{"python -m sglang.launch_server --model-path X --tp x", "--tp x is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --mem-fraction-static 1.2", "--mem-fraction-static 1.2 is not a share"},
 		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is no format"},
 		{"python -m sglang.launch_server --model-path", "--model-path has no value"},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = FromArgs(&cmds[0]); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v", c.line, err)
-		}
-	}
+	})
 }

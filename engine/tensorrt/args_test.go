@@ -1,63 +1,35 @@
 package tensorrt
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
-	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/enginetest"
 )
 
 // TestFromArgs: command lines as people paste them; the forms are those of TensorRT-LLM's documentation.
 func TestFromArgs(t *testing.T) {
-	for _, c := range []struct{ line, model, plan, unknown string }{
-		{"trtllm-serve TinyLlama/TinyLlama-1.1B-Chat-v1.0", "TinyLlama/TinyLlama-1.1B-Chat-v1.0", `{}`, ""},
-		{"trtllm-serve serve X/Y --tp_size 8", "X/Y", `{"tp":8}`, ""},
-		{"trtllm-serve X/Y --tp_size=4 --pp_size=2 --ep_size 4", "X/Y", `{"tp":4,"pp":2,"ep":4}`, ""},
-		{"trtllm-serve X/Y --max_batch_size 256 --max_num_tokens 8192 --max_seq_len 32768", "X/Y", `{"context":32768,"max_num_batched_tokens":8192,"max_num_seqs":256}`, ""},
-		{"trtllm-serve X/Y --kv_cache_free_gpu_memory_fraction 0.95", "X/Y", `{"free_gpu_memory_fraction":0.95}`, ""},
-		{"trtllm-serve X/Y --free-gpu-memory-fraction 0.8 --kv-cache-dtype fp8", "X/Y", `{"kv":"fp8","free_gpu_memory_fraction":0.8}`, ""},
-		{"trtllm-serve X/Y --backend pytorch --extra_llm_api_options extra.yaml", "X/Y", `{}`, "--extra_llm_api_options extra.yaml"},
-		{"cat > /tmp/c.yml <<EOF\nkv_cache_config:\n  tokens_per_block: 64\n  enable_block_reuse: false\n  dtype: fp8\ncuda_graph_config:\n  max_batch_size: 256\nprint_iter_log: true\nEOF\ntrtllm-serve X/Y --config /tmp/c.yml", "X/Y", `{"kv":"fp8","block_size":64,"prefix_cache":false}`, "cuda_graph_config.max_batch_size=256"},
-		{"cat <<EOF > c.yml\nenable_attention_dp: true\nstream_interval: 10\nspeculative_config:\n  decoding_type: DraftTarget\n  max_draft_len: 4\n  speculative_model_dir: /opt/D\nEOF\ntrtllm-serve X/Y --tp_size 8 --ep_size 8 --extra_llm_api_options c.yml", "X/Y", `{"tp":1,"ep":8,"dp":8,"draft_model":"/opt/D","draft_tokens":4,"stream_interval":10}`, ""},
-		{"trtllm-serve X/Y --enable_chunked_prefill --trust_remote_code --host 0.0.0.0", "X/Y", `{"chunked_prefill":true}`, ""},
-		{"docker run --gpus all nvcr.io/nvidia/tensorrt-llm/release:1.1.0 trtllm-serve X/Y --port 8000", "X/Y", `{}`, ""},
-		{"python3 -m tensorrt_llm.commands.serve X/Y --cp_size 2", "X/Y", `{"cp":2}`, ""},
-		{"trtllm-serve X/Y Z --odd 1", "X/Y", `{}`, "Z|--odd 1"},
-		{"mpirun_free=1 trtllm-serve X/Y --kv_cache_dtype auto --log_level info", "X/Y", `{}`, ""},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l, err := FromArgs(&cmds[len(cmds)-1])
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l.Plan.EngineArgs = nil
-		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
-			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
-		}
-		if l.Model != c.model || strings.Join(l.Unknown, "|") != c.unknown {
-			t.Errorf("%s: model %q, unknown %q", c.line, l.Model, l.Unknown)
-		}
-	}
+	enginetest.CheckLines(t, FromArgs, [][5]string{
+		{"trtllm-serve TinyLlama/TinyLlama-1.1B-Chat-v1.0", "TinyLlama/TinyLlama-1.1B-Chat-v1.0", `{}`, "", ""},
+		{"trtllm-serve serve X/Y --tp_size 8", "X/Y", `{"tp":8}`, "", ""},
+		{"trtllm-serve X/Y --tp_size=4 --pp_size=2 --ep_size 4", "X/Y", `{"tp":4,"pp":2,"ep":4}`, "", ""},
+		{"trtllm-serve X/Y --max_batch_size 256 --max_num_tokens 8192 --max_seq_len 32768", "X/Y", `{"context":32768,"max_num_batched_tokens":8192,"max_num_seqs":256}`, "", ""},
+		{"trtllm-serve X/Y --kv_cache_free_gpu_memory_fraction 0.95", "X/Y", `{"free_gpu_memory_fraction":0.95}`, "", ""},
+		{"trtllm-serve X/Y --free-gpu-memory-fraction 0.8 --kv-cache-dtype fp8", "X/Y", `{"kv":"fp8","free_gpu_memory_fraction":0.8}`, "", ""},
+		{"trtllm-serve X/Y --backend pytorch --extra_llm_api_options extra.yaml", "X/Y", `{}`, "", "--extra_llm_api_options extra.yaml"},
+		{"cat > /tmp/c.yml <<EOF\nkv_cache_config:\n  tokens_per_block: 64\n  enable_block_reuse: false\n  dtype: fp8\ncuda_graph_config:\n  max_batch_size: 256\nprint_iter_log: true\nEOF\ntrtllm-serve X/Y --config /tmp/c.yml", "X/Y", `{"kv":"fp8","block_size":64,"prefix_cache":false}`, "", "cuda_graph_config.max_batch_size=256"},
+		{"cat <<EOF > c.yml\nenable_attention_dp: true\nstream_interval: 10\nspeculative_config:\n  decoding_type: DraftTarget\n  max_draft_len: 4\n  speculative_model_dir: /opt/D\nEOF\ntrtllm-serve X/Y --tp_size 8 --ep_size 8 --extra_llm_api_options c.yml", "X/Y", `{"tp":1,"ep":8,"dp":8,"draft_model":"/opt/D","draft_tokens":4,"stream_interval":10}`, "", ""},
+		{"trtllm-serve X/Y --enable_chunked_prefill --trust_remote_code --host 0.0.0.0", "X/Y", `{"chunked_prefill":true}`, "", ""},
+		{"docker run --gpus all nvcr.io/nvidia/tensorrt-llm/release:1.1.0 trtllm-serve X/Y --port 8000", "X/Y", `{}`, "", ""},
+		{"python3 -m tensorrt_llm.commands.serve X/Y --cp_size 2", "X/Y", `{"cp":2}`, "", ""},
+		{"trtllm-serve X/Y Z --odd 1", "X/Y", `{}`, "", "Z|--odd 1"},
+		{"mpirun_free=1 trtllm-serve X/Y --kv_cache_dtype auto --log_level info", "X/Y", `{}`, "", ""},
+	})
 }
 
 func TestFromArgsErrors(t *testing.T) {
-	for _, c := range []struct{ line, want string }{
+	enginetest.CheckRefused(t, FromArgs, [][2]string{
 		{"trtllm-serve X --tp_size two", "--tp_size two is not a whole number"},
 		{"trtllm-serve X --kv_cache_free_gpu_memory_fraction 95", "--kv_cache_free_gpu_memory_fraction 95 is not a share"},
 		{"trtllm-serve X --max_seq_len -1", "--max_seq_len -1 is negative"},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = FromArgs(&cmds[0]); err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v", c.line, err)
-		}
-	}
+	})
 }

@@ -1,18 +1,17 @@
 package vllm
 
 import (
-	"encoding/json"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/enginetest"
 )
 
 // TestFromArgs: command lines as people paste them, and the plan that they ask for. The forms are those of
 // vLLM's documentation, docker guide and issue tracker.
 func TestFromArgs(t *testing.T) {
-	for _, c := range []struct{ line, model, plan, quant, unknown string }{
+	enginetest.CheckLines(t, FromArgs, [][5]string{
 		{"vllm serve meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct", `{}`, "", ""},
 		{"vllm serve Qwen/Qwen3-14B --tensor-parallel-size 2 --max-model-len 32768 --gpu-memory-utilization 0.95", "Qwen/Qwen3-14B",
 			`{"context":32768,"tp":2,"gpu_memory_utilization":0.95}`, "", ""},
@@ -35,30 +34,12 @@ func TestFromArgs(t *testing.T) {
 		{"vllm serve M/N --api-key sk-secret --served-model-name a b c --port 9000", "M/N", `{}`, "", ""},
 		{"vllm serve M/N --dtype float32", "M/N", `{"weights":"f32","kv":"f32"}`, "", ""},
 		{"VLLM_USE_V1=0 vllm serve M/N", "M/N", `{}`, "", "VLLM_USE_V1=0"},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l, err := FromArgs(&cmds[len(cmds)-1])
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		l.Plan.EngineArgs = nil
-		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
-			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
-		}
-		if l.Model != c.model || l.Quant != c.quant || strings.Join(l.Unknown, "|") != c.unknown {
-			t.Errorf("%s: model %q, quant %q, unknown %q", c.line, l.Model, l.Quant, l.Unknown)
-		}
-	}
+	})
 }
 
 // TestFromArgsErrors: a malformed value names its argument and what would be right.
 func TestFromArgsErrors(t *testing.T) {
-	for _, c := range []struct{ line, want string }{
+	enginetest.CheckRefused(t, FromArgs, [][2]string{
 		{"vllm bench serve", "vllm bench starts no server"},
 		{"vllm serve M/N --tensor-parallel-size two", "--tensor-parallel-size two is not a whole number"},
 		{"vllm serve M/N --tensor-parallel-size", "--tensor-parallel-size has no value"},
@@ -68,16 +49,7 @@ func TestFromArgsErrors(t *testing.T) {
 		{"vllm serve M/N --max-num-seqs=-4", "--max-num-seqs -4 is negative"},
 		{"vllm serve M/N --dtype int8", "--dtype int8 is no format"},
 		{"vllm serve M/N --speculative-config {x", "--speculative-config {x is not JSON"},
-	} {
-		cmds, err := argv.Parse(c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = FromArgs(&cmds[0])
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%s: %v", c.line, err)
-		}
-	}
+	})
 }
 
 // TestSecrets: keys do not come back.
