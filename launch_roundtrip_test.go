@@ -35,7 +35,7 @@ var plausible = map[string][]string{
 	"mtp":                    {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
 	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"},
 	"enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
-	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"},
+	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"}, "kv_host_bytes": {"64000000000"}, "kv_host_ratio": {"2", "1.5"},
 	"mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"},
 	"chunked_prefill": {"true", "false"},
 	"moe_backend":     {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"},

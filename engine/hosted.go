@@ -187,3 +187,19 @@ func HostedWindow(b *ledger.Book, h *Hosted) ledger.Item {
 	n := b.Size("largest_layer", h.Window, "of what lies in host memory")
 	return ledger.Known("workspace", "copy of one layer's weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#cpu-offload")
 }
+
+// EvictedItems are the caches that a rank keeps in host memory when the device evicts them: as many bytes as the plan says, or as many
+// times the device's pool. Both engines allocate the whole, page-locked, at start (vllm/v1/kv_offload, OffloadingConnector;
+// sglang/srt/mem_cache/memory_pool_host.py).
+func EvictedItems(b *ledger.Book, p *plan.Plan, pool unit.Bytes) []ledger.Item {
+	var n ledger.Num
+	switch {
+	case p.KVHost > 0:
+		n = b.Size("kv_host_bytes", unit.Bytes(p.KVHost), "plan")
+	case p.KVHostRatio != nil:
+		n = b.Floor(b.Mul(b.In("kv_host_ratio", *p.KVHostRatio, "plan"), b.Size("pool", pool, "caches on the device")))
+	default:
+		return nil
+	}
+	return []ledger.Item{ledger.Known("evicted_caches", "KV offload buffer", n, ledger.Derived, ledger.Persistent, ledger.Pinned, "docs/formulas.md#cpu-offload")}
+}

@@ -46,7 +46,7 @@ func (p *Plan) Check() error {
 		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"redundant_experts", int64(p.RedundantExperts), 1 << 20},
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20}, {"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
-		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50},
+		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50}, {"kv_host_bytes", int64(p.KVHost), 1 << 50},
 	} {
 		switch {
 		case c.value < 0:
@@ -57,6 +57,9 @@ func (p *Plan) Check() error {
 	}
 	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens {
 		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
+	}
+	if r := p.KVHostRatio; r != nil && !(*r > 0 && *r <= 1<<10) {
+		return &Problem{Field: "kv_host_ratio", Value: fmt.Sprint(*r), Message: fmt.Sprintf("kv_host_ratio = %g is no multiple of a pool", *r), Fix: "a number above 0, such as 2"}
 	}
 	if err := p.checkPools(); err != nil {
 		return err

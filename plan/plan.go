@@ -105,6 +105,8 @@ type Serving struct {
 	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens per KV block" engines:"vllm,sglang,tensorrt-llm"`
 	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of setting a utilization" engines:"vllm"`
 	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights that each rank keeps in host memory" engines:"vllm,sglang"`
+	KVHost                Size           `json:"kv_host_bytes,omitempty" flag:"kv-host" doc:"host memory per rank for evicted KV cache" engines:"vllm,sglang"`
+	KVHostRatio           *float64       `json:"kv_host_ratio,omitempty" flag:"kv-host-ratio" doc:"host memory for evicted KV cache, as a multiple of the KV pool" engines:"sglang"`
 	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of device memory for weights and KV pool" engines:"sglang"`
 	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of free memory for the KV pool" engines:"tensorrt-llm,tgi,lmdeploy"`
 	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share KV blocks of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`

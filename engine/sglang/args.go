@@ -2,6 +2,7 @@ package sglang
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -22,6 +23,10 @@ type launch struct {
 	// steps of drafting, and branches of a draft
 	steps, branches plan.Int
 	own             *bool // the model's own layers draft, or what the text repeats
+	// of caches that the device evicts
+	tiers   bool
+	tier    float64 // GB of each rank, before it a multiple of the device's pool
+	tierFor *float64
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
@@ -67,6 +72,7 @@ func (l *launch) finish() {
 		p.TP, p.EP = all/p.DP, all
 	}
 	l.adapters()
+	l.evicted()
 	switch {
 	case l.branches > 1:
 		l.Unknown = append(l.Unknown, fmt.Sprintf("--speculative-eagle-topk %d", l.branches))
@@ -85,6 +91,31 @@ func (l *launch) finish() {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// evicted: with --enable-hierarchical-cache each rank keeps twice the device's pool in host memory, or as much as is said
+// (server_args.py, hicache_ratio; mem_cache/memory_pool_host.py).
+func (l *launch) evicted() {
+	const usual = 2.0
+	switch p := &l.Plan; {
+	case !l.tiers:
+	case l.tier > 0:
+		p.KVHost = plan.Size(l.tier * 1e9)
+	case l.tierFor != nil:
+		p.KVHostRatio = l.tierFor
+	default:
+		r := usual
+		p.KVHostRatio = &r
+	}
+}
+
+// argTier reads a number of --hicache-size or --hicache-ratio.
+func argTier(v string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	if err != nil || !(x >= 0 && x <= 1<<20) {
+		return 0, &argv.Error{Value: v, Problem: "is not a number", Fix: "a number such as 2"}
+	}
+	return x, nil
 }
 
 // adapters: the pool has a slot of the largest rank for each adapter of a batch; without a rank the files say it.
@@ -174,15 +205,24 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--cuda-graph-bs", Kind: argv.List, Set: argGraphs},
 	{Names: "--ep-num-redundant-experts", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
+	{Names: "--enable-hierarchical-cache", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.tiers = true; return nil }},
+	{Names: "--hicache-size", Set: argv.Into(argTier, func(l *launch) *float64 { return &l.tier })},
+	{Names: "--hicache-ratio", Set: func(l *launch, v string) error {
+		x, err := argTier(v)
+		if err == nil && x > 0 {
+			l.tierFor = &x
+		}
+		return err
+	}},
 	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 
 	// Memory that no field of a plan holds.
 	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group " +
 		"--offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size " +
 		"--mamba-full-memory-ratio", Unread: true},
-	{Names: "--hicache-ratio --hicache-size --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
+	{Names: "--json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver " +
+	{Names: "--enable-torch-compile --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver " +
 		"--enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.

@@ -25,6 +25,10 @@ func TestFromArgs(t *testing.T) {
 			"--speculative-num-draft-tokens 4", "X/Y",
 			`{"draft_model":"E/F","draft_tokens":4}`, "", ""},
 		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9,"cuda_graph_max_bs":16}`, "", "--zzz"},
+		{"python -m sglang.launch_server --model-path X/Y --enable-hierarchical-cache", "X/Y", `{"kv_host_ratio":2}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --enable-hierarchical-cache --hicache-ratio 1.5", "X/Y", `{"kv_host_ratio":1.5}`, "", ""},
+		{"sglang serve X/Y --hicache-size 100 --hicache-ratio 3 --enable-hierarchical-cache", "X/Y", `{"kv_host_bytes":100000000000}`, "", ""},
+		{"sglang serve X/Y --hicache-ratio 3", "X/Y", `{}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y", `{"weights":"f32","kv":"f32"}`, "", "--lora-paths a b"},
 	})
 }

@@ -1,6 +1,7 @@
 package sglang
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -60,8 +61,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s.hostAll()
 	s.reserveNote()
-	err = s.checkOffload()
-	return s, err
+	return s, cmp.Or(s.checkOffload(), s.checkEvicted())
 }
 
 // stageLayers gives the last stages what does not divide (distributed/utils.py, get_pp_indices).
@@ -99,6 +99,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	if !r.Unlimited {
 		r.KV.Pool = max(0, r.Usable.Bytes()-fixed.Bytes)
 	}
+	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
 	return r
 }
 

@@ -48,6 +48,12 @@ func changed(j *engine.Job) (args []string) {
 	if p.CPUOffload > 0 {
 		args = append(args, fmt.Sprintf("--cpu-offload-gb %d", unit.Bytes(p.CPUOffload)/unit.GiB))
 	}
+	switch {
+	case p.KVHost > 0:
+		args = append(args, fmt.Sprintf("--enable-hierarchical-cache --hicache-size %d", int64(p.KVHost)/gb))
+	case p.KVHostRatio != nil:
+		args = append(args, "--enable-hierarchical-cache --hicache-ratio "+strconv.FormatFloat(*p.KVHostRatio, 'f', -1, 64))
+	}
 	if name, ok := cacheNames[dtype.FindFormat(p.KV)]; ok {
 		args = append(args, "--kv-cache-dtype "+name)
 	}

@@ -47,6 +47,30 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 	return ledger.Known(it.ID, it.Name, n, ledger.Derived, it.Life, it.Place, it.Source)
 }
 
+// tiered is the first version with --enable-hierarchical-cache (from memory: 2025-02).
+var tiered = engine.V(0, 4, 3)
+
+const gb = 1_000_000_000 // of --hicache-size (sglang/srt/mem_cache/memory_pool_host.py, HostKVCache)
+
+// checkEvicted refuses sizes that the flags cannot say.
+func (s *sizer) checkEvicted() error {
+	p := s.job.Plan
+	n := int64(p.KVHost)
+	refuse := func(message, fix string) error {
+		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(n), Impossible: true, Message: message, Fix: fix}
+	}
+	switch {
+	case n == 0 && p.KVHostRatio == nil:
+	case s.job.Version.Before(tiered):
+		return refuse(fmt.Sprintf("SGLang %s keeps no evicted caches in host memory", s.job.Version), "sglang@"+tiered.String()+" or newer")
+	case n > 0 && p.KVHostRatio != nil:
+		return refuse("kv_host_bytes and kv_host_ratio say the same size", "one of both")
+	case n%gb != 0:
+		return refuse(fmt.Sprintf("kv_host_bytes = %d: --hicache-size of SGLang takes whole GB", n), fmt.Sprintf("%d", unit.PadUp(n, gb)))
+	}
+	return nil
+}
+
 // checkOffload refuses what SGLang does not move, and remarks on what it has failed to run.
 func (s *sizer) checkOffload() error {
 	n := unit.Bytes(s.job.Plan.CPUOffload)

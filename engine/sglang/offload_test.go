@@ -90,3 +90,32 @@ func TestOffloadOfRecurrentLayers(t *testing.T) {
 	}
 	t.Errorf("no remark in %+v", j.Notes)
 }
+
+// TestEvicted: caches that the device evicts lie in host memory, as many bytes as are said or as many times the device's pool.
+func TestEvicted(t *testing.T) {
+	for want, s := range map[string]plan.Serving{
+		"size": {KVHost: plan.Size(64 * gb)}, "pool": {KVHostRatio: new(float64)},
+	} {
+		if s.KVHostRatio != nil {
+			*s.KVHostRatio = 1.5
+		}
+		c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Context: 4096, Serving: s}}
+		r := c.Ranks(t, Engine{})[0]
+		got := unit.Bytes(0)
+		for _, it := range r.Host {
+			if it.ID == "evicted_caches" {
+				got += it.Bytes
+			}
+		}
+		if all := map[string]unit.Bytes{"size": 64 * gb, "pool": r.KV.Pool * 3 / 2}[want]; got != all {
+			t.Errorf("%s: %d bytes on the host, want %d", want, got, all)
+		}
+	}
+	j := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: Latest,
+		Plan: plan.Plan{Context: 4096, Serving: plan.Serving{KVHost: plan.Size(unit.GiB)}}}.Job(t)
+	Engine{}.Defaults(j)
+	var p *plan.Problem
+	if _, err := (Engine{}).Sizer(j); !errors.As(err, &p) || p.Field != "kv_host_bytes" || !strings.Contains(p.Message, "whole GB") {
+		t.Errorf("a part of a GB: %v", err)
+	}
+}

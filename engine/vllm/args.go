@@ -21,6 +21,7 @@ type launch struct {
 	loras, rank   plan.Int
 	states        string // of --mamba-cache-dtype
 	swap          string // of --swap-space
+	evicted       plan.Size
 }
 
 // FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
@@ -80,6 +81,7 @@ func (l *launch) finish(v0 bool) {
 	if l.states != "" && p.StateFormat == "" {
 		p.StateFormat = l.states
 	}
+	p.KVHost = l.evicted / plan.Size(max(1, p.TP)*max(1, p.PP)) // vllm/config/vllm.py: of all ranks together
 	if l.experts {
 		p.EP = max(1, p.TP) * max(1, p.DP)
 	}
@@ -171,16 +173,18 @@ var flags = []argv.Flag[launch]{
 	{Names: "--num-redundant-experts", Set: human(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--eplb-config", Set: balancing},
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
+	{Names: "--kv-offloading-size", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.evicted })},
 	{Names: "--swap-space", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.swap })},
 
 	// Memory that no field of a plan holds.
 	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
-	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-offloading-size --kv-cache-dtype-skip-layers", Unread: true},
+	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
 	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-dbo --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales --mm-encoder-only", Kind: argv.Switch, Unread: true},
 	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --all2all-backend --backend --disaggregation-mode", Unread: true},
 	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch, Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.
+	{Names: "--kv-offloading-backend"},
 	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
 	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench

@@ -24,6 +24,7 @@ func TestFromArgs(t *testing.T) {
 		{"sudo docker run -itd --gpus '\"device=2,3\"' vllm/vllm-openai:latest openai/gpt-oss-20b -tp 2 --kv-cache-dtype fp8", "openai/gpt-oss-20b", `{"kv":"fp8","tp":2}`, "", ""},
 		{"vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -pp 2 --enable-expert-parallel --trust-remote-code", "deepseek-ai/DeepSeek-R1", `{"tp":8,"pp":2,"ep":8}`, "", ""},
 		{"vllm serve M/N --data-parallel-size 4 --enable-expert-parallel --no-enable-prefix-caching", "M/N", `{"ep":4,"dp":4,"prefix_cache":false}`, "", ""},
+		{"vllm serve M/N -tp 4 --kv-offloading-size 100 --kv-offloading-backend native", "M/N", `{"tp":4,"kv_host_bytes":26843545600}`, "", ""},
 		{"vllm serve M/N --enable-chunked-prefill False --block-size 32 --cpu-offload-gb 10", "M/N", `{"block_size":32,"cpu_offload_bytes":10737418240,"chunked_prefill":false}`, "", ""},
 		{"vllm serve M/N --cpu_offload_gb=2.5 --cpu-offload-params experts", "M/N", `{"cpu_offload_bytes":2684354560}`, "", "--cpu-offload-params experts"},
 		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":3}' --kv-cache-memory-bytes 10G`, "M/N",

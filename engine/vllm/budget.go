@@ -42,6 +42,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 		r.KV.Pool = r.KV.Needed
 	}
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
+	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
 	r.Items = append(r.Items, split(kv, p, b, l)...)
 	return r
 }

@@ -50,6 +50,10 @@ func changed(j *engine.Job) (args []string) {
 	if p.CPUOffload > 0 {
 		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
+	if p.KVHost > 0 { // of all ranks together
+		all := unit.Bytes(p.KVHost) * unit.Bytes(max(1, p.TP)*max(1, p.PP))
+		args = append(args, "--kv-offloading-size "+strconv.FormatFloat(all.GiB(), 'f', -1, 64))
+	}
 	if p.KV != kvDefault(j) {
 		args = append(args, "--kv-cache-dtype "+cacheName(p.KV)+map[bool]string{true: "_per_token_head"}[engine.On(p.KVScales, false)])
 	}

@@ -73,8 +73,15 @@ func (s *sizer) Hosted() (out []engine.Hosted) {
 	return out
 }
 
+// evicts is the first version that has --kv-offloading-size (vllm/config/cache.py; which it was is from memory).
+var evicts = engine.V(0, 12, 0)
+
 // checkOffload refuses what vLLM does not move, and remarks on what it moves in vain.
 func (s *sizer) checkOffload() error {
+	if n := s.job.Plan.KVHost; n > 0 && s.job.Version.Before(evicts) {
+		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Fix: "vllm@" + evicts.String() + " or newer",
+			Message: fmt.Sprintf("vLLM %s has no --kv-offloading-size", s.job.Version)}
+	}
 	n, o := s.job.Plan.CPUOffload, s.offloading()
 	if n == 0 {
 		return nil
