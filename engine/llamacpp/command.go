@@ -178,7 +178,7 @@ func cacheArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 	switch {
 	case r.flash == flashAuto && (r.forked || j.Draft != nil) && (p.Attention == "" || p.Attention == "auto"):
 		// left to the program: it may choose another kernel for the draft than for the model
-	case r.flash == flashAuto && s.flash:
+	case r.flash == flashAuto && (s.flash || p.Attention == "flash"): // one that the model cannot run is still the draft's
 		args = append(args, "-fa on")
 	case r.flash == flashAuto:
 		args = append(args, "-fa off")
