@@ -33,11 +33,7 @@ var largeTypes = map[string]allowance{
 	"internal/detect Machine":       {50, 12, "one file for each driver"},
 	"internal/examples calc":        {60, 0, "one method for each worked example"},
 	"internal/page view":            {90, 16, "one method for each part of the page"},
-	"internal/planner/serve goalSearch": {120, 20,
-		"the phases of a search share its fields; they are to become functions from value to value"},
-	"farm/internal/farm Sweep": {50, 0, "one sweep over a queue, its leases and its results"},
-	"internal/planner/serve contender": {0, 12, "a server on its way through a search; its phases are to become functions from value " +
-		"to value"},
+	"farm/internal/farm Sweep":      {50, 0, "one sweep over a queue, its leases and its results"},
 	"internal/planner/train trainSearch": {50, 0, "the phases of a search share its fields; they are to become functions from value " +
 		"to value"},
 	"internal/render screen":    {120, 16, "one method for each part of a live screen"},

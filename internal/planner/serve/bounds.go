@@ -13,26 +13,19 @@ import (
 const assumedTPOT, assumedTTFT = 200, 10_000
 
 // assume fills in the bounds that a goal leaves open. Who asks all at once waits for no single answer, and has none.
-func (g *goalSearch) assume() {
-	if g.spec.Arrivals == "burst" {
+func (t *task) assume() {
+	if t.spec.Arrivals == "burst" {
 		return
 	}
-	contexts := max(1, (g.longestPrompt+question.DefaultContext-1)/question.DefaultContext)
+	contexts := max(1, (t.longestPrompt+question.DefaultContext-1)/question.DefaultContext)
 	for _, b := range []struct {
 		field string
 		by    *map[string]float64
 		usual int64
-	}{{"goal.ttft_ms", &g.goal.TTFT, assumedTTFT * contexts}, {"goal.tpot_ms", &g.goal.TPOT, assumedTPOT}} {
+	}{{"goal.ttft_ms", &t.goal.TTFT, assumedTTFT * contexts}, {"goal.tpot_ms", &t.goal.TPOT, assumedTPOT}} {
 		if len(*b.by) == 0 {
 			*b.by = map[string]float64{"p99": float64(b.usual)}
-			g.defaults = append(g.defaults, simulate.UsedDefault{Field: b.field, Value: fmt.Sprintf("p99:%d", b.usual)})
+			t.defaults = append(t.defaults, simulate.UsedDefault{Field: b.field, Value: fmt.Sprintf("p99:%d", b.usual)})
 		}
 	}
-}
-
-// little reports whether the devices of a server hold less than half of the weights. Where there is other hardware to choose from,
-// nobody serves from such.
-func little(q *question.Question) bool {
-	m := q.Job.Machine
-	return m != nil && !m.CPUOnly && 2*m.Memory() < q.Job.Weights.Bytes()
 }

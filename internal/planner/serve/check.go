@@ -9,8 +9,8 @@ import (
 )
 
 // checkBounds refuses shares and terms that are none.
-func (g *goalSearch) checkBounds() error {
-	goal := &g.goal
+func (t *task) checkBounds() error {
+	goal := &t.goal
 	bad := func(field string, value any, message, hint string) error {
 		return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(value),
 			Message: fmt.Sprintf("goal.%s = %v %s", field, value, message), Hint: hint}
@@ -28,7 +28,7 @@ func (g *goalSearch) checkBounds() error {
 	if err := ordered(goal); err != nil {
 		return err
 	}
-	if err := g.original.Day.Check(); err != nil {
+	if err := t.original.Day.Check(); err != nil {
 		return err
 	}
 	return goal.Own.Check()

@@ -22,30 +22,46 @@ const (
 	varied = 4
 )
 
+// playing are servers on their way to fleets.
+type playing struct{ *servers }
+
+// playServers finds fleets of the most promising servers.
+func playServers(s *servers) (*playing, error) {
+	p := &playing{s}
+	find := p.confirm
+	if s.goal.MostUsers {
+		find = p.holdMost
+	}
+	if err := find(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // confirm plays the most promising contenders at the load, best first, until no other promises more; then the best of
 // them with other settings.
-func (g *goalSearch) confirm() error {
-	g.sort()
-	if err := g.playAll(api.PhasePlay, g.queue()); err != nil {
+func (p *playing) confirm() error {
+	p.sort()
+	if err := p.playAll(api.PhasePlay, p.queue()); err != nil {
 		return err
 	}
-	if err := g.eachKind(); err != nil {
+	if err := p.eachKind(); err != nil {
 		return err
 	}
-	if err := g.playAll(api.PhaseVary, g.variants()); err != nil {
+	if err := p.playAll(api.PhaseVary, p.variants()); err != nil {
 		return err
 	}
-	return g.failure()
+	return p.failure()
 }
 
 // playAll plays a queue until what comes next promises no better.
-func (g *goalSearch) playAll(phase string, queue []*contender) error {
-	g.phase, g.ended, g.ending = phase, 0, len(queue)
+func (p *playing) playAll(phase string, queue []*contender) error {
+	p.phase, p.ended, p.ending = phase, 0, len(queue)
 	for from := 0; from < len(queue); from += batch {
-		if from > 0 && g.done(queue[from]) {
+		if from > 0 && p.done(queue[from]) {
 			break
 		}
-		if err := g.settle(queue[from:min(from+batch, len(queue))]); err != nil {
+		if err := p.settle(queue[from:min(from+batch, len(queue))]); err != nil {
 			return err
 		}
 	}
@@ -53,8 +69,8 @@ func (g *goalSearch) playAll(phase string, queue []*contender) error {
 }
 
 // failure is why contenders could not be played, where none was.
-func (g *goalSearch) failure() (err error) {
-	for _, c := range g.contenders {
+func (p *playing) failure() (err error) {
+	for _, c := range p.all {
 		if c.failed == nil && len(c.played) > 0 {
 			return nil
 		}
@@ -64,16 +80,16 @@ func (g *goalSearch) failure() (err error) {
 }
 
 // sort by what a contender promises.
-func (g *goalSearch) sort() {
-	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+func (p *playing) sort() {
+	slices.SortStableFunc(p.all, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
 // queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
 // before more of one.
-func (g *goalSearch) queue() []*contender {
+func (p *playing) queue() []*contender {
 	of := map[string]int{}
 	var first, more []*contender
-	for _, c := range g.contenders {
+	for _, c := range p.all {
 		if !c.possible() {
 			continue
 		}
@@ -88,14 +104,14 @@ func (g *goalSearch) queue() []*contender {
 }
 
 // done: enough fleets hold, and what comes next promises no better.
-func (g *goalSearch) done(next *contender) bool {
-	held := g.feasible()
-	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || g.ctx.Err() != nil
+func (p *playing) done(next *contender) bool {
+	held := p.feasible()
+	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || p.ctx.Err() != nil
 }
 
 // feasible are the contenders with a fleet, the best first.
-func (g *goalSearch) feasible() (out []*contender) {
-	for _, c := range g.contenders {
+func (p *playing) feasible() (out []*contender) {
+	for _, c := range p.all {
 		if c.fleet != nil {
 			out = append(out, c)
 		}
@@ -112,17 +128,17 @@ const (
 )
 
 // eachKind plays contenders of each kind of hardware of which none holds yet.
-func (g *goalSearch) eachKind() error {
+func (p *playing) eachKind() error {
 	for range tries {
-		if g.ctx.Err() != nil {
+		if p.ctx.Err() != nil {
 			return nil
 		}
-		next := g.nextOfKinds()
+		next := p.nextOfKinds()
 		if len(next) == 0 {
 			return nil
 		}
-		g.ending += len(next)
-		if err := g.settle(next); err != nil {
+		p.ending += len(next)
+		if err := p.settle(next); err != nil {
 			return err
 		}
 	}
@@ -132,9 +148,9 @@ func (g *goalSearch) eachKind() error {
 // nextOfKinds are the best contenders that were not played, of kinds of which none holds, or none that was measured: servers that do both,
 // and pairs of
 // workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
-func (g *goalSearch) nextOfKinds() (next []*contender) {
+func (p *playing) nextOfKinds() (next []*contender) {
 	held, measured := map[string]bool{}, map[string]bool{}
-	for _, c := range g.feasible() {
+	for _, c := range p.feasible() {
 		held[c.kind] = true
 		measured[c.kind] = measured[c.kind] || c.measured()
 	}
@@ -143,7 +159,7 @@ func (g *goalSearch) nextOfKinds() (next []*contender) {
 		split bool
 	}
 	of := map[sort]int{}
-	for _, c := range g.contenders {
+	for _, c := range p.all {
 		k := sort{c.kind, c.sim.Prompts != nil}
 		wanted := !held[c.kind] || c.measured() && !measured[c.kind]
 		if c.possible() && len(c.played) == 0 && wanted && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
@@ -158,31 +174,31 @@ func (g *goalSearch) nextOfKinds() (next []*contender) {
 func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c.replicas <= c.most) }
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
-func (g *goalSearch) settle(all []*contender) error {
+func (p *playing) settle(all []*contender) error {
 	for _, c := range all {
-		g.boundReplicas(c)
+		p.boundReplicas(c)
 	}
-	err := g.inParallel(all, func(c *contender) error {
-		if g.ctx.Err() == nil {
-			c.found, c.failed = c.fewestOf(g, simulate.Variant{})
+	err := p.inParallel(all, func(c *contender) error {
+		if p.ctx.Err() == nil {
+			c.found, c.failed = c.fewestOf(simulate.Variant{})
 		}
 		return nil
 	})
 	for _, c := range all {
 		if c.found > 0 {
-			c.fleet = &fleetPlan{replicas: c.found, objective: g.objective(c, c.found)}
+			c.fleet = &fleetPlan{replicas: c.found, objective: c.objectiveOf(c.found)}
 		}
 	}
 	return err
 }
 
 // inParallel does something for several contenders, at the same time where the asker can.
-func (g *goalSearch) inParallel(all []*contender, do func(*contender) error) error {
+func (p *playing) inParallel(all []*contender, do func(*contender) error) error {
 	errs := make([]error, len(all))
-	g.reportBest()
-	g.env.Each(len(all), func(i int) {
+	p.reportBest()
+	p.env.Each(len(all), func(i int) {
 		errs[i] = do(all[i])
-		g.reportPlayed()
+		p.reportPlayed()
 	})
 	for _, err := range errs {
 		if err != nil {
@@ -197,12 +213,12 @@ const muchDearer = 10
 
 // boundReplicas the replicas of a contender by those for which it costs not much more than the best fleet, where dollars are to be
 // least.
-func (g *goalSearch) boundReplicas(c *contender) {
-	held := g.feasible()
-	if len(held) == 0 || g.minimize() != "cost" || held[0].fleet.unpriced {
+func (p *playing) boundReplicas(c *contender) {
+	held := p.feasible()
+	if len(held) == 0 || p.minimize() != "cost" || held[0].fleet.unpriced {
 		return
 	}
-	each := g.money(c, max(1, c.replicas)).PerHour.Mid / float64(max(1, c.replicas))
+	each := c.money(max(1, c.replicas)).PerHour.Mid / float64(max(1, c.replicas))
 	if most := muchDearer * held[0].fleet.by[0]; each > 0 && float64(c.replicas)*each <= most {
 		c.dear = int64(most / each)
 	} else if each > 0 {
@@ -214,13 +230,13 @@ func (g *goalSearch) boundReplicas(c *contender) {
 const tooFar, andSome = 3, 3
 
 // fewestOf replicas of a variant that hold; 0 where none near the estimate do.
-func (c *contender) fewestOf(g *goalSearch, v simulate.Variant) (int64, error) {
-	t := trials{c: c, g: g, v: v}
-	last := c.last(g)
+func (c *contender) fewestOf(v simulate.Variant) (int64, error) {
+	t := trials{c: c, v: v}
+	last := c.last()
 	first := min(c.replicas, last)
 	n := first
 	switch holds := t.holds(n); {
-	case holds && g.original.Replicas == 0: // fewer may too
+	case holds && c.task.original.Replicas == 0: // fewer may too
 		n -= search.Largest(0, first-1, 0, func(fewer int64) bool { return t.holds(first-fewer) && !t.stopped })
 		t.stopped = false // what was found holds
 	case !holds && n < last:
@@ -235,8 +251,8 @@ func (c *contender) fewestOf(g *goalSearch, v simulate.Variant) (int64, error) {
 }
 
 // last is the most replicas that are tried.
-func (c *contender) last(g *goalSearch) int64 {
-	if n := int64(g.original.Replicas); n > 0 {
+func (c *contender) last() int64 {
+	if n := int64(c.task.original.Replicas); n > 0 {
 		return n
 	}
 	last := tooFar*c.replicas + andSome
@@ -251,7 +267,6 @@ func (c *contender) last(g *goalSearch) int64 {
 // trials are fleets of a contender that are played until one cannot be, or none can hold.
 type trials struct {
 	c        *contender
-	g        *goalSearch
 	v        simulate.Variant
 	err      error
 	hopeless bool // as many requests are too long for any number of replicas
@@ -262,15 +277,15 @@ func (t *trials) holds(replicas int64) bool {
 	if t.err != nil || t.hopeless || t.stopped {
 		return true // which ends a search for more
 	}
-	r := t.c.play(t.g, replicas, t.v)
-	if t.err, t.stopped = r.err, t.g.ctx.Err() != nil; t.err != nil || t.stopped {
+	r := t.c.play(replicas, t.v)
+	if t.err, t.stopped = r.err, t.c.task.ctx.Err() != nil; t.err != nil || t.stopped {
 		return true
 	}
 	t.hopeless = !r.meets && r.res.Refused*20 > r.res.Asked
-	if !r.meets || !t.g.goal.Sure || t.v != (simulate.Variant{}) {
+	if !r.meets || !t.c.task.goal.Sure || t.v != (simulate.Variant{}) {
 		return r.meets
 	}
-	slow := t.c.slowly(r, func(v simulate.Variant) *round { return t.c.play(t.g, replicas, v) })
+	slow := t.c.slowly(r, func(v simulate.Variant) *round { return t.c.play(replicas, v) })
 	t.err = slow.err
 	return slow.meets
 }

@@ -35,24 +35,24 @@ func (c *contender) result() *sim.Result {
 }
 
 // edge plays the fleet at both edges of its band.
-func (c *contender) edge(g *goalSearch) error {
+func (c *contender) edge() error {
 	r := c.played[c.fleet.replicas]
-	if r == nil || r.err != nil || g.ctx.Err() != nil {
+	if r == nil || r.err != nil || c.task.ctx.Err() != nil {
 		return nil
 	}
 	fast, slow, ok := r.sim.Extremes(r.res)
 	if !ok {
 		return nil
 	}
-	low, high := c.newRound(c.fleet.replicas, fast).run(g), c.newRound(c.fleet.replicas, slow).run(g)
-	if g.ctx.Err() == nil { // else they were stopped
+	low, high := c.newRound(c.fleet.replicas, fast).run(), c.newRound(c.fleet.replicas, slow).run()
+	if c.task.ctx.Err() == nil { // else they were stopped
 		c.fleet.edges.low, c.fleet.edges.high = low, high
 	}
 	return cmp.Or(low.err, high.err)
 }
 
 // replicasAtSlowEdge finds how many replicas hold at the slow edge.
-func (c *contender) replicasAtSlowEdge(g *goalSearch) (err error) {
+func (c *contender) replicasAtSlowEdge() (err error) {
 	r := c.played[c.fleet.replicas]
 	if high := c.fleet.edges.high; high == nil || r == nil {
 		return nil
@@ -61,15 +61,15 @@ func (c *contender) replicasAtSlowEdge(g *goalSearch) (err error) {
 		return nil
 	}
 	_, slow, _ := r.sim.Extremes(r.res)
-	c.fleet.atSlowEdge, err = c.fewestOf(g, slow)
+	c.fleet.atSlowEdge, err = c.fewestOf(slow)
 	return err
 }
 
 // fleetOf writes a contender's fleet.
-func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
+func fleetOf(c *contender) *api.Fleet {
 	n := c.fleet.replicas
 	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), Runs: c.runs,
-		UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
+		UsersEach: float64(c.usersOf(n)), Curve: c.fleet.curve}
 	if c.fleet.atSlowEdge > 0 {
 		f.Sure = &c.fleet.atSlowEdge
 	}
@@ -79,14 +79,14 @@ func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
 		requests, output, busy = r.scaleTo(n)*requests, certain(r.scaleTo(n)*tokens), r.busy()
 		f.UsersEach = simulate.FourDigits(r.res.Whole.Mean().Seconds() * requests / float64(n))
 	}
-	g.spend(c, f, output, busy)
+	spend(c, f, output, busy)
 	if m := c.fleet.most; m != nil {
 		f.HoldsRate, f.HoldsUsers, f.HoldsUsersLow, f.HoldsUsersHigh = question.Rounded(m.Rate), m.Users, c.fleet.mostLow, c.fleet.mostHigh
-		if m.Users == nil && g.rate > 0 {
-			f.HoldsRate = question.Rounded(m.Share * g.rate)
+		if m.Users == nil && c.task.rate > 0 {
+			f.HoldsRate = question.Rounded(m.Share * c.task.rate)
 		}
 	}
-	for _, part := range c.parts(g, max(1, int64(f.UsersEach+0.5))) {
+	for _, part := range c.parts(max(1, int64(f.UsersEach+0.5))) {
 		f.Parts = append(f.Parts, api.SpeedPart{Name: timing.Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds),
 			Bound: part.Bound})
 	}
@@ -108,20 +108,20 @@ func (c *contender) meets() string {
 }
 
 // spend writes what a fleet takes in money and energy. busy is the share of the time that its servers compute.
-func (g *goalSearch) spend(c *contender, f *api.Fleet, output speed.Figure, busy float64) {
+func spend(c *contender, f *api.Fleet, output speed.Figure, busy float64) {
 	m := c.sim.Question.Job.Machine
 	if len(m.Groups) != 1 {
 		return
 	}
-	watts := c.watts(max(1, int64(f.UsersEach)), g, busy)
+	watts := deviceWatts(c, max(1, int64(f.UsersEach)), busy)
 	timing.Figure(watts.Times(float64(f.Devices)), &f.Watts, &f.WattsLow, &f.WattsHigh)
-	f.Owned = g.owned(c, g.rent(c, f.Replicas))
-	money := g.money(c, f.Replicas)
+	f.Owned = ownedOrRented(c, c.rent(f.Replicas))
+	money := c.money(f.Replicas)
 	timing.Figure(money.PerHour, &f.USDPerHour, &f.USDPerHourLow, &f.USDPerHourHigh)
 	if money.PerHour.Known() {
 		f.Price = priceWords(&money, f.Devices)
 	}
-	if dollars := g.dollars(c, f.Replicas); g.original.Day != nil && money.PerHour.Known() {
+	if dollars := c.dollars(f.Replicas); c.task.original.Day != nil && money.PerHour.Known() {
 		f.USDPerHourDay = &dollars
 	}
 	for i := range f.Curve {
@@ -154,14 +154,14 @@ func priceWords(r *cost.Rate, devices int64) string {
 func certain(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
 
 // parts of the time of a token with so many users of a replica.
-func (c *contender) parts(g *goalSearch, users int64) []speed.Part {
+func (c *contender) parts(users int64) []speed.Part {
 	switch s := c.sim; {
 	case s.Stream != nil:
-		return timing.ByName(c.turns(g, users).Parts)
+		return timing.ByName(c.turns(users).Parts)
 	case s.Prompts != nil:
-		return timing.ByName(s.Question.Split(s.Prompts.Model, s.Model).Closed(g.loop(users)).Parts)
+		return timing.ByName(s.Question.Split(s.Prompts.Model, s.Model).Closed(c.task.loop(users)).Parts)
 	default:
-		l := g.loop(users)
+		l := c.task.loop(users)
 		f := s.Model.Closed(l)
 		parts := timing.ByName(f.Parts)
 		if x := s.Crossing; x != nil {

@@ -11,12 +11,12 @@ import (
 
 // sharing a part of the load, a round of a contender's fleet that was not played yet, and how many users that are; nil where requests
 // come by themselves.
-func (c *contender) sharing(g *goalSearch, share float64) (r *round, users *int64) {
+func (c *contender) sharing(share float64) (r *round, users *int64) {
 	r = c.newRound(c.fleet.replicas, simulate.Variant{})
 	switch w := &r.sim.Spec; {
 	case w.Concurrency > 0:
 		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))
-		n := max(1, int64(math.Round(share*float64(g.spec.Concurrency))))
+		n := max(1, int64(math.Round(share*float64(c.task.spec.Concurrency))))
 		users = &n
 	case w.Rate > 0:
 		w.Rate *= share
@@ -27,20 +27,20 @@ func (c *contender) sharing(g *goalSearch, share float64) (r *round, users *int6
 }
 
 // playShare plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
-func (c *contender) playShare(g *goalSearch, share float64) (api.CurvePoint, error) {
-	r, users := c.sharing(g, share)
+func (c *contender) playShare(share float64) (api.CurvePoint, error) {
+	r, users := c.sharing(share)
 	p := api.CurvePoint{Share: simulate.FourDigits(share), Users: users}
 	if share == 1 {
-		r = c.play(g, c.fleet.replicas, simulate.Variant{}).finished(g)
+		r = c.play(c.fleet.replicas, simulate.Variant{}).finished()
 	} else {
-		r.run(g)
+		r.run()
 	}
 	if r.err != nil {
 		return p, r.err
 	}
 	requests, tokens := r.rates()
 	times := r.scaleTo(c.fleet.replicas)
-	met, err := c.holds(g, share, r)
+	met, err := c.holds(share, r)
 	if err != nil {
 		return p, err
 	}
@@ -53,13 +53,13 @@ func (c *contender) playShare(g *goalSearch, share float64) (api.CurvePoint, err
 var shares = []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2}
 
 // curve of a fleet's times over the load.
-func (c *contender) curve(g *goalSearch) error {
-	if g.spec.Arrivals == "burst" {
+func (c *contender) curve() error {
+	if c.task.spec.Arrivals == "burst" {
 		return nil
 	}
 	for _, x := range shares {
-		p, err := c.playShare(g, x)
-		if err != nil || g.ctx.Err() != nil {
+		p, err := c.playShare(x)
+		if err != nil || c.task.ctx.Err() != nil {
 			return err
 		}
 		c.fleet.curve = append(c.fleet.curve, p)
@@ -89,14 +89,14 @@ func (f *fleetPlan) bounds() (low, high float64) {
 const halvings = 4
 
 // mostLoad closes in on the most of the load that the fleet holds.
-func (c *contender) mostLoad(g *goalSearch) error {
+func (c *contender) mostLoad() error {
 	low, high := c.fleet.bounds()
 	for range halvings {
-		if high == 0 || g.spec.Concurrency > 0 && (high-low)*float64(g.spec.Concurrency) <= 1 {
+		if high == 0 || c.task.spec.Concurrency > 0 && (high-low)*float64(c.task.spec.Concurrency) <= 1 {
 			return nil
 		}
-		p, err := c.playShare(g, (low+high)/2)
-		if err != nil || g.ctx.Err() != nil {
+		p, err := c.playShare((low + high) / 2)
+		if err != nil || c.task.ctx.Err() != nil {
 			return err
 		}
 		if p.Met {

@@ -30,8 +30,8 @@ const usualSize = 16
 var splitSizes = []int64{3, 6, 12}
 
 // replicaSizes to try: those that were listed, else the usual ones.
-func (g *goalSearch) replicaSizes() (out []int64) {
-	for _, n := range g.original.Among["devices"] {
+func (t *task) replicaSizes() (out []int64) {
+	for _, n := range t.original.Among["devices"] {
 		out = append(out, int64(n))
 	}
 	if out == nil {
@@ -40,28 +40,28 @@ func (g *goalSearch) replicaSizes() (out []int64) {
 	return out
 }
 
-// machines to try, kind by kind.
-func (g *goalSearch) machines() (out []machineChoice, err error) {
-	names := hardware.List(g.asked.Hardware)
-	if g.asked.Hardware == "" || g.asked.Hardware == api.AnyHardware {
+// machines to try, kind by kind, and what their names were taken for.
+func (t *task) machines() (out []machineChoice, said notes, err error) {
+	names := hardware.List(t.asked.Hardware)
+	if t.asked.Hardware == "" || t.asked.Hardware == api.AnyHardware {
 		names = planner.Offered
 	}
 	for _, name := range names {
-		m, notes, err := g.env.Find(name, int(g.asked.Devices))
+		m, read, err := t.env.Find(name, int(t.asked.Devices))
 		if err != nil {
-			return nil, api.AsError(err)
+			return nil, nil, api.AsError(err)
 		}
-		for _, n := range notes {
-			g.note(n.Code, "info", "hardware", n.Text)
+		for _, n := range read {
+			said.add(n.Code, "info", "hardware", n.Text)
 		}
-		out = append(out, g.sizes(name, &m)...)
+		out = append(out, t.sizes(name, &m)...)
 	}
-	return out, g.onePrice(out)
+	return out, said, t.onePrice(out)
 }
 
 // onePrice refuses the price of a device where devices are of several kinds.
-func (g *goalSearch) onePrice(of []machineChoice) error {
-	o := g.goal.Own
+func (t *task) onePrice(of []machineChoice) error {
+	o := t.goal.Own
 	if o == nil || o.Purchase == 0 || len(of) == 0 {
 		return nil
 	}
@@ -84,10 +84,10 @@ func kindsOf(all []machineChoice) int {
 }
 
 // sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
-func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
+func (t *task) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
 		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
-		if m.CPUOnly || g.goal.MostUsers {
+		if m.CPUOnly || t.goal.MostUsers {
 			one.have = one.devices // this machine, and no second one
 		}
 		return []machineChoice{one}
@@ -97,21 +97,21 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 		base, counted = rest, true
 	}
 	have := int64(0)
-	if counted || g.asked.Devices > 0 || g.goal.MostUsers {
+	if counted || t.asked.Devices > 0 || t.goal.MostUsers {
 		have = int64(m.Devices())
 	}
 	d := &m.Groups[0].Device
 	add := func(n int64, split bool) {
 		beyond := func(most int64) bool { return most > 0 && n > most }
-		if alone := d.PerNode.Known && d.PerNode.Value == 1; beyond(int64(g.original.MaxDevices)) || beyond(have) || n > 1 && alone {
+		if alone := d.PerNode.Known && d.PerNode.Value == 1; beyond(int64(t.original.MaxDevices)) || beyond(have) || n > 1 && alone {
 			return
 		}
 		out = append(out, machineChoice{kind: d.ID, name: change.HardwareName(int(n), base), devices: n, have: have, split: split})
 	}
-	for _, n := range g.replicaSizes() {
+	for _, n := range t.replicaSizes() {
 		add(n, false)
 	}
-	if g.splits(d) {
+	if t.splits(d) {
 		for _, n := range splitSizes {
 			add(n, true)
 		}
@@ -120,14 +120,14 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 }
 
 // splits reports whether servers of a kind may be parted into workers that compute prompts and workers that generate.
-func (g *goalSearch) splits(d *hardware.Device) bool {
-	r := &g.asked
-	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && g.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
+func (t *task) splits(d *hardware.Device) bool {
+	r := &t.asked
+	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && t.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
 }
 
 // mostReplicas of a machine.
-func (g *goalSearch) mostReplicas(m *machineChoice) int64 {
-	bound := int64(g.original.MaxDevices)
+func (t *task) mostReplicas(m *machineChoice) int64 {
+	bound := int64(t.original.MaxDevices)
 	if m.have > 0 && (bound == 0 || m.have < bound) {
 		bound = m.have
 	}

@@ -20,28 +20,28 @@ const nearestFleets = 3
 // closest is the contender that comes nearest where none holds: of those that keep the bounds for one user the one that holds the
 // most of the load with the devices that there are, else the one whose times with one user are nearest to their bounds, else
 // the one that lacks least memory.
-func (g *goalSearch) closest() (*contender, error) {
-	near := g.strongest()
-	if err := g.inParallel(near, func(c *contender) error { return c.achieve(g) }); err != nil {
+func (p *playing) closest() (*contender, error) {
+	near := p.strongest()
+	if err := p.inParallel(near, achieve); err != nil {
 		return nil, err
 	}
 	if len(near) > 0 {
-		return slices.MaxFunc(near, func(a, b *contender) int { return cmp.Compare(a.achieved(), b.achieved()) }), nil
+		return slices.MaxFunc(near, func(a, b *contender) int { return cmp.Compare(achieved(a), achieved(b)) }), nil
 	}
-	for _, c := range g.contenders {
-		if g.nearest == nil || g.nearest.answer.Verdict != api.Fits || g.distanceFromBounds(c) < g.distanceFromBounds(g.nearest) {
-			g.nearest = c
+	for _, c := range p.all {
+		if p.nearest == nil || p.nearest.answer.Verdict != api.Fits || distanceFromBounds(c) < distanceFromBounds(p.nearest) {
+			p.nearest = c
 		}
 	}
-	return g.nearest, nil
+	return p.nearest, nil
 }
 
 // strongest contenders by their estimates, each with as many replicas as it was tried with or there are devices for.
-func (g *goalSearch) strongest() (out []*contender) {
-	if g.ctx.Err() != nil {
+func (p *playing) strongest() (out []*contender) {
+	if p.ctx.Err() != nil {
 		return nil
 	}
-	for _, c := range g.contenders {
+	for _, c := range p.all {
 		if c.impossible || c.failed != nil {
 			continue
 		}
@@ -50,20 +50,20 @@ func (g *goalSearch) strongest() (out []*contender) {
 			n = max(n, k)
 		}
 		if n = min(n, cmp.Or(c.most, n)); n > 0 {
-			c.fleet = &fleetPlan{replicas: n, objective: g.objective(c, n)}
+			c.fleet = &fleetPlan{replicas: n, objective: c.objectiveOf(n)}
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *contender) int { return -cmp.Compare(g.estimated(a), g.estimated(b)) })
+	slices.SortStableFunc(out, func(a, b *contender) int { return -cmp.Compare(estimatedLoad(a), estimatedLoad(b)) })
 	for _, c := range out[min(len(out), nearestFleets):] {
 		c.fleet = nil
 	}
 	return out[:min(len(out), nearestFleets)]
 }
 
-// estimated is how much a contender's fleet holds by its estimate: requests a second, or users.
-func (g *goalSearch) estimated(c *contender) float64 {
-	if g.rate > 0 {
+// estimatedLoad is how much a contender's fleet holds by its estimate: requests a second, or users.
+func estimatedLoad(c *contender) float64 {
+	if c.task.rate > 0 {
 		return c.rate * float64(c.fleet.replicas)
 	}
 	return float64(c.users * c.fleet.replicas)
@@ -73,33 +73,33 @@ func (g *goalSearch) estimated(c *contender) float64 {
 const partsOfLoad = 64
 
 // achieve finds the most of the load that a fleet holds which does not hold all of it: in users, or in parts of a rate.
-func (c *contender) achieve(g *goalSearch) error {
-	if r := c.play(g, c.fleet.replicas, simulate.Variant{}); r.err != nil || g.spec.Arrivals == "burst" || g.spec.Trace != "" {
+func achieve(c *contender) error {
+	if r := c.play(c.fleet.replicas, simulate.Variant{}); r.err != nil || c.task.spec.Arrivals == "burst" || c.task.spec.Trace != "" {
 		return r.err
 	}
-	parts := int64(g.spec.Concurrency)
+	parts := int64(c.task.spec.Concurrency)
 	if parts == 0 {
 		parts = partsOfLoad
 	}
 	var err error
 	most := search.Largest(0, parts-1, partsOfLoad, func(n int64) bool {
-		r, _ := c.sharing(g, float64(n)/float64(parts))
-		g.giveUp(r.sim)
-		r.run(g)
+		r, _ := c.sharing(float64(n) / float64(parts))
+		c.task.giveUp(r.sim)
+		r.run()
 		if err = cmp.Or(err, r.err); err != nil {
 			return false
 		}
 		if n == 1 {
 			c.fleet.least = r
 		}
-		met, failed := c.holds(g, float64(n)/float64(parts), r)
+		met, failed := c.holds(float64(n)/float64(parts), r)
 		err = failed
 		return met
 	})
 	if most == 0 || err != nil {
 		return err
 	}
-	p, err := c.playShare(g, float64(most)/float64(parts))
+	p, err := c.playShare(float64(most) / float64(parts))
 	if p.Met {
 		c.fleet.most = &p
 	}
@@ -107,7 +107,7 @@ func (c *contender) achieve(g *goalSearch) error {
 }
 
 // achieved is the share of the load that a fleet holds.
-func (c *contender) achieved() float64 {
+func achieved(c *contender) float64 {
 	if p := c.fleet.most; p != nil {
 		return p.Share
 	}
@@ -115,27 +115,27 @@ func (c *contender) achieved() float64 {
 }
 
 // whyNone says what the nearest fleet achieves: the worst of its times at the load, the load that it holds, and what more would take.
-func (g *goalSearch) whyNone(c *contender) string {
+func whyNone(c *contender) string {
 	if c.fleet == nil {
-		return g.whyLoser(c)
+		return whyLoser(c)
 	}
 	n := c.fleet.replicas
-	words := []string{g.breaking("with "+deploy.ReplicasWords(n), c.played[n])}
+	words := []string{breaking("with "+deploy.ReplicasWords(n), c.played[n])}
 	switch p := c.fleet.most; {
 	case p != nil && c.most > 0 && c.replicas > c.most:
-		words = append(words, "holds "+g.loadWords(p),
+		words = append(words, "holds "+c.task.loadWords(p),
 			fmt.Sprintf("the whole load takes %d devices or more, and there are %d", c.replicas*c.devices, c.most*c.devices))
 	case p != nil:
-		words = append(words, "holds "+g.loadWords(p))
+		words = append(words, "holds "+c.task.loadWords(p))
 	default:
-		words = append(words, g.breaking(g.leastWords(), c.fleet.least))
+		words = append(words, breaking(c.task.leastWords(), c.fleet.least))
 	}
-	words = append(words, partWords(c.parts(g, g.usersOf(c, n))))
+	words = append(words, partWords(c.parts(c.usersOf(n))))
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
 
 // whyLoser says what a contender breaks with as many replicas as it was played with, or that there are too few devices for it.
-func (g *goalSearch) whyLoser(c *contender) string {
+func whyLoser(c *contender) string {
 	if c.most > 0 && c.replicas > c.most {
 		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
 	}
@@ -143,36 +143,20 @@ func (g *goalSearch) whyLoser(c *contender) string {
 	for k := range c.played {
 		n = max(n, k)
 	}
-	words := g.breaking("with "+deploy.ReplicasWords(n), c.played[n])
+	words := breaking("with "+deploy.ReplicasWords(n), c.played[n])
 	if words == "" {
 		return ""
 	}
-	return words + "; " + partWords(c.parts(g, g.usersOf(c, n)))
+	return words + "; " + partWords(c.parts(c.usersOf(n)))
 }
 
 // breaking says with what a round breaks which bound; "" where none was played.
-func (g *goalSearch) breaking(with string, r *round) string {
+func breaking(with string, r *round) string {
 	if r == nil {
 		return ""
 	}
-	if r = r.finished(g); r.err != nil || r.res.Finished == 0 {
+	if r = r.finished(); r.err != nil || r.res.Finished == 0 {
 		return ""
 	}
-	return with + " " + g.breaks(r)
-}
-
-// leastWords name the least load that is tried.
-func (g *goalSearch) leastWords() string {
-	if g.spec.Concurrency > 0 {
-		return "with one user alone"
-	}
-	return fmt.Sprintf("with %.2g requests/s", g.rate/partsOfLoad)
-}
-
-// loadWords are "52 of 64 users".
-func (g *goalSearch) loadWords(p *api.CurvePoint) string {
-	if p.Users != nil {
-		return fmt.Sprintf("%d of %d users", *p.Users, int64(g.spec.Concurrency))
-	}
-	return fmt.Sprintf("%.3g of %.3g requests/s", p.Share*g.rate, g.rate)
+	return with + " " + r.breaks()
 }

@@ -11,6 +11,7 @@ import (
 
 // round is a load that a fleet of so many replicas was played at.
 type round struct {
+	task  *task
 	sim   *simulate.Simulation
 	res   *sim.Result
 	as    simulate.Variant
@@ -19,13 +20,13 @@ type round struct {
 }
 
 // play the load on so many replicas, for as long as they may meet the goal. Rounds of the plan itself are kept.
-func (c *contender) play(g *goalSearch, replicas int64, v simulate.Variant) *round {
+func (c *contender) play(replicas int64, v simulate.Variant) *round {
 	if r := c.played[replicas]; r != nil && v == (simulate.Variant{}) {
 		return r
 	}
 	r := c.newRound(replicas, v)
-	g.giveUp(r.sim)
-	r.run(g)
+	c.task.giveUp(r.sim)
+	r.run()
 	if v == (simulate.Variant{}) {
 		c.played[replicas] = r
 	}
@@ -46,25 +47,25 @@ func (c *contender) newRound(replicas int64, v simulate.Variant) *round {
 	}
 	q.Original.Replicas = plan.Int(replicas)
 	s.Question, s.Unwatched, s.Settling = &q, true, settlingRequests(&s.Spec)
-	return &round{sim: &s, as: v}
+	return &round{task: c.task, sim: &s, as: v}
 }
 
 // run a round.
-func (r *round) run(g *goalSearch) *round {
+func (r *round) run() *round {
 	if r.res, r.err = r.sim.Run(r.as); r.err == nil {
-		r.meets = g.meets(r.res)
+		r.meets = r.task.meets(r.res)
 	}
 	return r
 }
 
 // finished is the round with all of its requests, where it was given up and there is time.
-func (r *round) finished(g *goalSearch) *round {
-	if r.err != nil || !r.res.Stopped || g.ctx.Err() != nil {
+func (r *round) finished() *round {
+	if r.err != nil || !r.res.Stopped || r.task.ctx.Err() != nil {
 		return r
 	}
 	s := *r.sim
 	s.Hopeless, s.EachRequest = nil, nil
-	return (&round{sim: &s, as: r.as}).run(g)
+	return (&round{task: r.task, sim: &s, as: r.as}).run()
 }
 
 // settlingRequests is how many requests of a round pass before any counts.
@@ -76,8 +77,25 @@ func settlingRequests(w *workload.Spec) int64 {
 	return n
 }
 
-// meets reports whether a run holds the load within the goal.
-func (g *goalSearch) meets(r *sim.Result) bool { return simulate.Meets(r, &g.goal) }
+// slowly plays a round again with every step as long as at the slow edge of its band. Where no band is known, nobody can be sure.
+func (c *contender) slowly(r *round, again func(simulate.Variant) *round) *round {
+	_, slow, ok := r.sim.Extremes(r.res)
+	if !ok {
+		return &round{task: r.task, sim: r.sim, res: r.res, as: r.as}
+	}
+	return again(slow)
+}
 
-// giveUp ends a run as soon as it cannot meet the goal any more.
-func (g *goalSearch) giveUp(s *simulate.Simulation) { simulate.GiveUp(s, &g.goal) }
+// holds reports whether a share of the load is held: at the slow edge of the band too, where that is asked for.
+func (c *contender) holds(share float64, r *round) (bool, error) {
+	if !r.meets || !c.task.goal.Sure {
+		return r.meets, r.err
+	}
+	slow := c.slowly(r, func(v simulate.Variant) *round {
+		s, _ := c.sharing(share)
+		s.as = v
+		c.task.giveUp(s.sim)
+		return s.run()
+	})
+	return slow.meets, slow.err
+}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -34,6 +33,22 @@ func goalOf(t *testing.T, r *api.Request) *api.Answer {
 	return a
 }
 
+// listed servers of a question, those that promise most first.
+func listed(t *testing.T, r *api.Request) *playing {
+	t.Helper()
+	asked, err := readTask(t.Context(), &question.Env{}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := listServers(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &playing{s}
+	p.sort()
+	return p
+}
+
 // TestGoalTwin: no fleet is cheaper that playing every server at every number of replicas finds. Of these kinds none was measured, so
 // that none is ranked by its slow edge.
 func TestGoalTwin(t *testing.T) {
@@ -45,17 +60,13 @@ func TestGoalTwin(t *testing.T) {
 			Goal: &api.Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
 	} {
 		got := goalOf(t, r)
-		g := &goalSearch{env: (&question.Env{}).Remembering(), ctx: t.Context(), original: r}
-		if err := errors.Join(g.read(), g.enumerate()); err != nil {
-			t.Fatal(err)
-		}
-		g.sort()
+		p := listed(t, r)
 		const most = 8
 		best := math.Inf(1)
-		for _, c := range g.contenders {
+		for _, c := range p.all {
 			for n := int64(1); n <= most; n++ {
-				if p := c.play(g, n, simulate.Variant{}); p.err == nil && p.meets {
-					best = min(best, g.objective(c, n).by[0])
+				if r := c.play(n, simulate.Variant{}); r.err == nil && r.meets {
+					best = min(best, c.objectiveOf(n).by[0])
 				}
 			}
 		}
@@ -69,29 +80,22 @@ func TestGoalTwin(t *testing.T) {
 func TestFewestReplicas(t *testing.T) {
 	r := forUsers("llama-3.1-8b", "l4", 40, 3000, 60)
 	r.Engine, r.Weights = "vllm", "fp8"
-	g := &goalSearch{env: (&question.Env{}).Remembering(), ctx: t.Context(), original: r}
-	if err := g.read(); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.enumerate(); err != nil {
-		t.Fatal(err)
-	}
-	g.sort()
+	p := listed(t, r)
 	tried := 0
-	for _, c := range g.queue()[:3] {
+	for _, c := range p.queue()[:3] {
 		want := int64(0)
-		for n := int64(1); want == 0 && n <= c.last(g); n++ {
-			if c.play(g, n, simulate.Variant{}).meets {
+		for n := int64(1); want == 0 && n <= c.last(); n++ {
+			if c.play(n, simulate.Variant{}).meets {
 				want = n
 			}
 		}
 		for _, estimate := range []int64{1, 2, c.replicas, 2*c.replicas + 1} {
 			c.replicas = estimate
-			if want > c.last(g) {
+			if want > c.last() {
 				continue
 			}
 			tried++
-			if got, err := c.fewestOf(g, simulate.Variant{}); err != nil || got != want {
+			if got, err := c.fewestOf(simulate.Variant{}); err != nil || got != want {
 				t.Errorf("%s, estimated at %d: %d replicas (%v), trying each: %d", c.words, estimate, got, err, want)
 			}
 		}

@@ -7,13 +7,16 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
 )
 
 // contender is a server that could be replicated to a fleet.
 type contender struct {
+	task *task
 	machineChoice
 	words   string
 	request api.Request // of one replica, as a question of sim
@@ -30,62 +33,83 @@ type contender struct {
 	fleet  *fleetPlan
 }
 
+// measured reports whether any run of the server's kind stands behind its times.
+func (c *contender) measured() bool { return c.runs > 0 }
+
 // grouped: where a list of numbers was given for groups of devices, a server has one of them.
-func (g *goalSearch) grouped(r *api.Request) bool {
+func (t *task) grouped(r *api.Request) bool {
 	for name, has := range map[string]int64{"tp": max(1, r.TP), "pp": max(1, r.PP), "ep": max(1, r.EP)} {
-		if list := g.original.Among[name]; list != nil && !slices.Contains(list, plan.Int(has)) {
+		if list := t.original.Among[name]; list != nil && !slices.Contains(list, plan.Int(has)) {
 			return false
 		}
 	}
 	return true
 }
 
-// note once.
-func (g *goalSearch) note(code, severity, field, text string) {
-	n := api.Note{Code: code, Severity: severity, Field: field, Text: text}
-	if !slices.Contains(g.notes, n) {
-		g.notes = append(g.notes, n)
-	}
+// servers that fit, each estimated in a steady state, and the one that lacks least memory.
+type servers struct {
+	*task
+	all       []*contender
+	nearest   *contender
+	native    string // how weights are published
+	order     *quality.Order
+	kinds     int   // of hardware that are looked at
+	refused   error // why the last server was, where none was sized
+	evaluated api.Evaluated
+	notes     notes
+	progress
 }
 
-// enumerate makes every server that fits and whose formats cost no more quality than allowed.
-func (g *goalSearch) enumerate() error {
-	machines, err := g.machines()
+// listServers makes every server that fits and whose formats cost no more quality than allowed.
+func listServers(t *task) (*servers, error) {
+	s := &servers{task: t}
+	if err := s.list(); err != nil {
+		return nil, err
+	}
+	if len(s.all) == 0 && s.nearest == nil && s.refused != nil {
+		return nil, s.refused
+	}
+	return s, nil
+}
+
+// list goes through the machines.
+func (s *servers) list() error {
+	machines, said, err := s.machines()
 	if err != nil {
 		return err
 	}
-	g.kinds = kindsOf(machines)
+	s.kinds, s.notes = kindsOf(machines), said
 	for i := range machines {
-		g.reportProgress(api.PhaseEstimate, i, len(machines))
-		if machines[i].devices > usualSize && g.fitsOn(machines[i].kind) {
+		s.reportProgress(api.PhaseEstimate, i, len(machines))
+		if machines[i].devices > usualSize && s.fitsOn(machines[i].kind) {
 			continue
 		}
-		for _, name := range g.engines(&machines[i]) {
-			if err := g.ctx.Err(); err != nil && len(g.contenders) == 0 {
+		for _, name := range s.engines(&machines[i]) {
+			if err := s.ctx.Err(); err != nil && len(s.all) == 0 {
 				return err
 			} else if err != nil {
 				return nil // with those that were estimated by now
 			}
-			g.enumerateOn(&machines[i], name)
+			s.listOn(&machines[i], name)
 		}
 	}
 	return nil
 }
 
 // fitsOn reports whether a server of fewer devices of a kind fits.
-func (g *goalSearch) fitsOn(kind string) bool {
-	return slices.ContainsFunc(g.contenders, func(c *contender) bool { return c.kind == kind })
+func (s *servers) fitsOn(kind string) bool {
+	return slices.ContainsFunc(s.all, func(c *contender) bool { return c.kind == kind })
 }
 
 // engines to try on a machine: those that were given, else those that serve many users there.
-func (g *goalSearch) engines(m *machineChoice) []string {
-	if list := g.among["engine"]; list != nil {
+func (t *task) engines(m *machineChoice) []string {
+	if list := t.among["engine"]; list != nil {
 		return list
 	}
-	if g.asked.Engine != "" {
-		return []string{g.asked.Engine}
+	if t.asked.Engine != "" {
+		return []string{t.asked.Engine}
 	}
-	parsed, _, err := g.env.Find(m.name, 0)
+	parsed, _, err := t.env.Find(m.name, 0)
 	if err != nil || parsed.CPUOnly || len(parsed.Groups) == 0 {
 		return []string{"llama-server"}
 	}
@@ -99,43 +123,43 @@ func (g *goalSearch) engines(m *machineChoice) []string {
 	return []string{"vllm", "sglang", "tensorrt-llm", "llama-server"}
 }
 
-// enumerateOn goes through layouts, formats and how prompts are computed on one machine.
-func (g *goalSearch) enumerateOn(m *machineChoice, engineName string) {
-	start := g.asked
+// listOn goes through layouts, formats and how prompts are computed on one machine.
+func (s *servers) listOn(m *machineChoice, engineName string) {
+	start := s.asked
 	start.Hardware, start.Devices, start.Engine = m.name, 0, engineName
-	p, err := planner.NewPlanner(g.env, &start)
+	p, err := planner.NewPlanner(s.env, &start)
 	if err != nil {
-		g.refused = err
-		g.evaluated.Decided++
+		s.refused = err
+		s.evaluated.Decided++
 		return
 	}
-	p.Among = g.among
-	g.rememberPrices(p)
-	had := len(g.contenders)
-	for _, w := range g.arrangements(p, m) {
-		for _, f := range g.formats(p) {
-			if g.ctx.Err() != nil {
+	p.Among = s.among
+	s.rememberPrices(p)
+	had := len(s.all)
+	for _, w := range s.arrangements(p, m) {
+		for _, f := range s.formats(p) {
+			if s.ctx.Err() != nil {
 				return
 			}
 			r := start
 			w.Set(&r)
 			f.Set(&r)
-			g.addContender(m, &r, f.Price)
+			s.addContender(m, &r, f.Price)
 		}
 	}
-	if len(g.contenders) == had {
-		g.spilled(p, m, &start)
+	if len(s.all) == had {
+		s.spilled(p, m, &start)
 	}
 }
 
 // arrangements of a server: groups of its devices, workers of two kinds, and drafting.
-func (g *goalSearch) arrangements(p *planner.Planner, m *machineChoice) (out []planner.Way) {
-	ways := g.pools(p, m)
+func (t *task) arrangements(p *planner.Planner, m *machineChoice) (out []planner.Way) {
+	ways := t.pools(p, m)
 	if !m.split {
-		ways = append(g.layouts(p, m), ways...)
+		ways = append(layouts(p, m), ways...)
 	}
 	for _, w := range ways {
-		for _, d := range g.drafts(p) {
+		for _, d := range t.drafts(p) {
 			out = append(out, planner.Way{Set: func(r *api.Request) { w.Set(r); d(r) }})
 		}
 	}
@@ -143,14 +167,14 @@ func (g *goalSearch) arrangements(p *planner.Planner, m *machineChoice) (out []p
 }
 
 // pools are workers that compute prompts beside workers that generate, where the devices are a data centre's.
-func (g *goalSearch) pools(p *planner.Planner, m *machineChoice) (out []planner.Way) {
+func (t *task) pools(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	d := p.Question.Job.Device(0)
-	if m.whole || engine.ReadsGGUF(p.Question.Engine) || d == nil || !g.splits(d) {
+	if m.whole || engine.ReadsGGUF(p.Question.Engine) || d == nil || !t.splits(d) {
 		return nil
 	}
 	for tp := int64(1); tp < m.devices; tp *= 2 {
 		workers := m.devices / tp
-		if given := g.asked.TP; given > 0 && given != tp || workers > mostWorkers || workers*tp != m.devices {
+		if given := t.asked.TP; given > 0 && given != tp || workers > mostWorkers || workers*tp != m.devices {
 			continue
 		}
 		for prefill := int64(1); prefill < workers; prefill++ {
@@ -166,8 +190,8 @@ func (g *goalSearch) pools(p *planner.Planner, m *machineChoice) (out []planner.
 const mostWorkers = 4
 
 // drafts are numbers of tokens that are drafted at a time: none, and some where there is something that drafts.
-func (g *goalSearch) drafts(p *planner.Planner) (out []func(*api.Request)) {
-	r := &g.asked
+func (t *task) drafts(p *planner.Planner) (out []func(*api.Request)) {
+	r := &t.asked
 	if r.DraftTokens > 0 || engine.ReadsGGUF(p.Question.Engine) || r.DraftModel == "" && p.Question.Job.Model.Part(model.PartMTP) == nil {
 		return []func(*api.Request){func(*api.Request) {}}
 	}
@@ -183,23 +207,30 @@ func (g *goalSearch) drafts(p *planner.Planner) (out []func(*api.Request)) {
 }
 
 // spilled keeps on the host what the devices have no room for.
-func (g *goalSearch) spilled(p *planner.Planner, m *machineChoice, start *api.Request) {
-	if !p.Spillable(p.Question) || p.PlacedByHand() || g.kinds > 1 && little(p.Question) {
+func (s *servers) spilled(p *planner.Planner, m *machineChoice, start *api.Request) {
+	if !p.Spillable(p.Question) || p.PlacedByHand() || s.kinds > 1 && little(p.Question) {
 		return
 	}
-	for _, f := range g.formats(p) {
+	for _, f := range s.formats(p) {
 		r := *start
 		f.Set(&r)
-		g.slots(&r)
+		fillSlots(&r)
 		if to := p.Placed(&r); to != nil {
-			g.addContender(m, to, f.Price)
+			s.addContender(m, to, f.Price)
 			return
 		}
 	}
 }
 
+// little reports whether the devices of a server hold less than half of the weights. Where there is other hardware to choose from,
+// nobody serves from such.
+func little(q *question.Question) bool {
+	m := q.Job.Machine
+	return m != nil && !m.CPUOnly && 2*m.Memory() < q.Job.Weights.Bytes()
+}
+
 // layouts of a machine: plain replicas of smaller groups are other fleets, unless the machine comes whole.
-func (g *goalSearch) layouts(p *planner.Planner, m *machineChoice) (out []planner.Way) {
+func layouts(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	for _, w := range append([]planner.Way{{Set: func(*api.Request) {}}}, p.Layouts()...) {
 		r := p.Question.Request
 		w.Set(&r)
@@ -212,49 +243,49 @@ func (g *goalSearch) layouts(p *planner.Planner, m *machineChoice) (out []planne
 }
 
 // addContender sizes a server; one that fits contends.
-func (g *goalSearch) addContender(m *machineChoice, r *api.Request, loss float64) {
-	g.evaluated.Decided++
-	if loss > g.affords() && !g.listed("weights") && !g.listed("kv") {
+func (s *servers) addContender(m *machineChoice, r *api.Request, loss float64) {
+	s.evaluated.Decided++
+	if loss > s.affords() && !s.listed("weights") && !s.listed("kv") {
 		return
 	}
-	g.evaluated.Full++
-	c := &contender{machineChoice: *m, request: *r, loss: loss, played: map[int64]*round{}, most: g.mostReplicas(m)}
-	c.request.Ask, c.request.Workload = api.AskSim, &g.spec
-	c.request.Goal = &api.Goal{TTFT: g.goal.TTFT, TPOT: g.goal.TPOT}
-	c.request.Router = g.original.Router
-	g.slots(&c.request)
-	s, out, err := simulate.Simulated(g.env, &c.request)
+	s.evaluated.Full++
+	c := &contender{task: s.task, machineChoice: *m, request: *r, loss: loss, played: map[int64]*round{}, most: s.mostReplicas(m)}
+	c.request.Ask, c.request.Workload = api.AskSim, &s.spec
+	c.request.Goal = &api.Goal{TTFT: s.goal.TTFT, TPOT: s.goal.TPOT}
+	c.request.Router = s.original.Router
+	fillSlots(&c.request)
+	replica, out, err := simulate.Simulated(s.env, &c.request)
 	if err != nil {
-		g.refused = err
+		s.refused = err
 		return
 	}
-	if !g.grouped(&s.Question.Request) {
+	if !s.grouped(&replica.Question.Request) {
 		return
 	}
-	s.Ctx = g.ctx
-	c.sim, c.answer = s, out
-	if c.words = serverWords(s.Question, m); out.Verdict != api.Fits {
-		g.keepNearest(c)
+	replica.Ctx = s.ctx
+	c.sim, c.answer = replica, out
+	if c.words = serverWords(replica.Question, m); out.Verdict != api.Fits {
+		s.keepNearest(c)
 		return
 	}
-	c.runs = runsOf(s)
-	g.estimate(c)
-	g.contenders = append(g.contenders, c)
+	c.runs = runsOf(replica)
+	c.estimate()
+	s.all = append(s.all, c)
 }
 
-// slots of llama-server are sequences at once.
-func (g *goalSearch) slots(r *api.Request) {
+// fillSlots of llama-server, which are sequences at once.
+func fillSlots(r *api.Request) {
 	if r.Engine == "llama-server" && r.Sequences == 0 {
 		r.Sequences = simulate.UsualSlots
 	}
 }
 
 // keepNearest keeps the server that lacks least memory.
-func (g *goalSearch) keepNearest(c *contender) {
+func (s *servers) keepNearest(c *contender) {
 	if len(c.answer.Devices) == 0 {
 		return
 	}
-	if g.nearest == nil || c.answer.Devices[0].Headroom > g.nearest.answer.Devices[0].Headroom {
-		g.nearest = c
+	if s.nearest == nil || c.answer.Devices[0].Headroom > s.nearest.answer.Devices[0].Headroom {
+		s.nearest = c
 	}
 }

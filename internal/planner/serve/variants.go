@@ -10,21 +10,21 @@ import (
 )
 
 // variants of the best fleets, else of the best contenders: with other budgets of a step and numbers of sequences.
-func (g *goalSearch) variants() (out []*contender) {
-	of := g.feasible()
+func (p *playing) variants() (out []*contender) {
+	of := p.feasible()
 	if len(of) == 0 {
-		of = g.queue()
+		of = p.queue()
 	}
-	had := len(g.contenders)
+	had := len(p.all)
 	for _, c := range of[:min(varied, len(of))] {
-		for _, vary := range g.variations(c) {
+		for _, vary := range p.variations(c) {
 			r := c.request
 			r.Ask, r.Workload, r.Goal, r.Router = "fit", nil, nil, ""
 			vary(&r)
-			g.addContender(&c.machineChoice, &r, c.loss)
+			p.addContender(&c.machineChoice, &r, c.loss)
 		}
 	}
-	for _, c := range g.contenders[had:] {
+	for _, c := range p.all[had:] {
 		if c.possible() {
 			out = append(out, c)
 		}
@@ -41,13 +41,13 @@ var (
 )
 
 // variations of a server that need no more devices.
-func (g *goalSearch) variations(c *contender) (out []func(*api.Request)) {
+func (t *task) variations(c *contender) (out []func(*api.Request)) {
 	now := &c.sim.Question.Request
 	if c.sim.Stream != nil {
 		for _, n := range moreSlots {
-			if g.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
+			if t.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
 				out = append(out, func(r *api.Request) { r.Sequences = n })
-				if c := g.tightContext(); c > 0 {
+				if c := t.tightContext(); c > 0 {
 					out = append(out, func(r *api.Request) { r.Sequences, r.Context = n, c })
 				}
 			}
@@ -55,11 +55,11 @@ func (g *goalSearch) variations(c *contender) (out []func(*api.Request)) {
 		return out
 	}
 	for _, n := range stepTokens {
-		if g.asked.MaxBatchedTokens == 0 && n < now.MaxBatchedTokens {
+		if t.asked.MaxBatchedTokens == 0 && n < now.MaxBatchedTokens {
 			out = append(out, func(r *api.Request) { r.MaxBatchedTokens = n })
 		}
 	}
-	if n := plan.Int(unit.PadUp(c.users, 8)); g.asked.MaxSeqs == 0 && g.rate > 0 && n < now.MaxSeqs {
+	if n := plan.Int(unit.PadUp(c.users, 8)); t.asked.MaxSeqs == 0 && t.rate > 0 && n < now.MaxSeqs {
 		out = append(out, func(r *api.Request) { r.MaxSeqs = n })
 	}
 	return out
@@ -67,8 +67,8 @@ func (g *goalSearch) variations(c *contender) (out []func(*api.Request)) {
 
 // tightContext is one that just holds the longest request, where that is less than the usual one: slots of llama-server have
 // room for all of it from the start. 0 where there is none.
-func (g *goalSearch) tightContext() plan.Int {
-	if n := unit.PadUp(g.longest, 1024); g.asked.Context == 0 && g.longest > 0 && n < question.DefaultContext {
+func (t *task) tightContext() plan.Int {
+	if n := unit.PadUp(t.longest, 1024); t.asked.Context == 0 && t.longest > 0 && n < question.DefaultContext {
 		return plan.Int(n)
 	}
 	return 0

@@ -19,32 +19,32 @@ import (
 // the number of devices what a replica runs into first, and of that the part of a token's time that takes most.
 
 // why a contender with a fleet stands where it does beside the winner.
-func (g *goalSearch) why(c, winner *contender) string {
+func (w *report) why(c, winner *contender) string {
 	var words []string
-	if g.goal.MostUsers {
-		words = append(words, g.whyNoMore(c))
+	if w.goal.MostUsers {
+		words = append(words, whyNoMore(c))
 	} else if c != winner {
-		words = append(words, g.against(c, winner))
+		words = append(words, against(c, winner))
 	}
-	words = append(words, g.runsInto(c))
-	if p := g.largestPart(c); p != "" {
+	words = append(words, runsInto(c))
+	if p := largestPart(c); p != "" {
 		words = append(words, p)
 	}
-	if g.guarded && !c.measured() {
+	if w.guarded && !c.measured() {
 		words = append(words, "no measured run of this device, engine and layout: ranked by the slow edge of its band")
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
 
 // against the winner: rent or number of devices, whichever makes more of the difference.
-func (g *goalSearch) against(c, winner *contender) string {
-	if g.minimize() == "latency" {
-		if x := g.requestSeconds(c, c.fleet.replicas) / g.requestSeconds(winner, winner.fleet.replicas); x > 1.005 {
+func against(c, winner *contender) string {
+	if c.task.minimize() == "latency" {
+		if x := c.requestSeconds(c.fleet.replicas) / winner.requestSeconds(winner.fleet.replicas); x > 1.005 {
 			return fmt.Sprintf("answers take %s times as long", unit.Significant(x, 3))
 		}
 		return ""
 	}
-	a, b := g.money(c, c.fleet.replicas).PerHour.Mid, g.money(winner, winner.fleet.replicas).PerHour.Mid
+	a, b := c.money(c.fleet.replicas).PerHour.Mid, winner.money(winner.fleet.replicas).PerHour.Mid
 	n, m := float64(c.fleet.replicas*c.devices), float64(winner.fleet.replicas*winner.devices)
 	if a == 0 || b == 0 {
 		return devicesWords(n, m)
@@ -63,7 +63,7 @@ func devicesWords(n, m float64) string {
 }
 
 // runsInto is what keeps a fleet from being smaller: what happens with a replica less, or on a device less.
-func (g *goalSearch) runsInto(c *contender) string {
+func runsInto(c *contender) string {
 	n := c.fleet.replicas
 	if n == 1 {
 		return ""
@@ -72,14 +72,14 @@ func (g *goalSearch) runsInto(c *contender) string {
 	if less == nil {
 		return ""
 	}
-	if less = less.finished(g); less.err != nil || less.res.Finished == 0 {
+	if less = less.finished(); less.err != nil || less.res.Finished == 0 {
 		return ""
 	}
-	return fmt.Sprintf("with %s %s", deploy.ReplicasWords(n-1), g.breaks(less))
+	return fmt.Sprintf("with %s %s", deploy.ReplicasWords(n-1), less.breaks())
 }
 
 // breaks says which bound a round breaks, by the figure that breaks it most.
-func (g *goalSearch) breaks(r *round) string {
+func (r *round) breaks() string {
 	if r.meets {
 		return "a bound is broken at the slow edge of the band alone"
 	}
@@ -93,8 +93,8 @@ func (g *goalSearch) breaks(r *round) string {
 		bounds map[string]float64
 		at     func(q float64) float64
 		what   string
-	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"},
-		{g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
+	}{{r.task.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"},
+		{r.task.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
 		for _, name := range slices.Sorted(maps.Keys(t.bounds)) {
 			p, err := api.Percentile(name)
 			if err != nil {
@@ -117,12 +117,12 @@ func milliseconds(ms float64) string {
 }
 
 // largestPart is where most of a token's time goes at the load.
-func (g *goalSearch) largestPart(c *contender) string {
-	users := g.usersOf(c, max(1, c.replicas))
+func largestPart(c *contender) string {
+	users := c.usersOf(max(1, c.replicas))
 	if c.fleet != nil {
-		users = g.usersOf(c, c.fleet.replicas)
+		users = c.usersOf(c.fleet.replicas)
 	}
-	return partWords(c.parts(g, users))
+	return partWords(c.parts(users))
 }
 
 func partWords(parts []speed.Part) string {
@@ -162,14 +162,14 @@ const surprising = 2
 // surprises are the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the
 // caches of all users, whatever time they take. The rule's price over the real one, against the winner's, tells how far the
 // rule is off. One of each kind of hardware stands for it: its best fleet, or the server that the rule likes most.
-func (g *goalSearch) surprises(held []*contender) (out []api.Candidate) {
+func (w *report) surprises(held []*contender) (out []api.Candidate) {
 	if len(held) == 0 {
 		return nil
 	}
-	losers := g.losers(held)
+	losers := w.losers(held)
 	for _, l := range losers[:min(len(losers), surprising)] {
-		s := g.candidate(l.contender)
-		s.Why = g.whyNot(l.contender, held[0])
+		s := w.candidate(l.contender)
+		s.Why = w.whyNot(l.contender, held[0])
 		out = append(out, s)
 	}
 	return out
@@ -182,17 +182,17 @@ type loser struct {
 }
 
 // losers that the rule of thumb prefers to the winner, those about which it is most wrong first.
-func (g *goalSearch) losers(held []*contender) (out []loser) {
+func (w *report) losers(held []*contender) (out []loser) {
 	winner := held[0]
-	base := g.ruleOfThumb(winner)
+	base := ruleOfThumb(winner)
 	best := map[string]loser{}
-	for _, c := range slices.Concat(held, g.contenders) {
-		naive := g.ruleOfThumb(c)
+	for _, c := range slices.Concat(held, w.all) {
+		naive := ruleOfThumb(c)
 		if c.kind == winner.kind || naive == 0 || base == 0 {
 			continue
 		}
-		l := loser{c, math.Log(g.actualRent(c)/naive) - math.Log(g.actualRent(winner)/base), naive}
-		if b, ok := best[c.kind]; !ok || b.fleet == nil && g.nearer(c, b.contender) {
+		l := loser{c, math.Log(actualRent(c)/naive) - math.Log(actualRent(winner)/base), naive}
+		if b, ok := best[c.kind]; !ok || b.fleet == nil && nearer(c, b.contender) {
 			best[c.kind] = l
 		}
 	}
@@ -207,63 +207,76 @@ func (g *goalSearch) losers(held []*contender) (out []loser) {
 
 // nearer: of two contenders without a fleet one may hold by its estimate and the other not, or its times alone come nearer to
 // their bounds.
-func (g *goalSearch) nearer(c, than *contender) bool {
+func nearer(c, than *contender) bool {
 	if c.possible() != than.possible() {
 		return c.possible()
 	}
-	return g.distanceFromBounds(c) < g.distanceFromBounds(than)
+	return distanceFromBounds(c) < distanceFromBounds(than)
 }
 
 // ruleOfThumb is the rent of as many devices as hold the weights and the caches of all users; 0 where that is not known.
-func (g *goalSearch) ruleOfThumb(c *contender) float64 {
+func ruleOfThumb(c *contender) float64 {
 	q := c.sim.Question
 	m := q.Job.Machine
-	users := float64(max(1, int64(g.spec.Concurrency)))
-	if g.rate > 0 {
-		users = math.Max(1, g.rate*(c.alone.First+float64(g.output)*c.alone.PerToken))
+	users := float64(max(1, int64(c.task.spec.Concurrency)))
+	if c.task.rate > 0 {
+		users = math.Max(1, c.task.rate*(c.alone.First+float64(c.task.output)*c.alone.PerToken))
 	}
 	if len(m.Groups) != 1 || c.sim.KV == nil {
 		return 0
 	}
-	bytes := float64(q.Job.Weights.Bytes()) + users*float64(g.prompt+g.output)*float64(c.sim.KV.PerToken)*float64(max(1, q.Request.TP))
-	n := math.Ceil(bytes / float64(m.Groups[0].Device.Memory.Value))
-	return g.env.RentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
+	kv := users * float64(c.task.prompt+c.task.output) * float64(c.sim.KV.PerToken) * float64(max(1, q.Request.TP))
+	n := math.Ceil((float64(q.Job.Weights.Bytes()) + kv) / float64(m.Groups[0].Device.Memory.Value))
+	return c.task.env.RentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
 }
 
 // actualRent is what a contender's fleet rents for; without end where none holds.
-func (g *goalSearch) actualRent(c *contender) float64 {
+func actualRent(c *contender) float64 {
 	if c.fleet == nil {
 		return math.Inf(1)
 	}
-	return g.money(c, c.fleet.replicas).PerHour.Mid
+	return c.money(c.fleet.replicas).PerHour.Mid
 }
 
 // whyNot says why a contender that seemed cheap loses, or what the nearest lacks.
-func (g *goalSearch) whyNot(c, winner *contender) string {
+func (w *report) whyNot(c, winner *contender) string {
 	if winner != nil && c.fleet != nil {
-		return g.why(c, winner)
+		return w.why(c, winner)
 	}
 	words := "no number of replicas helps: "
-	first, token := simulate.RequestBound(g.goal.TTFT).Seconds(), simulate.RequestBound(g.goal.TPOT).Seconds()
+	first, token := simulate.RequestBound(w.goal.TTFT).Seconds(), simulate.RequestBound(w.goal.TPOT).Seconds()
 	switch {
 	case len(c.answer.Devices) > 0 && c.answer.Verdict != api.Fits:
 		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
 	case token > 0 && c.alone.PerToken > token:
-		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
+		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(1)))
 	case first > 0 && c.alone.First > first:
-		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
+		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(w.prompt), milliseconds(1000*c.alone.First))
 	}
-	return g.whyNone(c)
+	return whyNone(c)
 }
 
 // distanceFromBounds is how far a contender is from the bounds with one user, as the worse of both ratios.
-func (g *goalSearch) distanceFromBounds(c *contender) float64 {
+func distanceFromBounds(c *contender) float64 {
 	x := 0.0
-	if first := simulate.RequestBound(g.goal.TTFT).Seconds(); first > 0 {
+	if first := simulate.RequestBound(c.task.goal.TTFT).Seconds(); first > 0 {
 		x = math.Max(x, c.alone.First/first)
 	}
-	if token := simulate.RequestBound(g.goal.TPOT).Seconds(); token > 0 {
+	if token := simulate.RequestBound(c.task.goal.TPOT).Seconds(); token > 0 {
 		x = math.Max(x, c.alone.PerToken/token)
 	}
 	return x
+}
+
+// whyNoMore says what breaks with a few users more.
+func whyNoMore(c *contender) string {
+	users := *c.fleet.most.Users
+	more := users + max(1, users/16)
+	o := *c
+	o.crowd(more)
+	r := o.newRound(c.replicas, simulate.Variant{}).run()
+	if r.err != nil || r.meets || r.res.Finished == 0 {
+		return ""
+	}
+	return fmt.Sprintf("with %d users %s", more, r.breaks())
 }

@@ -15,12 +15,12 @@ import (
 
 // fillContext gives servers a context that holds what the load asks for, where that is more than the usual one and the model was
 // trained for it.
-func (g *goalSearch) fillContext() error {
-	need := plan.Int(unit.PadUp(g.seen, 1024))
-	if g.asked.Context > 0 || need <= question.DefaultContext {
+func (t *task) fillContext() error {
+	need := plan.Int(unit.PadUp(t.seen, 1024))
+	if t.asked.Context > 0 || need <= question.DefaultContext {
 		return nil
 	}
-	r, err := g.env.Resolve(g.asked.Model)
+	r, err := t.env.Resolve(t.asked.Model)
 	if err != nil {
 		return err
 	}
@@ -30,60 +30,60 @@ func (g *goalSearch) fillContext() error {
 	if most := plan.Int(r.Spec.Model(r.ID).Context); most > 0 {
 		need = min(need, most)
 	}
-	g.asked.Context = need
-	g.defaults = append(g.defaults, simulate.UsedDefault{Field: "context", Value: need})
+	t.asked.Context = need
+	t.defaults = append(t.defaults, simulate.UsedDefault{Field: "context", Value: need})
 	return nil
 }
 
 // load is the workload with its defaults: lengths vary, unless they are given, so that users do not ask in step.
-func (g *goalSearch) load() error {
+func (t *task) load() error {
 	w := workload.Spec{}
-	if g.original.Workload != nil {
-		w = *g.original.Workload
+	if t.original.Workload != nil {
+		w = *t.original.Workload
 	}
-	if g.goal.MostUsers {
+	if t.goal.MostUsers {
 		w = simulate.LoopOfOne(&w)
 	}
-	if d := g.original.Day; d != nil && w.Rate == 0 && w.Concurrency == 0 {
+	if d := t.original.Day; d != nil && w.Rate == 0 && w.Concurrency == 0 {
 		w.Rate = slices.Max(d.Rates)
 	}
-	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
+	if w.Rate == 0 && w.Concurrency == 0 && t.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
 		return &api.Error{Code: api.BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace",
 			Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
 	}
-	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > simulate.MostInLoop {
+	if n := max(int64(w.Concurrency), int64(t.original.Sequences)); w.Rate == 0 && n > simulate.MostInLoop {
 		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n),
 			Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, simulate.MostInLoop),
 			Hint:    "a rate: so many users ask independently of each other"}
 	}
-	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 &&
+	if n := max(int64(w.Concurrency), int64(t.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 &&
 		int64(w.Requests) < 2*n {
 		return &api.Error{Code: api.BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)),
 			Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one",
 				int64(w.Requests), n), Hint: "more requests, or leave it out"}
 	}
-	with := *g.original
+	with := *t.original
 	with.Workload = &w
 	s := &simulate.Simulation{}
 	if err := s.Load(&with); err != nil {
 		return api.AsError(err)
 	}
-	g.spec = s.Spec
-	if n := max(float64(g.spec.Requests), g.spec.DurationS*g.spec.Rate); n > mostOfRound {
+	t.spec = s.Spec
+	if n := max(float64(t.spec.Requests), t.spec.DurationS*t.spec.Rate); n > mostOfRound {
 		return &api.Error{Code: api.Limit, Field: "workload.requests", Value: fmt.Sprint(n),
 			Message: fmt.Sprintf("%.0f requests are more than the %d of one round, of which a search plays dozens", n, mostOfRound),
 			Hint:    "fewer: the percentiles of 10,000 hardly differ; memwall sim plays more of one plan"}
 	}
-	g.defaults = append(g.defaults, s.Defaults...)
-	return g.means()
+	t.defaults = append(t.defaults, s.Defaults...)
+	return t.means()
 }
 
 // mostOfRound are the requests that a search plays at a time.
 const mostOfRound = 1_000_000
 
 // means of the lengths, and the rate of requests that come by themselves.
-func (g *goalSearch) means() error {
-	s := &simulate.Simulation{Spec: g.spec, Player: simulate.Player{Question: &question.Question{Env: g.env}}}
+func (t *task) means() error {
+	s := &simulate.Simulation{Spec: t.spec, Player: simulate.Player{Question: &question.Question{Env: t.env}}}
 	if s.Spec.Trace == "" {
 		s.Spec = simulate.Burst(s.Spec)
 		s.Spec.Requests = surveyed
@@ -98,19 +98,19 @@ func (g *goalSearch) means() error {
 		return s.TraceError(err)
 	}
 	if l.Requests == 0 {
-		return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(g.spec.Trace),
-			Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
+		return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(t.spec.Trace),
+			Message: t.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
-	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
-	g.seen, g.longestPrompt = l.Prompt.Max+l.Output.Max, l.Prompt.Max
-	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
-		g.longest = l.Prompt.Max + l.Output.Max
+	t.prompt, t.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	t.seen, t.longestPrompt = l.Prompt.Max+l.Output.Max, l.Prompt.Max
+	if w := &t.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
+		t.longest = l.Prompt.Max + l.Output.Max
 	}
-	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
-		g.rate = l.Rate()
+	if t.rate = t.spec.Rate; t.rate == 0 && t.spec.Arrivals == "trace" {
+		t.rate = l.Rate()
 	}
-	if s := g.spec.Sessions; s != nil {
-		g.rate *= math.Max(1, s.Turns.Mean)
+	if s := t.spec.Sessions; s != nil {
+		t.rate *= math.Max(1, s.Turns.Mean)
 	}
 	return nil
 }

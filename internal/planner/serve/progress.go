@@ -1,0 +1,51 @@
+package serve
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/memwall/memwall/api"
+)
+
+// progress is how many servers of a phase have been played, by several at a time.
+type progress struct {
+	one           sync.Mutex
+	phase         string
+	ended, ending int
+	best          string
+}
+
+// reportBest tells where a search for fleets is, between what is done together.
+func (p *playing) reportBest() {
+	if held := p.feasible(); len(held) > 0 && p.env.HasWatcher() {
+		p.best = headline(held[0])
+	}
+	p.reportProgress(p.phase, p.ended, p.ending)
+}
+
+// reportPlayed: another server has been played.
+func (p *playing) reportPlayed() {
+	p.one.Lock()
+	defer p.one.Unlock()
+	p.ended++
+	p.reportProgress(p.phase, p.ended, p.ending)
+}
+
+func (s *servers) reportProgress(phase string, done, of int) {
+	if !s.env.HasWatcher() {
+		return
+	}
+	s.env.Report(api.Progress{Phase: phase, Done: done, Of: max(done, of), Evaluated: s.evaluated.Copied(), Best: s.best})
+}
+
+// headline of a fleet that holds: what it is, and its rent.
+func headline(c *contender) string {
+	words := c.words
+	if c.fleet.replicas > 1 {
+		words = fmt.Sprintf("%d × %s", c.fleet.replicas, words)
+	}
+	if m := c.money(c.fleet.replicas); m.PerHour.Known() {
+		words += fmt.Sprintf(", $%.2f an hour", m.PerHour.Mid)
+	}
+	return words
+}
