@@ -1,6 +1,9 @@
 package naming
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // maxText bounds a text; the longest names and paths in use have some hundred bytes.
 const maxText = 1024
@@ -72,6 +75,7 @@ func (n *Name) read(name string) {
 		}
 	}
 	n.GGUF = n.GGUF || n.Ollama
+	name = versions.ReplaceAllString(name, "$1.$2")
 	base, format, _ := cutFormat(tokens(name))
 	if tag != "" && n.Org != "" { // a file of a repository
 		n.GGUF, more = true, tag
@@ -84,3 +88,6 @@ func (n *Name) read(name string) {
 		n.Base = name
 	}
 }
+
+// versions are numbers whose point is written as files may have it: Qwen3_6-35B, Llama-3_3. Q4_0 and its kin are formats.
+var versions = regexp.MustCompile(`(?i)((?:^|[-_ ]|[a-pr-z])\d)_(\d)(?:\b)`)

@@ -120,6 +120,9 @@ func isPath(ref string) bool {
 
 // named finds an id or alias of the catalog, and otherwise a name on the hub.
 func (f *Files) named(ref string) (*Resolved, error) {
+	for _, host := range []string{"hf.co/", "huggingface.co/"} { // as Ollama and llama.cpp write it, without a scheme
+		ref = strings.TrimPrefix(ref, host)
+	}
 	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
 		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) }) // a file or a revision, which the catalog has none of
 	}

@@ -57,10 +57,16 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	return r, nil
 }
 
-// derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy.
+// derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy. A copy may have the
+// maker before its name (bartowski/Qwen_Qwen3-32B-GGUF).
 func derived(read *catalog.Reading) bool {
-	return read.Said.Repo != "" && catalog.Bare(read.Said.Base) != catalog.Bare(read.Hub) &&
-		catalog.Bare(read.Said.Base) != catalog.Bare(read.ID) && catalog.Bare(read.Said.Base) != catalog.Bare(read.Entry.Name)
+	base := read.Said.Base
+	_, own, _ := strings.Cut(read.Said.Repo, "/")
+	if maker, _, ok := strings.Cut(own, "_"); ok {
+		base = strings.TrimPrefix(base, strings.ToLower(maker)+"-")
+	}
+	bare := catalog.Bare(base)
+	return read.Said.Repo != "" && bare != catalog.Bare(read.Hub) && bare != catalog.Bare(read.ID) && bare != catalog.Bare(read.Entry.Name)
 }
 
 // published is the recipe of a repository by its name, which says nothing where it repeats what the entry says itself.
