@@ -77,7 +77,7 @@ func TestCompareOperators(t *testing.T) {
 
 // classLines are the lines of classes by the class of rows.
 var classLines = map[string]string{
-	"products": "matrix products", "experts": "experts", "attention": "attention", "elementwise": "element-wise", "loss": "loss",
+	"products": "matmuls", "experts": "experts", "attention": "attention", "elementwise": "element-wise", "loss": "loss",
 	"optimizer": "optimizer", "unpacking": "unpacking of weights",
 	"collectives": "collectives", "copies": "copies to and from the host", "other": "other kernels",
 }
@@ -213,7 +213,7 @@ func TestOperatorsNotTold(t *testing.T) {
 	trace := packedTrace(t)
 	unlinked := strings.ReplaceAll(trace, `"External id"`, `"Other id"`)
 	a, err := Compare(unlinked, asTraining("llama-3.1-8b"))
-	if err != nil || len(a.Operators) != 0 || find(a, "matrix products", "").Ours == nil || !noted(a, "no_operators") {
+	if err != nil || len(a.Operators) != 0 || find(a, "matmuls", "").Ours == nil || !noted(a, "no_operators") {
 		t.Errorf("%d rows, %v, %v", len(a.Operators), a.Notes, err)
 	}
 	a, err = Compare(strings.ReplaceAll(trace, `"Input Dims"`, `"Dims"`), asTraining("llama-3.1-8b"))

@@ -369,7 +369,7 @@ func TestCompareTorch(t *testing.T) {
 	}
 	parts := 0.0
 	for name, known := range map[string]bool{
-		"matrix products": true, "attention": true, "element-wise and norms": true, "of these, norms": false, "loss": true,
+		"matmuls": true, "attention": true, "element-wise and norms": true, "of these, norms": false, "loss": true,
 		"optimizer": true, "collectives": true, "copies to and from the host": false, "nothing computes": true,
 	} {
 		l := find(a, name, "")

@@ -33,7 +33,7 @@ const (
 type kernelMeasures struct{ sizes, devices Measure }
 
 var kernelKinds = map[string]*kernelMeasures{
-	"gemm":      kernelsOf("products", "microseconds of a matrix product"),
+	"gemm":      kernelsOf("matmuls", "microseconds of a matmul"),
 	"prefill":   kernelsOf("attention of prompts", "microseconds of causal attention"),
 	"decode":    kernelsOf("attention of answers", "microseconds of attention that reads a cache"),
 	"allreduce": kernelsOf("all-reduce", "microseconds of an all-reduce in a node"),
@@ -50,11 +50,11 @@ func kernelsOf(name, about string) *kernelMeasures {
 type reportMeasures struct{ reports, shipped Measure }
 
 var kernelReports = map[string]*reportMeasures{
-	"gemm 16 bits":   reportsOf("products in 16 bits", 0.06),
-	"gemm fp8":       reportsOf("products in fp8", 0.08),
-	"gemm fp8_block": reportsOf("products in blocks of fp8", 0.08),
-	"gemm nvfp4":     reportsOf("products in nvfp4", 0.12),
-	"gemm integers":  reportsOf("products with weights in integers", 0.12),
+	"gemm 16 bits":   reportsOf("matmuls in 16 bits", 0.06),
+	"gemm fp8":       reportsOf("matmuls in fp8", 0.08),
+	"gemm fp8_block": reportsOf("matmuls in blocks of fp8", 0.08),
+	"gemm nvfp4":     reportsOf("matmuls in nvfp4", 0.12),
+	"gemm integers":  reportsOf("matmuls with integer weights", 0.12),
 	"prefill":        reportsOf("attention of prompts", 0.10),
 	"decode":         reportsOf("attention of answers", 0.10),
 	"allreduce":      reportsOf("all-reduce", 0.08),
@@ -107,7 +107,7 @@ func CompareKernels() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	set := Set{Name: "kernels", File: "../kernels/rows.tsv", About: "kernels that were timed alone: matrix products, attention, all-reduces", Rows: make([]Row, len(rows))}
+	set := Set{Name: "kernels", File: "../kernels/rows.tsv", About: "kernels that were timed alone: matmuls, attention, all-reduces", Rows: make([]Row, len(rows))}
 	var out []Comparison
 	for i := range rows {
 		k := &rows[i]

@@ -73,7 +73,7 @@ func TestKernelVotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	goals := map[string]float64{
-		"products in 16 bits": 0.06, "products in fp8": 0.08, "products in blocks of fp8": 0.08, "products in nvfp4": 0.12,
+		"matmuls in 16 bits": 0.06, "matmuls in fp8": 0.08, "matmuls in blocks of fp8": 0.08, "matmuls in nvfp4": 0.12,
 		"all-reduce": 0.10, "attention of prompts": 0.12, "attention of answers": 0.06,
 	}
 	for _, v := range KernelVotes(all) {

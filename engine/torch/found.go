@@ -81,11 +81,11 @@ func (t *Trace) unlinked(l *startup.Log, all []operated) {
 			100*(1-linked/whole), graphs)
 	}
 	if shapeless > 0 {
-		l.Note("no_shapes", "the trace has no shapes, so that matrix products are not told apart: record it with record_shapes=True")
+		l.Note("no_shapes", "the trace has no shapes, so matmuls cannot be told apart: record it with record_shapes=True")
 	}
 	if anyPass > 0 {
-		l.Note("no_strides", "the trace does not say how operands of products lie, as those of PyTorch 2.3 and later do: forward and "+
-			"backward products of the same sizes are one row")
+		l.Note("no_strides", "the trace does not say how operands of matmuls lie, as those of PyTorch 2.3 and later do: forward and "+
+			"backward matmuls of the same sizes are one row")
 	}
 	if t.links.dropped > 0 {
 		l.Note("operators_dropped", "%d operators or kernels are more than are kept: what they took counts as of no known operator",

@@ -26,7 +26,7 @@ const (
 
 // String names a class as lines do.
 func (c Class) String() string {
-	return [...]string{"other kernels", "matrix products", "experts", "attention", "element-wise", "norms", "loss", "optimizer",
+	return [...]string{"other kernels", "matmuls", "experts", "attention", "element-wise", "norms", "loss", "optimizer",
 		"unpacking of weights", "collectives", "copies to and from the host"}[c]
 }
 

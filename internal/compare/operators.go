@@ -77,7 +77,7 @@ func (o *operators) otherShapes() {
 		}
 	}
 	if o.step.known && known < all/2 {
-		o.plan.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this "+
+		o.plan.note("other_shapes", "warn", "model", "%.0f %% of the time of matmuls is of shapes that %s does not have in this "+
 			"plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.plan.Request.Model)
 	}
 }

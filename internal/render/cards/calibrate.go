@@ -15,7 +15,7 @@ var coefficientWords = map[string]string{
 	"step":  "time of a step beside its kernels",
 	"cache": "time of reading the cache", "multiply": "share of the peak, prompts", "prepare": "time of a kernel of a prompt",
 	"attend": "share of the peak, attention", "scatter": "work of experts, prompts",
-	"product.memory": "share of the memory rate, products", "product.compute": "share of the peak, products",
+	"product.memory": "share of the memory rate, matmuls", "product.compute": "share of the peak, matmuls",
 	"product.floor":    "least time of a product",
 	"attention.memory": "share of the memory rate, cache", "attention.prefill": "share of the peak, attention",
 	"attention.floor":  "least time of attention",
