@@ -79,11 +79,16 @@ type StepPart struct {
 }
 
 // Label is what people call a part whose name is the contract's.
-func (p *StepPart) Label() string {
-	if p.Name == "products" {
+func (p *StepPart) Label() string { return labelOf(p.Name) }
+
+// Label is what people call the class of an operator.
+func (r *OperatorLine) Label() string { return labelOf(r.Class) }
+
+func labelOf(name string) string {
+	if name == "products" {
 		return "matmuls"
 	}
-	return p.Name
+	return name
 }
 
 // TrainingRun is a whole run of so many tokens. Money and energy are null without a sourced row; energy is of the

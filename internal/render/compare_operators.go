@@ -71,7 +71,7 @@ func writeOperator(tb *term.Table, r *memwall.OperatorLine, both bool) {
 	}
 	why := term.Say(r.Why, term.Dim)
 	if !both {
-		ours, why = term.Say(""), term.Say(r.Class, term.Dim)
+		ours, why = term.Say(""), term.Say(r.Label(), term.Dim)
 	}
 	reached := term.Join(optional(r.FLOPs, 1e-12, 0, ""), optional(r.Bytes, 1e-9, 0, " GB/s"))
 	tb.Row(term.Say(name), calls, printed, ours, ratioOf(r), reached, optional(r.PeakFraction, 100, 0, " %"), why)
