@@ -36,6 +36,7 @@ func LaneOf(r *memwall.Request) Lane {
 // Seconds of a processor, as measured on one of 2024: bounds from above of what is usual, and no promise.
 const (
 	costOfFit     = 0.003
+	costOfAlso    = 0.02    // a further model beside it: few share what an asker remembers, and those that do not fit try every cure
 	costOfDevice  = 0.015   // of llama.cpp that spreads a model over devices and tries where its parts fit best
 	costOfSearch  = 0.3     // plans or models on one machine
 	costOfRequest = 40e-6   // of a simulation
@@ -56,7 +57,8 @@ func Cost(r *memwall.Request) float64 {
 	case r.Ask == "sim":
 		return costOfPlay(r)
 	}
-	return float64(1+len(r.Also)) * costOfOne(r)
+	one := costOfOne(r)
+	return one + float64(len(r.Also))*max(one, costOfAlso)
 }
 
 // costOfOne model on its hardware.

@@ -32,7 +32,7 @@ func TestLanes(t *testing.T) {
 		{&memwall.Request{Ask: "pick", Hardware: "rtx-4090"}, Medium},
 		{&memwall.Request{Ask: "sim", Workload: load(1000)}, Medium},
 		{&memwall.Request{Ask: "diagnose", Text: string(make([]byte, 8<<20))}, Medium},
-		{many(32, "llama.cpp", "16xrtx-4090"), Long}, {many(32, "", "16xrtx-4090"), Long},
+		{many(15, "vllm", "8xh100"), Medium}, {many(32, "llama.cpp", "16xrtx-4090"), Long}, {many(32, "", "16xrtx-4090"), Long},
 		{&memwall.Request{Ask: "sim", Workload: load(10_000_000)}, Long},
 		{&memwall.Request{Ask: "sim", Workload: &workload.Spec{Trace: "a.csv"}}, Long},
 		{&memwall.Request{Ask: "plan", Model: "llama-3.1-70b", Workload: load(1000)}, Long},
