@@ -23,7 +23,7 @@ func TestUsersOfLlamaServer(t *testing.T) {
 	}
 }
 
-// TestUsualBuild: on Strix Halo a plan that names no build gets one with hipBLASLt, and a note says so.
+// TestUsualBuild: on Strix Halo a plan that names no build gets one with ROCm 7, and a note says so.
 func TestUsualBuild(t *testing.T) {
 	a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "ryzen-ai-max-395",
 		Plan: plan.Plan{Weights: "q4_k_m", Engine: "llama.cpp", PromptTokens: 512, OutputTokens: 128}})

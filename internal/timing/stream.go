@@ -158,9 +158,9 @@ func buildYear(q *question.Question) float64 {
 // muchSlower is the factor from which on how a program was built is worth a note.
 const muchSlower = 1.3
 
-// plainBuild notes how much slower the plain build is where people run another one.
+// plainBuild notes how much slower builds without what is usual today are.
 func plainBuild(q *question.Question, in stream.Input, table *coef.Table, test stream.Test, usual float64) {
-	words := strings.Join(in.Variant, " and ")
+	words := strings.NewReplacer("rocm=", "ROCm ", "radv", "Mesa's RADV").Replace(strings.Join(in.Variant, " and "))
 	if in.Variant == nil || test.Prompt == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func plainBuild(q *question.Question, in stream.Input, table *coef.Table, test s
 		return
 	}
 	if slower := m.With(table).Predict(stream.Test{Prompt: test.Prompt}).Prefill.Mid / usual; slower > muchSlower {
-		q.Job.Note("build_assumed", "info", "engine", "a build with %s is assumed: without them prompts take %s times as long on %s", words,
+		q.Job.Note("build_assumed", "info", "engine", "a build with %s is assumed: without it prompts take %s times as long on %s", words,
 			unit.Significant(slower, 2), in.Stages[0].Device.Name)
 	}
 }

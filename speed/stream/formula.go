@@ -108,7 +108,13 @@ func (w *writer) stage(i int) string {
 			continue
 		}
 		bytes += b
-		read = append(read, w.in("bytes_"+g.format, i, b, "read by a step")+" / "+w.coefficient("share_"+g.format, i, at.read[j], "share of the memory's rate"))
+		share := " / " + w.coefficient("share_"+g.format, i, at.read[j], "share of the memory's rate")
+		experts := g.experts * w.touched * s.Experts
+		read = append(read, w.in("bytes_"+g.format, i, b-experts, "read by a step")+share)
+		if experts > 0 {
+			read = append(read, w.in("expert_bytes_"+g.format, i, experts, "of experts, read by a step")+" × "+
+				w.coefficient("gather", i, at.gather, "time of reading experts, over that of other weights")+share)
+		}
 		unpack = append(unpack, w.in("numbers_"+g.format, i, e, "unpacked by a step")+" / "+w.coefficient("unpack_"+g.format, i, at.unpack[j], "share of the arithmetic's rate"))
 		if w.n > 1 {
 			ops := 2 * (w.n - 1) * (g.denseElems*s.Dense + g.headElems*s.Head + g.expertElems*w.p.work.used*s.Experts*scattered)

@@ -18,6 +18,7 @@ func (m *Model) decode(depth float64) seconds { return m.step(1, depth, m.work.u
 // of the experts.
 //
 //	step + hops + sum over stages of: kernels × launch + sqrt(both(read, unpack)² + multiply²) + n × cache × bytes of the cache / memory rate
+//	read: sum over formats of (dense + gather × experts) / (read × memory rate)
 //
 // Reading and unpacking overlap; weights are read and unpacked once, experts those that the users' tokens go through.
 // All users but the first are multiplied as a prompt is. Nothing is faster than the memory.
@@ -38,12 +39,16 @@ func (m *Model) step(n, depth, touched float64) seconds {
 func (m *Model) stageStep(i int, n, touched, kv float64, c []float64) float64 {
 	s, at := &m.stages[i], &m.uses.at[i]
 	var read, bytes, unpack float64
+	gather := 1.0
+	if m.work.moe != nil {
+		gather = c[at.gather]
+	}
 	for j := range m.work.groups {
 		g := &m.work.groups[j]
 		b := g.bytes(&s.Stage, touched)
 		e := g.elems(&s.Stage, touched)
 		bytes += b
-		read += b / c[at.read[j]]
+		read += (b + (gather-1)*g.experts*touched*s.Experts) / c[at.read[j]]
 		unpack += e / c[at.unpack[j]]
 	}
 	kv *= s.Dense

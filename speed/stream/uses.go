@@ -13,6 +13,7 @@ type Use = coef.Use
 // Coefficients, and what they are multiplied with.
 const (
 	coefRead     = "read"     // share of the memory rate at which weights are read, by format
+	coefGather   = "gather"   // time of reading the experts of a token, over that of as many bytes of other weights
 	coefUnpack   = "unpack"   // share of the arithmetic rate at which weights are unpacked for a token, by format
 	coefLaunch   = "launch"   // seconds that a kernel of a decode step takes beside its work
 	coefStep     = "step"     // seconds that a step takes beside its kernels
@@ -27,7 +28,7 @@ const (
 )
 
 // coefficients lists them, in the order in which sums are made.
-var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe}
+var coefficients = []string{coefRead, coefGather, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe}
 
 // OfPrompts reports whether a coefficient belongs to prompts alone.
 func OfPrompts(name string) bool {
@@ -36,12 +37,12 @@ func OfPrompts(name string) bool {
 
 // OfAnswers reports whether a coefficient belongs to answers alone.
 func OfAnswers(name string) bool {
-	return name == coefUnpack || name == coefLaunch || name == coefCache
+	return name == coefGather || name == coefUnpack || name == coefLaunch || name == coefCache
 }
 
 // Start are the values before any offset.
 var Start = map[string]float64{
-	coefRead: 0.8, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
+	coefRead: 0.8, coefGather: 1, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
 	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7,
 }
 
@@ -55,8 +56,8 @@ type usesOf struct {
 
 // stageUses are places in the list.
 type stageUses struct {
-	read, unpack, multiply                        []int // by group
-	launch, cache, prepare, attend, scatter, tile int
+	read, unpack, multiply                                []int // by group
+	launch, cache, prepare, attend, scatter, tile, gather int
 }
 
 func (m *Model) collect() (u usesOf) {
@@ -91,7 +92,7 @@ func (m *Model) collect() (u usesOf) {
 		at.launch, at.cache = add(coefLaunch, common), add(coefCache, common)
 		at.prepare, at.attend = add(coefPrepare, common), add(coefAttend, common)
 		if m.work.moe != nil {
-			at.scatter, at.tile = add(coefScatter, common), add(coefTile, common)
+			at.scatter, at.tile, at.gather = add(coefScatter, common), add(coefTile, common), add(coefGather, common)
 		}
 		known[s.key()] = at
 		u.at = append(u.at, at)
@@ -123,7 +124,8 @@ func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coe
 	}
 	out := append(make([]coef.Level, 0, len(common)+8), common...)
 	if era := Era(m.in.Built); era != "" {
-		out = append(out, coef.Level{Name: "era-class", Key: m.in.Engine + "/" + era + "/" + s.Backend + "/" + class})
+		out = append(out, coef.Level{Name: "era-class", Key: m.in.Engine + "/" + era + "/" + s.Backend + "/" + class},
+			coef.Level{Name: "era-format", Key: m.in.Engine + "/" + era + "/" + format})
 	}
 	return append(out, coef.Level{Name: "format", Key: format}, coef.Level{Name: "library-class", Key: family(s) + "/" + m.library() + "/" + class}, coef.Level{Name: "format-backend", Key: s.Backend + "/" + format},
 		coef.Level{Name: "class-backend", Key: s.Backend + "/" + class}, coef.Level{Name: "class-family", Key: s.Backend + "/" + s.family + "/" + class},
@@ -148,6 +150,8 @@ func (m *Model) levels(s *stage) []coef.Level {
 		{Name: "cores", Key: s.Backend, By: by(s.cores)},
 		{Name: "width-engine", Key: m.in.Engine, By: by(m.width())},
 		{Name: "size", Key: s.Backend, By: by(math.Log(m.work.perToken() / 4e9))},
+		{Name: "head", Key: s.Backend, By: by(m.work.heads)},
+		{Name: "head-library", Key: family + "/" + m.library(), By: by(m.work.heads)},
 	}
 	if m.in.Engine != "llama.cpp" {
 		out = append(out, coef.Level{Name: "engine", Key: m.in.Engine}, coef.Level{Name: "engine-family", Key: m.in.Engine + "/" + family})
@@ -171,6 +175,9 @@ func (m *Model) levels(s *stage) []coef.Level {
 		coef.Level{Name: "flash-library", Key: family + "/" + m.library() + "/" + flash})
 	if m.work.expertKernels > 0 {
 		share := m.work.expertKernels / m.work.kernels
+		if era := Era(m.in.Built); era != "" {
+			out = append(out, coef.Level{Name: "era-experts", Key: m.in.Engine + "/" + era + "/" + s.Backend, By: by(share)})
+		}
 		out = append(out, coef.Level{Name: "experts", By: by(share)}, coef.Level{Name: "experts-backend", Key: s.Backend, By: by(share)}, coef.Level{Name: "experts-width", By: by(m.work.expertWidth())}, coef.Level{Name: "experts-format", Key: s.Backend + "/" + m.work.expertFormat()})
 	}
 	if m.work.scanKernels > 0 {

@@ -40,7 +40,9 @@ type Work struct {
 	used float64
 	// sharing is how many query heads share a key, the mean over attention layers in logarithms; attending their number.
 	sharing, attending float64
-	moe                *model.Experts
+	// heads compares the width of a head with 128, the mean over attention layers in logarithms.
+	heads float64
+	moe   *model.Experts
 	// cache of attention and states: what a step reads and writes, and its operations.
 	decode, prefill model.Coeffs
 	spans           []int64
@@ -61,6 +63,7 @@ func WorkOf(m *model.Model, w *model.Weights, kvBytes float64) (*Work, error) {
 	}
 	if out.attending > 0 {
 		out.sharing /= out.attending
+		out.heads /= out.attending
 	}
 	slices.SortFunc(out.groups, func(a, b group) int { return cmp.Compare(a.format, b.format) })
 	out.total = float64(r.Weights)
@@ -75,6 +78,7 @@ func (w *Work) kernel(k *speed.Kernel) {
 	}
 	if a := k.Attn; a != nil {
 		w.sharing += n * math.Log(float64(a.Heads)/float64(max(1, a.KVHeads)))
+		w.heads += n * math.Log(float64(max(1, a.DimK))/128)
 		w.attending += n
 	}
 	launches := n * launches(k.Op.Kind)
