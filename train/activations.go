@@ -223,7 +223,7 @@ func (f *filler) unit(phase string) ledger.Item {
 		default:
 			n = f.b.Add(f.b.In("root_unit", root, "embedding and head"), f.b.Mul(f.b.Lit(2), f.b.In("block_unit", one, "largest block")))
 		}
-		if j.Training.Sharding == "zero3" {
+		if j.Training.Sharding == "zero3" && !j.megatron() {
 			n = f.b.Mul(f.b.Min(f.b.In("live", 1e9, "stage3_max_live_parameters"), f.b.In("parameters", h.dense.trained-h.dense.lora+h.expert.trained+(h.dense.stored+h.expert.stored)/2, "model")), f.b.In("bytes", st.Gathered, "format"))
 		}
 	}

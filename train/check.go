@@ -265,8 +265,7 @@ func checkOptimizer(j *Job) error {
 	if on(t.InBackward) && (t.Accumulation > 1 || j.Framework.Name != "torchtune") {
 		return impossible("optimizer_in_backward", true, "--framework torchtune with accumulation 1", "a step in the backward pass leaves no gradients to add up over %d passes; torchtune has it, %s has not", t.Accumulation, j.Framework.Name)
 	}
-	eight := strings.Contains(t.Optimizer, "8bit")
-	if j.megatron() && (eight || slices.Contains([]string{"adafactor", "galore", "lion", "adagrad", "rowwise-adagrad"}, t.Optimizer)) {
+	if j.megatron() && !slices.Contains([]string{"adamw", "adamw-fused", "sgd", "muon"}, t.Optimizer) {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
 	}
 	if j.Framework.Name == "torchtitan" && t.Optimizer != "adamw" && t.Optimizer != "adamw-fused" {
@@ -275,8 +274,9 @@ func checkOptimizer(j *Job) error {
 	if t.Optimizer == "galore" && j.Adapters() {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw, or --method full", "GaLore projects gradients of whole matrices, and adapters are of a low rank themselves")
 	}
-	if t.Optimizer == "galore" && sharded(t.Sharding) {
-		return impossible("optimizer", t.Optimizer, "--sharding ddp", "GaLore projects whole matrices, which %s has in parts", t.Sharding)
+	soap := optimizers[t.Optimizer].Widest > 0
+	if (t.Optimizer == "galore" || soap) && sharded(t.Sharding) || soap && t.ZeROStage() > 0 {
+		return impossible("optimizer", t.Optimizer, "--sharding ddp", "%s works on whole matrices, which %s has in parts", t.Optimizer, t.Sharding)
 	}
 	if t.Optimizer == "rowwise-adagrad" && (sharded(t.Sharding) || t.ZeROStage() > 0) {
 		return impossible("optimizer", t.Optimizer, "--sharding ddp, or --optimizer adagrad", "row-wise Adagrad keeps a number for each row of a table, and %s cuts tables without regard to rows", t.Sharding)
@@ -293,8 +293,9 @@ func checkSharding(j *Job) error {
 	t, f := j.Training, j.Framework
 	n := j.Plan.DP * j.Plan.CP
 	switch {
-	case j.megatron() && (t.Sharding == "zero2" || t.Sharding == "zero3" || t.Sharding == "fsdp" || t.Sharding == "hsdp"):
-		return impossible("sharding", t.Sharding, "--sharding zero1", "%s shares the optimizer's states alone (dist-opt, which is zero1); torchtitan and deepspeed share gradients and parameters too", f.Name)
+	case j.megatron() && (t.Sharding == "fsdp" || t.Sharding == "hsdp"):
+		return impossible("sharding", t.Sharding, "--sharding zero3",
+			"%s shares states by dist-opt (zero1), gradients and parameters by Megatron-FSDP (zero2, zero3) or torch's FSDP2", f.Name)
 	case (f.Name == "torchtitan" || f.Name == "torchtune") && t.ZeROStage() > 0:
 		return impossible("sharding", t.Sharding, "--sharding fsdp2", "%s shares parameters by FSDP2; deepspeed has %s", f.Name, t.Sharding)
 	case t.Sharding == "none" && n > 1 && !j.megatron():

@@ -261,7 +261,7 @@ func (f *filler) stepping() ledger.Item {
 	if s.store.Stepping > 0 {
 		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
 	}
-	if s.opt.By == factored || s.opt.By == orthogonal {
+	if s.opt.By == factored || s.opt.By == orthogonal || s.opt.Widest > 0 {
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
 	}
 	if s.j.offload().optimizer || on(s.j.Training.InBackward) {

@@ -29,7 +29,7 @@ func randomPlan(r *rand.Rand) (plan.Plan, plan.Training) {
 		p.Offload = &plan.Offload{Optimizer: oneOf(r, "", "host", "nvme"), Params: oneOf(r, "", "host"), Activations: oneOf(r, "", "host")}
 	}
 	t := plan.Training{Framework: oneOf(r, append(train.Frameworks(), "", "", "hf")...), Objective: oneOf(r, "", "sft", "dpo", "grpo", "qat"), Method: oneOf(r, "", "full", "lora", "qlora", "dora"),
-		Optimizer: oneOf(r, "", "", "adamw", "adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore", "adagrad", "rowwise-adagrad"), Precision: oneOf(r, "", "", "bf16", "bf16-mixed", "fp16-mixed", "fp32", "fp8"),
+		Optimizer: oneOf(r, "", "", "adamw", "adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore", "adagrad", "rowwise-adagrad", "shampoo", "soap", "schedule-free-adamw", "prodigy"), Precision: oneOf(r, "", "", "bf16", "bf16-mixed", "fp16-mixed", "fp32", "fp8"),
 		Sharding: oneOf(r, "", "", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"), Recompute: oneOf(r, "", "none", "selective", "full", "every:4"), Schedule: oneOf(r, "", "", "gpipe", "1f1b", "interleaved", "zbv"),
 		VPP: oneOf[int64](r, 0, 0, 2), ETP: oneOf[int64](r, 0, 0, 1, 2), SequenceLength: oneOf[plan.Int](r, 0, 1, 4096, 1<<20), MicroBatch: oneOf[plan.Int](r, 0, 1, 4), Accumulation: oneOf[plan.Int](r, 0, 0, 1, 8),
 		SequenceParallel: yesOrNo(r), FusedLoss: yesOrNo(r), Fused: yesOrNo(r), Packing: yesOrNo(r)}

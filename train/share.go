@@ -353,6 +353,9 @@ func (c *counter) adapterStates(t *model.Tensor, a float64) float64 {
 		return 4 * float64(t.Batch) * (float64(t.Rows()+t.Cols) + 2*c.rank)
 	case orthogonal:
 		return m * a
+	case preconditioned:
+		square := c.opt.squares(c.rank, float64(t.Cols)) + c.opt.squares(float64(t.Rows()), c.rank)
+		return c.opt.Moments*m*a + 4*float64(t.Batch)*square
 	}
 	return a * (c.opt.Moments*m + c.opt.Fixed)
 }
@@ -383,6 +386,10 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 			return m * e
 		}
 		return 2 * m * e
+	case preconditioned:
+		if matrix {
+			return c.opt.Moments*m*e + 4*float64(t.Batch)*c.opt.squares(rows, cols)
+		}
 	case projected:
 		r := c.rank
 		if r == 0 {

@@ -1,5 +1,7 @@
 package train
 
+import "math"
+
 // Storage is what a trained parameter is kept in, in bytes: the weight that is computed with, a master copy in fp32, the
 // gradient, and each moment of an optimizer.
 type Storage struct {
@@ -123,16 +125,19 @@ type optimizer struct {
 	Paged bool
 	// By says what depends on the shape of a matrix.
 	By byShape
+	// Block cuts a side that square matrices are kept for, and a side of more than Widest has none; 0 for no such bound.
+	Block, Widest float64
 }
 
 type byShape uint8
 
 const (
-	everyNumber byShape = iota
-	factored            // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
-	orthogonal          // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
-	projected           // galore: moments of a low rank, and the projection (arXiv:2403.03507)
-	byRow               // row-wise adagrad: one number in fp32 for a row of a table, updated as its gradient comes
+	everyNumber    byShape = iota
+	factored               // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
+	orthogonal             // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
+	projected              // galore: moments of a low rank, and the projection (arXiv:2403.03507)
+	preconditioned         // shampoo, soap: square matrices for the sides of a matrix
+	byRow                  // row-wise adagrad: one number in fp32 for a row of a table, updated as its gradient comes
 )
 
 // eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
@@ -151,6 +156,34 @@ var optimizers = map[string]optimizer{
 	"galore":           {By: projected},
 	"adagrad":          {Moments: 1, Step: 1},
 	"rowwise-adagrad":  {Moments: 1, Step: 1, By: byRow},
+	// a moment, the grafted method's, and a factor with its inverse root for each side of a block (arXiv:1802.09568;
+	// facebookresearch/optimizers: DistributedShampoo, max_preconditioner_dim)
+	"shampoo": {Moments: 2, Step: 1, By: preconditioned, Block: 1024},
+	// a factor and its eigenvectors for each side (arXiv:2409.11321; nikhilvyas/SOAP: soap.py, max_precond_dim)
+	"soap": {Moments: 2, By: preconditioned, Widest: 10000},
+	// the base point in place of the first moment (arXiv:2405.15682; facebookresearch/schedule_free: adamw_schedulefree.py)
+	"schedule-free-adamw": {Moments: 2, Step: 1},
+	// where training began and a sum of steps beside two moments (arXiv:2306.06101; konstmish/prodigy)
+	"prodigy": {Moments: 4},
+}
+
+// squares are the numbers of the square matrices that are kept for a matrix: two for each side of each of its blocks.
+func (o *optimizer) squares(rows, cols float64) float64 {
+	return 2 * (o.side(rows, cols) + o.side(cols, rows))
+}
+
+// side is the numbers of one square matrix of a side for each block of the other one.
+func (o *optimizer) side(n, other float64) float64 {
+	b, blocks := n, 1.0
+	switch {
+	case o.Widest > 0 && n > o.Widest:
+		return 0
+	case o.Block > 0:
+		b, blocks = min(n, o.Block), math.Ceil(other/o.Block)
+	}
+	whole := math.Floor(n / b)
+	rest := n - whole*b
+	return blocks * (whole*b*b + rest*rest)
 }
 
 // galoreRank is what GaLore projects to when nothing is said (its published recipes).

@@ -163,6 +163,54 @@ func TestAdagrad(t *testing.T) {
 	}
 }
 
+// TestPreconditioners: SOAP keeps a factor and its eigenvectors for each side of a matrix, none for a vocabulary's; Shampoo a factor and
+// its root for each side of a block of 1,024; both in fp32 beside two moments.
+func TestPreconditioners(t *testing.T) {
+	const params, h, kv, f, vocab, layers = 1235814400, 2048.0, 512.0, 8192.0, 128256.0, 16
+	sides := func(side func(n, other float64) float64) (n float64) {
+		for _, m := range []struct{ rows, cols, times float64 }{{h, h, 2 * layers}, {kv, h, 2 * layers}, {f, h, 3 * layers}, {vocab, h, 1}} {
+			n += m.times * 2 * (side(m.rows, m.cols) + side(m.cols, m.rows))
+		}
+		return n
+	}
+	whole := func(n, _ float64) float64 {
+		if n > 10000 {
+			return 0
+		}
+		return n * n
+	}
+	blocks := func(n, other float64) float64 { // of 1,024; the vocabulary leaves 256
+		b := min(n, 1024)
+		rest := n - math.Floor(n/b)*b
+		return math.Ceil(other/1024) * (math.Floor(n/b)*b*b + rest*rest)
+	}
+	for name, want := range map[string]float64{
+		"soap": 8*params + 4*sides(whole), "shampoo": 8*params + 4*sides(blocks), "schedule-free-adamw": 8 * params, "prodigy": 16 * params,
+	} {
+		j := ask(t, "llama-3.2-1b", "h200", 1, func(_ *plan.Plan, q *plan.Training) { q.Precision, q.Optimizer = "fp32", name })
+		if got := parts(&size(t, j)[0], "optimizer step", "optimizer"); got != want {
+			t.Errorf("%s keeps %.0f bytes, want %.0f", name, got, want)
+		}
+	}
+}
+
+// TestMegatronFSDP: gradients are shared as zero2, weights too as zero3: 18 bytes a parameter over the ranks.
+func TestMegatronFSDP(t *testing.T) {
+	for sharding, want := range map[string]float64{"zero1": 6 + 12.0/8, "zero2": 2 + 16.0/8, "zero3": 18.0 / 8} {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "megatron", sharding })
+		if err := train.Check(j); err != nil {
+			t.Fatal(err)
+		}
+		r, got := size(t, j)[0], 0.0
+		for _, id := range []string{"weights", "master_weights", "gradients", "optimizer"} {
+			got += parts(&r, "optimizer step", id)
+		}
+		if got /= float64(j.Model.Params()); math.Abs(got-want) > 1e-3 {
+			t.Errorf("%s: %.3f bytes a parameter, want %.3f", sharding, got, want)
+		}
+	}
+}
+
 // TestStatesOfAdapters: optimizers that look at shapes see the two matrices of an adapter, and a quantised base is one
 // whatever the method is called.
 func TestStatesOfAdapters(t *testing.T) {

@@ -9,7 +9,7 @@ func axolotl() *framework {
 		name: "axolotl", title: "axolotl", plan: "axolotl",
 		says: map[string]string{
 			"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "none", "rollout": "vllm",
-			"optimizer": "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore muon", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
+			"optimizer": "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore muon schedule-free-adamw", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
 			"sharding": "~none ddp zero1 zero2 zero3 fsdp fsdp2 hsdp", "tp": "*", "cp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full",
 			"attention": "flash sdpa eager", "fused_loss": "true", "fused_kernels": "true", "compile": "true", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*",
 			"packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme", "offload.activations": "host",
@@ -80,7 +80,8 @@ func axolotlRules() []rule {
 		count("micro_batch_size", microBatch), count("gradient_accumulation_steps", accumulation),
 		fixed("num_epochs", int64(1)), fixed("learning_rate", 0.00002), fixed("output_dir", "output"),
 		words("optimizer", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit", "paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit",
-			"adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw", "muon=muon"),
+			"adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw", "muon=muon",
+			"schedule-free-adamw=schedule_free_adamw"),
 		also("optimizer", optimizerName, "adamw-8bit=adamw_8bit"),
 		galoreTargets("optim_target_modules"),
 		{put: putAxolotlSharding, get: getAxolotlSharding},

@@ -11,7 +11,8 @@ func trainer(prefix string) []rule {
 		count(prefix+"per_device_train_batch_size", microBatch),
 		count(prefix+"gradient_accumulation_steps", accumulation),
 		words(prefix+"optim", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit",
-			"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw"),
+			"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw",
+			"schedule-free-adamw=schedule_free_adamw"),
 		also(prefix+"optim", optimizerName, "adamw-8bit=adamw_8bit", "adamw=adamw_hf"),
 		galoreTargets(prefix + "optim_target_modules"),
 		words(prefix+"gradient_checkpointing", recompute, "none=false", "full=true"),
@@ -40,7 +41,7 @@ func getTrainerFSDP(key string, in *Input, r *reader) {
 }
 
 // hfOptimizers are the optimizers that TrainingArguments.optim names.
-const hfOptimizers = "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore"
+const hfOptimizers = "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore schedule-free-adamw"
 
 // galoreTargets: GaLore asks which layers it projects.
 func galoreTargets(key string) rule {

@@ -121,7 +121,8 @@ func factoryTrainer() []rule {
 
 // hfOptim is TrainingArguments.optim.
 var hfOptim = words("optim", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit",
-	"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd")
+	"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd",
+	"schedule-free-adamw=schedule_free_adamw")
 
 func putFactoryMethod(in *Input, s *section) {
 	s.set("finetuning_type", map[bool]string{true: "lora", false: "full"}[adapted(in)])

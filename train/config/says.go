@@ -106,7 +106,7 @@ var near = map[string]string{
 	"selective": "full none", "every": "selective full", "full": "none", "modules": "selective full", "uniform": "full", "block": "every full",
 	"qlora": "lora full", "dora": "lora full", "lora": "full",
 	"adamw-8bit": "paged-adamw-8bit adamw-fused adamw", "paged-adamw-8bit": "adamw-8bit adamw-fused adamw", "paged-adamw": "adamw-fused adamw",
-	"adamw-fused": "adamw", "adamw": "adamw-fused", "muon": "adamw-fused adamw", "galore": "adamw-8bit adamw-fused adamw", "adafactor": "adamw-8bit adamw-fused adamw",
+	"adamw-fused": "adamw", "adamw": "adamw-fused", "muon": "adamw-fused adamw", "galore": "adamw-8bit adamw-fused adamw", "schedule-free-adamw": "adamw-fused adamw", "adafactor": "adamw-8bit adamw-fused adamw",
 	"bf16": "bf16-mixed", "bf16-mixed": "bf16", "fp8": "bf16-mixed bf16", "fp8-rowwise": "fp8 bf16-mixed", "mxfp8": "fp8 bf16-mixed", "nvfp4": "mxfp8 fp8 bf16-mixed", "tf32": "fp32", "fp16-mixed": "bf16-mixed bf16", "fp32": "bf16-mixed bf16",
 	"flash": "sdpa", "sdpa": "flash", "eager": "sdpa flash",
 	"zb-h1": "interleaved 1f1b", "zb-h2": "interleaved 1f1b", "zbv": "interleaved 1f1b", "gpipe": "1f1b", "interleaved": "1f1b",
