@@ -1,5 +1,7 @@
 package snapshot
 
+import "math"
+
 // Category is what an allocation was for.
 type Category string
 
@@ -37,10 +39,12 @@ type judge struct {
 	*replay
 	last       span           // of the record's end
 	parameters map[int64]bool // their sizes: gradients are as large
+	before     map[int64]Category
 }
 
 func newJudge(r *replay) *judge {
 	j := &judge{replay: r, parameters: map[int64]bool{}}
+	made := gradients{of: map[int]map[int64]int{}, first: math.MaxInt}
 	if n := len(r.spans); n > 0 {
 		j.last = r.spans[n-1]
 	}
@@ -48,8 +52,52 @@ func newJudge(r *replay) *judge {
 		if r.stacks.roles[l.stack]&loading != 0 && l.died == never {
 			j.parameters[l.size] = true
 		}
+		if l.born >= 0 && j.of(l) == Gradients {
+			made.add(l, j.at(l.born).step)
+		}
 	})
+	j.before = made.recognise(r.older)
 	return j
+}
+
+// gradients are how many of each size the steps of a record make, and the first event that makes one.
+type gradients struct {
+	of    map[int]map[int64]int
+	first int
+}
+
+func (g *gradients) add(l *life, step int) {
+	if g.of[step] == nil {
+		g.of[step] = map[int64]int{}
+	}
+	g.of[step][l.size]++
+	g.first = min(g.first, l.born)
+}
+
+// recognise tells what was there before the record by the sizes of gradients, which are those of parameters: of a size as many are
+// parameters as a step makes gradients, the others of that size, or of twice as many bytes, are states of the optimizer, and what goes
+// before the record's first gradient is that of the step before.
+func (g *gradients) recognise(older []life) map[int64]Category {
+	most := map[int64]int{}
+	for _, sizes := range g.of {
+		for size, n := range sizes {
+			most[size] = max(most[size], n)
+		}
+	}
+	out, used := map[int64]Category{}, map[int64]int{}
+	for i := range older {
+		switch l := &older[i]; {
+		case l.stack != 0:
+		case most[l.asked] > 0 && l.died != never && l.died < g.first:
+			out[l.address] = Gradients
+		case used[l.asked] < most[l.asked]:
+			used[l.asked]++
+			out[l.address] = Parameters
+		case most[l.asked] > 0, most[l.asked/2] > 0:
+			out[l.address] = Optimizer
+		}
+	}
+	return out
 }
 
 // of is the category of an allocation. The stack decides where it names the maker; otherwise the phases of birth and death do: what a
@@ -87,6 +135,9 @@ func (j *judge) of(l *life) Category {
 	case roles&loading != 0:
 		return either(within, Temporary, Parameters)
 	case l.born < 0:
+		if is, ok := j.before[l.address]; ok {
+			return is
+		}
 		return Older
 	}
 	return Other

@@ -1,6 +1,9 @@
 package snapshot
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // phase of a run.
 type phase uint8
@@ -30,6 +33,7 @@ const never = math.MaxInt32
 type life struct {
 	born, died int
 	size       int64
+	asked      int64 // of a block that was there before: what of it the tensor takes
 	stack      uint32
 	address    int64
 }
@@ -143,7 +147,7 @@ func (p *player) free(i int, address, size int64) {
 		delete(p.live, address)
 		delete(p.size, address)
 	case size > 0:
-		p.older = append(p.older, life{born: -1, died: i, size: tensorBytes(size), address: address})
+		p.older = append(p.older, life{born: -1, died: i, size: tensorBytes(size), asked: tensorBytes(size), address: address})
 		p.sum -= tensorBytes(size)
 	}
 }
@@ -203,7 +207,8 @@ func (p *player) finish() {
 		for j := s.first; j < s.first+s.count; j++ {
 			b := &p.blocks[j]
 			if _, known := p.live[b.address]; b.state != inactive && !known {
-				p.older = append(p.older, life{born: -1, died: never, size: b.size, stack: b.stack, address: b.address})
+				asked := tensorBytes(cmp.Or(b.requested, b.size))
+				p.older = append(p.older, life{born: -1, died: never, size: b.size, asked: asked, stack: b.stack, address: b.address})
 			}
 		}
 	}
