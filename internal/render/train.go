@@ -82,11 +82,24 @@ func PeakText(a *memwall.Answer) term.Text {
 			x = term.Join(x, term.Say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
 		}
 	}
-	if d.Usable > 0 && a.Verdict != memwall.DoesNotFit {
-		smi := term.Banded{Mid: w.SMI, Low: w.SMILow, High: w.SMIHigh}
-		x = term.Join(x, term.Say("; nvidia-smi will show "+term.GiB(smi.Mid, smi.Decimals())+smi.Band()))
+	if shown := smiText(a, name); shown != "" {
+		x = term.Join(x, term.Say("; "+shown))
 	}
 	return x
+}
+
+// smiText is what nvidia-smi will show of a step that runs, in GiB, which is said where another unit stands before it; "" of others.
+func smiText(a *memwall.Answer, before string) string {
+	w := a.PerDevice
+	if w == nil || a.Devices[0].Usable == 0 || a.Verdict == memwall.DoesNotFit {
+		return ""
+	}
+	smi := term.Banded{Mid: w.SMI, Low: w.SMILow, High: w.SMIHigh}
+	shown := "nvidia-smi will show " + term.GiB(smi.Mid, smi.Decimals()) + smi.Band()
+	if before != "GiB" {
+		shown += " GiB"
+	}
+	return shown
 }
 
 // phases are bars on one scale.

@@ -45,6 +45,12 @@ func HeadOf(a *memwall.Answer) Head {
 	if len(endings) > 0 {
 		words += endings[0]
 	}
+	if shown := smiText(a, ""); shown != "" {
+		words += "; " + shown
+	}
+	for i := range a.Siblings {
+		words += ". " + sibling(a, &a.Siblings[i]).String()
+	}
 	h.Under = term.Capital(words)
 	return h
 }

@@ -57,6 +57,7 @@ func TestRandomAnswers(t *testing.T) {
 		})
 	}
 	all.Wait()
+	t.Logf("%d are drawn by the faces", c.shown.Load())
 	for _, a := range askedAs {
 		n := c.answered[a.ask].Load()
 		if t.Logf("%s: %d of about %d are answered", a.ask, n, count*a.times/100); n*20 < int64(count*a.times/100) {
@@ -90,6 +91,7 @@ type consistency struct {
 	asker    *memwall.Asker
 	schema   *validator
 	answered map[string]*atomic.Int64
+	shown    atomic.Int64 // answers that the faces drew
 }
 
 func (c *consistency) ask(seed uint64) {
@@ -119,7 +121,11 @@ func (c *consistency) ask(seed uint64) {
 		return
 	}
 	c.answered[r.Ask].Add(1)
-	for _, wrong := range append(contradictions("", v), ofVerdict(a)...) {
+	found := append(contradictions("", v), ofVerdict(a)...)
+	if seed%shownToo == 0 && (r.Ask == "fit" || r.Ask == "train") {
+		found = append(found, c.differences(r, a)...)
+	}
+	for _, wrong := range found {
 		c.t.Errorf("%s\n%s", where, wrong)
 	}
 }
