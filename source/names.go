@@ -24,8 +24,8 @@ self_attn.k_proj                  attn_k | attn_qkv
 self_attn.v_proj                  attn_v | attn_qkv
 self_attn.qkv_proj                attn_q + attn_k + attn_v | attn_qkv
 self_attn.o_proj                  attn_output
-self_attn.attn_sub_norm             attn_sub_norm
-mlp.ffn_sub_norm                    ffn_sub_norm
+self_attn.attn_sub_norm           attn_sub_norm
+mlp.ffn_sub_norm                  ffn_sub_norm
 self_attn.out_proj                attn_output
 self_attn.dense                   attn_output
 self_attn.query_key_value         attn_qkv

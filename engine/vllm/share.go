@@ -61,7 +61,7 @@ func freeShare(j *engine.Job) float64 {
 // checkShare refuses a share that is not free.
 func checkShare(j *engine.Job) error {
 	u := j.Plan.GPUMemoryUtilization
-	if u == nil || j.Plan.Reserved == 0 || j.Version.Before(growthOnly) || *u <= 0.01 {
+	if u == nil || j.Machine == nil || j.Plan.Reserved == 0 || j.Version.Before(growthOnly) || *u <= 0.01 {
 		return nil
 	}
 	for i := range j.Machine.Groups {

@@ -57,4 +57,7 @@ func TestShareThatIsNotFreeIsRefused(t *testing.T) {
 	if err := e.Check(j); !errors.As(err, &p) || p.Field != "gpu_memory_utilization" || p.Fix != "--gpu-memory-utilization 0.86" {
 		t.Errorf("%v", err)
 	}
+	if j.Machine = nil; e.Check(j) != nil {
+		t.Errorf("without a machine nothing is known of what is free: %v", e.Check(j))
+	}
 }
