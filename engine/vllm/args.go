@@ -108,6 +108,9 @@ func before(tag string, v engine.Version) bool {
 // variables that change what vLLM reserves.
 func variables(c *argv.Command) (out []string) {
 	for _, v := range c.Env {
+		if v.Name == "VLLM_USE_V1" && v.Value == "1" { // whose rules these are
+			continue
+		}
 		switch v.Name {
 		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND":
 			out = append(out, v.Shown())
