@@ -79,6 +79,7 @@ func browseQuietly(t *testing.T) context.Context {
 		t.Fatalf("no browser: %v", err)
 	}
 	ctx, stop := chromedp.NewContext(one, chromedp.WithNewBrowserContext())
+	context.AfterFunc(t.Context(), stop) // which ends before what is to be cleaned up, and the events with it
 	t.Cleanup(stop)
 	do(t, ctx, chromedp.EmulateViewport(1184, 900))
 	ctx, stop = context.WithTimeout(ctx, 150*time.Second)
