@@ -53,10 +53,10 @@ type Site struct {
 // Facts are what recipes ask about the whole model.
 type Facts struct {
 	Arch    string // GGUF name of the architecture
-	Layers  int
+	Layers  int    // with the prediction layers that a file holds behind them
 	Experts int64
-	GQA     int64 // query heads per KV head
-	Tied    bool
+	GQA     int64   // query heads per KV head of the first layer; 0 where that has no attention, by its file
+	Tied    bool    // no tensor of the file is a head
 	Native  *Format // of the unquantised checkpoint
 }
 
@@ -76,31 +76,31 @@ const (
 	CatDown
 )
 
-// Category of a role.
+// Category of a role: llama.cpp looks for parts of the tensor's name (tensor_get_category), so that keys and values that
+// cross from an encoder or choose tokens count as ordinary ones.
 func (r Role) Category() Category {
-	switch r {
-	case TokenEmbd, PerLayerEmbd:
+	if r == TokenEmbd || r == PerLayerEmbd {
 		return CatEmbedding
-	case Output:
-		return CatHead
-	case AttnQ:
-		return CatQ
-	case AttnK:
-		return CatK
-	case AttnV, AttnQKV, AttnKVB:
-		return CatV
-	case AttnOutput:
-		return CatAttnOut
 	}
-	switch s := string(r); {
-	case strings.HasPrefix(s, "ffn_down"):
-		return CatDown
-	case strings.HasPrefix(s, "ffn_up"):
-		return CatUp
-	case strings.HasPrefix(s, "ffn_gate"):
-		return CatGate
+	if r == Output {
+		return CatHead
+	}
+	for i := range categories {
+		if c := &categories[i]; c.within && strings.Contains(string(r), string(c.part)) || strings.HasSuffix(string(r), string(c.part)) {
+			return c.is
+		}
 	}
 	return Other
+}
+
+// categories: a part that ends the name before ".weight", or one that may stand anywhere within it.
+var categories = [...]struct {
+	part   Role
+	within bool
+	is     Category
+}{
+	{AttnQKV, false, CatV}, {AttnKVB, false, CatV}, {AttnV, false, CatV}, {AttnK, false, CatK}, {AttnQ, false, CatQ},
+	{AttnOutput, false, CatAttnOut}, {FFNUp, true, CatUp}, {FFNGate, true, CatGate}, {FFNDown, true, CatDown},
 }
 
 // Recipes lists every recipe: plain formats, then GGUF file types, then those of the hub and of MLX.

@@ -129,20 +129,25 @@ func unquantised(f *Format) func(*Site) *Scheme {
 	}
 }
 
-// keptF32 are matrices that the conversion leaves in F32, because they are small and sensitive.
+// keptF32 are matrices that the conversion leaves in F32, because they are small and sensitive (conversion/base.py,
+// prepare_tensors).
 var keptF32 = map[Role]bool{
 	FFNGateInp: true, FFNGateInpSh: true, FFNGateInpScl: true, FFNDownScale: true, SSMConv: true, ShortConv: true, SSMA: true, SSMD: true,
-	PositionEmbd: true, TokenTypes: true, AltupPredictCoef: true, AltupCorrectCoef: true,
+	SSMConvQ: true, SSMConvK: true, SSMConvV: true, PositionEmbd: true, TokenTypes: true, AltupPredictCoef: true, AltupCorrectCoef: true,
+	TimeMixFirst: true, TimeMixW1: true, TimeMixW2: true, TimeMixDecayW1: true, TimeMixDecayW2: true,
 }
 
-// keptAsIs are matrices that quantisation does not touch: they stay as the conversion wrote them.
+// keptAsIs are matrices that quantisation does not touch: they stay as the conversion wrote them (src/llama-quant.cpp,
+// tensor_allows_quantization).
 var keptAsIs = map[Role]bool{
-	AltupProj: true, AltupUnembdProj: true, AltupRouter: true, LaurelL: true, LaurelR: true, PerLayerProj: true,
+	AltupProj: true, AltupUnembdProj: true, AltupRouter: true, LaurelL: true, LaurelR: true, PerLayerProj: true, AttnRelBias: true,
+	TimeMixA1: true, TimeMixA2: true, TimeMixV1: true, TimeMixV2: true, TimeMixG1: true, TimeMixG2: true,
 }
 
+// pick: a matrix of one row is a vector to ggml, which the quantiser leaves as it is.
 func (t *ftype) pick(s *Site) *Scheme {
 	plain := unquantised(F16)(s)
-	if plain.Elem == F32 || keptAsIs[s.Role] {
+	if plain.Elem == F32 || keptAsIs[s.Role] || s.Rows*s.Batch == 1 {
 		return plain
 	}
 	return Of(fallback(t.mixture(s), s.Cols))
@@ -294,13 +299,25 @@ func moreBits(i, n int) bool { return i < n/8 || i >= 7*n/8 || (i-n/8)%3 == 2 }
 
 func (t *ftype) attnV(s *Site) *Format {
 	f := t.attnVByType(s)
-	if s.Model.Arch == "llama" && s.Model.Layers == 80 && (f == Q3_K || f == Q4_K) {
-		f = Q5_K // llama.cpp's rule for the 70B class, whose value matrices are small
+	if s.Model.is70B() && (f == Q3_K || f == Q4_K) {
+		f = Q5_K // their value matrices are small
 	}
 	if s.Model.Experts == 8 {
 		return Q8_0
 	}
 	return f
+}
+
+// is70B reports whether llama.cpp takes the model for one of 70B (LLM_TYPE_70B: load_arch_hparams in src/models/llama.cpp,
+// qwen2.cpp, deci.cpp, jais2.cpp).
+func (m *Facts) is70B() bool {
+	switch m.Arch {
+	case "llama":
+		return m.Layers == 80 && m.GQA > 1
+	case "qwen2", "deci":
+		return m.Layers == 80
+	}
+	return m.Arch == "jais2" && m.Layers == 68
 }
 
 func (t *ftype) attnVByType(s *Site) *Format {

@@ -39,6 +39,7 @@ type Traits struct {
 	Hybrid         bool // attention and recurrent layers mixed
 	Multimodal     bool
 	ImageTokens    int64 // tokens of one image; 0 when its size decides
+	Trailing       int   // prediction layers that a GGUF file holds behind the layers; they are no part of the model here
 }
 
 // Part is a stack of layers between what comes before and after it. Layers of the same structure share
@@ -160,6 +161,9 @@ func (m *Model) Params() (n int64) {
 
 // PartMTP is the name of the part with multi-token prediction layers.
 const PartMTP = "mtp"
+
+// PartEncoder is the name of the encoder beside a decoder.
+const PartEncoder = "encoder"
 
 // Totals are the ways in which published parameter totals differ.
 type Totals struct {

@@ -67,6 +67,9 @@ func (t *Tensor) Elems() int64 { return t.Batch * t.Rows() * t.Cols }
 // bare roles have no ".weight" in GGUF files.
 var bare = map[dtype.Role]bool{dtype.SSMA: true, dtype.SSMD: true, dtype.FFNGateInpScl: true, dtype.FFNDownScale: true}
 
+// Name is what GGUF files call the role.
+func (t *Tensor) Name() dtype.Role { return cmp.Or(t.Called, t.Role) }
+
 // GGUF is the tensor's name in a GGUF file.
 func (t *Tensor) GGUF(layer int) string {
 	var b strings.Builder
@@ -75,7 +78,7 @@ func (t *Tensor) GGUF(layer int) string {
 		b.WriteString(strconv.Itoa(layer))
 		b.WriteByte('.')
 	}
-	b.WriteString(string(cmp.Or(t.Called, t.Role)))
+	b.WriteString(string(t.Name()))
 	switch {
 	case t.Bias, t.Role == dtype.ExpProbsB:
 		b.WriteString(".bias")

@@ -81,33 +81,57 @@ func (m *Model) Bits(w *Weights) float64 {
 
 // Facts of the model that recipes ask for.
 func (m *Model) Facts() *dtype.Facts {
-	f := &dtype.Facts{Arch: m.Family, Layers: len(m.Decoder().Layers), Experts: m.Traits.Experts, GQA: 1, Tied: m.Tied, Native: m.Native}
+	f := &dtype.Facts{Arch: m.Family, Layers: len(m.Decoder().Layers) + m.Traits.Trailing, Experts: m.Traits.Experts, GQA: 1}
+	f.Tied, f.Native = !m.ownHead(), m.Native
 	if mtp := m.Part(PartMTP); mtp != nil {
 		f.Layers += len(mtp.Layers)
 	}
 	if m.Traits.KVHeads > 0 {
 		f.GQA = m.Traits.Heads / m.Traits.KVHeads
 	}
+	if m.Traits.Hybrid && !m.attendsAtOnce() && !oneHeadCount[m.Family] {
+		f.GQA = 0
+	}
 	return f
+}
+
+// ownHead reports whether files hold a head over the vocabulary: encoders and reward models have none, tied heads are the
+// embedding.
+func (m *Model) ownHead() (has bool) {
+	if p := m.Decoder(); p != nil {
+		p.Post.owned(func(t *Tensor) { has = has || t.Role == dtype.Output && !t.Bias })
+	}
+	return has
+}
+
+// oneHeadCount are hybrids whose files give one number of KV heads for all layers, and not a list of each layer's.
+var oneHeadCount = map[string]bool{"qwen3next": true, "qwen35": true, "qwen35moe": true}
+
+// attendsAtOnce reports whether the first layer has attention.
+func (m *Model) attendsAtOnce() bool {
+	p := m.Decoder()
+	return len(p.Layers) > 0 && slices.ContainsFunc(p.Kinds[p.Layers[0]].Ops, func(o Op) bool { return o.Attn != nil })
 }
 
 // Store applies a recipe: how every tensor of the model is stored under it.
 func (m *Model) Store(r *dtype.Recipe) *Weights {
 	w := &Weights{Name: r.Name, Parts: make([]PartWeights, len(m.Parts))}
 	facts := m.Facts()
+	n := m.numbered(r.Store == dtype.GGUF && m.Part(PartEncoder) != nil)
 	for i := range m.Parts {
-		of := m.Parts[i].categories()
-		var nth [16]int
+		n.begin(&m.Parts[i], m.Traits.Trailing)
 		var s dtype.Site // one for all tensors: recipes look at it and keep nothing
 		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
-			c := t.category()
 			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(),
 				Cols:  t.Cols,
-				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
+				Layer: max(layer, -1), Model: facts}
+			s.Nth, s.Of = n.next(layer, t.category())
+			if r.Store == dtype.GGUF {
+				s.Role = t.Name()
+			}
 			if t.In != nil {
 				s.InRows, s.InCols, s.First = t.In.Rows, t.In.Cols, t.First
 			}
-			nth[c]++
 			return Store(t, r.Pick(&s))
 		})
 	}
@@ -140,12 +164,7 @@ func (t *Tensor) category() dtype.Category {
 	if t.Dims < 2 {
 		return dtype.Other
 	}
-	return t.Role.Category()
-}
-
-func (p *Part) categories() (of [16]int) {
-	p.Tensors(func(_ int, t *Tensor) { of[t.category()]++ })
-	return of
+	return t.Name().Category()
 }
 
 // store asks get how each tensor of the part is stored, in order of layers.

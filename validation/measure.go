@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,13 +44,24 @@ type Range struct{ Mid, Low, High float64 }
 func exactly(x float64) Range { return Range{x, x, x} }
 
 // Measures are the kinds of figures, in the order of the report.
-var Measures = []Measure{
+var Measures = slices.Concat(counted, buffers("llama.cpp ", "llamacpp-"), buffers("llama.cpp, own headers: ", "own-headers"), printed)
+
+// buffers are those that llama.cpp prints for headers of a set.
+func buffers(of, sets string) []Measure {
+	return []Measure{
+		{Name: of + "weights", About: "model buffers of every device and the host", Sets: sets, Figures: places("weights"), Find: item("weights"), Exact: true},
+		{Name: of + "KV cache", About: "KV buffers", Sets: sets, Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
+		{Name: of + "state", About: "recurrent-state buffers", Sets: sets, Figures: places("state"), Find: item("state"), Exact: true},
+		{Name: of + "output", About: "output buffer", Sets: sets, Figures: places("output"), Find: item("output"), Exact: true},
+		{Name: of + "compute", About: "compute buffers", Sets: sets, Figures: places("compute"), Find: item("compute"), Target: 0.01},
+	}
+}
+
+var counted = []Measure{
 	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters", "parameters_with_mtp", "parameters_head_twice", "parameters_without_head"}, Find: parameters, AnyDevice: true, Exact: true},
-	{Name: "llama.cpp weights", About: "model buffers of every device and the host", Sets: "llamacpp-", Figures: places("weights"), Find: item("weights"), Exact: true},
-	{Name: "llama.cpp KV cache", About: "KV buffers", Sets: "llamacpp-", Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
-	{Name: "llama.cpp state", About: "recurrent-state buffers", Sets: "llamacpp-", Figures: places("state"), Find: item("state"), Exact: true},
-	{Name: "llama.cpp output", About: "output buffer", Sets: "llamacpp-", Figures: places("output"), Find: item("output"), Exact: true},
-	{Name: "llama.cpp compute", About: "compute buffers", Sets: "llamacpp-", Figures: places("compute"), Find: item("compute"), Target: 0.01},
+}
+
+var printed = []Measure{
 	{Name: "llama.cpp logs: KV cache", About: "KV buffers in logs of many builds and backends", Sets: "llama-logs", Figures: places("kv_cache"), Find: item("kv_cache"), Exact: true},
 	{Name: "llama.cpp logs: output", About: "output buffers in these logs", Sets: "llama-logs", Figures: places("output"), Find: item("output"), Exact: true},
 	{Name: "llama.cpp logs: weights", About: "model buffers in these logs, of files whose mixture only its name tells", Sets: "llama-logs", Figures: places("weights"), Find: item("weights"), Target: 0.005},

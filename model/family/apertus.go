@@ -22,7 +22,13 @@ var apertus = &Family{
 // modeling_minicpm.py).
 var minicpm = &Family{
 	Name: "minicpm", Classes: []string{"MiniCPMForCausalLM"}, Types: []string{"minicpm"},
-	Config: func(c *Config) *Spec { return minicpmSpec(llama.Config(c), c.Bool(true, "tie_word_embeddings")) },
+	Config: func(c *Config) *Spec {
+		s := minicpmSpec(llama.Config(c), c.Bool(true, "tie_word_embeddings"))
+		if c.ropeType() == "longrope" {
+			s.Tables = longTables(c.heads().DimK / 2)
+		}
+		return s
+	},
 	Header: func(m *Meta) *Spec {
 		s := llama.Header(m)
 		return minicpmSpec(s, s.Tied)

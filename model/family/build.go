@@ -23,7 +23,21 @@ func (s *Spec) Model(id string) *model.Model {
 		m.Parts = append(m.Parts, t.part())
 	}
 	m.Traits = s.traits()
+	for _, f := range s.FileNames {
+		f.write(m)
+	}
 	return m
+}
+
+// write gives the tensors of the role their name.
+func (f FileName) write(m *model.Model) {
+	for i := range m.Parts {
+		m.Parts[i].Tensors(func(_ int, t *model.Tensor) {
+			if t.Role == f.Role {
+				t.Called = f.Name
+			}
+		})
+	}
 }
 
 // partBuilder builds parts that share the stored tables of rotary factors.
@@ -62,6 +76,7 @@ func (s *partBuilder) part(name string, layers []Layer) model.Part {
 }
 
 func (s *Spec) traits() (t model.Traits) {
+	t.Trailing = s.Trailing
 	scans, attends := false, false
 	for i := range s.Layers {
 		l := &s.Layers[i]
@@ -163,9 +178,6 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
 	}
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
-	if s.OutNormName != "" {
-		b.k.Ops[len(b.k.Ops)-1].W[0].Called = s.OutNormName
-	}
 	x = b.weights(s.After, x, s.Hidden)
 	if s.NoHead {
 		return

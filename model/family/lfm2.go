@@ -83,7 +83,7 @@ func (c *Config) lfm2Inner() int64 {
 func (m *Meta) lfm2(rest func(i int) Layer) *Spec {
 	s := m.base()
 	if !m.Has("output_norm.weight") && m.Has("token_embd_norm.weight") {
-		s.OutNormName = dtype.TokenEmbdNorm // the converter names the last norm so (llama-arch.cpp, LLM_TENSOR_OUTPUT_NORM_LFM2)
+		s.FileNames = []FileName{{dtype.OutputNorm, dtype.TokenEmbdNorm}} // the converter names the last norm so (llama-arch.cpp, LLM_TENSOR_OUTPUT_NORM_LFM2)
 	}
 	n := m.Layers()
 	attn := m.heads(n)

@@ -10,6 +10,9 @@ var llama4 = &Family{
 		n := c.Layers()
 		b := c.Bool(false, "attention_bias")
 		a := c.heads().bias(b, b, b)
+		if c.ropeType() == "llama3" {
+			s.Tables = []Table{ropeTable(a.DimK / 2)}
+		}
 		if c.Bool(true, "use_qk_norm") {
 			a.QKNorm = Weightless
 		}

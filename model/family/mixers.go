@@ -125,7 +125,9 @@ func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
 	}
 	if a.RelBias > 0 {
-		o.W = append(o.W, vector(dtype.AttnRelBias, a.RelBias, model.Whole, 0))
+		t := vector(dtype.AttnRelBias, a.RelBias, model.Whole, 0)
+		t.Dims = 2 // heads × distances
+		o.W = append(o.W, t)
 	}
 	return b.op(o, q, k, v)
 }

@@ -34,7 +34,7 @@ var phi3 = &Family{
 		a := c.heads()
 		a.Window = c.IntOr(0, "sliding_window")
 		if t := c.ropeType(); t == "longrope" || t == "su" || t == "yarn" {
-			s.Tables = longTables(a.DimK / 2)
+			s.Tables = longTables(int64(c.Float(1, "partial_rotary_factor")*float64(a.DimK)) / 2)
 		}
 		phi3Spec(s, a, c.gated(), c.Layers())
 		return s

@@ -10,6 +10,9 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
+// FileName is what GGUF files call the tensors of a role.
+type FileName struct{ Role, Name dtype.Role }
+
 // Spec is a network in plain numbers: a decoder with what stands beside it, or an encoder alone. Two Specs are
 // equal when the networks are.
 type Spec struct {
@@ -28,7 +31,7 @@ type Spec struct {
 	ExtraTokens int64
 	Segments    int64 // rows of a table of segments (BERT's token types)
 	OutNorm     NormKind
-	OutNormName dtype.Role // that files give it, where it is not output_norm
+	FileNames   []FileName // roles that GGUF files know by another name
 	HeadBias    bool
 	HeadScale   bool // logits times a constant
 	HeadInput   bool // the head's input times a constant (MiniCPM)
@@ -42,6 +45,8 @@ type Spec struct {
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
+	// Trailing are prediction layers that a GGUF file holds behind the layers and MTP does not list.
+	Trailing int
 	// MTPStep is how many of them predict one token; 0 for one.
 	MTPStep int
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.

@@ -38,6 +38,7 @@ var t5Encoder = &Family{
 func (c *Config) t5Ends() *Spec {
 	s := c.base(true)
 	s.Source.Rotary = nil
+	s.FileNames = []FileName{{dtype.AttnOutput, "attn_o"}}
 	return s
 }
 

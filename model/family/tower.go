@@ -9,7 +9,7 @@ import (
 const (
 	PartVision  = "vision"
 	PartAudio   = "audio"
-	PartEncoder = "encoder"
+	PartEncoder = model.PartEncoder
 )
 
 // Tower is a stack of layers beside the decoder with what stands before and after it: an encoder that sees,

@@ -99,7 +99,11 @@ func readDump(t *testing.T, path string) []printed {
 
 func converted(t testing.TB, id string) *model.Model {
 	t.Helper()
-	return catalogtest.Spec(t, id).Converted().Model(id)
+	s := catalogtest.Spec(t, id)
+	if id == "ling-lite" {
+		s.Arch = "BailingMoeV2ForCausalLM" // what was printed is of a file of that version, with queries, keys and values in one
+	}
+	return s.Converted().Model(id)
 }
 
 // TestGraphsAtTheEnds: the first layers and the last of one graph of each architecture, operation by
