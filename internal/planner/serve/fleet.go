@@ -158,8 +158,8 @@ func (c *contender) parts(users int64) []speed.Part {
 	switch s := c.sim; {
 	case s.Stream != nil:
 		return timing.ByName(c.turns(users).Parts)
-	case s.Prompts != nil:
-		return timing.ByName(s.Question.Split(s.Prompts.Model, s.Model).Closed(c.task.loop(users)).Parts)
+	case c.pools != nil:
+		return timing.ByName(c.pools.Closed(c.task.loop(users)).Parts)
 	default:
 		l := c.task.loop(users)
 		f := s.Model.Closed(l)

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/speed/serving"
 )
 
 // contender is a server that could be replicated to a fleet.
@@ -21,10 +22,11 @@ type contender struct {
 	words   string
 	request api.Request // of one replica, as a question of sim
 	sim     *simulate.Simulation
-	answer  *api.Answer // of its memory
-	loss    float64     // of quality, in points
-	most    int64       // replicas that there are devices for; 0 where nothing bounds them
-	dear    int64       // replicas beyond which the fleet is far too dear; 0 where that is not known
+	pools   *serving.Pools // of workers for prompts and for answers; nil where each does both
+	answer  *api.Answer    // of its memory
+	loss    float64        // of quality, in points
+	most    int64          // replicas that there are devices for; 0 where nothing bounds them
+	dear    int64          // replicas beyond which the fleet is far too dear; 0 where that is not known
 	steadyState
 	played map[int64]*round
 	runs   int64 // measured ones of the server's device, engine and layout
@@ -267,6 +269,9 @@ func (s *servers) addContender(m *machineChoice, r *api.Request, loss float64) {
 	if c.words = serverWords(replica.Question, m); out.Verdict != api.Fits {
 		s.keepNearest(c)
 		return
+	}
+	if replica.Prompts != nil {
+		c.pools = replica.Question.Split(replica.Prompts.Model, replica.Model)
 	}
 	c.runs = runsOf(replica)
 	c.estimate()

@@ -45,8 +45,8 @@ func (c *contender) steady(users int64) serving.Closed {
 	switch s := c.sim; {
 	case s.Stream != nil:
 		return streamed(c.turns(users), users, c.task.output)
-	case s.Prompts != nil:
-		return s.Question.Split(s.Prompts.Model, s.Model).Mean(c.task.loop(users))
+	case c.pools != nil:
+		return c.pools.Mean(c.task.loop(users))
 	default:
 		l := c.task.loop(users)
 		return timing.AddCrossing(s.Model.Mean(l), s.Crossing, s.Model, l)
