@@ -105,7 +105,7 @@ func readTwo(c *csv.Reader, header []string) (*File, error) {
 			f.refuse(at, "", strings.Join(row, ","), "has not two columns")
 			return
 		}
-		n, text := whole(strings.TrimSpace(row[0])), strings.TrimSpace(row[1])
+		n, text := integer(strings.TrimSpace(row[0])), strings.TrimSpace(row[1])
 		o := Observation{At: at, Answer: 1}
 		set(&o, n)
 		if strings.TrimSpace(row[0]) != "0" && n <= 0 || n > 1e9 || o.Test == Output && n < 1 {

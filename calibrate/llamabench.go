@@ -197,7 +197,7 @@ func (f *File) markdownRow(at string, header, c []string, gpus string) {
 		f.refuse(at, "test", r.text("test"), "is not a test such as pp512 or tg128 @ d4096")
 		return
 	}
-	o.Prompt, o.Answer, o.Depth = whole(m[1]), whole(m[2]), whole(m[3])
+	o.Prompt, o.Answer, o.Depth = integer(m[1]), integer(m[2]), integer(m[3])
 	if why := timed(&o); why != "" {
 		f.refuse(at, "test", r.text("test"), why)
 		return

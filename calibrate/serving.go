@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// whole reads digits; 0 for none.
-func whole(s string) int64 {
+// integer reads digits; 0 for none.
+func integer(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
 		return 0

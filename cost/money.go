@@ -33,12 +33,12 @@ func (r Rate) Devices(needed int) int {
 // cheapest to the dearest provider, the figure the lower median. Who rents out more at a time than is needed counts only where nobody
 // rents out less. Unknown where no row is.
 func Rent(device string, devices int) Rate {
-	rows := asked(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
+	rows := pricesOf(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
 	larger := func(p hardware.Price) bool { return int64(p.Devices) > int64(devices) }
 	if fitting := slices.DeleteFunc(slices.Clone(rows), larger); len(fitting) > 0 {
 		rows = fitting
 	}
-	hour := func(p *hardware.Price) float64 { return whole(p, devices) }
+	hour := func(p *hardware.Price) float64 { return wholeInstances(p, devices) }
 	return rate(cheapest(rows, hour), hour)
 }
 
@@ -56,8 +56,8 @@ func cheapest(rows []hardware.Price, hour func(*hardware.Price) float64) (out []
 	return out
 }
 
-// whole is the price of an hour of as many instances as hold the devices.
-func whole(p *hardware.Price, devices int) float64 {
+// wholeInstances is the price of an hour of as many instances as hold the devices.
+func wholeInstances(p *hardware.Price, devices int) float64 {
 	return float64(unit.CeilDiv(int64(devices), int64(p.Devices))) * float64(p.PerHour)
 }
 
@@ -78,7 +78,7 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 	if !(t.LifetimeHours > 0) || !(t.PerKWh > 0) || !(t.Overhead >= 1) || !watts.Known() {
 		return Rate{}
 	}
-	rows := asked(device, func(p *hardware.Price) bool { return (p.Kind == "msrp" || p.Kind == "street") && p.Purchase > 0 })
+	rows := pricesOf(device, func(p *hardware.Price) bool { return (p.Kind == "msrp" || p.Kind == "street") && p.Purchase > 0 })
 	if t.Purchase > 0 {
 		rows = []hardware.Price{{Device: device, Devices: 1, Purchase: t.Purchase, Kind: "street", Note: "as given"}}
 	}
@@ -97,7 +97,7 @@ func PerMillion(r Rate, tokens Figure) Figure {
 	return per(taken.Times(1e6/3600), tokens)
 }
 
-func asked(device string, keep func(*hardware.Price) bool) (rows []hardware.Price) {
+func pricesOf(device string, keep func(*hardware.Price) bool) (rows []hardware.Price) {
 	for _, p := range hardware.Prices(device) {
 		if keep(&p) {
 			rows = append(rows, p)

@@ -42,12 +42,12 @@ func (g *growth) sample(text string, in *hits) {
 }
 
 func (g *growth) put(name string, a Amount) {
-	if s := g.of(name); s != nil {
+	if s := g.seriesOf(name); s != nil {
 		s.add(a.Bytes)
 	}
 }
 
-func (g *growth) of(name string) *series {
+func (g *growth) seriesOf(name string) *series {
 	for i := range g.series {
 		if g.series[i].name == name {
 			return &g.series[i]

@@ -29,7 +29,7 @@ func readDevice(row row) (Device, error) {
 		Bandwidth:    rate[unit.ByteRate](r, "bandwidth_gbs", gbs),
 		Peaks:        readPeaks(r),
 		L2:           r.size("l2_mib", unit.MiB),
-		SMs:          r.whole("sm"),
+		SMs:          r.countFact("sm"),
 		SharedPerSM:  r.size("shared_kib", unit.KiB),
 		TDP:          rate[unit.Watts](r, "tdp_w", 1),
 		Link:         Link{Name: r.text("link"), EachWay: halved(rate[unit.ByteRate](r, "link_gbs_both_ways", gbs))},

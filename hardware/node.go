@@ -71,7 +71,7 @@ func readNode(row row) (Node, error) {
 		Devices:  r.count("devices"),
 		Intra:    Link{r.text("intra"), rate[unit.ByteRate](r, "intra_gbs_each_way", gbs)},
 		Inter:    Link{r.text("inter"), rate[unit.ByteRate](r, "inter_gbs_each_way_per_device", gbs)},
-		Host:     Host{Memory: r.size("host_gib", unit.GiB), Cores: r.whole("host_cores")},
+		Host:     Host{Memory: r.size("host_gib", unit.GiB), Cores: r.countFact("host_cores")},
 		NVMe:     r.size("nvme_tb", unit.TB),
 		Note:     r.text("note"),
 	}

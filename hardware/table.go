@@ -240,8 +240,8 @@ func (r *reader) size(column string, of unit.Bytes) Fact[unit.Bytes] {
 	return fact(bytesOf(f.value, of), f.basis, f.source).band(bytesOf(f.low, of), bytesOf(f.high, of))
 }
 
-// whole reads a cell with a count.
-func (r *reader) whole(column string) Fact[int] {
+// countFact is a cell with a count.
+func (r *reader) countFact(column string) Fact[int] {
 	f := r.figure(column)
 	if !f.known {
 		return Fact[int]{}

@@ -39,8 +39,8 @@ func newDesk(asker *memwall.Asker, e *example, asks []entry) *desk {
 	return d
 }
 
-// of gives the tree that an expression's first step means.
-func (d *desk) of(name string) (any, error) {
+// tree gives the tree that an expression's first step means.
+func (d *desk) tree(name string) (any, error) {
 	r := d.reply(name)
 	return r.tree, r.err
 }

@@ -20,7 +20,7 @@ type writer struct {
 	err     error
 }
 
-func newWriter(d *desk) *writer { return &writer{desk: d, names: d.of} }
+func newWriter(d *desk) *writer { return &writer{desk: d, names: d.tree} }
 
 // fault is a mistake of the script: the reader did nothing wrong.
 func (w *writer) fault(format string, args ...any) {

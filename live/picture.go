@@ -124,7 +124,7 @@ func (s *Session) Picture() *Picture {
 }
 
 func (s *Session) engine(e *Engine) EngineView {
-	v := EngineView{Engine: *e, Processes: s.now.held(e.PID)}
+	v := EngineView{Engine: *e, Processes: s.now.processesOf(e.PID)}
 	if v.Processes == nil {
 		v.Processes = []Process{}
 	}

@@ -69,7 +69,7 @@ func (s *Session) Report() *Report {
 		}
 		if sum := s.sum(what, d.Index, d.Free); sum != nil {
 			sum.Device, sum.Name = d.Index, d.Name
-			sum.beside(s.saidOf(d.Index))
+			sum.compareWith(s.saidOf(d.Index))
 			r.Devices = append(r.Devices, *sum)
 		}
 	}
@@ -95,8 +95,8 @@ func (s *Session) sum(what string, of int, free *unit.Bytes) *Sum {
 
 func (k *kept) mean() float64 { return k.sum / float64(k.n) }
 
-// beside sets the peak beside what was said.
-func (s *Sum) beside(said *Said) {
+// compareWith sets the peak beside what was said.
+func (s *Sum) compareWith(said *Said) {
 	if s.Said = said; said != nil {
 		s.Off = said.against(s.Peak)
 	}

@@ -238,8 +238,8 @@ func (m *Moment) others() (out []Process) {
 	return out
 }
 
-// held are the processes of an engine, those that hold most first.
-func (m *Moment) held(pid int) (out []Process) {
+// processesOf are the processes of an engine, those that hold most first.
+func (m *Moment) processesOf(pid int) (out []Process) {
 	for i := range m.Processes {
 		if pid != 0 && m.Processes[i].Engine == pid {
 			out = append(out, m.Processes[i])

@@ -65,8 +65,8 @@ func (c *Change) ofWeightsAlone() bool {
 	return c != nil && c.Metric.Name == decisive && c.Low > 0 && c.Format.Activations == 0
 }
 
-// of a recipe: its error, 0 where it keeps 16 bits or what the makers publish.
-func (o *Own) of(m *Model, name string) (e float64, ok bool) {
+// errorOf is the error of a recipe, 0 where it keeps 16 bits or what the makers publish.
+func (o *Own) errorOf(m *Model, name string) (e float64, ok bool) {
 	r := dtype.FindRecipe(name)
 	if o == nil || r == nil {
 		return 0, false
@@ -85,8 +85,8 @@ var ownMetric = &Metric{Name: OwnError, Kind: Divergence, LowerIsBetter: true}
 
 // change from one recipe to another by what both cost these weights; nil where one was not measured.
 func (o *Own) change(m *Model, from, to string) *Change {
-	a, okA := o.of(m, from)
-	b, okB := o.of(m, to)
+	a, okA := o.errorOf(m, from)
+	b, okB := o.errorOf(m, to)
 	if !okA || !okB || a == b {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (e *Encoder) prepare() error {
 	}
 	for b := range e.Tensor.Batch {
 		s := *e.survey
-		s.Inputs = in.of(b, e.Tensor.Cols)
+		s.Inputs = in.ofMatrix(b, e.Tensor.Cols)
 		if e.stats.Method != GPTQ {
 			s.Inputs = nil // columns are scaled here, with all others
 		}
@@ -64,7 +64,7 @@ func (e *Encoder) prepare() error {
 			return err
 		}
 		e.coders = append(e.coders, c)
-		e.weight = append(e.weight, e.importance(in.of(b, e.Tensor.Cols).columns()))
+		e.weight = append(e.weight, e.importance(in.ofMatrix(b, e.Tensor.Cols).columns()))
 	}
 	return nil
 }

@@ -227,7 +227,7 @@ func (s *Statistics) known(tensors []*Tensor) (*Inputs, error) {
 		for _, other := range tensors {
 			s.alike[other.Name] = t
 		}
-		return in.of(0, t.Cols), nil
+		return in.ofMatrix(0, t.Cols), nil
 	}
 	return nil, nil
 }

@@ -47,17 +47,17 @@ var formats = sync.OnceValue(func() []*Format {
 		{Name: "fp8-e5m2", Scheme: with(dtype.FP8Channel, "fp8-e5m2", dtype.FP8E5M2), Family: Hub, Note: "e5m2, a scale per row",
 			coder: eight(e5m2, e5m2s, false, scaleBF16)},
 		{Name: "mxfp8", Scheme: dtype.MXFP8, Family: Hub, Note: "e4m3, a power of two per 32", coder: mx(e4m3, e4m3s)},
-		{Name: "int8", Scheme: dtype.Int8Channel, Family: Hub, Note: "a scale per row", coder: whole(8, 0, false, scaleF32)},
+		{Name: "int8", Scheme: dtype.Int8Channel, Family: Hub, Note: "a scale per row", coder: integerCoder(8, 0, false, scaleF32)},
 		{Name: "int8-tensor", Scheme: integer("int8-tensor", dtype.I8, -1, false), Family: Hub, Whole: true, Note: "one scale",
-			coder: whole(8, -1, false, scaleF32)},
+			coder: integerCoder(8, -1, false, scaleF32)},
 		{Name: "int8-g128", Scheme: dtype.Packed(dtype.I8, 128), Family: Hub, Note: "a scale per 128",
-			coder: whole(8, 128, false, scaleBF16)},
+			coder: integerCoder(8, 128, false, scaleBF16)},
 		{Name: "int8-zero", Scheme: integer("int8-zero", dtype.I8, 0, true), Family: Hub, Note: "a scale and a zero point per row",
-			coder: whole(8, 0, true, scaleF32)},
+			coder: integerCoder(8, 0, true, scaleF32)},
 		{Name: "int8-zero-tensor", Scheme: integer("int8-zero-tensor", dtype.I8, -1, true), Family: Hub, Whole: true,
-			Note: "one scale and one zero point", coder: whole(8, -1, true, scaleF32)},
+			Note: "one scale and one zero point", coder: integerCoder(8, -1, true, scaleF32)},
 		{Name: "int8-zero-g128", Scheme: integer("int8-zero-g128", dtype.I8, 128, true), Family: Hub,
-			Note: "a scale and a zero point per 128", coder: whole(8, 128, true, scaleF32)},
+			Note: "a scale and a zero point per 128", coder: integerCoder(8, 128, true, scaleF32)},
 		{Name: "llm.int8", Scheme: dtype.LLMInt8, Family: Hub, Note: "a scale per row, outlier columns in f16",
 			coder: func(s *Survey) (Coder, error) { return &llmInt8{int(s.Cols), s.Outliers}, nil }},
 		symmetric4(32), symmetric4(64), symmetric4(128), zero4(32), zero4(64), zero4(128), zero2(32), zero2(64),
@@ -94,8 +94,8 @@ func mx(of *minifloat, codes []float32) func(*Survey) (Coder, error) {
 	}
 }
 
-// whole numbers in groups of columns; 0 is a row, below 0 the matrix.
-func whole(bits int, group int64, zero bool, scale scaleStore) func(*Survey) (Coder, error) {
+// integerCoder stores whole numbers in groups of columns; 0 is a row, below 0 the matrix.
+func integerCoder(bits int, group int64, zero bool, scale scaleStore) func(*Survey) (Coder, error) {
 	return func(s *Survey) (Coder, error) { return newIntegers(s, bits, group, zero, scale), nil }
 }
 
@@ -106,13 +106,13 @@ func double(of func() *levels) func(*Survey) (Coder, error) {
 func symmetric4(group int64) *Format {
 	n := strconv.FormatInt(group, 10)
 	return &Format{Name: "int4-g" + n, Scheme: dtype.Packed(dtype.I4, group), Family: Hub, Note: "a scale per " + n,
-		coder: whole(4, group, false, scaleBF16)}
+		coder: integerCoder(4, group, false, scaleBF16)}
 }
 
 func zero4(group int64) *Format {
 	n := strconv.FormatInt(group, 10)
 	return &Format{Name: "int4-zero-g" + n, Scheme: dtype.AWQ(group), Family: Hub, Note: "a scale and a zero point per " + n,
-		coder: whole(4, group, true, scaleF16)}
+		coder: integerCoder(4, group, true, scaleF16)}
 }
 
 // zero2 is what caches of keys and values are kept in below 4 bits (KIVI, arXiv:2402.02750).
@@ -120,7 +120,8 @@ func zero2(group int64) *Format {
 	n := strconv.FormatInt(group, 10)
 	s := with(dtype.AWQ(group), "int2-zero-g"+n, dtype.I2)
 	s.With = []dtype.Companion{s.With[0], {Name: s.With[1].Name, Elem: dtype.I2, Rows: 1, Cols: group}}
-	return &Format{Name: s.Name, Scheme: s, Family: Hub, Note: "a scale and a zero point per " + n, coder: whole(2, group, true, scaleF16)}
+	return &Format{Name: s.Name, Scheme: s, Family: Hub, Note: "a scale and a zero point per " + n,
+		coder: integerCoder(2, group, true, scaleF16)}
 }
 
 // integer is a scheme of whole numbers with f32 scales; group as in whole.

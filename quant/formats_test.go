@@ -284,7 +284,7 @@ func TestLevels(t *testing.T) {
 		t.Errorf("the dynamic type has %d values", n)
 	}
 	for v := -130.0; v < 130; v += 0.0625 {
-		got, best := math.Abs(v-float64(iq4Grid[iq4Near().of(float32(v))])), math.Inf(1)
+		got, best := math.Abs(v-float64(iq4Grid[iq4Near().code(float32(v))])), math.Inf(1)
 		for _, g := range iq4Grid {
 			best = min(best, math.Abs(v-float64(g)))
 		}

@@ -51,10 +51,10 @@ func TestImportanceFiles(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	in := &Inputs{Columns: got["blk.0.ffn_up_exps"]}
-	if first := in.of(0, 4); first == nil || first.Columns[3] != 1.6 {
+	if first := in.ofMatrix(0, 4); first == nil || first.Columns[3] != 1.6 {
 		t.Errorf("%v", first)
 	}
-	if in.of(1, 4) != nil {
+	if in.ofMatrix(1, 4) != nil {
 		t.Error("an expert without tokens has inputs")
 	}
 	s := &Statistics{Importance: map[string][]float32{"blk.3.attn_q": {1, 2}}}

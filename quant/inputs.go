@@ -75,9 +75,9 @@ func (in *Inputs) Outliers() (cols []int32) {
 	return cols
 }
 
-// of a matrix of a stack: its own columns, levelled to a mean of 1 so that matrices with inputs and matrices without
+// ofMatrix are those of a matrix of a stack: its own columns, levelled to a mean of 1 so that matrices with inputs and matrices without
 // add up. nil where all inputs were 0, as of an expert that no token reached.
-func (in *Inputs) of(b, cols int64) *Inputs {
+func (in *Inputs) ofMatrix(b, cols int64) *Inputs {
 	if in == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ func better(t *testing.T, name string, inputs, unseen *Tensor) (truth, measured 
 	var noise, said [2]float64
 	for i, n := range []string{"int4-zero-g128", name} {
 		s := NewSurvey(rows, cols)
-		s.Inputs = in.of(0, cols)
+		s.Inputs = in.ofMatrix(0, cols)
 		s.Add(w)
 		tr := tried(find(t, n), s, w)
 		back := make([]float32, len(w))

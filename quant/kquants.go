@@ -421,7 +421,7 @@ var iq4Near = sync.OnceValue(func() *iq4Codes {
 
 type iq4Codes [512]uint8
 
-func (t *iq4Codes) of(v float32) uint8 {
+func (t *iq4Codes) code(v float32) uint8 {
 	return t[int32(float32(2*max(-128, min(127, v)))+256)&511]
 }
 
@@ -439,7 +439,7 @@ func iq4Scale(x, w []float32) (d float32) {
 		id := at / top
 		var qq, qx float32
 		for i, v := range x {
-			q := float32(iq4Grid[near.of(v*id)])
+			q := float32(iq4Grid[near.code(v*id)])
 			wq := q
 			if w != nil {
 				wq *= w[i]
@@ -464,7 +464,7 @@ func (iq4xs) Unit() (int, int) { return super, 136 }
 func iq4Pack(dst []byte, x []float32, d float32) {
 	id, near := inverse(d), iq4Near()
 	for j := range dst[:block/2] {
-		dst[j] = near.of(x[j]*id) | near.of(x[j+block/2]*id)<<4
+		dst[j] = near.code(x[j]*id) | near.code(x[j+block/2]*id)<<4
 	}
 }
 

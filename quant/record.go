@@ -79,7 +79,7 @@ func (r Recorded) Of(t *Tensor, formats []*Format, weighed Asks) *Measured {
 		if !t.Takes(f) || f.Asks > known {
 			continue
 		}
-		tried := x.of(f)
+		tried := x.tried(f)
 		if tried == nil {
 			return nil
 		}
@@ -88,7 +88,7 @@ func (r Recorded) Of(t *Tensor, formats []*Format, weighed Asks) *Measured {
 	return m
 }
 
-func (r *Record) of(f *Format) *Tried {
+func (r *Record) tried(f *Format) *Tried {
 	for i := range r.Tried {
 		if t := r.Tried[i].Tried; r.Tried[i].Format == f.Name && t.Error.Elements > 0 && !math.IsNaN(t.Error.Noise) {
 			t.Format = f

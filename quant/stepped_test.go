@@ -68,7 +68,7 @@ func gain(t *testing.T, f *Format, m Method, inputs, unseen *Tensor, up []float3
 	var noise [2]float64
 	for i, method := range []Method{Nearest, m} {
 		s := NewSurvey(rows, cols)
-		s.Inputs = in.of(0, cols)
+		s.Inputs = in.ofMatrix(0, cols)
 		s.Inputs.method, s.Inputs.up = method, up
 		s.Add(w)
 		tr := tried(f, s, w)

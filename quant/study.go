@@ -76,7 +76,7 @@ func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	}
 	m.Survey = NewSurvey(t.Batch*t.Rows, t.Cols)
 	for b := range t.Batch {
-		if err := w.matrix(m, b, inputs.of(b, t.Cols)); err != nil {
+		if err := w.matrix(m, b, inputs.ofMatrix(b, t.Cols)); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ func (t *table) fromElder(model, use string, b *Benchmark, s *scale) (Score, boo
 	if elder == nil {
 		return Score{}, false
 	}
-	own := t.of(model, t.scales)
+	own := t.scaledRows(model, t.scales)
 	weight, shift, shared := 1.0, 0.0, 0
 	for _, r := range own {
 		i := slices.IndexFunc(t.rows, func(o Row) bool { return o.Model == elder.Model && o.Benchmark == r.Benchmark })

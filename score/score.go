@@ -48,7 +48,7 @@ func (t *table) score(model, use string) (Score, bool) {
 	if from, ok := t.fromElder(model, use, b, s); ok {
 		return from, true
 	}
-	rows := t.of(model, t.scales)
+	rows := t.scaledRows(model, t.scales)
 	return Score{Value: b.value(s.at + s.slope*ability(rows, t.scales, use)), Benchmark: b, Rows: len(rows)}, len(rows) > 0
 }
 

@@ -52,7 +52,7 @@ func TestLeftOut(t *testing.T) {
 		}
 		left := &table{benchmarks: whole.benchmarks, special: whole.special, rows: slices.Delete(slices.Clone(whole.rows), i, i+1)}
 		s := left.fit()
-		a := ability(left.of(r.Model, s), s, r.Benchmark.Uses[0])
+		a := ability(left.scaledRows(r.Model, s), s, r.Benchmark.Uses[0])
 		sc := s[r.Benchmark.ID]
 		off = append(off, math.Abs(r.Benchmark.value(sc.at+sc.slope*a)-r.Value))
 		plain = append(plain, math.Abs(r.Benchmark.value(sc.at)-r.Value))

@@ -98,8 +98,8 @@ func (t *table) row(c []string) error {
 	return err
 }
 
-// of gives the rows of a model whose benchmarks have a scale.
-func (t *table) of(model string, scales map[string]*scale) (out []*Row) {
+// scaledRows gives the rows of a model whose benchmarks have a scale.
+func (t *table) scaledRows(model string, scales map[string]*scale) (out []*Row) {
 	for i := range t.rows {
 		if r := &t.rows[i]; r.Model == model && scales[r.Benchmark.ID] != nil {
 			out = append(out, r)

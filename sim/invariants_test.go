@@ -74,8 +74,8 @@ func (w watched) books(s *server) {
 	}
 	for _, at := range s.pool.spans.byKey {
 		n := &s.pool.spans.nodes[at]
-		held += n.held() * s.Full
-		cached += (n.rows - n.held()) * s.Full
+		held += n.rowsHeld() * s.Full
+		cached += (n.rows - n.rowsHeld()) * s.Full
 	}
 	for _, r := range s.pool.lru.items[s.pool.lru.head:] {
 		if r.node == nobody {

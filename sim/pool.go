@@ -101,7 +101,7 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 		r.blocks = 0
 		return 0
 	}
-	low := node.held()
+	low := node.rowsHeld()
 	if len(node.left) > 1 {
 		low = node.left[1].end
 	}
@@ -138,7 +138,7 @@ func (p *pool) give(n int64) {
 // hold the first rows of a span: those that nobody held are no longer free.
 func (p *pool) hold(at int32, rows int64) {
 	node := &p.spans.nodes[at]
-	before := node.held()
+	before := node.rowsHeld()
 	node.users++
 	node.reach(rows, 1)
 	if rows <= before {
@@ -154,10 +154,10 @@ func (p *pool) hold(at int32, rows int64) {
 // drop a hold: rows that nobody else holds stay cached until their room is needed.
 func (p *pool) drop(at int32, rows int64) {
 	node := &p.spans.nodes[at]
-	before := node.held()
+	before := node.rowsHeld()
 	node.users--
 	node.reach(rows, -1)
-	if left := before - node.held(); left > 0 {
+	if left := before - node.rowsHeld(); left > 0 {
 		p.leave(at, before, left)
 	} else if node.rows == 0 {
 		p.spans.remove(at)
@@ -197,7 +197,7 @@ func (p *pool) match(spans []workload.Span, tokens int64) (rows, stored, free in
 			got = 0
 		}
 		rows += got
-		free += max(0, got-node.held()) * p.Full
+		free += max(0, got-node.rowsHeld()) * p.Full
 		below := int64(0)
 		if got == node.rows {
 			below = min(node.stored, full-got, most-rows-stored)

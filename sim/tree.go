@@ -42,8 +42,8 @@ type part struct {
 	stamp uint32
 }
 
-// held are the rows that somebody holds.
-func (s *span) held() int64 {
+// rowsHeld are the rows that somebody holds.
+func (s *span) rowsHeld() int64 {
 	if n := len(s.deep); n > 0 {
 		return s.deep[n-1].rows
 	}

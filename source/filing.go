@@ -129,7 +129,7 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 		n.layer = 0 // stands once for all layers
 	}
 	wants := p.wants(n.layer)
-	h := held(choices, func(s slot) bool { return wants[s].tensors > 0 })
+	h := firstComplete(choices, func(s slot) bool { return wants[s].tensors > 0 })
 	if h == nil {
 		return false
 	}

@@ -71,7 +71,7 @@ func (n *namer) site(s *dtype.Site) site {
 		if !n.mlx && strings.Contains(module, "switch_mlp") {
 			continue // MLX alone stacks experts under this name
 		}
-		f := held(forms("", in, module), func(x slot) bool { return has[x] })
+		f := firstComplete(forms("", in, module), func(x slot) bool { return has[x] })
 		if slices.Contains(f, slot{role: s.Role}) {
 			out.names = append(out.names, n.inPart(s, strings.Replace(module, "#", "0", 1))...)
 		}

@@ -644,8 +644,8 @@ func slotOf(name string) slot {
 	return slot{dtype.Role(role), bias}
 }
 
-// held is the first form whose tensors a layer all has; nil when the layer has none of them whole.
-func held(choices []form, has func(slot) bool) form {
+// firstComplete is the first form whose tensors a layer all has; nil when the layer has none of them whole.
+func firstComplete(choices []form, has func(slot) bool) form {
 	for _, f := range choices {
 		if !slices.ContainsFunc(f, func(x slot) bool { return !has(x) }) {
 			return f

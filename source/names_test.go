@@ -120,7 +120,7 @@ func hasName(p *filedPart, family string, layer int, x *model.Tensor) bool {
 	for _, module := range append(spellings(n.scope(), x.Role), spellings(inPrediction, x.Role)...) {
 		for _, n.param = range []param{weight, biasTerm} {
 			n.module = module
-			f := held(spoken(family, &n), func(s slot) bool { return wants[s].tensors > 0 })
+			f := firstComplete(spoken(family, &n), func(s slot) bool { return wants[s].tensors > 0 })
 			if slices.Contains(f, slot{x.Role, x.Bias}) {
 				return true
 			}

@@ -113,7 +113,7 @@ func CompareLoads() (Set, []Comparison, error) {
 			out = append(out, r.simulated(&ownToken, "tpot_ms", exactly(tpot), err)...)
 			out = append(out, r.simulated(&ownFirst, "ttft_ms", exactly(ttft), err)...)
 		}
-		tpot, ttft, err := whole(r)
+		tpot, ttft, err := endToEnd(r)
 		out = append(out, r.simulated(&simToken, "tpot_ms", tpot, err)...)
 		out = append(out, r.simulated(&simFirst, "ttft_ms", ttft, err)...)
 	}
@@ -145,8 +145,8 @@ func (r *Row) simulated(m *Measure, figure string, ours Range, err error) []Comp
 	return []Comparison{c}
 }
 
-// whole run, end to end: milliseconds of an output token and to the first one, from the fast edge of a step to the slow one.
-func whole(r *Row) (tpot, ttft Range, err error) {
+// endToEnd is a whole run: milliseconds of an output token and to the first one, from the fast edge of a step to the slow one.
+func endToEnd(r *Row) (tpot, ttft Range, err error) {
 	ask, none := r.Ask, plan.Int(0) // those who measured counted all requests
 	if w := ask.Workload; w != nil && w.Warmup == nil {
 		counted := *w

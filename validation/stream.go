@@ -64,11 +64,11 @@ func streamRow(cells, sources []string) (r StreamRow, err error) {
 		return r, fmt.Errorf("%d cells, want %d", len(cells), streamCells)
 	}
 	c := cellReader{cells: cells}
-	r = StreamRow{Model: c.text(0), Weights: c.text(1), GiB: c.float(2), Device: c.text(3), Count: int(c.whole(4)), Backend: c.text(5),
-		Variant: strings.Fields(c.text(6)), Engine: c.text(7), Built: c.text(8), Kind: c.text(9), Prompt: c.whole(10), Generated: c.whole(11),
-		Depth: c.whole(12), UBatch: c.whole(13), Flash: c.text(14), Rate: c.float(15), Refused: c.text(17)}
+	r = StreamRow{Model: c.text(0), Weights: c.text(1), GiB: c.float(2), Device: c.text(3), Count: int(c.integer(4)), Backend: c.text(5),
+		Variant: strings.Fields(c.text(6)), Engine: c.text(7), Built: c.text(8), Kind: c.text(9), Prompt: c.integer(10), Generated: c.integer(11),
+		Depth: c.integer(12), UBatch: c.integer(13), Flash: c.text(14), Rate: c.float(15), Refused: c.text(17)}
 	r.Count = max(1, r.Count)
-	source := c.whole(16)
+	source := c.integer(16)
 	if source < 0 || int(source) >= len(sources) {
 		return r, fmt.Errorf("no source %d", source)
 	}
@@ -95,7 +95,7 @@ func (c *cellReader) float(i int) float64 {
 	return x
 }
 
-func (c *cellReader) whole(i int) int64 {
+func (c *cellReader) integer(i int) int64 {
 	if c.cells[i] == "" {
 		return 0
 	}

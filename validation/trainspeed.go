@@ -80,15 +80,15 @@ func trainSpeed(cells, sources []string) (r TrainSpeed, err error) {
 		return r, fmt.Errorf("%d cells, want %d", len(cells), trainCells)
 	}
 	c := cellReader{cells: cells}
-	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.whole(5)), Peaks: c.text(6), Links: c.text(7), Rate: c.float(26), Refused: c.text(28)}
-	r.Plan.TP, r.Plan.PP, r.Plan.CP, r.Plan.EP, r.Plan.DP = c.whole(9), c.whole(10), c.whole(12), c.whole(13), c.whole(14)
+	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.integer(5)), Peaks: c.text(6), Links: c.text(7), Rate: c.float(26), Refused: c.text(28)}
+	r.Plan.TP, r.Plan.PP, r.Plan.CP, r.Plan.EP, r.Plan.DP = c.integer(9), c.integer(10), c.integer(12), c.integer(13), c.integer(14)
 	r.Plan.Attention = c.text(20)
-	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.whole(11), Sharding: c.text(15), SequenceLength: plan.Int(c.whole(16)),
-		MicroBatch: plan.Int(c.whole(17)), GlobalBatch: plan.Int(c.whole(18)), Recompute: c.text(19), SequenceParallel: c.flag(21), Compile: c.flag(22), Fused: c.flag(23)}
+	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.integer(11), Sharding: c.text(15), SequenceLength: plan.Int(c.integer(16)),
+		MicroBatch: plan.Int(c.integer(17)), GlobalBatch: plan.Int(c.integer(18)), Recompute: c.text(19), SequenceParallel: c.flag(21), Compile: c.flag(22), Fused: c.flag(23)}
 	if list := c.text(24); list != "" {
 		r.Training.Full = strings.Split(list, ",")
 	}
-	source := c.whole(27)
+	source := c.integer(27)
 	if source < 0 || int(source) >= len(sources) {
 		return r, fmt.Errorf("no source %d", source)
 	}

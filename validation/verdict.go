@@ -216,16 +216,16 @@ func streamCalls() ([]Call, error) {
 	}
 	var out []Call
 	for i := range rows {
-		if row, ok := rows[i].whole(); ok {
+		if row, ok := rows[i].planRow(); ok {
 			out = append(out, Call{Row: row, Kind: streamRuns, Ran: true})
 		}
 	}
 	return largest(out), nil
 }
 
-// whole is the row's plan; ok is false where not all of the model can have lain on the device, or where nobody says
+// planRow is the row's plan; ok is false where not all of the model can have lain on the device, or where nobody says
 // how much memory the device has: a chip that comes with several, or shares that of its system.
-func (r *StreamRow) whole() (*Row, bool) {
+func (r *StreamRow) planRow() (*Row, bool) {
 	if r.Refused != "" || r.Engine != "llama.cpp" || r.Backend == "cpu" {
 		return nil, false
 	}

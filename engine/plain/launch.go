@@ -326,6 +326,6 @@ func unread(kind argv.Kind, names string) option {
 	return option{Flag: argv.Flag[launch]{Names: names, Kind: kind, Unread: true}}
 }
 
-func beside(kind argv.Kind, names string) option {
+func passedOn(kind argv.Kind, names string) option {
 	return option{Flag: argv.Flag[launch]{Names: names, Kind: kind}}
 }

@@ -16,8 +16,8 @@ var startMLX = start{
 		only("mlx_lm.generate", cacheBy("--kv-bits", "", map[string]string{"q8": "8", "q6": "6", "q4": "4", "q3": "3", "q2": "2"})),
 		{Flag: argv.Flag[launch]{Names: "--max-kv-size --context-length", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.Plan.Context })}},
 		unread(argv.Value, "--adapter-path --prompt-cache-bytes --prompt-cache-size --kv-group-size --quantized-kv-start --prompt-cache-file"), unread(argv.Switch, "--pipeline --quantize-activations"),
-		beside(argv.Value, "--prompt -p --max-tokens -m --temp --top-p --top-k --min-p --seed --chat-template --chat-template-args --chat-template-config --allowed-origins --decode-concurrency --prompt-concurrency --system-prompt --image --audio --model-type"),
-		beside(argv.Switch, "--use-default-chat-template --ignore-chat-template --verbose"),
+		passedOn(argv.Value, "--prompt -p --max-tokens -m --temp --top-p --top-k --min-p --seed --chat-template --chat-template-args --chat-template-config --allowed-origins --decode-concurrency --prompt-concurrency --system-prompt --image --audio --model-type"),
+		passedOn(argv.Switch, "--use-default-chat-template --ignore-chat-template --verbose"),
 	},
 }
 
@@ -30,8 +30,8 @@ func startExLlama(backend string, caches map[string]string) start {
 			{Flag: argv.Flag[launch]{Names: "--backend", Set: func(l *launch, v string) error { l.Engine = v; return nil }}},
 			{Flag: argv.Flag[launch]{Names: "--tensor-parallel", Kind: argv.Maybe, Unread: true}},
 			unread(argv.List, "--gpu-split --autosplit-reserve --draft-gpu-split"), unread(argv.Value, "--cache-size --max-batch-size --rope-scale --rope-alpha --draft-cache-mode --draft-mode --draft-rope-scale --draft-rope-alpha"), unread(argv.Maybe, "--vision"),
-			beside(argv.Value, "--model-dir --draft-model-dir --prompt-template --config --gpu-lib --output-chunking --gpu-split-auto --tensor-parallel-backend --reasoning --reasoning-start-token --reasoning-end-token --tool-format --inline-model-loading"),
-			beside(argv.Maybe, "--use-dummy-models --dummy-model-names --use-as-default --disable-auth --force-enable-thinking --ngram-match-min"),
+			passedOn(argv.Value, "--model-dir --draft-model-dir --prompt-template --config --gpu-lib --output-chunking --gpu-split-auto --tensor-parallel-backend --reasoning --reasoning-start-token --reasoning-end-token --tool-format --inline-model-loading"),
+			passedOn(argv.Maybe, "--use-dummy-models --dummy-model-names --use-as-default --disable-auth --force-enable-thinking --ngram-match-min"),
 		},
 	}
 }
@@ -43,7 +43,7 @@ var startMLC = start{
 		contextBy("context_window_size", ""), chunkBy("prefill_chunk_size", ""), ranksBy("tensor_parallel_shards", "", shards), ranksBy("pipeline_parallel_stages", "", stages),
 		{Flag: argv.Flag[launch]{Names: "--overrides", Set: overrides}},
 		unread(argv.Value, "--mode --speculative-mode"), unread(argv.List, "--additional-models"),
-		beside(argv.Value, "--device --model-lib --prefix-cache-mode --prefill-mode --allow-origins --allow-methods --allow-headers"), beside(argv.Switch, "--enable-debug --enable-tracing --allow-credentials"),
+		passedOn(argv.Value, "--device --model-lib --prefix-cache-mode --prefill-mode --allow-origins --allow-methods --allow-headers"), passedOn(argv.Switch, "--enable-debug --enable-tracing --allow-credentials"),
 	},
 }
 
@@ -73,8 +73,8 @@ var startTGI = start{
 		cacheBy("--kv-cache-dtype", "KV_CACHE_DTYPE", map[string]string{"fp8": "fp8_e4m3fn", "fp8_e5m2": "fp8_e5m2"}),
 		methodBy("--quantize", "QUANTIZE", map[string]string{"eetq": "int8", "bitsandbytes": "bnb-int8", "bitsandbytes-nf4": "nf4", "bitsandbytes-fp4": "nf4-single"}),
 		unread(argv.Value, "--cuda-memory-fraction --max-batch-total-tokens --cuda-graphs --speculate --lora-adapters --rope-scaling --rope-factor --max-batch-size --attention --usage-stats"), unread(argv.Maybe, "--sharded"),
-		beside(argv.Value, "--dtype --max-input-length --max-input-tokens --max-concurrent-requests --max-best-of --max-stop-sequences --max-top-n-tokens --validation-workers --waiting-served-ratio --max-waiting-tokens --hostname -p --shard-uds-path --master-addr --master-port --huggingface-hub-cache --weights-cache-override --otlp-endpoint --cors-allow-origin --tokenizer-config-path --max-client-batch-size --payload-limit"),
-		beside(argv.Switch, "--disable-custom-kernels --json-output --disable-grammar-support --enable-prefill-logprobs"),
+		passedOn(argv.Value, "--dtype --max-input-length --max-input-tokens --max-concurrent-requests --max-best-of --max-stop-sequences --max-top-n-tokens --validation-workers --waiting-served-ratio --max-waiting-tokens --hostname -p --shard-uds-path --master-addr --master-port --huggingface-hub-cache --weights-cache-override --otlp-endpoint --cors-allow-origin --tokenizer-config-path --max-client-batch-size --payload-limit"),
+		passedOn(argv.Switch, "--disable-custom-kernels --json-output --disable-grammar-support --enable-prefill-logprobs"),
 	},
 }
 
@@ -86,8 +86,8 @@ var startLMDeploy = start{
 		cacheBy("--quant-policy", "", map[string]string{"int8": "8", "int4": "4"}), methodBy("--model-format", "", nil),
 		unread(argv.Value, "--cache-block-seq-len --ep --cp --rope-scaling-factor --num-tokens-per-iter --max-prefill-iters --speculative-algorithm --speculative-draft-model --speculative-num-draft-tokens --device --role"),
 		unread(argv.List, "--adapters"), {Flag: argv.Flag[launch]{Names: "--backend", Set: backendOfLMDeploy}},
-		beside(argv.Value, "--model-name --chat-template --max-batch-size --dtype --server-name --server-port --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), beside(argv.List, "--api-keys"),
-		beside(argv.Switch, "--enable-prefix-caching --ssl --use-logn-attn --eager-mode --disable-fastapi-docs --allow-terminate-by-client --enable-metrics --communicator"),
+		passedOn(argv.Value, "--model-name --chat-template --max-batch-size --dtype --server-name --server-port --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), passedOn(argv.List, "--api-keys"),
+		passedOn(argv.Switch, "--enable-prefix-caching --ssl --use-logn-attn --eager-mode --disable-fastapi-docs --allow-terminate-by-client --enable-metrics --communicator"),
 	},
 }
 
@@ -105,7 +105,7 @@ var startKTransformers = start{
 		modelBy("--model_path --model_dir", ""), contextBy("--cache_lens", ""), chunkBy("--chunk_size", ""), ranksBy("--tp", "", shards),
 		{Flag: argv.Flag[launch]{Names: "--gguf_path", Set: ggufFolder}},
 		unread(argv.Value, "--optimize_config_path --optimize_rule_path --experts_per_token --cache_8bit --cache_q4 --max_batch_size --batch_size --gpu_split --draft_model_path --draft_gguf_path --memory_gpu_only --cpu_memory_size_GB --backend_type --mode"),
-		beside(argv.Value, "--cpu_infer --max_new_tokens --model_name --web --architectures --length --temperature --top_k --top_p --prompt_file --page_size --log_dir --log_file --force_think"), beside(argv.Maybe, "--use_cuda_graph --no-use_cuda_graph"),
+		passedOn(argv.Value, "--cpu_infer --max_new_tokens --model_name --web --architectures --length --temperature --top_k --top_p --prompt_file --page_size --log_dir --log_file --force_think"), passedOn(argv.Maybe, "--use_cuda_graph --no-use_cuda_graph"),
 	},
 }
 

@@ -148,41 +148,41 @@ func argAlgorithm(l *launch, v string) error {
 	return nil
 }
 
-func argWhole(field func(*plan.Plan) *int64) func(*launch, string) error {
+func intoInt(field func(*plan.Plan) *int64) func(*launch, string) error {
 	return argv.Into(argv.Count[int64], func(l *launch) *int64 { return field(&l.Plan) })
 }
 
-func argNumber(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+func intoCount(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
 	return argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
 }
 
-func argToggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
+func intoBool(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
 	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
 }
 
 // argFlags are those of launch_server, 0.2 to 0.5.
 var argFlags = []argv.Flag[launch]{
 	{Names: "--model-path --model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
-	{Names: "--tensor-parallel-size --tp-size --tp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.TP })},
-	{Names: "--pipeline-parallel-size --pp-size --pp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.PP })},
-	{Names: "--data-parallel-size --dp-size --dp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.DP })},
-	{Names: "--expert-parallel-size --ep-size --ep", Set: argWhole(func(p *plan.Plan) *int64 { return &p.EP })},
+	{Names: "--tensor-parallel-size --tp-size --tp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.TP })},
+	{Names: "--pipeline-parallel-size --pp-size --pp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.PP })},
+	{Names: "--data-parallel-size --dp-size --dp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DP })},
+	{Names: "--expert-parallel-size --ep-size --ep", Set: intoInt(func(p *plan.Plan) *int64 { return &p.EP })},
 	{Names: "--enable-dp-attention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.sharedDP = true; return nil }},
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
-	{Names: "--context-length", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.Context })},
+	{Names: "--context-length", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.Context })},
 	{Names: "--mem-fraction-static", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.MemFractionStatic })},
-	{Names: "--max-running-requests", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
+	{Names: "--max-running-requests", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--chunked-prefill-size", Set: argChunk},
-	{Names: "--page-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--page-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization", Set: argMethod},
-	{Names: "--disable-cuda-graph", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
-	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--disable-cuda-graph", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
 	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft",
 		Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
-	{Names: "--speculative-num-draft-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--speculative-num-draft-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 
 	{Names: "--max-prefill-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.prefill })},
 	{Names: "--speculative-num-steps", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.steps })},
@@ -197,14 +197,14 @@ var argFlags = []argv.Flag[launch]{
 		expertKernels.Read(&l.Launch, "--moe-runner-backend", v)
 		return nil
 	}},
-	{Names: "--stream-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
-	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
+	{Names: "--stream-interval", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
+	{Names: "--scheduler-recv-interval", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
 	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
-	{Names: "--cuda-graph-max-bs", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
+	{Names: "--cuda-graph-max-bs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
 	{Names: "--cuda-graph-bs", Kind: argv.List, Set: argGraphs},
-	{Names: "--ep-num-redundant-experts", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
-	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
+	{Names: "--ep-num-redundant-experts", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
+	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
 	{Names: "--enable-hierarchical-cache", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.tiers = true; return nil }},
 	{Names: "--hicache-size", Set: argv.Into(argTier, func(l *launch) *float64 { return &l.tier })},
 	{Names: "--hicache-ratio", Set: func(l *launch, v string) error {

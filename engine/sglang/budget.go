@@ -92,7 +92,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l)
 	r.Items = append(r.Items, needed...)
-	r.Beside = append(r.Beside, s.beside(b, p)...)
+	r.Beside = append(r.Beside, s.keptFree(b, p)...)
 	r.Host = engine.HostedItems(b, &p.hosted)
 	r.KV = engine.KV{PerToken: perToken(p.pool.full), Preallocated: true, BlockTokens: p.pool.page, Needed: ledger.Sum(needed).Bytes}
 	r.KV.Pool = r.KV.Needed
@@ -133,8 +133,8 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	return it.Band(gib(c.low), gib(high))
 }
 
-// beside are what mem_fraction_static keeps free: the driver, activations, graphs.
-func (s *sizer) beside(b *ledger.Book, p *prepared) []ledger.Item {
+// keptFree are what mem_fraction_static keeps free: the driver, activations, graphs.
+func (s *sizer) keptFree(b *ledger.Book, p *prepared) []ledger.Item {
 	c, why := s.driver(&p.pl)
 	driver := ledger.Known("driver", why, b.Size("before_loading", gib(c.value), "measured on public logs"), ledger.Measured,
 		ledger.Persistent, ledger.Device, "device total less 'Load weight begin. avail mem'")

@@ -34,7 +34,7 @@ func (Engine) Command(j *engine.Job) string {
 	}
 	args = append(args, fmt.Sprintf("--context-length %d", p.Context))
 	args = append(args, changed(j)...)
-	args = append(args, beside(j)...)
+	args = append(args, draftArguments(j)...)
 	return strings.Join(append(args, p.EngineArgs...), " ")
 }
 
@@ -108,8 +108,8 @@ func changed(j *engine.Job) (args []string) {
 var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"},
 	{"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
 
-// beside are what drafts and the adapters.
-func beside(j *engine.Job) (args []string) {
+// draftArguments are of what drafts, and of the adapters.
+func draftArguments(j *engine.Job) (args []string) {
 	p := j.Plan
 	switch {
 	case j.Draft != nil:

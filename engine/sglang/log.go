@@ -182,20 +182,20 @@ func (r *Reader) nothing(*startup.Line, string) {
 // arguments that the server settled on.
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
-	r.given(startup.ParseSettings(rest))
+	r.takeSettings(startup.ParseSettings(rest))
 	r.log.CutAt(l)
 }
 
 // FromSettings is what a running server says of its own arguments: a log with a plan and no figures.
 func FromSettings(s startup.Settings) *startup.Log {
 	r := &Reader{}
-	r.given(s)
+	r.takeSettings(s)
 	r.log.Engine, r.log.Servers, r.log.Signs = "sglang", 1, 1
 	return &r.log
 }
 
-// given takes arguments by their names.
-func (r *Reader) given(s startup.Settings) {
+// takeSettings reads arguments by their names.
+func (r *Reader) takeSettings(s startup.Settings) {
 	p := &r.log.Plan
 	r.log.Named(s.Str("model_path"))
 	r.log.Named(s.Str("served_model_name"))

@@ -76,7 +76,7 @@ type reader struct {
 func ReadTrace(r io.Reader) (*Trace, error) {
 	x := &reader{s: newScanner(r), begin: math.Inf(1), end: math.Inf(-1), marked: map[string]bool{}, ran: map[string]*union{},
 		unknown: map[string]float64{}, classes: map[string]Class{}, memory: map[int64]*Memory{}, links: newLinks()}
-	err := x.whole()
+	err := x.document()
 	cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	switch {
 	case err != nil && !cut:
@@ -90,8 +90,8 @@ func ReadTrace(r io.Reader) (*Trace, error) {
 	return x.close(), nil
 }
 
-// whole reads the object around the events, or the events alone.
-func (x *reader) whole() error {
+// document reads the object around the events, or the events alone.
+func (x *reader) document() error {
 	first, err := x.s.next()
 	if err != nil {
 		return err
@@ -365,13 +365,13 @@ func (x *reader) allocation(args []byte) {
 	fields(args, func(key, v []byte) bool {
 		switch string(key) {
 		case "Device Id":
-			device = whole(v)
+			device = integer(v)
 		case "Device Type":
-			kind = whole(v)
+			kind = integer(v)
 		case "Total Allocated":
-			allocated = whole(v)
+			allocated = integer(v)
 		case "Total Reserved":
-			reserved = whole(v)
+			reserved = integer(v)
 		}
 		return true
 	})
@@ -390,8 +390,8 @@ func (x *reader) allocation(args []byte) {
 	m.Last, m.Allocated, m.Reserved = allocated, max(m.Allocated, allocated), max(m.Reserved, reserved)
 }
 
-// whole reads a whole number of at most 2^53; 0 when it is none.
-func whole(v []byte) int64 {
+// integer reads a whole number of at most 2^53; 0 when it is none.
+func integer(v []byte) int64 {
 	f := number(v)
 	if math.IsNaN(f) || math.Abs(f) > 1<<53 {
 		return 0

@@ -121,11 +121,11 @@ func (s *sizer) feedForward(b *ledger.Book, w *widths, l engine.Load, prompt int
 	n := w.forward.Peak(b, tokensOf(b, l, prompt), w.format.BlockBytes)
 	it := ledger.Known("activations", "activations of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
 		"docs/formulas.md#forward-peak")
-	return s.beside(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
+	return s.withMask(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
 }
 
-// beside adds what stands through all layers of the prompt: its mask, and a matrix unpacked.
-func (s *sizer) beside(out phase, b *ledger.Book, w *widths, l engine.Load, prompt int64) phase {
+// withMask adds what stands through all layers of the prompt: its mask, and a matrix unpacked.
+func (s *sizer) withMask(out phase, b *ledger.Book, w *widths, l engine.Load, prompt int64) phase {
 	if bytes, why := s.mask(w, l, prompt); bytes > 0 {
 		n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("queries", prompt, "prompt"), b.Int("keys", prompt, "prompt"),
 			b.Int("mask_bytes", bytes, why))
@@ -180,7 +180,7 @@ func (s *sizer) attention(b *ledger.Book, w *widths, l engine.Load, prompt int64
 		b.Int("bytes", w.format.BlockBytes, w.format.Name))
 	it := ledger.Known("activations", "queries, keys and values of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
 		"docs/formulas.md#forward-peak")
-	out := s.beside(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
+	out := s.withMask(append(make(phase, 0, parts), wide(it)), b, w, l, prompt)
 	bytes, _ := s.mask(w, l, prompt)
 	if s.repeats(w, bytes > 0) {
 		out = append(out, s.repeated(b, w, l.Sequences, prompt))

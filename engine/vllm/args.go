@@ -119,45 +119,45 @@ func variables(c *argv.Command) (out []string) {
 	return out
 }
 
-func whole(field func(*plan.Plan) *int64) func(*launch, string) error {
+func intoInt(field func(*plan.Plan) *int64) func(*launch, string) error {
 	return argv.Into(argv.Count[int64], func(l *launch) *int64 { return field(&l.Plan) })
 }
 
-func human(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+func intoCount(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
 	return argv.Into(argv.Human[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
 }
 
-func toggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
+func intoBool(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
 	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
 }
 
 // flags of vllm serve, 0.4 to 0.24.
 var flags = []argv.Flag[launch]{
 	{Names: "--model --model_id --model-id --model_dir", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
-	{Names: "--tensor-parallel-size -tp", Set: whole(func(p *plan.Plan) *int64 { return &p.TP })},
-	{Names: "--pipeline-parallel-size -pp", Set: whole(func(p *plan.Plan) *int64 { return &p.PP })},
-	{Names: "--data-parallel-size -dp", Set: whole(func(p *plan.Plan) *int64 { return &p.DP })},
+	{Names: "--tensor-parallel-size -tp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.TP })},
+	{Names: "--pipeline-parallel-size -pp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.PP })},
+	{Names: "--data-parallel-size -dp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DP })},
 	{Names: "--enable-expert-parallel --expert-parallel -ep", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.experts = true; return nil }},
 	{Names: "--max-model-len", Set: maxModelLen},
-	{Names: "--max-num-seqs", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
-	{Names: "--max-num-batched-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
-	{Names: "--block-size", Set: human(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--max-num-seqs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
+	{Names: "--max-num-batched-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
+	{Names: "--block-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
 	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size], func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
 	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: kvDtype},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization -q", Set: argv.Into(method, func(l *launch) *string { return &l.Quant })},
-	{Names: "--enforce-eager", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
-	{Names: "--no-enforce-eager", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.EnforceEager })},
-	{Names: "--enable-prefix-caching", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.PrefixCache })},
-	{Names: "--no-enable-prefix-caching", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
-	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
-	{Names: "--no-enable-chunked-prefill", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
+	{Names: "--enforce-eager", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--no-enforce-eager", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--enable-prefix-caching", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--no-enable-prefix-caching", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
+	{Names: "--no-enable-chunked-prefill", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
 	{Names: "--speculative-config -sc", Set: speculative},
 	{Names: "--speculative-model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
-	{Names: "--stream-interval", Set: human(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
-	{Names: "--num-speculative-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--stream-interval", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
+	{Names: "--num-speculative-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
 	{Names: "--moe-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-backend", v); return nil }},
@@ -165,15 +165,15 @@ var flags = []argv.Flag[launch]{
 
 	{Names: "--served-model-name", Kind: argv.List, Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	{Names: "--compilation-config -cc", Set: compilation},
-	{Names: "--max-cudagraph-capture-size", Set: human(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
+	{Names: "--max-cudagraph-capture-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
 	{Names: "--cudagraph-capture-sizes --cuda-graph-sizes", Kind: argv.List, Set: graphSizes},
 	{Names: "--limit-mm-per-prompt", Kind: argv.List, Set: mediaLimit},
-	{Names: "--language-model-only", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.TextOnly })},
+	{Names: "--language-model-only", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.TextOnly })},
 	{Names: "--mm-encoder-tp-mode", Set: func(l *launch, v string) error { whole := v == "data"; l.Plan.WholeTower = &whole; return nil }},
 	{Names: "--mamba-ssm-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 	{Names: "--mamba-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.states })},
-	{Names: "--decode-context-parallel-size -dcp", Set: whole(func(p *plan.Plan) *int64 { return &p.DCP })},
-	{Names: "--num-redundant-experts", Set: human(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
+	{Names: "--decode-context-parallel-size -dcp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DCP })},
+	{Names: "--num-redundant-experts", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--eplb-config", Set: balancing},
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
 	{Names: "--kv-offloading-size", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.evicted })},

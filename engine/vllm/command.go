@@ -33,7 +33,7 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, fmt.Sprintf("--max-model-len %d", p.Context))
 	args = append(args, changed(j)...)
 	args = append(args, switches(p)...)
-	args = append(args, beside(j)...)
+	args = append(args, draftArguments(j)...)
 	return strings.Join(append(args, p.EngineArgs...), " ")
 }
 
@@ -124,8 +124,8 @@ func checkpointNote(j *engine.Job) {
 	j.Note("other_checkpoint", "info", "weights", "%s is stored in %s: put the name of its %s checkpoint into the command", c.Name, c.Stored, w)
 }
 
-// beside are what drafts and the adapters.
-func beside(j *engine.Job) (args []string) {
+// draftArguments are of what drafts, and of the adapters.
+func draftArguments(j *engine.Job) (args []string) {
 	if c := speculation(j); c != nil {
 		text, _ := json.Marshal(c) // of words and numbers
 		args = append(args, "--speculative-config "+argv.Quote(string(text)))

@@ -288,14 +288,14 @@ func (s *spec) pages(length, batched int64) int64 {
 // perRequest is how many blocks of the pool one request takes, all groups together.
 func (g *groups) perRequest(length, batched int64) (n int64) {
 	for i := range g.specs {
-		n += g.count[i] * g.specs[i].pages(g.held(&g.specs[i], length), batched)
+		n += g.count[i] * g.specs[i].pages(g.tokensKept(&g.specs[i], length), batched)
 	}
 	return n
 }
 
-// held is how many tokens of a sequence a rank keeps in layers of a spec (kv_cache_interface.py, FullAttentionSpec.
+// tokensKept is how many tokens of a sequence a rank keeps in layers of a spec (kv_cache_interface.py, FullAttentionSpec.
 // max_memory_usage_bytes).
-func (g *groups) held(s *spec, length int64) int64 {
+func (g *groups) tokensKept(s *spec, length int64) int64 {
 	if g.over <= 1 || !s.keepsAll() {
 		return length
 	}

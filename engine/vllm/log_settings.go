@@ -125,20 +125,20 @@ func (r *Reader) cacheFormat(s startup.Settings, p *plan.Plan) {
 // older versions.
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
-	r.given(startup.ParseSettings(rest))
+	r.takeSettings(startup.ParseSettings(rest))
 	r.log.CutAt(l)
 }
 
 // FromSettings is what a running server says of its own arguments: a log with a plan and no figures.
 func FromSettings(s startup.Settings) *startup.Log {
 	r := &Reader{}
-	r.given(s)
+	r.takeSettings(s)
 	r.log.Engine, r.log.Servers, r.log.Signs = "vllm", 1, 1
 	return &r.log
 }
 
-// given takes arguments by their names.
-func (r *Reader) given(s startup.Settings) {
+// takeSettings reads arguments by their names.
+func (r *Reader) takeSettings(s startup.Settings) {
 	p := &r.log.Plan
 	r.log.Named(s.Str("model", "model_tag"))
 	if q := s.Str("quantization"); q != "" && r.log.Quant == "" {

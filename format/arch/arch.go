@@ -59,7 +59,7 @@ func (o *object) network() *family.Spec {
 	if o.has("vocab") || o.has("layers") {
 		o.stack(s)
 	}
-	o.beside(s)
+	o.towers(s)
 	if len(s.Layers) == 0 && s.Vision == nil && len(s.Beside) == 0 {
 		o.missing("layers", "is missing: there is nothing to size", "add layers, or towers")
 	}

@@ -94,7 +94,7 @@ func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 		l.MoE = e.experts(l.FFN.Inner > 0)
 	}
 	l.LayerScale = o.flag("layer_scale", false)
-	o.whole(&l)
+	o.checkHalves(&l)
 	if !o.room("count", count, count) {
 		return nil
 	}
@@ -105,8 +105,8 @@ func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 	return out
 }
 
-// whole refuses layers that are none, and those whose halves do not go with where they normalise.
-func (o *object) whole(l *family.Layer) {
+// checkHalves refuses layers that are none, and those whose halves do not go with where they normalise.
+func (o *object) checkHalves(l *family.Layer) {
 	mixes, feeds := l.Attn.Heads > 0 || l.SSM.Inner > 0, l.FFN.Inner > 0 || l.MoE.Experts > 0
 	parallel := l.Place == family.Parallel || l.Place == family.Parallel2
 	switch {

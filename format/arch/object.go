@@ -99,7 +99,7 @@ func (o *object) number(key string, otherwise int64) int64 {
 	if n == nil {
 		return otherwise
 	}
-	v, ok := whole(n)
+	v, ok := integer(n)
 	if !ok {
 		o.fail(key, kindOf(n), "is not a whole number", "a number such as 4096 or 32k")
 		return otherwise
@@ -128,8 +128,8 @@ func (o *object) positive(key string, otherwise int64) int64 {
 	return max(1, v)
 }
 
-// whole reads 4096, 4_096, 1e6 and 32k.
-func whole(n *yaml.Node) (int64, bool) {
+// integer reads 4096, 4_096, 1e6 and 32k.
+func integer(n *yaml.Node) (int64, bool) {
 	switch v := n.Scalar.(type) {
 	case int64:
 		return v, true

@@ -14,8 +14,8 @@ var (
 	afterRoles  = roles{dtype.ProjectorIn, dtype.ProjectorOut, dtype.VisionPostNorm, dtype.VisionMask}
 )
 
-// beside reads the towers: stacks that see, hear, or hold tables of embeddings.
-func (o *object) beside(s *family.Spec) {
+// towers reads the stacks that see, hear, or hold tables of embeddings.
+func (o *object) towers(s *family.Spec) {
 	names := map[string]bool{}
 	o.list("towers", func(n *yaml.Node, path string) {
 		t := o.r.object(n, path)

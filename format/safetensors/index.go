@@ -113,14 +113,14 @@ func (x *index) metadata(ix *Index) {
 			to = &ix.Parameters
 		}
 		x.expect(':', "metadata")
-		if n := x.whole(); to != nil {
+		if n := x.integer(); to != nil {
 			*to = n
 		}
 	})
 }
 
-// whole passes over any value and gives it if it is a whole number of at least 0, also when written 1.0.
-func (x *index) whole() int64 {
+// integer passes over any value and gives it if it is a whole number of at least 0, also when written 1.0.
+func (x *index) integer() int64 {
 	if !digit(x.next()) {
 		x.skip("metadata", 0)
 		return 0

@@ -58,12 +58,12 @@ func (v *partsValue) Type() string { return "parts" }
 
 func (v *partsValue) String() string { return "" }
 
-// of is the struct that the parts are fields of.
-func (v *partsValue) of() reflect.Type { return v.field.Type.Elem() }
+// structType is the struct that the parts are fields of.
+func (v *partsValue) structType() reflect.Type { return v.field.Type.Elem() }
 
 func (v *partsValue) names() (out []string) {
-	for i := range v.of().NumField() {
-		name, _, _ := strings.Cut(v.of().Field(i).Tag.Get("json"), ",")
+	for i := range v.structType().NumField() {
+		name, _, _ := strings.Cut(v.structType().Field(i).Tag.Get("json"), ",")
 		out = append(out, name)
 	}
 	return out
@@ -71,7 +71,7 @@ func (v *partsValue) names() (out []string) {
 
 // Set reads NAME=VALUE,….
 func (v *partsValue) Set(s string) error {
-	into := reflect.New(v.of()).Elem()
+	into := reflect.New(v.structType()).Elem()
 	if v.at.Kind() == reflect.Pointer && !v.at.IsNil() {
 		into.Set(v.at.Elem())
 	}
@@ -84,7 +84,7 @@ func (v *partsValue) Set(s string) error {
 		v.at.Set(reflect.Append(v.at, into))
 		return nil
 	}
-	p := reflect.New(v.of())
+	p := reflect.New(v.structType())
 	p.Elem().Set(into)
 	v.at.Set(p)
 	return nil
@@ -103,7 +103,7 @@ func (v *partsValue) part(into reflect.Value, part string) error {
 		}
 		return fmt.Errorf("%q is none of its parts: %s", name, strings.Join(v.names(), ", "))
 	}
-	return setPart(into.Field(i), value, strings.FieldsFunc(v.of().Field(i).Tag.Get("enum"), func(r rune) bool { return r == ',' }))
+	return setPart(into.Field(i), value, strings.FieldsFunc(v.structType().Field(i).Tag.Get("enum"), func(r rune) bool { return r == ',' }))
 }
 
 // setPart sets a value by the kind of its place.

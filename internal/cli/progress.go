@@ -40,7 +40,7 @@ func (p *progress) report() func(memwall.Progress) {
 
 // line says how far a question is, as much of it as the line holds.
 func (p *progress) line(told *memwall.Progress, took time.Duration) string {
-	words := append(come(told, took), "Ctrl-C: what is known")
+	words := append(progressWords(told, took), "Ctrl-C: what is known")
 	line := words[0]
 	for _, w := range words[1:] {
 		if len(line)+len(w)+2 < p.a.width() {
@@ -53,8 +53,8 @@ func (p *progress) line(told *memwall.Progress, took time.Duration) string {
 	return line
 }
 
-// come says how far it is: of a search: what is decided; of a simulation: requests, rate, and how long it will go on.
-func come(told *memwall.Progress, took time.Duration) []string {
+// progressWords says how far it is: of a search: what is decided; of a simulation: requests, rate, and how long it will go on.
+func progressWords(told *memwall.Progress, took time.Duration) []string {
 	n, of := told.Requests, told.RequestsOf
 	if n == 0 {
 		return []string{told.String()}

@@ -44,7 +44,7 @@ func CompareFound(a *question.Env, log *startup.Log, overrides *api.Request) (*a
 	if err != nil {
 		return nil, err
 	}
-	return s.beside(s.lines()), nil
+	return s.answerWith(s.lines()), nil
 }
 
 // sized is the plan of a log, as memwall sizes it.
@@ -102,8 +102,8 @@ func (s *sized) lines() []api.Line {
 	return append(linesOf(s.Log, own.of), own.derived()...)
 }
 
-// beside is the answer to the rebuilt request with the lines beside it.
-func (s *sized) beside(lines []api.Line) *api.Answer {
+// answerWith is the answer to the rebuilt request with the lines beside it.
+func (s *sized) answerWith(lines []api.Line) *api.Answer {
 	a := s.answer
 	if a == nil {
 		e := api.AsError(s.refused)

@@ -38,7 +38,7 @@ func compareRun(a *question.Env, log *startup.Log, overrides *api.Request) (*api
 	}
 	lines := linesOf(log, runFigures{log, s.answer}.of)
 	rows := operatorLines(a, s)
-	out := s.beside(lines)
+	out := s.answerWith(lines)
 	out.Operators = rows
 	return out, nil
 }

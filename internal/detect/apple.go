@@ -40,7 +40,7 @@ func (m Machine) apple(ctx context.Context) (s seen) {
 }
 
 func appleMemory(sysctl string) unit.Bytes {
-	n, ok := whole(keyed(sysctl, "hw.memsize"))
+	n, ok := believedSize(keyed(sysctl, "hw.memsize"))
 	if !ok {
 		return 0
 	}
@@ -49,7 +49,7 @@ func appleMemory(sysctl string) unit.Bytes {
 
 // wiredLimit is what an owner allows the GPU, in MiB; 0 is the system's own choice.
 func wiredLimit(sysctl string) unit.Bytes {
-	n, ok := whole(keyed(sysctl, "iogpu.wired_limit_mb"))
+	n, ok := believedSize(keyed(sysctl, "iogpu.wired_limit_mb"))
 	if !ok || n > maxSize>>20 {
 		return 0
 	}

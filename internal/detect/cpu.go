@@ -109,7 +109,7 @@ func (m Machine) lastCache(threads int) unit.Bytes {
 		return 0
 	}
 	last := levels[len(levels)-1]
-	n, ok := whole(strings.TrimSuffix(m.line(last+"/size"), "K"))
+	n, ok := believedSize(strings.TrimSuffix(m.line(last+"/size"), "K"))
 	sharing := countList(m.line(last + "/shared_cpu_list"))
 	if !ok || sharing == 0 || n > maxSize>>20 {
 		return 0

@@ -93,7 +93,7 @@ func anyBytes(v any) unit.Bytes {
 			return unit.Bytes(x)
 		}
 	case string:
-		if n, ok := whole(x); ok {
+		if n, ok := believedSize(x); ok {
 			return unit.Bytes(n)
 		}
 	}

@@ -28,7 +28,7 @@ func inUse(devices []known, host *card.LocalHost) (reserved unit.Bytes, text str
 		}
 		same = same && (i == 0 || d.taken() == reserved)
 		reserved = max(reserved, d.taken())
-		parts = append(parts, d.held(len(devices) > 1))
+		parts = append(parts, d.usedByOthers(len(devices) > 1))
 	}
 	text = strings.Join(parts, "; ")
 	if reserved > 0 && len(devices) > 1 && !same {
@@ -54,8 +54,8 @@ func (k *known) taken() unit.Bytes {
 	return min(k.used, k.memory)
 }
 
-// held says what others hold of one device, and who.
-func (k *known) held(numbered bool) string {
+// usedByOthers says what others hold of one device, and who.
+func (k *known) usedByOthers(numbered bool) string {
 	text := fmt.Sprintf("%s of %s GiB", unit.Fixed(k.used.GiB(), 1), unit.Fixed(k.memory.GiB(), 1))
 	if numbered {
 		text = fmt.Sprintf("device %d: %s", k.index, text)

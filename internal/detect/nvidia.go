@@ -156,7 +156,7 @@ func mib(s string) unit.Bytes {
 	if !ok {
 		return 0
 	}
-	n, ok := whole(number)
+	n, ok := believedSize(number)
 	if !ok || n > maxSize>>20 {
 		return 0
 	}

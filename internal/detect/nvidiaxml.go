@@ -103,8 +103,8 @@ func usersOf(g *smiGPU, in *smiInstance) (out []card.User) {
 	return out
 }
 
-// whole reads a number of bytes or the like that is believed.
-func whole(s string) (int64, bool) {
+// believedSize is a number of bytes or the like, where it is one that a device may have.
+func believedSize(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0 && n < maxSize
 }

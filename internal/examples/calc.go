@@ -43,8 +43,8 @@ func (c *calc) when(assumption string, s Said, n ledger.Num) Finding {
 	return f
 }
 
-// beside is a value that is shown and not judged.
-func (c *calc) beside(name string, u Unit, n ledger.Num) Finding {
+// shown is a value that is shown and not judged.
+func (c *calc) shown(name string, u Unit, n ledger.Num) Finding {
 	f := c.when(name, Said{Unit: u}, n)
 	f.Role = Aside
 	return f

@@ -53,7 +53,7 @@ var equationTerms = []Row{
 			formula := c.Mul(c.Lit(2), c.Lit(2), c.given("batch", 4), c.given("tokens", 8192), c.given("layers", 80),
 				c.given("kv_heads", 8), c.given("head_dim", 128))
 			ours := c.fit(ask{model: l70, engine: "generic", ctx: 8192, users: 4}).item("kv_cache")
-			return []Finding{c.is(between("the formula", formula.V, formula.V, gb), ours), c.beside("the formula", gb, formula)}
+			return []Finding{c.is(between("the formula", formula.V, formula.V, gb), ours), c.shown("the formula", gb, formula)}
 		}},
 	{ID: "4.6", Claim: "inference activations = 2 × batch × tokens × hidden", Verdict: Wrong,
 		Why: "That is the stream between layers only. Inside a layer the FFN holds gate, up and their product beside it: {0} for 8,192 " +
@@ -62,7 +62,7 @@ var equationTerms = []Row{
 			formula := c.Mul(c.Lit(2), c.given("tokens", 8192), c.given("hidden", 8192))
 			ours := c.fit(ask{model: l70, weights: "fp8", on: h100, ctx: 8192, users: 1, seqs: 1, batched: 8192}).item("activations")
 			return []Finding{c.is(between("0.134 GB, put in", formula.V*0.99, formula.V*1.01, gb), ours),
-				c.beside("the formula", gb, formula)}
+				c.shown("the formula", gb, formula)}
 		}},
 	{ID: "4.7", Claim: "training activations = 2 × batch × tokens × hidden × layers", Verdict: Depends,
 		Why: "On recomputation. One vector per token and layer is what stays when every layer is recomputed; kept whole, a layer of a " +
@@ -130,7 +130,7 @@ var equationAttention = []Row{
 			return []Finding{
 				c.when("version 2 on an H100, 128k", s, c.flashGain(l8, 131072, c.given("of_peak", 0.35))),
 				c.when("version 3, 128k", s, c.flashGain(l8, 131072, c.given("of_peak", 0.75))),
-				c.beside("version 3, 2k", times, c.flashGain(l8, 2048, c.given("of_peak", 0.75)))}
+				c.shown("version 3, 2k", times, c.flashGain(l8, 2048, c.given("of_peak", 0.75)))}
 		}},
 	{ID: "4.16", Claim: "cache of MHA (32 heads of 32), of MQA (1 of 32)", Verdict: Right, Why: "1/32 is 0.031.",
 		Find: func(c *calc) []Finding {
@@ -219,7 +219,7 @@ var equationSharding = []Row{
 			}
 			return []Finding{on("8", "deepspeed", "zero3", "").fits("fits 8 H100"),
 				on("8", "transformers", "fsdp", "bf16").fits("fits 8 H100"),
-				c.beside("each of 16, ZeRO-3", gb, on("16", "deepspeed", "zero3", "").needed())}
+				c.shown("each of 16, ZeRO-3", gb, on("16", "deepspeed", "zero3", "").needed())}
 		}},
 	{ID: "4.26", Claim: "ZeRO-1 saves", Verdict: Depends, Why: "On the number of ranks: 16 / (4 + 12/N). Four is the limit.",
 		Find: func(c *calc) []Finding {
@@ -241,7 +241,7 @@ var equationSharding = []Row{
 		Why: "{0} on each of 32 cards with a sequence of 4k, {1} of it states; ZeRO over more replicas takes a share of those.",
 		Find: func(c *calc) []Finding {
 			a := c.train(run{model: l70, on: "32x" + h100, framework: "megatron", tp: 8, pp: 4, seq: 4096, recompute: "none"})
-			return []Finding{a.fits("fits a card"), c.beside("states", gb, a.held())}
+			return []Finding{a.fits("fits a card"), c.shown("states", gb, a.memoryHeld())}
 		}},
 }
 
@@ -288,7 +288,7 @@ var equationServing = []Row{
 			bytes := c.Floor(c.Div(c.Sub(c.memory(h100), c.stored(l70, "gptq")), per))
 			return []Finding{c.when("no overhead", said("18", plain), paper),
 				c.when("vLLM", said("18", plain), c.fit(ask{model: l70, weights: "gptq", on: h100, ctx: 8192, users: 1}).users()),
-				c.beside("no overhead, in bytes", plain, bytes)}
+				c.shown("no overhead, in bytes", plain, bytes)}
 		}},
 	{ID: "4.38", Claim: "and with the cache in INT8", Verdict: Depends, Why: "As 4.37. vLLM's 8-bit cache is FP8, of the same size.",
 		Find: func(c *calc) []Finding {
@@ -357,7 +357,7 @@ var equationQuestions = []Row{
 		Find: func(c *calc) []Finding {
 			flop, read := c.traffic(l70, "bf16", 1, 1024)
 			ridge := c.Div(c.peak(h100, "bf16"), c.bandwidth(h100))
-			return []Finding{c.is(most("below the ridge", ridge.V, perB), c.Div(flop, read)), c.beside("the ridge of an H100", perB, ridge)}
+			return []Finding{c.is(most("below the ridge", ridge.V, perB), c.Div(flop, read)), c.shown("the ridge of an H100", perB, ridge)}
 		}},
 }
 

@@ -144,7 +144,7 @@ func TestFailure(t *testing.T) {
 		func(c *calc) { c.fit(ask{model: l8, engine: "generic"}).item("no-such-item") },
 		func(c *calc) { c.traffic("no-such-model", "bf16", 1, 1) },
 		func(c *calc) { c.saved("no-such-model") },
-		func(c *calc) { c.train(run{model: "no-such-model"}).held() },
+		func(c *calc) { c.train(run{model: "no-such-model"}).memoryHeld() },
 		func(c *calc) { c.train(run{model: l8, on: h100}).inPhase("forward and loss", "no such item") },
 	} {
 		r := Row{Find: func(c *calc) []Finding { find(c); return nil }}

@@ -30,7 +30,7 @@ var lensSize = []Row{
 	{ID: "1.2", Claim: "7B in FP16, weights", Verdict: Right,
 		Why: "Two bytes for each of seven billion parameters; the Llama 2 file is a little smaller because its 7B is 6.74 B.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(about("14", gb), c.weights(7e9, 2)), c.beside("Llama 2 7B", gb, c.stored("llama-2-7b", "f16"))}
+			return []Finding{c.is(about("14", gb), c.weights(7e9, 2)), c.shown("Llama 2 7B", gb, c.stored("llama-2-7b", "f16"))}
 		}},
 	{ID: "1.3", Claim: "real use is several times the weights", Verdict: Depends,
 		Why: "On the load. One user makes it {0} the weights of a 7B; eight users at 8k each, without grouped queries, {1}.",
@@ -62,7 +62,7 @@ var lensSize = []Row{
 	{ID: "1.6", Claim: "a card with 24 GB", Verdict: UnitSlip,
 		Why: "Memory chips come in powers of two: the card has 24 GiB, which is 25.8 GB. A program sees a little less: {1} of an RTX 4090.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("24", gb), c.memory("rtx-4090")), c.beside("seen by a program", gb, c.usable("rtx-4090"))}
+			return []Finding{c.is(said("24", gb), c.memory("rtx-4090")), c.shown("seen by a program", gb, c.usable("rtx-4090"))}
 		}},
 }
 

@@ -64,7 +64,7 @@ var notesEstimate = []Row{
 	{ID: "5.8", Claim: "which one A100 80GB holds", Verdict: Right, Why: "With room for {1} users at 8k.",
 		Find: func(c *calc) []Finding {
 			a := c.fit(ask{model: l70, weights: "awq", on: a100, ctx: 8192, users: 1})
-			return []Finding{a.fits("fits 80 GB"), c.beside("users at 8k", plain, a.users())}
+			return []Finding{a.fits("fits 80 GB"), c.shown("users at 8k", plain, a.users())}
 		}},
 	{ID: "5.9", Claim: "13B in BF16 on one A100 40GB", Verdict: Right, Why: "{1} with one user at 4k.",
 		Find: func(c *calc) []Finding {
@@ -88,14 +88,14 @@ var notesTraining = []Row{
 		Best: "Ten bytes per parameter train nothing: the gradients are missing. Twelve is the least with FP32 moments, sixteen is usual.",
 		Why:  "Without gradients there is no step. 12 with them, 16 with a master copy; 8 when everything, moments too, is BF16.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("10", bytesU), states(c, 2, 2, 0, 8)), c.beside("with master copy", bytesU, states(c, 2, 2, 4, 8))}
+			return []Finding{c.is(said("10", bytesU), states(c, 2, 2, 0, 8)), c.shown("with master copy", bytesU, states(c, 2, 2, 4, 8))}
 		}},
 	{ID: "5.13", Claim: "7B to train, by hand and by the program", Verdict: Wrong,
 		Why: "As 5.12, times seven billion. (There is no Llama 3 7B; it is an 8B.)",
 		Find: func(c *calc) []Finding {
 			n := c.given("parameters", 7e9)
 			return []Finding{c.is(said("70", gb), c.Mul(n, states(c, 2, 2, 0, 8))),
-				c.beside("with master copy", gb, c.Mul(n, states(c, 2, 2, 4, 8)))}
+				c.shown("with master copy", gb, c.Mul(n, states(c, 2, 2, 4, 8)))}
 		}},
 	{ID: "5.14", Claim: "which two A100 40GB hold, with ZeRO", Verdict: Depends,
 		Why: "On the recipe. All in BF16 each takes {0} with a sequence of 2k; with FP32 copies, as ZeRO keeps them, {1}.",
@@ -121,7 +121,7 @@ var notesTraining = []Row{
 			}
 			return []Finding{on("9", "transformers", "fsdp", "bf16").fitsWhen("all in BF16, FSDP", "nine hold it"),
 				on("9", "deepspeed", "zero3", "").fitsWhen("ZeRO-3", "nine hold it"),
-				c.beside("each of 16, ZeRO-3", gb, on("16", "deepspeed", "zero3", "").needed())}
+				c.shown("each of 16, ZeRO-3", gb, on("16", "deepspeed", "zero3", "").needed())}
 		}},
 	{ID: "5.17", Claim: "Adam's state in sizes of the model", Verdict: Depends,
 		Why: "On the weights it is compared with: 2 × when they are FP32, 4 × when they are BF16 as here.",
@@ -142,7 +142,7 @@ var notesTraining = []Row{
 			n, layers := c.given("tokens", 4096), c.given("layers", 32)
 			formula := c.Mul(n, c.given("hidden", 4096), layers, c.element(dtype.BF16))
 			return []Finding{c.is(between("1.07 GB, put in", formula.V*0.99, formula.V*1.01, gb), c.Mul(n, layers, c.saved(l7))),
-				c.beside("the formula in BF16, and what checkpoints keep", gb, formula)}
+				c.shown("the formula in BF16, and what checkpoints keep", gb, formula)}
 		}},
 }
 
@@ -176,7 +176,7 @@ var notesQuant = []Row{
 			"nothing.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("1", pct), c.In("salient", 0.01, "published: arXiv:2306.00978")),
-				c.beside("kept in FP16", bits, c.Add(c.Mul(c.given("rest", 0.99), c.given("bits", 4)),
+				c.shown("kept in FP16", bits, c.Add(c.Mul(c.given("rest", 0.99), c.given("bits", 4)),
 					c.Mul(c.given("salient", 0.01), c.given("fp16_bits", 16))))}
 		}},
 	{ID: "5.24", Claim: "BF16: bits, against itself", Verdict: Right, Why: "The baseline.",
@@ -212,7 +212,7 @@ var notesParallel = []Row{
 					recompute: "none"}).perSecond()
 			}
 			return []Finding{c.is(between("3 of 11, put in", formula.V, formula.V, pct), c.Sub(c.Lit(1), c.Div(m, slots))),
-				c.beside("pace lost against 1,024 micro-batches, a 7B in 4 stages", pct, c.Sub(c.Lit(1), c.Div(pace(8), pace(1024))))}
+				c.shown("pace lost against 1,024 micro-batches, a 7B in 4 stages", pct, c.Sub(c.Lit(1), c.Div(pace(8), pace(1024))))}
 		}},
 	{ID: "5.29", Claim: "ZeRO-1 saves", Verdict: Depends, Why: "On the number of ranks, as in 4.26.",
 		Find: func(c *calc) []Finding {
@@ -295,7 +295,7 @@ var notesLinks = []Row{
 		Why: "One divides both ways by one way. Alike, NVLink 4 is 14 times PCIe 4 and 7 times the PCIe 5 that the H100 has.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("28", times), c.Div(c.link(h100), c.pcie(a100))),
-				c.beside("H100's own PCIe", times, c.Div(c.link(h100), c.pcie(h100)))}
+				c.shown("H100's own PCIe", times, c.Div(c.link(h100), c.pcie(h100)))}
 		}},
 	{ID: "5.45", Claim: "NVSwitch, all to all", Verdict: Right, Why: "Eight cards send at 450 GB/s each.",
 		Find: func(c *calc) []Finding {
@@ -326,6 +326,6 @@ var notesProgram = []Row{
 		Why:  "The call leaves the 32 layers of the default, so the cache is that of an 8B.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("0.537", gb), c.fit(ask{model: l70, engine: "generic", ctx: 4096, users: 1}).item("kv_cache")),
-				c.beside("weights in INT4", gb, c.stored(l70, "awq"))}
+				c.shown("weights in INT4", gb, c.stored(l70, "awq"))}
 		}},
 }

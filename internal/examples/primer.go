@@ -58,7 +58,7 @@ var primerMachines = []Row{
 				{a100half, "40"}, {a100, "80"}, {h100, "80"}} {
 				out = append(out, c.is(said(d.said, gb), c.memory(d.id)))
 			}
-			return append(out, c.beside("L4, seen by a program", gb, c.usable("l4")))
+			return append(out, c.shown("L4, seen by a program", gb, c.usable("l4")))
 		}},
 }
 
@@ -67,7 +67,7 @@ var primerSeven = []Row{
 		Why: "Two bytes, one byte, two bytes. LLM.int8() files keep embeddings in 16 bits and still round to 7.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("7", gb), c.weights(7e9, 1)),
-				c.is(said("14", gb), c.weights(7e9, 2)), c.beside("Llama 2 7B, LLM.int8()", gb, c.stored(l7, "bnb-int8"))}
+				c.is(said("14", gb), c.weights(7e9, 2)), c.shown("Llama 2 7B, LLM.int8()", gb, c.stored(l7, "bnb-int8"))}
 		}},
 	{ID: "3.7", Claim: "7B in INT4", Verdict: Depends, Why: "On the file: scales, and embeddings that stay in 16 bits.",
 		Find: func(c *calc) []Finding {
@@ -189,7 +189,7 @@ var primerFormats = []Row{
 		Find: func(c *calc) []Finding {
 			top := func(f *dtype.Format) ledger.Num { return c.In(f.Name+"_largest", f.Float.Max(), "dtype") }
 			return []Finding{c.is(between("the same", 0.99, 1, times), c.Div(top(dtype.BF16), top(dtype.F32))),
-				c.beside("FP16's largest", plain, top(dtype.F16))}
+				c.shown("FP16's largest", plain, top(dtype.F16))}
 		}},
 	{ID: "3.23", Claim: "BF16 from the A100 (compute capability 8.0) on", Verdict: Right,
 		Why: "The first NVIDIA device of the catalog with a BF16 rate has compute capability 8.0, the A100's.",
@@ -261,7 +261,7 @@ var primerChoice = []Row{
 				return c.fit(ask{model: l7, weights: "f16", on: card, ctx: ctx, users: 1})
 			}
 			return []Finding{on("rtx-4080", 1024).fitsWhen("1k on 16 GB", "fits 16 GB"),
-				on("rtx-4080", 4096).fitsWhen("4k on 16 GB", "fits 16 GB"), c.beside("4k on an L4", gb, on("l4", 4096).needed())}
+				on("rtx-4080", 4096).fitsWhen("4k on 16 GB", "fits 16 GB"), c.shown("4k on an L4", gb, on("l4", 4096).needed())}
 		}},
 	{ID: "3.32", Claim: "7B in INT4 from 8 GB: RTX 3090, 4080", Verdict: Depends,
 		Why: "On the model. An 8 GB card holds Llama 2 7B at 4k, not Llama 3.1 8B at 8k: its vocabulary stays in 16 bits. The two named " +
@@ -302,8 +302,8 @@ var primerChoice = []Row{
 		Why:  "The file alone has {1}, and vLLM may take {2} of the card.",
 		Find: func(c *calc) []Finding {
 			a := c.fit(ask{model: l70, weights: "awq", on: a100half, ctx: 4096, users: 1})
-			return []Finding{a.fits("fits 40 GB"), c.beside("AWQ file", gb, c.stored(l70, "awq")),
-				c.beside("vLLM may use", gb, c.Size("usable", a.usable(), a.command))}
+			return []Finding{a.fits("fits 40 GB"), c.shown("AWQ file", gb, c.stored(l70, "awq")),
+				c.shown("vLLM may use", gb, c.Size("usable", a.usable(), a.command))}
 		}},
 	{ID: "3.37", Claim: "70B in INT4: two RTX 4090", Verdict: Depends,
 		Why: "At 4k, {0} on each as vLLM starts by itself, with graphs for 256 sequences, and {1} with 16.",

@@ -143,8 +143,8 @@ var quotedRows = []Row{
 			formula := c.Add(c.given("linear", 34),
 				c.Div(c.Mul(c.given("five", 5), c.given("a", 25), c.given("s", 1024)), c.given("h", 1600)))
 			exact := between("114, put in", formula.V, formula.V, bytesU)
-			return []Finding{c.is(exact, perHidden(c, "megatron-deepspeed", "eager")), c.beside("the formula", bytesU, formula),
-				c.beside("the same layer with FlashAttention, Megatron Core", bytesU, perHidden(c, "megatron", "flash"))}
+			return []Finding{c.is(exact, perHidden(c, "megatron-deepspeed", "eager")), c.shown("the formula", bytesU, formula),
+				c.shown("the same layer with FlashAttention, Megatron Core", bytesU, perHidden(c, "megatron", "flash"))}
 		}},
 	{ID: "6.2", Claim: "QLoRA of a 7B on a card of 24 GB", Verdict: Right,
 		Why: "{0} for Llama 2 7B at 2k without recomputation, and {1} for Llama 3.1 8B, whose logits are four times as wide.",

@@ -89,7 +89,7 @@ func (c *calc) waiting(parts []speed.Part, what string) ledger.Num {
 func speedRow(id, claim, m string, s Said, why string) Row {
 	return Row{ID: id, Claim: claim, Verdict: Depends, Why: why, Find: func(c *calc) []Finding {
 		return []Finding{c.when("transformers", s, c.streamed(m, "transformers", h100)), c.when("vLLM", s, c.serves(m, "bf16", h100, 1)),
-			c.beside("bandwidth allows", tokps, c.Div(c.bandwidth(h100), c.stored(m, "bf16")))}
+			c.shown("bandwidth allows", tokps, c.Div(c.bandwidth(h100), c.stored(m, "bf16")))}
 	}}
 }
 

@@ -94,8 +94,8 @@ func ofKind(items []memwall.Item, kind string) (n unit.Bytes) {
 	return n
 }
 
-// held is all that training keeps from step to step, on one rank, in bytes.
-func (a answer) held() ledger.Num {
+// memoryHeld is all that training keeps from step to step, on one rank, in bytes.
+func (a answer) memoryHeld() ledger.Num {
 	var all []ledger.Num
 	for _, kind := range kinds {
 		if n := a.inStep(kind); n > 0 {
@@ -113,7 +113,7 @@ func (a answer) each() ledger.Num {
 	if a.Model == nil {
 		return a.c.fail("%s: no model", a.command)
 	}
-	return a.c.Div(a.held(), a.c.Int("parameters", a.Model.Parameters, "counted"))
+	return a.c.Div(a.memoryHeld(), a.c.Int("parameters", a.Model.Parameters, "counted"))
 }
 
 // inPhase is one item of a phase of the rank that holds most.
@@ -139,8 +139,9 @@ func (a answer) again() ledger.Num {
 // saves is what a stage of ZeRO leaves of the states of one rank, over plain data parallelism. One rank under ZeRO-1 keeps
 // what each rank of plain data parallelism would, in the same formats.
 func (c *calc) saves(stage string, ranks int64) ledger.Num {
-	alone := c.train(run{model: l7, on: a100, framework: "deepspeed", sharding: "zero1"}).held()
-	return c.Div(alone, c.train(run{model: l7, on: fmt.Sprintf("%dx%s", ranks, a100), framework: "deepspeed", sharding: stage}).held())
+	alone := c.train(run{model: l7, on: a100, framework: "deepspeed", sharding: "zero1"}).memoryHeld()
+	sharded := c.train(run{model: l7, on: fmt.Sprintf("%dx%s", ranks, a100), framework: "deepspeed", sharding: stage})
+	return c.Div(alone, sharded.memoryHeld())
 }
 
 // Recipes that many rows speak of, for one step of Llama 2 7B: all in BF16; FP32 moments over it; FP32 copies as well;

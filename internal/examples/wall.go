@@ -82,7 +82,7 @@ var wallWeights = []Row{
 				c.is(said("14", gb), c.weights(7e9, 2)), c.is(said("26", gb), c.weights(13e9, 2)), c.is(said("64", gb), c.weights(32e9, 2)),
 				c.is(said("140", gb), c.weights(70e9, 2)), c.is(said("260", gb), c.weights(130e9, 2)),
 				c.is(said("810", gb), c.weights(405e9, 2)),
-				c.beside("Llama 3.1 405B", gb, c.stored("llama-3.1-405b", "bf16"))}
+				c.shown("Llama 3.1 405B", gb, c.stored("llama-3.1-405b", "bf16"))}
 		}},
 	{ID: "2.8", Claim: "memory of H100, A100 (two sizes), RTX 4090", Verdict: UnitSlip,
 		Best: "Cards are sold in GiB and labelled GB: an \"80 GB\" H100 has 85.9 GB, of which a program sees 85.0.",
@@ -91,7 +91,7 @@ var wallWeights = []Row{
 			return []Finding{
 				c.is(said("80", gb), c.memory(h100)), c.is(said("40", gb), c.memory(a100half)), c.is(said("80", gb), c.memory(a100)),
 				c.is(said("24", gb), c.memory("rtx-4090")),
-				c.beside("H100, seen by a program", gb, c.usable(h100))}
+				c.shown("H100, seen by a program", gb, c.usable(h100))}
 		}},
 	{ID: "2.9", Claim: "a 70B takes several GPUs, or hard quantisation", Verdict: Stale,
 		Why: "True of 80 GB cards. It needs {2} in BF16 with a user at 8k, and cards of 192 GB and more have that.",
@@ -99,14 +99,14 @@ var wallWeights = []Row{
 			now := c.fit(ask{model: l70, weights: "bf16", on: "mi300x", ctx: 8192, users: 1})
 			several := most("does not fit one", float64(now.first().Needed), gb)
 			return []Finding{c.when("H100, 2022", several, c.usable(h100)), c.when("MI300X, 2023", several, c.usable("mi300x")),
-				c.beside("70B at 8k on one MI300X", gb, now.needed())}
+				c.shown("70B at 8k on one MI300X", gb, now.needed())}
 		}},
 	{ID: "2.10", Claim: "KV cache of a 70B with 8 KV heads, per token", Verdict: Right,
 		Why: "2 × 80 layers × 8 heads × 128 × 2 bytes. All layers together, both keys and values.",
 		Find: func(c *calc) []Finding {
 			per := c.fit(ask{model: l70, engine: "generic", ctx: 4096, users: 1}).perToken()
 			return []Finding{c.is(said("327,680", bytesU), per), c.is(said("0.33", mb), per),
-				c.beside("by hand", bytesU, c.Mul(c.Lit(2), c.given("layers", 80), c.given("kv_heads", 8), c.given("head_dim", 128),
+				c.shown("by hand", bytesU, c.Mul(c.Lit(2), c.given("layers", 80), c.given("kv_heads", 8), c.given("head_dim", 128),
 					c.given("bytes", 2)))}
 		}},
 	{ID: "2.11", Claim: "KV cache of 32 sequences of 4,096 tokens", Verdict: Right,
@@ -185,10 +185,10 @@ var wallAttention = []Row{
 			return []Finding{
 				c.when("version 2, 16k", s, c.flashGain(l8, 16384, c.given("of_peak", 0.35))),
 				c.when("version 3, 16k", s, c.flashGain(l8, 16384, c.given("of_peak", 0.75))),
-				c.beside("version 3, 1k", times, c.flashGain(l8, 1024, c.given("of_peak", 0.75))),
-				c.beside("bytes moved, 1k", times, c.trafficShare(l8, 1024)),
-				c.beside("bytes moved, 4k", times, c.trafficShare(l8, 4096)),
-				c.beside("bytes moved, 64k", times, c.trafficShare(l8, 65536))}
+				c.shown("version 3, 1k", times, c.flashGain(l8, 1024, c.given("of_peak", 0.75))),
+				c.shown("bytes moved, 1k", times, c.trafficShare(l8, 1024)),
+				c.shown("bytes moved, 4k", times, c.trafficShare(l8, 4096)),
+				c.shown("bytes moved, 64k", times, c.trafficShare(l8, 65536))}
 		}},
 }
 
@@ -211,13 +211,13 @@ var wallSpeed = []Row{
 			flop, read := c.traffic("qwen2.5-0.5b", "bf16", 1, 1024)
 			ridge := c.Div(c.peak(h100, "bf16"), c.bandwidth(h100))
 			return []Finding{c.is(least("above the ridge", ridge.V, perB), c.Div(flop, read)),
-				c.beside("the ridge of an H100", perB, ridge),
-				c.beside("of a 1B's token, waiting for the host: transformers", pct,
+				c.shown("the ridge of an H100", perB, ridge),
+				c.shown("of a 1B's token, waiting for the host: transformers", pct,
 					c.waiting(c.stream("llama-3.2-1b", "transformers", h100).Parts, "llama-3.2-1b with transformers on "+h100)),
-				c.beside("vLLM", pct, c.waiting(c.served("llama-3.2-1b", "bf16", h100, 1).Parts, "llama-3.2-1b with vLLM on "+h100)),
-				c.beside("vLLM, 70B on four cards", pct, c.waiting(c.served(l70, "bf16", h100, 4).Parts, l70+" with vLLM on 4 "+h100)),
-				c.beside("compute-bound from users, 1B", plain, c.computeBound("llama-3.2-1b", h100)),
-				c.beside("and 70B", plain, c.computeBound(l70, h100))}
+				c.shown("vLLM", pct, c.waiting(c.served("llama-3.2-1b", "bf16", h100, 1).Parts, "llama-3.2-1b with vLLM on "+h100)),
+				c.shown("vLLM, 70B on four cards", pct, c.waiting(c.served(l70, "bf16", h100, 4).Parts, l70+" with vLLM on 4 "+h100)),
+				c.shown("compute-bound from users, 1B", plain, c.computeBound("llama-3.2-1b", h100)),
+				c.shown("and 70B", plain, c.computeBound(l70, h100))}
 		}},
 	speedRow("2.23", "1B on an H100", "llama-3.2-1b", aboutSpan("200", "300", tokps),
 		"Possible, and bound by launches, not by memory: a program that launches each kernel from Python stays below, one that replays "+
@@ -232,7 +232,7 @@ var wallSpeed = []Row{
 			return []Finding{
 				c.when("one card, which cannot hold it", aboutSpan("20", "30", tokps), c.Div(c.bandwidth(h100), w)),
 				c.when("two cards", aboutSpan("20", "30", tokps), c.Div(c.Mul(c.given("cards", 2), c.bandwidth(h100)), w)),
-				c.beside("two cards, vLLM", tokps, c.serves(l70, "bf16", h100, 2))}
+				c.shown("two cards, vLLM", tokps, c.serves(l70, "bf16", h100, 2))}
 		}},
 	{ID: "2.27", Claim: "405B, quantised, on an H100", Verdict: Wrong,
 		Why: "Impossible. In 4 bits it takes 217 GB, and what the card cannot hold crosses PCIe for every token: no faster than that. " +
@@ -242,9 +242,9 @@ var wallSpeed = []Row{
 			crossing := c.Div(c.Sub(w, held), c.pcie(h100))
 			return []Finding{c.when("one card, at most", aboutSpan("5", "10", tokps),
 				c.Div(c.Lit(1), c.Add(crossing, c.Div(held, c.bandwidth(h100))))),
-				c.beside("weights in 4 bits", gb, w),
-				c.beside("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w)),
-				c.beside("eight cards in FP8, vLLM", tokps, c.serves("llama-3.1-405b", "fp8", h100, 8))}
+				c.shown("weights in 4 bits", gb, w),
+				c.shown("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w)),
+				c.shown("eight cards in FP8, vLLM", tokps, c.serves("llama-3.1-405b", "fp8", h100, 8))}
 		}},
 	{ID: "2.28", Claim: "that table: speed falls as size grows, inversely", Verdict: Wrong,
 		Why: "From 1B to 70B it falls to a tenth, not to a seventieth. By its own numbers the small models are bound by something else.",
@@ -350,19 +350,19 @@ var wallTechniques = []Row{
 			}
 			return []Finding{c.when("4 tokens a step, as counted", said("4", times), c.Div(target, drafted(c, c.given("tokens", 4)))),
 				c.when("80 % accepted", said("4", times), c.Div(target, drafted(c, tokens))),
-				c.beside("Llama 3 70B and 3.2 1B at 1k, caches read too", gb, draftedReal(c, tokens))}
+				c.shown("Llama 3 70B and 3.2 1B at 1k, caches read too", gb, draftedReal(c, tokens))}
 		}},
 	{ID: "2.43", Claim: "Mixtral 8x7B: parameters, and in FP16", Verdict: Right,
 		Why: "Not 8 × 7: attention is shared. The 94 GB are twice the rounded 47.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("47", params), c.params("mixtral-8x7b")), c.is(said("94", gb), c.weights(47e9, 2)),
-				c.beside("exactly", gb, c.stored("mixtral-8x7b", "bf16"))}
+				c.shown("exactly", gb, c.stored("mixtral-8x7b", "bf16"))}
 		}},
 	{ID: "2.44", Claim: "Mixtral's active parameters, 2 of 8 experts (and 24 GB)", Verdict: Wrong,
 		Why: "Two experts and everything that is shared are 13 billion, and twice that in bytes. That this happens to be 24 GiB is chance.",
 		Find: func(c *calc) []Finding {
 			n := c.active("mixtral-8x7b")
-			return []Finding{c.is(about("12", params), n), c.beside("in FP16", gb, c.Mul(n, c.element(dtype.F16)))}
+			return []Finding{c.is(about("12", params), n), c.shown("in FP16", gb, c.Mul(n, c.element(dtype.F16)))}
 		}},
 	{ID: "2.45", Claim: "memory that is active, of the 94 GB", Verdict: Depends,
 		Why: "On the batch. One token reads a quarter; 32 tokens choose every expert between them. And all of it has to be held.",
@@ -427,7 +427,7 @@ var wallHierarchy = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{
 				c.is(said("64", gbs), c.Div(c.Mul(c.given("transfers_per_second", 32e9), c.given("lanes", 16)), c.Lit(8))),
-				c.beside("after coding", gbs, c.pcie(h100))}
+				c.shown("after coding", gbs, c.pcie(h100))}
 		}},
 	{ID: "2.56", Claim: "NVMe, size of a drive", Verdict: Right, Why: "A DGX H100 has eight.",
 		Find: func(c *calc) []Finding {
@@ -485,7 +485,7 @@ var wallCase = []Row{
 		Find: func(c *calc) []Finding {
 			all := c.Mul(c.given("layers", 78), c.layer(l70), c.element(dtype.F16))
 			return []Finding{c.is(most("fits 24 GB", float64(c.device("rtx-4090").Usable.Value), gb), resident(c, 8192)),
-				c.beside("time per token", Unit{"s", 1, 0}, c.Div(all, c.pcie("rtx-4090")))}
+				c.shown("time per token", Unit{"s", 1, 0}, c.Div(all, c.pcie("rtx-4090")))}
 		}},
 	{ID: "2.65", Claim: "four H100 together, two H100", Verdict: UnitSlip, Why: "80 GiB each.",
 		Find: func(c *calc) []Finding {
@@ -575,7 +575,7 @@ var wallFuture = []Row{
 		Find: func(c *calc) []Finding {
 			w := c.given("weights", 140e9)
 			parts := c.Div(w, c.Mul(c.given("cards", 8), c.bandwidth(h100)))
-			return []Finding{c.is(most("no slower", parts.V, millis), c.Div(w, c.pcie(h100))), c.beside("tensor parallel", millis, parts)}
+			return []Finding{c.is(most("no slower", parts.V, millis), c.Div(w, c.pcie(h100))), c.shown("tensor parallel", millis, parts)}
 		}},
 	{ID: "2.77", Claim: "energy that computing in memory saves", Verdict: Depends,
 		Why: "On the reuse. If moving data cost nothing, decoding (1 FLOP a byte) would take a 45th; work at the ridge would gain a " +
@@ -613,7 +613,7 @@ var wallFuture = []Row{
 		Why:  "The article's next line says so itself: the state has a fixed size.",
 		Find: func(c *calc) []Finding {
 			n := mambaState(c, 1<<20)
-			return []Finding{c.is(rounded("330", gb, 10), n), c.beside("in MB", mb, n)}
+			return []Finding{c.is(rounded("330", gb, 10), n), c.shown("in MB", mb, n)}
 		}},
 	{ID: "2.82", Claim: "recurrent models: O(1) in the context", Verdict: Right, Why: "The same bytes at 1k and at 1M.",
 		Find: func(c *calc) []Finding {

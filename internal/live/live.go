@@ -69,8 +69,8 @@ func (o object) number(name string) (x float64, ok bool) {
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-// whole gives a whole number from 1 to most.
-func (o object) whole(name string, most float64) (int64, bool) {
+// integer gives a whole number from 1 to most.
+func (o object) integer(name string, most float64) (int64, bool) {
 	x, ok := o.number(name)
 	if !ok || x < 1 || x > most || x != math.Trunc(x) {
 		return 0, false

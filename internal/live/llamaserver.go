@@ -23,13 +23,13 @@ func readLlamaServer(p Pages) *startup.Log {
 		l.Version = found
 	}
 	slots := p.list("/slots")
-	n, ok := props.whole("total_slots", plan.MaxSequences)
+	n, ok := props.integer("total_slots", plan.MaxSequences)
 	if !ok {
 		n = int64(len(slots))
 	}
-	each, ok := props.object("default_generation_settings").whole("n_ctx", plan.MaxContext)
+	each, ok := props.object("default_generation_settings").integer("n_ctx", plan.MaxContext)
 	if len(slots) > 0 && !ok {
-		each, _ = slots[0].whole("n_ctx", plan.MaxContext)
+		each, _ = slots[0].integer("n_ctx", plan.MaxContext)
 	}
 	l.Plan.Sequences, l.Plan.Context = plan.Int(n), plan.Int(each)
 	if list := p.json("/v1/models").objects("data"); len(list) > 0 {
@@ -51,10 +51,10 @@ func readLlamaServer(p Pages) *startup.Log {
 var build = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^b[0-9]{3,6}`) })
 
 func fileFigures(l *startup.Log, meta object) {
-	if n, ok := meta.whole("n_params", 1e16); ok {
+	if n, ok := meta.integer("n_params", 1e16); ok {
 		add(l, "parameter_count", "n_params", "", "parameters", float64(n), 0)
 	}
-	if n, ok := meta.whole("size", 1e16); ok {
+	if n, ok := meta.integer("size", 1e16); ok {
 		add(l, "file_bytes", "size of the tensors", "", "bytes", float64(n), 0)
 	}
 }

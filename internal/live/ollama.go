@@ -24,13 +24,13 @@ func readOllama(p Pages) *startup.Log {
 	l.Named(strings.TrimSuffix(m.text("model"), ":latest"))
 	l.Named(strings.TrimSuffix(m.text("name"), ":latest"))
 	l.Quant = m.object("details").text("quantization_level")
-	if n, ok := m.whole("context_length", plan.MaxContext); ok {
+	if n, ok := m.integer("context_length", plan.MaxContext); ok {
 		l.Plan.Context = plan.Int(n)
 	}
 	l.Plan.Sequences = 1
 	shown(l, p.json("/api/show").object("model_info"))
 	for _, f := range []struct{ field, id string }{{"size", "held"}, {"size_vram", "held_device"}} {
-		if n, ok := m.whole(f.field, 1e16); ok {
+		if n, ok := m.integer(f.field, 1e16); ok {
 			add(l, f.id, f.field, "", "MiB", float64(n)/(1<<20), 2)
 		}
 	}
@@ -65,7 +65,7 @@ func shown(l *startup.Log, info object) {
 		return []int64{hidden, rows}, ok && known && name == "token_embd.weight"
 	}
 	l.Metadata = m
-	if n, ok := info.whole("general.parameter_count", 1e16); ok {
+	if n, ok := info.integer("general.parameter_count", 1e16); ok {
 		add(l, "parameter_count", "parameter count", "", "parameters", float64(n), 0)
 	}
 }

@@ -26,7 +26,7 @@ func readSGLang(p Pages) *startup.Log {
 		l.Plan.Context = sglang.FromSettings(startup.Settings{
 			"context_length": first.settings("max_model_len")["max_model_len"]}).Plan.Context
 	}
-	if n, ok := o.whole("max_total_num_tokens", 1e15); ok {
+	if n, ok := o.integer("max_total_num_tokens", 1e15); ok {
 		add(l, "kv_tokens", "max_total_num_tokens", "", "tokens", float64(n), 0)
 	}
 	states := o.objects("internal_states")

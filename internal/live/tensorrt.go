@@ -15,10 +15,10 @@ func readTensorRT(p Pages) *startup.Log {
 	if len(iterations) > 0 {
 		last := iterations[len(iterations)-1]
 		cache := last.object("kvCacheStats")
-		blocks, ok := cache.whole("maxNumBlocks", 1e12)
-		size, sized := cache.whole("tokensPerBlock", 1<<20)
+		blocks, ok := cache.integer("maxNumBlocks", 1e12)
+		size, sized := cache.integer("tokensPerBlock", 1<<20)
 		blockFigures(l, blocks, size, ok, sized)
-		if b, ok := last.whole("gpuMemUsage", 1e15); ok {
+		if b, ok := last.integer("gpuMemUsage", 1e15); ok {
 			add(l, "device_used", "gpuMemUsage", "", "bytes", float64(b), 0)
 		}
 	}

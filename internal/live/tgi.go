@@ -18,10 +18,10 @@ func readTGI(p Pages) *startup.Log {
 	}
 	l.Plan.Weights = map[string]string{"float16": "f16", "bfloat16": "bf16",
 		"float32": "f32"}[strings.TrimPrefix(info.text("model_dtype"), "torch.")]
-	if n, ok := info.whole("max_total_tokens", plan.MaxContext); ok {
+	if n, ok := info.integer("max_total_tokens", plan.MaxContext); ok {
 		l.Plan.Context = plan.Int(n)
 	}
-	if n, ok := info.whole("max_batch_total_tokens", 1e12); ok {
+	if n, ok := info.integer("max_batch_total_tokens", 1e12); ok {
 		add(l, "kv_tokens", "max_batch_total_tokens", "", "tokens", float64(n), 0)
 	}
 	latencies(l, p["/metrics"])

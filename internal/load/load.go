@@ -120,8 +120,8 @@ func (f *Load) sessions() *workload.Sessions {
 	return f.Spec.Sessions
 }
 
-// whole is a number of workers.
-func whole(s string) (int64, error) {
+// workers reads how many workers.
+func workers(s string) (int64, error) {
 	n, err := unit.ParseCount(s)
 	return n, err
 }
@@ -129,11 +129,11 @@ func whole(s string) (int64, error) {
 // disaggregate reads how many workers there are of each kind.
 func (f *Load) disaggregate(s string) error {
 	first, rest, _ := strings.Cut(s, ":")
-	prefill, err := whole(first)
+	prefill, err := workers(first)
 	if err != nil {
 		return err
 	}
-	decode, err := whole(rest)
+	decode, err := workers(rest)
 	if err != nil {
 		return err
 	}

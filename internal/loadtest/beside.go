@@ -21,8 +21,8 @@ var dear = []call{
 		strings.Repeat("step %d | loss 2.31 | CUDA memory 21.3 GiB of 23.6\n", 15_000))},
 }
 
-// beside asks dear questions one behind the other, each kind by itself, until it is stopped; stop says how many were answered.
-func beside(client *http.Client, url string) (stop func() string) {
+// askDear asks dear questions one behind the other, each kind by itself, until it is stopped; stop says how many were answered.
+func askDear(client *http.Client, url string) (stop func() string) {
 	var wg sync.WaitGroup
 	answered, over := make([]atomic.Int64, len(dear)), make(chan struct{})
 	for i, d := range dear {

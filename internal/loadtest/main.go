@@ -113,7 +113,7 @@ func run(url string, rate float64, lasts time.Duration, ask question, dearToo bo
 	results := make([]result, n)
 	stop := func() string { return "nothing" }
 	if dearToo {
-		stop = beside(&http.Client{}, url)
+		stop = askDear(&http.Client{}, url)
 	}
 	watched := func() string { return "" }
 	if server > 0 {

@@ -55,7 +55,7 @@ func figure1(a *memwall.Answer, d *memwall.Device) (x term.Text, endings []strin
 	case a.Verdict == memwall.Tight:
 		return needs(a, d), cures(a)
 	}
-	return needs(a, d), held(a)
+	return needs(a, d), usersAndContext(a)
 }
 
 // hostLacks: the devices hold their part, and the host does not.
@@ -163,8 +163,8 @@ func RankName(d *memwall.Device) string {
 	return deviceWord(d) + " " + strings.ReplaceAll(d.Ranks, "-", "–")
 }
 
-// held says how many users and how long a context the plan holds, the fullest text first.
-func held(a *memwall.Answer) (out []string) {
+// usersAndContext says how many users and how long a context the plan holds, the fullest text first.
+func usersAndContext(a *memwall.Answer) (out []string) {
 	k := a.KV
 	if k == nil || a.Plan == nil || a.Plan.Context == 0 {
 		return nil

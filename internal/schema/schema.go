@@ -291,7 +291,7 @@ func (w *writer) embedded(t reflect.Type, properties *object, required *[]string
 
 // field is the schema of a struct's field: that of its type, with what its tags say.
 func (w *writer) field(f *reflect.StructField, omitted bool) object {
-	out := w.of(f.Type)
+	out := w.ofType(f.Type)
 	if words := f.Tag.Get("enum"); words != "" {
 		out = append(out, member{"enum", strings.Split(words, ",")})
 	}
@@ -313,8 +313,8 @@ var (
 	textual     = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// of is the schema of a type.
-func (w *writer) of(t reflect.Type) object {
+// ofType is the schema of a type.
+func (w *writer) ofType(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[plan.Size]():
 		return object{{"anyOf", []object{wholeNumber, {{"type", "string"}, {"pattern", `^[0-9.eE+]+ ?([KMGTP]i?)?B?$`}}}}}
@@ -331,13 +331,13 @@ func (w *writer) of(t reflect.Type) object {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return w.of(t.Elem())
+		return w.ofType(t.Elem())
 	case reflect.Struct:
 		return w.ref(t)
 	case reflect.Slice:
-		return object{{"type", "array"}, {"items", w.of(t.Elem())}}
+		return object{{"type", "array"}, {"items", w.ofType(t.Elem())}}
 	case reflect.Map:
-		return object{{"type", "object"}, {"additionalProperties", w.of(t.Elem())}}
+		return object{{"type", "object"}, {"additionalProperties", w.ofType(t.Elem())}}
 	case reflect.Bool:
 		return object{{"type", "boolean"}}
 	case reflect.Float64:

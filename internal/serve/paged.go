@@ -76,8 +76,8 @@ type part struct {
 	offset, limit int
 }
 
-// of the rows that match.
-func (p *part) of(rows []Listed) *List {
+// page is a part of the rows that match.
+func (p *part) page(rows []Listed) *List {
 	from := min(p.offset, len(rows))
 	to := min(from+p.limit, len(rows))
 	l := &List{Items: append([]Listed{}, rows[from:to]...), Total: len(rows)} // an empty list is [], not null
@@ -155,7 +155,7 @@ func (s *Server) listed(rows func(filter string) []Listed) http.HandlerFunc {
 		if p.filter != "" {
 			matching = rows(validText(p.filter))
 		}
-		l := p.of(matching)
+		l := p.page(matching)
 		if link := p.link(r.URL.Path, l); link != "" {
 			w.Header().Set("Link", link)
 		}

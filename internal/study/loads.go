@@ -127,7 +127,7 @@ func (r *reader) load(n *yaml.Node, i int) (level, error) {
 		if err != nil {
 			return l, r.wrong(n.Of[name], "workload."+name, err)
 		}
-		l.set = append(l.set, given("workload", name, raw)...)
+		l.set = append(l.set, settingOf("workload", name, raw)...)
 	}
 	return l, nil
 }
@@ -173,7 +173,7 @@ func (r *reader) goals(n *yaml.Node) error {
 		if err != nil {
 			return r.wrong(one, "goal", err)
 		}
-		f.levels = append(f.levels, level{called(one, "goal", i), given("goal", "", raw)})
+		f.levels = append(f.levels, level{called(one, "goal", i), settingOf("goal", "", raw)})
 	}
 	return r.blocks(f, n, "goals: [{name: chat, ttft_ms: {p99: 500}}]")
 }
@@ -190,7 +190,7 @@ func (r *reader) seeds(n *yaml.Node) error {
 			if err != nil {
 				return r.wrong(one, "seeds", err)
 			}
-			f.levels = append(f.levels, level{one.Text, given("workload", "seed", raw)})
+			f.levels = append(f.levels, level{one.Text, settingOf("workload", "seed", raw)})
 		}
 		return r.add(f, n)
 	}

@@ -253,7 +253,7 @@ func memberOf(v any, name string) (json.RawMessage, error) {
 // field takes a field's value, or the levels of a factor from a list.
 func (r *reader) field(n *yaml.Node, field, inner string, value func(*yaml.Node) (json.RawMessage, error)) error {
 	v := setting{field: field, inner: inner}
-	if n.List == nil || whole(field, n) {
+	if n.List == nil || takesList(field, n) {
 		raw, err := value(n)
 		if err != nil {
 			return r.wrong(n, v.path(), err)
@@ -267,21 +267,21 @@ func (r *reader) field(n *yaml.Node, field, inner string, value func(*yaml.Node)
 		if err != nil {
 			return r.wrong(one, v.path(), err)
 		}
-		f.levels = append(f.levels, level{textOf(one), given(field, inner, raw)})
+		f.levels = append(f.levels, level{textOf(one), settingOf(field, inner, raw)})
 	}
 	return r.add(f, n)
 }
 
-// given is a setting, or none of what says nothing.
-func given(field, inner string, value json.RawMessage) []setting {
+// settingOf is a setting, or none of what says nothing.
+func settingOf(field, inner string, value json.RawMessage) []setting {
 	if value == nil {
 		return nil
 	}
 	return []setting{{field, inner, value}}
 }
 
-// whole: a list is the value itself of a field that holds a list; lists of lists are taken apart.
-func whole(field string, n *yaml.Node) bool {
+// takesList reports whether a list is the value itself of a field that holds a list; lists of lists are taken apart.
+func takesList(field string, n *yaml.Node) bool {
 	f := memwall.FieldByName(field)
 	if f == nil || f.Type.Kind().String() != "slice" {
 		return false

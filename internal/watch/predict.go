@@ -97,13 +97,13 @@ func (w *Watcher) prediction(e *engine, on []int, devices []live.Device) *live.P
 	if p.Answer, err = w.Ask(r); err != nil {
 		return unsaid(err, notes)
 	}
-	p.Answer = kept(p.Answer)
+	p.Answer = outlined(p.Answer)
 	p.On = ranked(p, devices)
 	return p
 }
 
-// kept is what a watch needs of an answer: the plan, its ledgers and its cache.
-func kept(a *memwall.Answer) *memwall.Answer {
+// outlined is what a watch needs of an answer: the plan, its ledgers and its cache.
+func outlined(a *memwall.Answer) *memwall.Answer {
 	return &memwall.Answer{Schema: a.Schema, Version: a.Version, Ask: a.Ask, Model: a.Model, Plan: a.Plan, Verdict: a.Verdict,
 		Devices: a.Devices, Host: a.Host, KV: a.KV, Notes: a.Notes}
 }

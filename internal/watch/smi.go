@@ -274,11 +274,11 @@ func (s *smi) read(m *live.Moment, held map[int]*live.Process, now time.Time) {
 	if why != "" && len(m.Devices) > 0 && !strings.Contains(why, "nothing for") { // nobody computes: nothing is printed
 		trouble(m, "nvidia-smi", "who holds what: "+why)
 	}
-	s.held(m, held, lines, at)
+	s.addProcesses(m, held, lines, at)
 }
 
-// held adds what processes hold of devices.
-func (s *smi) held(m *live.Moment, held map[int]*live.Process, lines []string, at map[string]int) {
+// addProcesses adds what processes hold of devices.
+func (s *smi) addProcesses(m *live.Moment, held map[int]*live.Process, lines []string, at map[string]int) {
 	for _, line := range lines {
 		uuid, p, b, ok := app(line)
 		i, known := at[uuid]

@@ -121,8 +121,8 @@ func parseManifest(data []byte) (*manifest, error) {
 	return m, nil
 }
 
-// of gives the layers of a kind.
-func (m *manifest) of(kind string) []layer {
+// layersOf gives the layers of a kind.
+func (m *manifest) layersOf(kind string) []layer {
 	return slices.DeleteFunc(slices.Clone(m.Layers), func(l layer) bool { return l.Type != layerType+kind })
 }
 
@@ -155,13 +155,13 @@ func (n ollamaName) short2() string { return n.model + ":" + n.tag }
 
 // place makes the place of a manifest whose layers open gives.
 func (m *manifest) place(n ollamaName, from string) (*source.Place, []layer, error) {
-	models := m.of(n.part)
+	models := m.layersOf(n.part)
 	if len(models) == 0 && n.part == "projector" {
 		return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "mmproj", Value: "ollama:" + n.short(),
 			Message: n.short() + " has no projector beside it", Hint: "leave mmproj out"}
 	}
 	if len(models) == 0 {
-		if len(m.of("tensor")) > 0 {
+		if len(m.layersOf("tensor")) > 0 {
 			return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: "ollama:" + n.short(),
 				Message: n.short() + " is stored tensor by tensor, not as a GGUF file", Hint: "another tag, or the model's name on the hub"}
 		}
@@ -181,12 +181,12 @@ func (m *manifest) remark(n ollamaName, p *source.Place) {
 	note := func(code, text string) {
 		p.Notes = append(p.Notes, memwall.Note{Code: code, Severity: "info", Field: "model", Text: text})
 	}
-	for _, l := range m.of("projector") {
+	for _, l := range m.layersOf("projector") {
 		note("projector_beside",
 			fmt.Sprintf("its projector of %s lies beside it, and Ollama loads it: --mmproj ollama:%s/projector adds it", unit.Bytes(l.Size),
 				n.short()))
 	}
-	if a := m.of("adapter"); len(a) > 0 {
+	if a := m.layersOf("adapter"); len(a) > 0 {
 		var sum int64
 		for _, l := range a {
 			sum += min(l.Size, maxSize)
@@ -242,7 +242,7 @@ func (f *Finder) ollamaRegistry(r *reference, n ollamaName) (*source.Place, erro
 		_, _ = files[p.Path].ReadAt(make([]byte, 1),
 			0)
 	}) // while the parameters are asked for; reading tells the error again
-	for _, l := range m.of("params") {
+	for _, l := range m.layersOf("params") {
 		if data := verified(blob("params.json", l), l); data != nil {
 			parameters(p, data)
 		}

@@ -60,7 +60,7 @@ func inStore(dir string, n ollamaName, text []byte) *source.Place {
 			return nil
 		}
 	}
-	for _, l := range m.of("params") {
+	for _, l := range m.layersOf("params") {
 		parameters(p, []byte(firstOf(blobPath(dir, l.Digest), 64<<10)))
 	}
 	p.Files, p.Real = files, files[p.Path]

@@ -219,12 +219,12 @@ func (p *repo) open() (*source.Place, error) {
 		t.open = map[string]*file{p.place.Path: f}
 	}
 	p.place.Files = t
-	p.beside(l)
+	p.noteProjector(l)
 	return p.place, nil
 }
 
-// beside tells of projectors that go with a GGUF model.
-func (p *repo) beside(l *listing) {
+// noteProjector tells of projectors that go with a GGUF model.
+func (p *repo) noteProjector(l *listing) {
 	if found := projectors(l.names()); len(found) > 0 && strings.HasSuffix(strings.ToLower(p.place.Path), ".gguf") {
 		p.place.Notes = append(p.place.Notes, memwall.Note{Code: "projector_beside", Severity: "info", Field: "model",
 			Text: "hf:" + p.ref.repo + "/" + slices.Min(found) + " beside it is its projector: --mmproj adds it"})

@@ -281,8 +281,8 @@ func (c *curvature) times(x, out []float64, damping []float64) {
 	}
 }
 
-// whole is the diagonal with what the rows add to it.
-func (c *curvature) whole() []float64 {
+// fullDiagonal is the diagonal with what the rows add to it.
+func (c *curvature) fullDiagonal() []float64 {
 	out := slices.Clone(c.diagonal)
 	for i := range c.rows {
 		for k, at := range c.rows[i].at {
@@ -402,7 +402,7 @@ const (
 // (Hestenes and Stiefel, 1952): rows touch few of the offsets, so that a product costs little.
 func (c *curvature) solve(b []float64, damping float64) []float64 {
 	n := len(b)
-	whole := c.whole()
+	whole := c.fullDiagonal()
 	damp := make([]float64, n)
 	x, r, z, p, q := make([]float64, n), slices.Clone(b), make([]float64, n), make([]float64, n), make([]float64, n)
 	for j := range whole {

@@ -81,15 +81,15 @@ func (t *Table) writeOffsets(b *bytes.Buffer, name string) {
 			fmt.Fprintf(b, "%s\t%s\t*\t%s\t\t\n", name, level, short(s))
 		}
 	}
-	offsets := t.of(name)
+	offsets := t.offsetsOf(name)
 	for _, k := range slices.SortedFunc(maps.Keys(offsets), compareTerms) {
 		o := offsets[k]
 		fmt.Fprintf(b, "%s\t%s\t%s\t%.3f\t%.3f\t%d\n", name, k.level, k.key, o.Value+0, o.StdErr, o.Rows)
 	}
 }
 
-// of a coefficient: its offsets.
-func (t *Table) of(name string) map[term]Offset {
+// offsetsOf are a coefficient's.
+func (t *Table) offsetsOf(name string) map[term]Offset {
 	out := map[term]Offset{}
 	for at, list := range t.offsets {
 		if o := find(list, name); o != nil {

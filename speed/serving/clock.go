@@ -85,9 +85,9 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 		return seconds + c.m.Step(b)
 	}
 	decodes := int64(c.m.width) * b.Decodes
-	seconds += c.tokens.kept(decodes+b.Prefill, c.perTokens) + c.outputs.kept(decodes+b.Finished, c.perOutputs)
+	seconds += c.tokens.remembered(decodes+b.Prefill, c.perTokens) + c.outputs.remembered(decodes+b.Finished, c.perOutputs)
 	if c.mixed {
-		seconds += c.all.kept(int64(c.m.peers)*decodes+b.Prefill, c.perAll)
+		seconds += c.all.remembered(int64(c.m.peers)*decodes+b.Prefill, c.perAll)
 	}
 	if b.Decodes > 0 {
 		seconds += c.decoding(b.Decodes, b.Context)
@@ -109,8 +109,8 @@ type byTokens [mostTokens / page]*[page]float64
 // mostTokens are those of which times are kept, a page of them at a time.
 const mostTokens, page = 1 << 16, 1 << 6
 
-// kept gives what of returns for n, from the table if it is there.
-func (t *byTokens) kept(n int64, of func(n float64) float64) float64 {
+// remembered is what of returns for n, from the table if it is there.
+func (t *byTokens) remembered(n int64, of func(n float64) float64) float64 {
 	if n >= mostTokens {
 		return of(float64(n))
 	}

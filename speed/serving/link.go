@@ -51,7 +51,7 @@ func (l *collective) seconds(p *point, _ *device, c []float64) float64 {
 	if l.reach > 0 {
 		return l.exchange(p.tokens*l.perToken, c)
 	}
-	return l.of(p.tokens*l.perToken+p.outputs*l.perOutput, c)
+	return l.secondsFor(p.tokens*l.perToken+p.outputs*l.perOutput, c)
 }
 
 // reached is to how many of n ranks a token goes that takes k of the experts, which are spread evenly.
@@ -73,12 +73,12 @@ func (l *collective) share(way, grow int, c []float64) float64 {
 	return share(c[way] * math.Pow(l.ranks/2, c[grow]-1))
 }
 
-// of is an all-reduce of some bytes. Small ones read every peer's whole copy in one go; larger ones go
+// secondsFor is an all-reduce of some bytes. Small ones read every peer's whole copy in one go; larger ones go
 // around in pieces, 2(n-1)/n of the bytes over each link; the library takes the faster way.
 //
 //	once = call + (n-2) × peer + (n-1) × bytes / (rate × once)
 //	ring = call + (n-2) × peer + start + 2 (n-1)/n × bytes / (rate × ring)
-func (l *collective) of(bytes float64, c []float64) float64 {
+func (l *collective) secondsFor(bytes float64, c []float64) float64 {
 	n := l.ranks
 	if n < 2 {
 		return 0

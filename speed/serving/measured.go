@@ -25,7 +25,7 @@ func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows,
 	b := newBook(newDevice(hw), engine, "")
 	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
 	p.quantise = p.quantise && !bare
-	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
+	return Kernel{b.uses, func(c []float64) float64 { return p.secondsFor(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
 }
 
 // Heads are the dimensions of an attention that is timed alone, KV the bytes of a cached element, Wide those of
@@ -67,7 +67,7 @@ func AllReduceKernel(hw *hardware.Device, engine string, ranks int64, bytes floa
 	b := newBook(newDevice(hw), engine, "")
 	name, rate := b.peers()
 	l := b.collective(name, rate, ranks)
-	return Kernel{b.uses, func(c []float64) float64 { return l.of(bytes, c) }, l.roof(bytes)}
+	return Kernel{b.uses, func(c []float64) float64 { return l.secondsFor(bytes, c) }, l.roof(bytes)}
 }
 
 // roof of the product alone: its activations lie ready in its format.

@@ -66,7 +66,7 @@ func (g *product) seconds(p *point, d *device, c []float64) float64 {
 	if g.output && p.outputs == 0 {
 		return 0
 	}
-	return g.of(g.tokens(p), d, c)
+	return g.secondsFor(g.tokens(p), d, c)
 }
 
 // tokens that it multiplies.
@@ -77,13 +77,13 @@ func (g *product) tokens(p *point) float64 {
 	return p.tokens
 }
 
-// of is what the product of m rows takes: a floor for the launch and the first tiles, and then what is
+// secondsFor is what the product of m rows takes: a floor for the launch and the first tiles, and then what is
 // slower of memory and arithmetic. Both overlap but not quite, so that the sum is a p-norm (p = 4). Long
 // products run at a lower clock, so that the rate falls with the time they take.
 //
 //	floor + ((FLOPs / (peak × compute × fill × (1 + t/100 us)^-heat))^p + (bytes / (bandwidth × memory))^p)^(1/p)
 //	 + bytes of activations that are quantised / (bandwidth × quantise)
-func (g *product) of(m float64, d *device, c []float64) float64 {
+func (g *product) secondsFor(m float64, d *device, c []float64) float64 {
 	work, bytes := g.sides(m, d, c)
 	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes) + g.quantised(m, d, c)
 }

@@ -18,7 +18,7 @@ func (p *Predictor) Formulas(t Test, users int64) []Formula {
 	n := float64(max(1, users))
 	depth := float64(t.Depth+t.Prompt) + float64(max(1, t.Generated))/2
 	w := writer{p: p, n: n, touched: p.work.reads(n), kv: n * p.work.read(depth)}
-	return []Formula{w.of("weights", w.weights), w.of("kv_cache", w.cache), w.of("host", w.host)}
+	return []Formula{w.formula("weights", w.weights), w.formula("kv_cache", w.cache), w.formula("host", w.host)}
 }
 
 // writer writes the formulas of a step of n users who go through a share of the experts and read kv bytes of cache.
@@ -28,7 +28,7 @@ type writer struct {
 	inputs         []Term
 }
 
-func (w *writer) of(part string, text func() string) Formula {
+func (w *writer) formula(part string, text func() string) Formula {
 	w.inputs = nil
 	f := Formula{Part: part, Text: text()}
 	f.Inputs = w.inputs

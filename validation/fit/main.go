@@ -194,7 +194,7 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	}
 	if g := r.Got["graphs"]; g.Mid != 0 {
 		c := vllm.Graphs(v, d)
-		pieces := math.Round(beside(a, "graphs") / c.Value)
+		pieces := math.Round(besideItem(a, "graphs") / c.Value)
 		found.add(c.Name, r, device, g.Mid/gib/pieces)
 	}
 	return nil
@@ -239,7 +239,7 @@ func has(r *validation.Row, figure string) bool { _, ok := r.Got[figure]; return
 
 func item(a *memwall.Answer, id string) float64 { return sum(a.Devices[0].Ledger, id) }
 
-func beside(a *memwall.Answer, id string) float64 { return sum(a.Devices[0].Beside, id) }
+func besideItem(a *memwall.Answer, id string) float64 { return sum(a.Devices[0].Beside, id) }
 
 func sum(items []memwall.Item, id string) (x float64) {
 	for _, it := range items {

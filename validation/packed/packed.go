@@ -88,7 +88,7 @@ func Check(texts fs.FS) error {
 
 // Stale are the texts whose packs hold something else, those that have none, and packs of texts that are gone.
 func Stale(texts fs.FS) ([]File, error) {
-	files, err := of(texts)
+	files, err := packedFiles(texts)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func Stale(texts fs.FS) ([]File, error) {
 	return out, err
 }
 
-// of names the texts of a folder that are packed.
-func of(texts fs.FS) (out []File, err error) {
+// packedFiles are the texts of a folder that are packed.
+func packedFiles(texts fs.FS) (out []File, err error) {
 	for _, folder := range folders {
 		err = fs.WalkDir(texts, folder, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && File(name).Packed() {

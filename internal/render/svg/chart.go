@@ -206,7 +206,7 @@ func (c *chart) listed(all []callout) {
 	for i := range all {
 		f := &all[i]
 		letter := string(rune('A' + i))
-		c.anchored(f.class, "middle", c.beside(all[:i], f), int(f.y)-7, letter)
+		c.anchored(f.class, "middle", c.letterPlace(all[:i], f), int(f.y)-7, letter)
 		for j, l := range append(slices.Clone(f.name), f.lines...) {
 			class := "m"
 			if j < len(f.name) {
@@ -222,8 +222,8 @@ func (c *chart) listed(all []callout) {
 	}
 }
 
-// beside is where the letter of a place stands: at its right or, towards the edge, at its left, and past letters before it.
-func (c *chart) beside(before []callout, f *callout) float64 {
+// letterPlace is where the letter of a place stands: at its right or, towards the edge, at its left, and past letters before it.
+func (c *chart) letterPlace(before []callout, f *callout) float64 {
 	const step, wide = 13.0, 12.0
 	away := step
 	if f.x+step > float64(c.right()) {
