@@ -27,5 +27,12 @@ var hostRules = []rule{
 	{words: "memory allocation of …bytes failed", kind: HostMemory, engine: "", backend: "cpu", device: "host",
 		figures: []figure{{requested, "memory allocation of ", "", true}}},
 	{words: "ErrorOutOfHostMemory", kind: HostMemory, engine: "llama.cpp", backend: "vulkan", device: "host"},
+	{words: "alloc failed: out of memory", kind: DeviceMemory, engine: ""},
+	{words: "radv/amdgpu: Failed to allocate a buffer", kind: DeviceMemory, engine: "", backend: "vulkan"},
+	{words: "radv/amdgpu: …size …: ", kind: DeviceMemory, engine: "", backend: "vulkan", follows: true,
+		figures: []figure{{requested, "size…: ", "", true}}},
+	{words: "NV_ERR_NO_MEMORY", kind: DeviceMemory, engine: "", backend: "cuda"}, // the kernel's log of NVIDIA's driver
+	{words: "Exceeded max size of memory object allocation: ", kind: AllocationLimit, engine: "", // OpenVINO, intel_gpu/runtime/engine.cpp
+		figures: []figure{{requested, "requested ", "", true}, {limit, "supported by device is ", "", true}}},
 	{words: "fatal error: runtime: out of memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 }

@@ -8,6 +8,8 @@ var metalRules = []rule{
 	{words: "[metal::malloc] Attempting to allocate ", kind: AllocationLimit, engine: "mlx", backend: "metal", device: "GPU",
 		figures: []figure{
 			{requested, "Attempting to allocate ", "", true}, {limit, "maximum allowed buffer size of ", "", true}}},
+	{words: "Prefill would require …but metal_cap ceiling", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
+		place: Prefill, figures: []figure{{requested, "require ~", "", false}, {limit, "ceiling is ", "", false}}}, // oMLX
 	{words: "[metal::malloc] Resource limit", kind: AllocationLimit, engine: "mlx", backend: "metal", device: "GPU"},
 	{words: "[malloc_or_wait] Unable to allocate ", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
 		figures: []figure{{requested, "Unable to allocate ", "", true}}},

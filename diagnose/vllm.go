@@ -36,7 +36,9 @@ var vllmRules = []rule{
 		fix:     &Fix{Now: "a smaller --swap-space: it is taken for each GPU", Later: "more host memory"}},
 	{words: "CUDA Error: out of memory at …cumem_allocator", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Waking},
 	{words: "Error in memory profiling", kind: Disturbed, engine: "vllm", place: Profiling,
-		figures: []figure{{free, "current free memory ", "", false}}},
+		figures: []figure{{free, "current free memory ", "", false}},
+		fix: &Fix{Now: "start it again while nothing else starts or ends on the device: one server after the other",
+			Later: "a device of its own, or a KV cache of given size: --kv-cache-memory"}},
 	{words: "is preempted by PreemptionMode", kind: KVCacheFull, engine: "vllm", place: Decode},
 	{words: "is preempted because there is not enough KV cache space", kind: KVCacheFull, engine: "vllm", place: Decode},
 }

@@ -10,9 +10,9 @@ var xlaFigures = []figure{
 
 var xlaRules = []rule{
 	{words: "Ran out of memory in memory space hbm", kind: DeviceMemory, engine: "jax", backend: "tpu", device: "HBM",
-		figures: []figure{{requested, "Used ", "", false}, {capacity, "Used … of ", "", false}}},
+		figures: []figure{{allocated, "Used ", "", false}, {capacity, "Used … of ", "", false}}},
 	{words: "RESOURCE_EXHAUSTED: ", kind: DeviceMemory, engine: "jax", figures: xlaFigures,
-		unless: []string{"uota", " 429", "essage larger than", "rate limit"}},
+		unless: []string{"uota", " 429 ", "essage larger than", "rate limit"}},
 	{words: "tensorflow/…bfc) ran out of memory trying to allocate ", kind: DeviceMemory, engine: "tensorflow", figures: xlaFigures},
 	{words: "bfc) ran out of memory trying to allocate ", kind: DeviceMemory, engine: "jax", figures: xlaFigures},
 	{words: "ResourceExhaustedError: ", kind: DeviceMemory, engine: "tensorflow"},

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/memwall/memwall/ledger"
@@ -24,6 +25,23 @@ func unified(d *Device, rule string) *Unified {
 		return &Unified{Rule: rule, Raise: "stop the desktop and other programs", Limit: d.Reported.or(d.Memory)}
 	}
 	return nil
+}
+
+// Grantable is as much of a memory that device and system share as the system can do without, in whole GiB, and what to enter for it;
+// 0 where the device has all that it can have. macOS is left an eighth, of 3 to 8 GiB: an assumption.
+func (d *Device) Grantable() (unit.Bytes, string) {
+	if d.Unified == nil || !d.Memory.Known {
+		return 0, ""
+	}
+	switch ram := d.Memory.Value; d.Unified.Rule {
+	case "metal":
+		n := (ram - min(8*unit.GiB, max(3*unit.GiB, ram/8))) / unit.GiB
+		return n * unit.GiB, fmt.Sprintf("sudo sysctl iogpu.wired_limit_mb=%d", n*1024)
+	case "gtt":
+		n := d.Unified.Limit.Value / unit.GiB
+		return n * unit.GiB, fmt.Sprintf("ttm.pages_limit=%d at the start of the kernel", n*(unit.GiB/4096))
+	}
+	return 0, ""
 }
 
 // metalShare is the part of RAM that macOS lets the GPU wire, recommendedMaxWorkingSetSize. Earlier

@@ -127,6 +127,7 @@ func (p *Planner) rungs() (out []change.Setting) {
 		out = append(out, a.Settings[1:]...)
 	}
 	out = append(out, smallerLoads(p.Question)...)
+	out = append(out, granted(p)...)
 	for _, w := range p.ways(true) {
 		switch {
 		case w.words != "" && !w.spills:
@@ -135,6 +136,9 @@ func (p *Planner) rungs() (out []change.Setting) {
 			if r := p.Placed(&p.Asked); r != nil {
 				out = append(out, change.Setting{Words: placedWords(p.Question.Job.Model, r), Short: "",
 					Set: func(to *api.Request) { *to = *r }, Price: w.price})
+				if p.gguf() {
+					out = append(out, narrowed(p, w.price)...)
+				}
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
 			}
@@ -142,8 +146,11 @@ func (p *Planner) rungs() (out []change.Setting) {
 	}
 	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" &&
 		p.Spillable(p.Question) {
-		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" },
-			Price: change.PriceNearlyFree})
+		price := change.PriceNearlyFree
+		if question.UnifiedPool(p.Question.Job.Machine) > 0 {
+			price += sharedHost
+		}
+		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: price})
 	}
 	return append(out, p.moreDevices()...)
 }

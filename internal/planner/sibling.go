@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -77,11 +79,24 @@ func lineOf(id string) string {
 	return strings.TrimRight(first, "0123456789.")
 }
 
+// yearBefore a month in the form 2026-07: nobody takes a model that is older than that in place of one.
+func yearBefore(day string) string {
+	year, rest, _ := strings.Cut(day, "-")
+	n, err := strconv.Atoi(year)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%s", n-1, rest)
+}
+
 // smallerOfLine are the models of a line with fewer parameters, the best first.
 func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []listedModel) {
 	most := q.Job.Model.Params()
 	for _, id := range catalog.IDs() {
 		if lineOf(id) != lineOf(asked.ID) || id == asked.ID {
+			continue
+		}
+		if catalog.Released(id) < yearBefore(asked.Released) {
 			continue
 		}
 		n, err := catalog.Built(id)

@@ -9,13 +9,24 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
+// worthSaying is how much faster a change makes a plan that fits before it is said unasked.
+const worthSaying = 1.5
+
 // suggest tries the single changes of a search for plans and keeps those that help a plan that does not fit beyond
-// doubt: first those that mend it, the cheapest first.
+// doubt, the cheapest first: those that mend it, and of one that is slow, for the engine left weights on the host, those that
+// make it much faster.
 func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
-	if a.Verdict != api.Tight && a.Verdict != api.DoesNotFit || len(a.Devices) == 0 {
+	if a.Verdict == api.Unknown || len(a.Devices) == 0 {
 		return nil
 	}
-	all := PlannerNear(q, a).Ladder(nil)
+	p := PlannerNear(q, a)
+	if a.Verdict == api.Fits && !spillsSlowly(p, a) {
+		return nil
+	}
+	all := p.Ladder(nil)
+	if a.Verdict == api.Fits {
+		all = slices.DeleteFunc(all, func(c api.Candidate) bool { return c.SpeedRatio == nil || *c.SpeedRatio < worthSaying })
+	}
 	slices.SortStableFunc(all, func(x, y api.Candidate) int {
 		return cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3)
 	})

@@ -36,6 +36,16 @@ func (p joint) together(below float64) (best *change.Setting) {
 			consider(bothOf(f, k))
 		}
 	}
+	for _, g := range granted(p.Planner) {
+		for _, c := range p.CacheAxis(p.Question).Settings[1:] {
+			consider(bothOf(c, g))
+		}
+		for _, w := range p.WeightsAxis(p.Question).Settings[1:] {
+			if math.IsInf(below, 1) {
+				consider(bothOf(w, g))
+			}
+		}
+	}
 	for n := 2 * now; growsByDevices(m) && n <= mostOf(&m.Groups[0].Device); n *= 2 {
 		for _, f := range formats {
 			for _, k := range p.knobs() {

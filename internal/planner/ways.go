@@ -30,8 +30,11 @@ func (p *Planner) ways(loose bool) []Way {
 	out := []Way{{Set: func(*api.Request) {}}}
 	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
 		spilling := Way{Set: func(*api.Request) {}, spills: true}
-		if !p.gguf() {
+		switch {
+		case !p.gguf():
 			spilling.price = slowHost
+		case question.UnifiedPool(p.Question.Job.Machine) > 0:
+			spilling.price = sharedHost
 		}
 		out = append(out, spilling)
 	}
@@ -47,6 +50,10 @@ func (p *Planner) ways(loose bool) []Way {
 	}
 	return out
 }
+
+// sharedHost is the price of layers that the processor computes where it shares its memory with the GPU: nobody divides a model there
+// who can grant the GPU more.
+const sharedHost = 4
 
 // slowHost is the price of weights on the host of an engine that serves: it copies them to the device for every step, which
 // all of its users wait for.

@@ -285,6 +285,8 @@ func breaks(kv *api.KV, sequences int64) string {
 	switch {
 	case users == nil:
 		return "nothing in reach"
+	case *users == 0 && length != nil && *length > 0:
+		return fmt.Sprintf("before the first user at full length; %s tokens fit for %s", unit.Count(*length), usersText(sequences))
 	case *users == 0:
 		return "before the first user at full length"
 	}

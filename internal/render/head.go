@@ -312,7 +312,8 @@ const longPattern = 30
 
 // replaces reports whether a cure needs other hardware, or another program.
 func replaces(s *memwall.Suggestion) bool {
-	return s.Patch["hardware"] != nil || s.Patch["engine"] != nil
+	to, _ := s.Patch["hardware"].(string)
+	return to != "" && !strings.Contains(to, ",usable=") || s.Patch["engine"] != nil
 }
 
 // slowly is " (4.8 tok/s)" where a cure leaves fewer tokens a second than people read.

@@ -80,6 +80,8 @@ func PeakText(a *memwall.Answer) term.Text {
 		x = term.Join(term.Say(term.GiB(-d.Headroom, n.Decimals())+" GiB short: ", term.InkBad), x)
 		if c := firstThat(a, memwall.Fits); c != nil {
 			x = term.Join(x, term.Say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
+		} else if c := firstThat(a, memwall.Tight); c != nil {
+			x = term.Join(x, term.Say(". Tight with "+cmp.Or(patchFlags(c), c.Change)))
 		}
 	}
 	if shown := smiText(a, name); shown != "" {

@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/unit"
+)
+
+// priceOfGrant is the price of a line at a prompt, which loses nothing.
+const priceOfGrant = change.PriceNearlyFree / 2
+
+// granted is a larger part of a memory that device and system share: the system grants the device a part of it by default, and whoever
+// owns the machine may grant more. None where the device has it already.
+func granted(p *Planner) []change.Setting {
+	m := p.Question.Job.Machine
+	if m == nil || len(m.Groups) != 1 || m.Groups[0].Count != 1 || strings.Contains(p.Asked.Hardware, "usable=") {
+		return nil
+	}
+	d := &m.Groups[0].Device
+	n, how := d.Grantable()
+	if n <= d.Usable.Value {
+		return nil
+	}
+	to := fmt.Sprintf("%s,usable=%dGiB", p.Asked.Hardware, n/unit.GiB)
+	return []change.Setting{{Words: fmt.Sprintf("%d of %d GiB for the GPU: %s", n/unit.GiB, d.Memory.Value/unit.GiB, how),
+		Set: func(r *api.Request) { r.Hardware = to }, Price: priceOfGrant}}
+}
+
+// narrowedToo is the price of saying a format of the KV cache beside a placement: two flags of one command.
+const narrowedToo = 2.5
+
+// narrowed is a narrower KV cache, and on the host what the devices then have no room for: less of it crosses the host's memory.
+func narrowed(p *Planner, price float64) (out []change.Setting) {
+	for _, c := range p.CacheAxis(p.Question).Settings[1:] {
+		r := p.Asked
+		c.Set(&r)
+		if to := p.Placed(&r); to != nil {
+			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question.Job.Model, to), Set: func(r *api.Request) { *r = *to },
+				Price: price + c.Price + narrowedToo})
+		}
+	}
+	return out
+}
+
+// spillsSlowly: the engine itself left weights on the host, and people wait for words.
+func spillsSlowly(p *Planner, a *api.Answer) bool {
+	if a.Host == nil || a.Speed == nil || a.Speed.Decode == nil || *a.Speed.Decode >= readAlong || !p.gguf() || p.PlacedByHand() {
+		return false
+	}
+	for i := range a.Host.Ledger {
+		if it := &a.Host.Ledger[i]; it.ID == "weights" {
+			return it.Bytes >= unit.GiB
+		}
+	}
+	return false
+}
