@@ -10,7 +10,7 @@ var xlaFigures = []figure{
 
 var xlaRules = []rule{
 	{words: "Ran out of memory in memory space hbm", kind: DeviceMemory, engine: "jax", backend: "tpu", device: "HBM",
-		figures: []figure{{allocated, "Used ", "", false}, {capacity, "Used … of ", "", false}}},
+		figures: []figure{{requested, "Used ", "", false}, {capacity, "Used … of ", "", false}}},
 	{words: "RESOURCE_EXHAUSTED: ", kind: DeviceMemory, engine: "jax", figures: xlaFigures,
 		unless: []string{"uota", " 429 ", "essage larger than", "rate limit"}},
 	{words: "tensorflow/…bfc) ran out of memory trying to allocate ", kind: DeviceMemory, engine: "tensorflow", figures: xlaFigures},

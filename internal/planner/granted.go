@@ -32,10 +32,17 @@ func granted(p *Planner) []change.Setting {
 // narrowedToo is the price of saying a format of the KV cache beside a placement: two flags of one command.
 const narrowedToo = 2.5
 
-// narrowed is a narrower KV cache, and on the host what the devices then have no room for: less of it crosses the host's memory.
-func narrowed(p *Planner, price float64) (out []change.Setting) {
+// narrowed is a narrower KV cache, and on the host what the devices then have no room for: fewer layers than without.
+func narrowed(p *Planner) (out []change.Setting) {
+	price := spillPrice(p)
+	if !p.gguf() || !p.Spillable(p.Question) {
+		return nil
+	}
 	for _, c := range p.CacheAxis(p.Question).Settings[1:] {
 		r := p.Asked
+		if (joint{p}).holds(&c) {
+			continue
+		}
 		c.Set(&r)
 		if to := p.Placed(&r); to != nil {
 			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question.Job.Model, to), Set: func(r *api.Request) { *r = *to },

@@ -33,6 +33,11 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 	if c, ok := (joint{p}).withMoreHost(); ok {
 		out = append(out, c)
 	}
+	for _, s := range narrowed(p) {
+		if more := addRung(p, out, &s); len(more) > len(out) && more[len(out)].Price < cheapestThatFits(out) {
+			out = more
+		}
+	}
 	if p.base.Verdict == api.DoesNotFit {
 		if s := (joint{p}).together(cheapestThatFits(out)); s != nil {
 			out = addRung(p, out, s)
@@ -136,9 +141,6 @@ func (p *Planner) rungs() (out []change.Setting) {
 			if r := p.Placed(&p.Asked); r != nil {
 				out = append(out, change.Setting{Words: placedWords(p.Question.Job.Model, r), Short: "",
 					Set: func(to *api.Request) { *to = *r }, Price: w.price})
-				if p.gguf() {
-					out = append(out, narrowed(p, w.price)...)
-				}
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
 			}
@@ -146,11 +148,8 @@ func (p *Planner) rungs() (out []change.Setting) {
 	}
 	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" &&
 		p.Spillable(p.Question) {
-		price := change.PriceNearlyFree
-		if question.UnifiedPool(p.Question.Job.Machine) > 0 {
-			price += sharedHost
-		}
-		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: price})
+		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" },
+			Price: change.PriceNearlyFree + spillPrice(p)})
 	}
 	return append(out, p.moreDevices()...)
 }

@@ -29,14 +29,7 @@ func (w *Way) name() string {
 func (p *Planner) ways(loose bool) []Way {
 	out := []Way{{Set: func(*api.Request) {}}}
 	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
-		spilling := Way{Set: func(*api.Request) {}, spills: true}
-		switch {
-		case !p.gguf():
-			spilling.price = slowHost
-		case question.UnifiedPool(p.Question.Job.Machine) > 0:
-			spilling.price = sharedHost
-		}
-		out = append(out, spilling)
+		out = append(out, Way{Set: func(*api.Request) {}, spills: true, price: spillPrice(p)})
 	}
 	out = append(out, p.Layouts()...)
 	if names := p.Among["engine"]; len(names) > 1 {
@@ -49,6 +42,17 @@ func (p *Planner) ways(loose bool) []Way {
 		out = append(out, p.otherEngine()...)
 	}
 	return out
+}
+
+// spillPrice is the price of what the devices have no room for on the host.
+func spillPrice(p *Planner) float64 {
+	switch {
+	case !p.gguf():
+		return slowHost
+	case question.UnifiedPool(p.Question.Job.Machine) > 0:
+		return sharedHost
+	}
+	return 0
 }
 
 // sharedHost is the price of layers that the processor computes where it shares its memory with the GPU: nobody divides a model there

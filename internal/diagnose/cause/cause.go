@@ -142,6 +142,9 @@ func largerThanAll(f *diagnose.Finding, matches []api.Match) reason {
 	if !f.Requested.Known || !f.Capacity.Known || f.Requested.Bytes <= f.Capacity.Bytes {
 		return reason{}
 	}
+	if f.Backend == "tpu" { // the compiler adds up what the whole program takes
+		return reason{fmt.Sprintf("the program takes %s of the device's %s", f.Requested.Bytes, f.Capacity.Bytes), ConfidenceHigh}
+	}
 	return reason{fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
 		allocationName(matches)), ConfidenceHigh}
 }

@@ -195,7 +195,8 @@ var generalRemedies = []remedy{
 
 // inWords are the fixes of the row that holds, for what the message and the plan leave open.
 func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
-	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && p.first.Kind == diagnose.DeviceMemory {
+	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && p.first.Kind == diagnose.DeviceMemory &&
+		p.first.Backend != "tpu" {
 		out = append(out, api.Fix{When: now, Text: "flash attention or SDPA, which never make all scores at once: " +
 			"attn_implementation=\"sdpa\"; else smaller images or shorter sequences"})
 	}
