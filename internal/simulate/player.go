@@ -187,14 +187,15 @@ func (p *Player) admission(r *sim.Replica) {
 }
 
 // shareExperts gives replicas that share experts the number of their group: those of one data-parallel group step together, other groups
-// and other pools of workers do not wait for them.
+// and other pools of workers do not wait for them. Requests that go round come to the groups in turn, as to servers behind a router.
 func (p *Player) shareExperts(all []sim.Replica, first int) {
 	q := &p.Question.Request
 	if q.EP <= max(1, q.TP) || q.DP <= 1 || p.Stream != nil {
 		return
 	}
+	groups := max(1, len(all)/int(q.DP))
 	for i := range all {
-		all[i].Group, all[i].Ahead = first+i/int(q.DP), false
+		all[i].Group, all[i].Ahead = first+i%groups, false
 	}
 }
 
