@@ -52,7 +52,8 @@ var frames = []struct {
 // makers are what only one program prints, the surest first.
 var makers = []struct{ words, engine string }{
 	{"sglang", "sglang"}, {"TpModelWorker", "sglang"}, {"text_generation_server", "tgi"}, {"text-generation-launcher", "tgi"},
-	{"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"}, {"text_generation_client", "tgi"}, {"[TRT-LLM]", "tensorrt-llm"},
+	{"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
+	{"text_generation_client", "tgi"}, {"[TRT-LLM]", "tensorrt-llm"},
 	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"},
 	{"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"},
 	{"[gpu_model_runner.py:", "vllm"}, {"[gpu_worker.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"},

@@ -45,14 +45,14 @@ func virtualized(name string) (Device, []Note, bool, error) {
 			Fix:     fmt.Sprintf("%s-%dC and what divides it", strings.ToUpper(at[1]), of.Memory.Value/unit.GiB)}
 	}
 	shared := note("time_sliced", "virtual GPUs of %s take turns on all of it: speeds are of one whose neighbours are idle", of.ID)
-	return of.virtual(size, memory), []Note{shared}, true, nil
+	return timeSliced(of, size, memory), []Note{shared}, true, nil
 }
 
-// virtual is a time-sliced part of a board: memory of its own, all multiprocessors in turn. The hypervisor keeps, of a profile of
+// timeSliced is a virtual GPU of a board: memory of its own, all multiprocessors in turn. The hypervisor keeps, of a profile of
 // so many MiB, size/16 + 16, 128 over the number of such profiles for retired pages, and with ECC on memory that is not HBM
 // another sixteenth (NVIDIA AI Enterprise, "Total frame buffer for vGPUs is less than the total frame buffer on the physical
 // GPU": at most so much).
-func (d Device) virtual(size string, memory unit.Bytes) Device {
+func timeSliced(d Device, size string, memory unit.Bytes) Device {
 	const source = "nvidia-vgpu"
 	kept := memory/16 + 16*unit.MiB + 128*unit.MiB/max(1, d.Memory.Value/memory)
 	ecc := memory / 16

@@ -45,8 +45,8 @@ func narrowed(p *Planner) (out []change.Setting) {
 		}
 		c.Set(&r)
 		if to := p.Placed(&r); to != nil {
-			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question.Job.Model, to), Set: func(r *api.Request) { *r = *to },
-				Price: price + c.Price + narrowedToo})
+			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question.Job.Model, to),
+				Set: func(r *api.Request) { *r = *to }, Price: price + c.Price + narrowedToo})
 		}
 	}
 	return out
