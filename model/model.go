@@ -205,7 +205,8 @@ func (t *Totals) add(o *Op, count int64) {
 }
 
 // ActiveParams counts the parameters that one token multiplies: all but the experts that it does not
-// choose, and those of another modality's tokens. An embedding table counts once, as it does in Params.
+// choose, and those of another modality's tokens. An embedding table counts once, as it does in Params; of those that are
+// looked up beside it (Gemma 3n's by layers, Qwen3.8 Flash Next's by n-grams) a row.
 func (m *Model) ActiveParams() (n int64) {
 	for i := range m.Parts {
 		if m.Parts[i].Name == PartMTP {
@@ -220,6 +221,10 @@ func (k *Kind) active() (n int64) {
 	for i := range k.Ops {
 		o := &k.Ops[i]
 		if o.Lent || o.Rows == PerOther {
+			continue
+		}
+		if o.Role == dtype.PerLayerEmbd { // a row of it: what makers leave out of "active" and "effective" sizes
+			n += o.Out
 			continue
 		}
 		for _, t := range o.W {

@@ -120,6 +120,7 @@ func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
+	x = s.grams(b, x)
 	if s.EmbedScale {
 		x = b.scale(x, s.Hidden)
 	}
@@ -135,6 +136,16 @@ func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	}
 	b.k.Out, b.k.Side = x, side
 	return t
+}
+
+// grams adds what a table holds of the last tokens together: one row of each token, however large the table is.
+func (s *Spec) grams(b *kindBuilder, x model.Val) model.Val {
+	if s.Grams == 0 {
+		return x
+	}
+	t := matrix(dtype.PerLayerEmbd, vocabulary(s.Grams), whole(s.GramWidth))
+	e := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.GramWidth, W: []*model.Tensor{t}})
+	return b.add(x, b.linear(e, matrix(dtype.PerLayerProj, whole(s.Hidden), whole(s.GramWidth)), false), s.Hidden)
 }
 
 // perLayerInputs: Gemma 3n and 4 look up a small vector per layer and token and mix in a projection of the

@@ -140,7 +140,7 @@ func (s *Spec) Check() error {
 // checkSizes refuses tensors whose elements cannot be added up over all layers in 64 bits.
 func (s *Spec) checkSizes() error {
 	const most = 1 << 57
-	total := float64(s.PLE) * float64(s.PLEVocab+s.Hidden) * float64(len(s.Layers))
+	total := float64(s.PLE)*float64(s.PLEVocab+s.Hidden)*float64(len(s.Layers)) + float64(s.Grams)*float64(s.GramWidth)
 	for _, layers := range [][]Layer{s.Layers, s.MTP} {
 		for i := range layers {
 			total += layers[i].size(float64(s.Hidden))

@@ -11,6 +11,7 @@ type Indexer struct {
 	// Blocks: whole blocks of tokens are chosen; queries are made of the layer's input, both are normalised without a
 	// mean, and nothing weighs the heads (MiniMax-M3).
 	Blocks bool
+	Every  int64 // tokens that share a key, 0 for one
 }
 
 // chosen is how many positions a token of an indexed layer attends to: so many tokens, or blocks of them; 0 when the
@@ -44,5 +45,5 @@ func (i *Indexer) keys() *model.Index {
 	if i.Heads == 0 {
 		return nil
 	}
-	return &model.Index{Heads: i.Heads, Dim: i.Dim, Plain: i.Blocks}
+	return &model.Index{Heads: i.Heads, Dim: i.Dim, Every: i.Every, Plain: i.Blocks}
 }

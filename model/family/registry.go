@@ -3,7 +3,7 @@ package family
 // families is every family. A new one is a file of its own and a line here.
 var families = []*Family{
 	llama,
-	qwen2, qwen2moe, qwen3, qwen3moe, qwen3next, qwen35, qwen35moe,
+	qwen2, qwen2moe, qwen3, qwen3moe, qwen3next, qwen35, qwen35moe, qwen38next,
 	gemma, gemma2, gemma3, gemma3n, gemma4, gemma4Unified,
 	phi2, phi3,
 	deepseek2, minicpm3,

@@ -63,6 +63,8 @@ type Spec struct {
 	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
+	// Grams and GramWidth are of a table that is looked up by the last tokens together (Qwen3.8 Flash Next), 0 for none.
+	Grams, GramWidth int64
 	// Unsure is the share by which the weights of a network that no family describes may differ from what is read; 0 for others.
 	Unsure float64
 	// UnsureBelow is that share towards less where it is larger: a head of its own is counted that the embeddings may be. 0 for none.
