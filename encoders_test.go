@@ -79,3 +79,13 @@ func TestSourceRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestDraftOfEncoder: who generates nothing takes no draft, in any engine.
+func TestDraftOfEncoder(t *testing.T) {
+	for _, engine := range []string{"llama.cpp", "vllm", "sglang"} {
+		_, err := Ask(&Request{Ask: "fit", Model: "bge-m3", Hardware: "h100", Plan: plan.Plan{Engine: engine, DraftModel: "qwen3-0.6b"}})
+		if err == nil || !strings.Contains(err.Error(), "generates nothing") {
+			t.Errorf("%s: %v", engine, err)
+		}
+	}
+}

@@ -51,8 +51,20 @@ func DraftDefaults(j *Job) {
 // Drafts reports whether prediction layers are asked for.
 func Drafts(mtp *bool) bool { return mtp != nil && *mtp }
 
-// CheckDrafts refuses prediction layers that are not there, and two drafters.
+// CheckTarget refuses a draft for a model that generates nothing.
+func CheckTarget(j *Job) error {
+	if j.Draft == nil || len(j.Model.Decoder().Layers) == 0 || j.Model.Remembers() {
+		return nil
+	}
+	return &plan.Problem{Field: "draft_model", Value: j.Draft.Model.ID, Impossible: true,
+		Message: fmt.Sprintf("draft_model = %s: %s is an encoder, which generates nothing", j.Draft.Model.ID, j.Model.ID), Fix: "leave it out"}
+}
+
+// CheckDrafts refuses prediction layers that are not there, two drafters, and a draft for a model that generates nothing.
 func CheckDrafts(j *Job) error {
+	if err := CheckTarget(j); err != nil {
+		return err
+	}
 	switch {
 	case !Drafts(j.Plan.MTP):
 		return nil

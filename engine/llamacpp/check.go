@@ -247,7 +247,7 @@ func (e Engine) checkHost(j *engine.Job, r *rules) error {
 	return nil
 }
 
-// checkDraft: settings of a draft model ask for one.
+// checkDraft: settings of a draft model ask for one, and the draft for a model that generates.
 func checkDraft(j *engine.Job, _ *rules) error {
 	p := j.Plan
 	for _, f := range []struct {
@@ -263,7 +263,7 @@ func checkDraft(j *engine.Job, _ *rules) error {
 			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp keeps no cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
 		}
 	}
-	return nil
+	return engine.CheckTarget(j)
 }
 
 func intText(n *plan.Int) string {
