@@ -89,7 +89,7 @@ type Found struct {
 	Line      int            `json:"line"`
 	Times     int            `json:"times"`
 	Ranks     []string       `json:"ranks,omitempty"`
-	// Text is the message, cut, with keys and passwords blotted out.
+	// Text is the message, cut, with keys and passwords redacted.
 	Text string `json:"text"`
 	Cut  bool   `json:"cut,omitempty"`
 }

@@ -63,7 +63,7 @@ type Engine struct {
 	PID     int    `json:"pid,omitempty"` // 0: known by its page alone
 	Name    string `json:"name"`          // "vllm"; "" where nothing tells
 	Model   string `json:"model,omitempty"`
-	Command string `json:"command,omitempty"` // with what is secret blotted out
+	Command string `json:"command,omitempty"` // with what is secret redacted
 	Page    string `json:"page,omitempty"`    // address of its metrics
 	*Reading
 }

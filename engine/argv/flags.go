@@ -40,7 +40,7 @@ type Syntax struct {
 }
 
 // Read reads the arguments of a command into t. What has no bearing on memory comes back as beside, what
-// is not understood as unknown; both as they stand in the command line, keys and tokens blotted out.
+// is not understood as unknown; both as they stand in the command line, keys and tokens redacted.
 func Read[T any](c *Command, s Syntax, flags []Flag[T], t *T) (beside, unknown []string, err error) {
 	r := reader[T]{syntax: s, flags: flags, t: t}
 	if err := r.environment(c); err != nil {
@@ -245,7 +245,7 @@ func sample(names string) string {
 	return "VALUE"
 }
 
-// written is an argument as it stood in the command line, with what is secret blotted out.
+// written is an argument as it stood in the command line, with what is secret redacted.
 func written(arg string, values []string, attached bool) string {
 	flag, value, _ := strings.Cut(arg, "=")
 	if attached {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What is secret in a pasted text is blotted out before any of it is shown or kept: keys, tokens, passwords and
+// What is secret in a pasted text is redacted before any of it is shown or kept: keys, tokens, passwords and
 // bearer headers.
 
 // redacted stands where a secret stood.
@@ -43,7 +43,7 @@ func blotJSON(text string) (string, bool) {
 		return "", false
 	}
 	found := false
-	v = blotted(v, "", &found)
+	v = redactJSON(v, "", &found)
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -53,8 +53,8 @@ func blotJSON(text string) (string, bool) {
 	return strings.TrimSuffix(out.String(), "\n"), true
 }
 
-// blotted is a value of JSON under a name.
-func blotted(v any, name string, found *bool) any {
+// redactJSON is a value of JSON under a name, without what is secret.
+func redactJSON(v any, name string, found *bool) any {
 	if secretKey(name) && !harmless(v) {
 		*found = true
 		return redacted
@@ -62,11 +62,11 @@ func blotted(v any, name string, found *bool) any {
 	switch x := v.(type) {
 	case map[string]any:
 		for k, inner := range x {
-			x[k] = blotted(inner, k, found)
+			x[k] = redactJSON(inner, k, found)
 		}
 	case []any:
 		for i, inner := range x {
-			x[i] = blotted(inner, "", found)
+			x[i] = redactJSON(inner, "", found)
 		}
 	case string:
 		out := blot("", x)
@@ -163,7 +163,7 @@ func credentials(v string) string {
 }
 
 // BlottedLine is a line of anybody's log as it may be shown: the values of flags, variables, headers and keys that are
-// secret by their name, words that look like keys, and users and passwords of addresses are blotted out.
+// secret by their name, words that look like keys, and users and passwords of addresses are redacted.
 func BlottedLine(line string) string {
 	var b strings.Builder
 	secret := false // the next word is the value of a name that is secret
@@ -240,7 +240,7 @@ func valueFollows(word, rest string) bool {
 }
 
 // Shown is a process's arguments as a command line that may be shown: the values of flags that are secret by their name,
-// and words that look like keys, are blotted out.
+// and words that look like keys, are redacted.
 func Shown(args []string) string {
 	var b strings.Builder
 	flag := ""

@@ -35,8 +35,8 @@ func (a *app) watch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [MODEL]", Short: "a running engine: what it holds, next to what was predicted",
 		Long: "Finds vLLM, SGLang, TensorRT-LLM, llama-server, Ollama and TGI among the processes, reads their command lines into plans and their metrics from this machine, " +
-			"and sets what devices and processes hold beside the ledger of the plan. MODEL and flags say what a command line does not. Keys and tokens in command lines are blotted out.",
-		Example: "memwall watch\nmemwall watch --once --json\nmemwall watch llama-3.1-8b --on h100 --metrics http://10.0.0.7:8000/metrics\nmemwall watch --record day.db\nmemwall watch --report day.db",
+			"and sets what devices and processes hold beside the ledger of the plan. MODEL and flags say what a command line does not. Keys and tokens in command lines are redacted.",
+		Example: "memwall watch\nmemwall watch --once --json\nmemwall watch llama-3.1-8b --on h100 --metrics http://10.0.0.7:8000/metrics\nmemwall watch --record day.jsonl\nmemwall watch --report day.jsonl",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runWatch(c, f, args) },
 	}
 	flags := c.Flags()

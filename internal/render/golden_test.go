@@ -264,7 +264,7 @@ func screens(t testing.TB) map[string]func(term.Style) string {
 		"watch-explain": watched(t, "watch-said", tui.WatchOptions{Explain: true, Notes: true}),
 		"watch-help":    watched(t, "watch-leak", tui.WatchOptions{Help: true}),
 		"watch-report": func(st term.Style) string {
-			return tui.WatchReport(read[live.Report](t, "answers/watch-report"), "day.db", st)
+			return tui.WatchReport(read[live.Report](t, "answers/watch-report"), "day.jsonl", st)
 		},
 		"watch-troubles":   func(st term.Style) string { return tui.Watch(troubled(t), tui.WatchOptions{Zone: time.UTC}, st) },
 		"watch-nothing":    watched(t, "watch-nothing", tui.WatchOptions{}),

@@ -29,7 +29,7 @@ type access struct {
 	MS     float64 `json:"ms"`
 }
 
-// write adds the line of a request that was answered; token is blotted out wherever somebody put it.
+// write adds the line of a request that was answered; token is redacted wherever somebody put it.
 func (l *accessLog) write(r *http.Request, w *paced, start time.Time, token string) {
 	if l.to == nil {
 		return

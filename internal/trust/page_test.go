@@ -76,7 +76,7 @@ address of the page asks the same, and each number of the terminal's first words
 
 ## Secrets
 
-What is secret in a pasted command line, a manifest, a Modelfile, a call in Python or a log is blotted out before any of it is shown, kept or
+What is secret in a pasted command line, a manifest, a Modelfile, a call in Python or a log is redacted before any of it is shown, kept or
 sent: by the names of flags, variables and fields, by what keys of services look like, and in addresses. ` + "`go test . -run Secrets`" + ` puts one into every
 place. Recordings, results, settings and caches are files of their owner alone (0600, in folders of 0700).
 
@@ -88,8 +88,9 @@ connections at once. Each is refused or left, nothing that hides behind it is an
 
 An hour of 20 requests a second of every kind, right and wrong, on two processors that others kept busy for the whole of it: what the
 last collection of garbage left of the heap was 56, 60, 56, 49, 55 and 56 MiB in the median of each ten minutes, what the process held 318
-to 410 MiB without a trend, and after the last request 10 files were open and 6 goroutines there, as before the first. In the second ten
-minutes the server had no processor for most of the time and up to 1,200 clients waited; they left no trace. Again:
+to 410 MiB without a trend, and after the last request 10 files were open and 6 goroutines there, as before the first. In the first
+twenty minutes another program at real-time priority took the processors for most of the time: of 72,000 requests 8,551 ran out of the time
+that their clients gave them and 4,316 were refused with 429; they left no trace. It is to be run again on a quiet machine:
 ` + "`memwall serve & go run ./internal/loadtest -mix every -rate 20 -for 1h -of $!`" + `
 
 ## Faults

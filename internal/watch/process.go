@@ -21,7 +21,7 @@ type engine struct {
 	program string
 	command argv.Command
 	text    string // for the reader of command lines; never shown
-	shown   string // with what is secret blotted out
+	shown   string // with what is secret redacted
 	first   string // base name of what the process itself is
 	folder  string // that it runs in
 	members []int

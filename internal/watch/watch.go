@@ -3,7 +3,7 @@
 // lines. It hands each moment to package live, which does all arithmetic.
 //
 // Every source has a bound of size and time, and none waits for another: what cannot be read is a trouble of its moment,
-// and the rest goes on. Keys and tokens are blotted out of command lines as soon as they are read.
+// and the rest goes on. Keys and tokens are redacted of command lines as soon as they are read.
 //
 // Open watch.go for the order of a moment, process.go for how engines are found among processes, predict.go for how a
 // command line becomes a prediction, smi.go for devices of NVIDIA, page.go for metrics.
