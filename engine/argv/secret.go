@@ -25,7 +25,7 @@ func blot(name, value string) string {
 	if out, ok := blotJSON(value); ok {
 		return out
 	}
-	if strings.ContainsAny(value, " \t\n=:{") {
+	if strings.ContainsAny(value, wordEnds+"\n") {
 		return BlottedLine(value)
 	}
 	return credentials(value)
