@@ -39,20 +39,19 @@ func (j *Job) remarkTowers() {
 // (transformers/training_args.py).
 const bfloat16Since = 8.0
 
-// precision when nothing is said: the framework's, and unsloth's where the device does not multiply bf16 (unsloth/models/loader.py:
-// fp16, and fp32 for models that train whole).
+// precision when nothing is said: the framework's, or another where a device does not multiply bf16.
 func precision(j *Job) string {
 	f := j.Framework
-	if f.Name != "unsloth" || j.Machine == nil {
+	if f.Narrow == (Narrow{}) || j.Machine == nil {
 		return f.Precision
 	}
 	for i := range j.Machine.Groups {
 		switch c, ok := engine.Capability(&j.Machine.Groups[i].Device); {
 		case !ok || c >= bfloat16Since:
 		case j.Adapters():
-			return "fp16-mixed"
+			return f.Narrow.Adapters
 		default:
-			return "fp32"
+			return f.Narrow.Full
 		}
 	}
 	return f.Precision

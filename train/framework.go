@@ -23,7 +23,9 @@ type Framework struct {
 	Rank                                       int64
 	Targets                                    []string
 	Dropout                                    float64
-	Batch, Length                              int64
+	// Narrow is the precision where a device does not multiply bf16, as Precision elsewhere; empty where that stays.
+	Narrow        Narrow
+	Batch, Length int64
 	// Global is the batch of a step when nothing is said of it; 0 for one pass.
 	Global int64
 	// WithCritic: policy and critic of PPO learn in one step; without it one after the other, each as an engine of its own.
@@ -42,6 +44,9 @@ type Framework struct {
 	// Workspace are bytes of the device that are counted as allocated beside tensors.
 	Workspace float64
 }
+
+// Narrow is a precision for adapters, and one for models that train whole.
+type Narrow struct{ Adapters, Full string }
 
 // Loss is what logits and their loss hold, in bytes for each token and entry of the vocabulary: the logits, their copies
 // and gradients. Fused is that with fused kernels; in the model's format when Native (no copy in fp32). Chunked is what a loss
@@ -79,6 +84,10 @@ type Keeping struct {
 	CastsAdapters bool
 	// Embeddings32 is the version from which an optimizer of 8 bits keeps states of embeddings in fp32; none where it never does.
 	Embeddings32 engine.Version
+	// WidensMoments: an optimizer of 8 bits steps with both moments of a tensor in fp32 (torchao/optim/adam.py: single_param_adam).
+	WidensMoments bool
+	// Unstacked are families whose experts it loads from checkpoints of linear layers, where transformers stacks them.
+	Unstacked []string
 	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
 	OwnHead bool
 }

@@ -60,20 +60,20 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
-		Name: "unsloth", Latest: engine.V(2026, 1, 0),
+		Name: "unsloth", Latest: engine.V(2026, 1, 0), Narrow: Narrow{"fp16-mixed", "fp32"}, // unsloth/models/loader.py (from memory)
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
 		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, Expands: true, // trl's trainer; unsloth/__init__.py
 		Loss: []engine.Since[Loss]{
 			{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "unsloth/kernels/cross_entropy_loss.py"},
 			{From: engine.V(2025, 9, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16, Most: 4 * gib}, Source: "unsloth_zoo/fused_losses/cross_entropy_loss.py: _CE_BYTES_PER_LOGIT, _free_target_gb"},
 		},
-		Keep: Keeping{FusedNorm: true, FusedGlu: true, CastsAdapters: true, Offloads: true, Scores: 2, WideSoftmax: true, Linear: true,
-			Embeddings32: engine.V(2025, 5, 0)}, // unsloth_zoo/training_utils.py: adapters in fp32
+		Keep: Keeping{FusedNorm: true, FusedGlu: true, CastsAdapters: true, Offloads: true, Scores: 2, WideSoftmax: true, Linear: true, Unstacked: []string{"gpt-oss"},
+			Embeddings32: engine.V(2025, 5, 0)}, // the first version is from memory
 	},
 	{
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch

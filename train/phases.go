@@ -253,8 +253,8 @@ func (f *filler) step() Phase {
 	return f.with("optimizer step", true, f.stepping())
 }
 
-// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments, torchao's Adam of
-// 8 bits both moments of a tensor in fp32 (torchao/optim/adam.py: single_param_adam).
+// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments, an Adam of 8
+// bits that widens them both moments of a tensor.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
 	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.heldOf(graded, moment, ofStates))
@@ -267,7 +267,7 @@ func (f *filler) stepping() ledger.Item {
 	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
 		n = f.b.Lit(0) // a tensor at a time
 	}
-	if s.opt.Fixed == eightBit && s.j.Framework.Name == "torchtune" {
+	if s.opt.Fixed == eightBit && s.j.Framework.Keep.WidensMoments {
 		n = f.b.Mul(f.b.In("largest_tensor", max(f.h.largest, largestEnd(f)), "model"), f.b.Lit(2*4))
 	}
 	return ledger.Known("workspace", "copies of the optimizer step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")

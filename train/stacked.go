@@ -22,7 +22,7 @@ func passesExperts(j *Job) bool {
 // linear is a recipe of bitsandbytes as the framework applies it, and what it leaves out in 16 bits.
 func linear(j *Job, r *dtype.Recipe) *dtype.Recipe {
 	bnb := r.Base == dtype.NF4 || r.Name == "bnb-int8"
-	if !bnb || !passesExperts(j) || j.Model.Family == "gpt-oss" && j.Framework.Name == "unsloth" { // unsloth has checkpoints of it by layers
+	if !bnb || !passesExperts(j) || slices.Contains(j.Framework.Keep.Unstacked, j.Model.Family) {
 		return r
 	}
 	own := *r
