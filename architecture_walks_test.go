@@ -59,6 +59,16 @@ var walks = []walk{
 		"internal/planner/serve playing.ranked: those that keep the bounds, with their bands, in order",
 		"internal/planner/serve playing.answer: the best, why it is, the front, the misses",
 	}},
+	{"a run to train (`plan MODEL --train --on any`)", "the best plan", []string{
+		"internal/planner/train Plan: request → answer, the whole way",
+		"internal/planner/train readTask: what is wanted, the lists, what of the model bounds the groups",
+		"internal/planner/train newSpace: machines, and what all plans share",
+		"internal/planner/train tryPlans: each plan along the axes; those that fit are kept",
+		"internal/training Trained: a plan → phases of a step, and its ranks",
+		"internal/planner/train space.candidate: what fits is timed",
+		"internal/planner/train kept.ranked: the best of all, of each kind, and the front, in order",
+		"internal/planner/train found.answer: the best, why it is, the front, surprises, files",
+	}},
 	{"a measured row", "a printed band, of single streams", []string{
 		"validation Streams: rows of tokens a second, with their sources",
 		"validation/fit/stream load: rows that are described well enough → compiled models",

@@ -9,15 +9,18 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// trainAxis is a field of a training plan and the settings to try, which follow from the settings of the axes before.
-// None where the field is pinned.
-type trainAxis struct {
+// axis is a field of a training plan and the settings to try, which follow from the settings of the axes before. None
+// where the field is pinned.
+type axis struct {
 	field  string
-	choose func(s *trainSearch, x *trainSite, r *api.Request) []func(*api.Request)
+	choose func(s *space, x *site, r *api.Request) []setting
 }
 
+// setting writes one choice into a request.
+type setting func(*api.Request)
+
 // outerAxes are kinds of runs, and how ranks share the model. What is tried of each is in walk.go.
-var outerAxes = []trainAxis{
+var outerAxes = []axis{
 	{"method", ofWords("method", func(r *api.Request) *string { return &r.Method }, nil)},
 	{"framework", ofWords("framework", func(r *api.Request) *string { return &r.Framework }, usualFrameworks)},
 	{"optimizer", ofWords("optimizer", func(r *api.Request) *string { return &r.Optimizer }, nil)},
@@ -32,9 +35,9 @@ var outerAxes = []trainAxis{
 }
 
 // ofWords is an axis of words: those of a list, else what is usual where nothing is given.
-func ofWords(field string, at func(*api.Request) *string, usual func(*trainSearch, *trainSite, *api.Request) []string) func(*trainSearch,
-	*trainSite, *api.Request) []func(*api.Request) {
-	return func(s *trainSearch, x *trainSite, r *api.Request) (out []func(*api.Request)) {
+func ofWords(field string, at func(*api.Request) *string,
+	usual func(*space, *site, *api.Request) []string) func(*space, *site, *api.Request) []setting {
+	return func(s *space, x *site, r *api.Request) (out []setting) {
 		words := s.among[field]
 		if words == nil && *at(r) == "" && usual != nil {
 			words = usual(s, x, r)
@@ -47,9 +50,9 @@ func ofWords(field string, at func(*api.Request) *string, usual func(*trainSearc
 }
 
 // ofNumbers is an axis of numbers where none is given.
-func ofNumbers(field string, at func(*api.Request) *int64, usual func(*trainSearch, *trainSite, *api.Request) []int64) func(*trainSearch,
-	*trainSite, *api.Request) []func(*api.Request) {
-	return func(s *trainSearch, x *trainSite, r *api.Request) (out []func(*api.Request)) {
+func ofNumbers(field string, at func(*api.Request) *int64,
+	usual func(*space, *site, *api.Request) []int64) func(*space, *site, *api.Request) []setting {
+	return func(s *space, x *site, r *api.Request) (out []setting) {
 		numbers := s.numbers(field)
 		if numbers == nil && *at(r) == 0 {
 			numbers = usual(s, x, r)
@@ -62,8 +65,8 @@ func ofNumbers(field string, at func(*api.Request) *int64, usual func(*trainSear
 }
 
 // numbers of a list that was given for a field; nil without one.
-func (s *trainSearch) numbers(field string) (out []int64) {
-	for _, n := range s.original.Among[field] {
+func (t *task) numbers(field string) (out []int64) {
+	for _, n := range t.original.Among[field] {
 		out = append(out, int64(n))
 	}
 	return out
@@ -72,9 +75,9 @@ func (s *trainSearch) numbers(field string) (out []int64) {
 // usualFrameworks to train with, where none is named: for adapters, and on one device alone, transformers; else the three
 // that share a whole model's training in different ways. These keep a copy of the weights in 32 bits, so that none is
 // quicker by training less well.
-func usualFrameworks(s *trainSearch, x *trainSite, r *api.Request) []string {
+func usualFrameworks(s *space, x *site, r *api.Request) []string {
 	grouped := []string{"megatron", "torchtitan"}
-	if !s.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
+	if !s.network.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
 		grouped = grouped[:1]
 	}
 	switch adapters := r.Method != "" && r.Method != "full"; {
@@ -91,8 +94,8 @@ func usualFrameworks(s *trainSearch, x *trainSite, r *api.Request) []string {
 }
 
 // lists reports whether any of these fields has a list of numbers.
-func (s *trainSearch) lists(fields ...string) bool {
-	return slices.ContainsFunc(fields, func(f string) bool { return s.original.Among[f] != nil })
+func (t *task) lists(fields ...string) bool {
+	return slices.ContainsFunc(fields, func(f string) bool { return t.original.Among[f] != nil })
 }
 
 // grouped frameworks have tensor, pipeline, context and expert groups; others share by data alone.
@@ -131,18 +134,18 @@ func groupSizes(r *api.Request, sizes []int64) []int64 {
 	return sizes
 }
 
-func tensorRanks(_ *trainSearch, x *trainSite, r *api.Request) []int64 {
+func tensorRanks(_ *space, x *site, r *api.Request) []int64 {
 	return groupSizes(r, divisors(x.devices, x.perNode))
 }
 
 // mostStages of a pipeline that are tried.
 const mostStages = 64
 
-func pipelineRanks(s *trainSearch, x *trainSite, r *api.Request) []int64 {
-	return groupSizes(r, divisors(x.devices/max(1, r.TP), min(mostStages, s.layers)))
+func pipelineRanks(s *space, x *site, r *api.Request) []int64 {
+	return groupSizes(r, divisors(x.devices/max(1, r.TP), min(mostStages, s.network.layers)))
 }
 
-func contextGroups(_ *trainSearch, x *trainSite, r *api.Request) []int64 {
+func contextGroups(_ *space, x *site, r *api.Request) []int64 {
 	return groupSizes(r, divisors(x.devices/max(1, r.TP*r.PP), contextRanks(int64(r.SequenceLength))))
 }
 
@@ -158,15 +161,15 @@ func contextRanks(sequence int64) int64 {
 }
 
 // expertGroups share the experts of a layer, where there are any.
-func expertGroups(s *trainSearch, x *trainSite, r *api.Request) []int64 {
-	if s.experts <= 1 || !grouped(r) {
+func expertGroups(s *space, x *site, r *api.Request) []int64 {
+	if s.network.experts <= 1 || !grouped(r) {
 		return nil
 	}
-	return divisors(gcd(s.experts, x.devices/max(1, r.PP)), mostStages)
+	return divisors(gcd(s.network.experts, x.devices/max(1, r.PP)), mostStages)
 }
 
 // sequenceParallel with tensor groups, or without, where the framework leaves it open.
-func sequenceParallel(_ *trainSearch, _ *trainSite, r *api.Request) (out []func(*api.Request)) {
+func sequenceParallel(_ *space, _ *site, r *api.Request) (out []setting) {
 	f := frameworkOf(r)
 	if r.SequenceParallel != nil || r.TP <= 1 || f == nil || f.SequenceParallel {
 		return nil
@@ -181,7 +184,7 @@ func sequenceParallel(_ *trainSearch, _ *trainSite, r *api.Request) (out []func(
 }
 
 // usualShardings of a framework, where replicas have anything to share: those that the rest of the plan goes with.
-func usualShardings(_ *trainSearch, x *trainSite, r *api.Request) []string {
+func usualShardings(_ *space, x *site, r *api.Request) []string {
 	f := frameworkOf(r)
 	if f == nil || megatronLike(r) {
 		return nil
@@ -212,7 +215,7 @@ func usualShardings(_ *trainSearch, x *trainSite, r *api.Request) []string {
 }
 
 // offloads keep states on the host, where nothing else fits.
-func offloads(s *trainSearch, _ *trainSite, r *api.Request) (out []func(*api.Request)) {
+func offloads(s *space, _ *site, r *api.Request) (out []setting) {
 	if !s.offloads || r.Offload != nil {
 		return nil
 	}
@@ -227,7 +230,7 @@ func offloads(s *trainSearch, _ *trainSite, r *api.Request) (out []func(*api.Req
 	return append(out, offloaded(plan.Offload{Activations: "host"}))
 }
 
-func offloaded(o plan.Offload) func(*api.Request) { return func(r *api.Request) { r.Offload = &o } }
+func offloaded(o plan.Offload) setting { return func(r *api.Request) { r.Offload = &o } }
 
 // divisors of n, at most so many.
 func divisors(n, most int64) (out []int64) {

@@ -46,78 +46,87 @@ func TestTrainPlansByHand(t *testing.T) {
 	sized, sizedByHand := 0, 0
 	for _, r := range trainAsked {
 		all := byHand(t, r)
-		if all.number == 0 {
+		if all.kept.number == 0 {
 			t.Fatalf("%s on %s: nothing fits", r.Model, r.Hardware)
 		}
-		s, err := newTrainSearch((&question.Env{}), r)
+		f, err := tryPlans(context.Background(), spaceOf(t, r))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		same := func(what string, a, b []*trainPlan) {
+		same := func(what string, a, b []*candidate) {
 			if x, y := figuresOf(a), figuresOf(b); !slices.Equal(x, y) {
 				t.Errorf("%s on %s: %s\n%s\nby hand\n%s", r.Model, r.Hardware, what, strings.Join(x, "\n"), strings.Join(y, "\n"))
 			}
 		}
-		same("best", s.found.best, all.best)
-		slices.SortFunc(s.found.front, s.order)
-		slices.SortFunc(all.front, s.order)
-		same("front", s.found.front, all.front)
-		sized, sizedByHand = sized+s.evaluated.Full, sizedByHand+all.search.evaluated.Full
+		same("best", f.kept.best, all.kept.best)
+		slices.SortFunc(f.kept.front, f.kept.order)
+		slices.SortFunc(all.kept.front, f.kept.order)
+		same("front", f.kept.front, all.kept.front)
+		sized, sizedByHand = sized+f.evaluated.Full, sizedByHand+all.evaluated.Full
 	}
 	if t.Logf("%d plans sized, by hand %d", sized, sizedByHand); 2*sized > sizedByHand {
 		t.Errorf("%d of %d plans are sized: bounds decide little", sized, sizedByHand)
 	}
 }
 
-// byHand asks for every plan of a space, none left out by what another says, and gives those that fit.
-func byHand(t testing.TB, r *api.Request) *trainFound {
+// spaceOf a request.
+func spaceOf(t testing.TB, r *api.Request) *space {
 	t.Helper()
-	s, err := newTrainSearch((&question.Env{}), r)
+	asked, err := readTask(&question.Env{}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s.offloads = range []bool{false, true} {
-		for i := range s.sites {
-			r := s.asked
-			s.sites[i].set(&r)
-			s.eachByHand(&s.sites[i], &r, 0)
+	s, err := newSpace(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// byHand asks for every plan of a space, none left out by what another says, and gives those that fit.
+func byHand(t testing.TB, r *api.Request) *found {
+	t.Helper()
+	s := spaceOf(t, r)
+	f := &found{space: s, kept: kept{want: s.want}, tally: tally{seen: map[string]bool{}}}
+	for _, f.space = range []*space{s, s.withOffloads()} {
+		for i := range f.sites {
+			r := f.base
+			f.sites[i].set(&r)
+			f.eachByHand(&f.sites[i], &r, 0)
 		}
-		if s.found.number > 0 {
+		if f.kept.number > 0 {
 			break
 		}
 	}
-	return &s.found
+	return f
 }
 
-func (s *trainSearch) eachByHand(x *trainSite, r *api.Request, from int) {
+func (f *found) eachByHand(x *site, r *api.Request, from int) {
 	if from < len(outerAxes) {
-		settings := outerAxes[from].choose(s, x, r)
+		settings := outerAxes[from].choose(f.space, x, r)
 		if len(settings) == 0 {
-			s.eachByHand(x, r, from+1)
+			f.eachByHand(x, r, from+1)
 		}
 		for _, set := range settings {
 			to := *r
 			set(&to)
-			s.eachByHand(x, &to, from+1)
+			f.eachByHand(x, &to, from+1)
 		}
 		return
 	}
-	for _, v := range s.chunksOf(r) {
-		for _, m := range s.microsOf(r) {
-			for _, w := range s.recomputesOf(r) {
+	for _, v := range f.chunksOf(r) {
+		for _, m := range f.microsOf(r) {
+			for _, w := range f.recomputesOf(r) {
 				to := *r
 				to.VPP, to.MicroBatch, to.Recompute = v, m, w
-				s.try(x, &to)
+				f.try(x, &to)
 			}
 		}
 	}
 }
 
 // figuresOf plans, without the order in which they were found.
-func figuresOf(plans []*trainPlan) (out []string) {
+func figuresOf(plans []*candidate) (out []string) {
 	for _, p := range plans {
 		out = append(out, fmt.Sprintf("%s, %s: %.6g s, $%.6g, %d", p.site.words(), p.words(&api.Request{}), p.perToken*1e9, p.perMillion,
 			p.room))

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,8 +14,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// trainSite is a machine to train on.
-type trainSite struct {
+// site is a machine to train on.
+type site struct {
+	number   int // in the order of the search
 	hardware string
 	count    int64 // that goes with the name; 0 where the name says it
 	machine  hardware.Machine
@@ -31,63 +33,65 @@ const mostOffered = 64
 // mostSites bounds a search.
 const mostSites = 256
 
-// machines reads what to train on: what is named, each of a list, or what is offered.
-func (s *trainSearch) machines() error {
-	r := s.original
+// findSites reads what to train on: what is named, each of a list, or what is offered.
+func (t *task) findSites() (sites, error) {
+	r := t.original
 	if r.MaxDevices < 0 {
-		return &api.Error{Code: api.BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices),
+		return nil, &api.Error{Code: api.BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices),
 			Message: fmt.Sprintf("max_devices = %d is no number of devices", r.MaxDevices), Hint: "1 or more"}
 	}
 	names := hardware.List(r.Hardware)
-	var err error
-	switch {
-	case len(names) == 0:
-		return &api.Error{Code: api.BadField, Field: "hardware",
+	if len(names) == 0 {
+		return nil, &api.Error{Code: api.BadField, Field: "hardware",
 			Message: "hardware is missing: a search for plans of training needs devices",
 			Hint:    "memwall plan " + r.Model + " --train --on 8xh100; --on any searches what is offered"}
-	case slices.Equal(names, []string{api.AnyHardware}):
-		err = s.anySites()
-	default:
-		err = s.namedSites(names)
 	}
+	find := t.namedSites
+	if t.anyHardware() {
+		find = t.offeredSites
+	}
+	all, err := find(names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.bounded()
+	return all.within(int64(r.MaxDevices))
 }
 
-// anySites are all kinds of devices that are offered, 1, 2, 4, … of each.
-func (s *trainSearch) anySites() error {
-	most := int64(s.original.MaxDevices)
-	if most == 0 {
-		most = mostOffered
-		s.note("default_used", "info", "max_devices", "max_devices = %d by default", most)
-	}
+// anyHardware that is offered will do.
+func (t *task) anyHardware() bool {
+	return slices.Equal(hardware.List(t.original.Hardware), []string{api.AnyHardware})
+}
+
+// maxDevices of an offered machine.
+func (t *task) maxDevices() int64 { return cmp.Or(int64(t.original.MaxDevices), mostOffered) }
+
+// offeredSites are all kinds of devices that are offered, 1, 2, 4, … of each.
+func (t *task) offeredSites([]string) (out sites, err error) {
 	for _, id := range planner.Offered {
-		for n := int64(1); n <= most; n *= 2 {
-			if !s.counts(n) || !s.offered(id, n) {
+		for n := int64(1); n <= t.maxDevices(); n *= 2 {
+			if !t.allowsCount(n) || !t.offers(id, n) {
 				continue
 			}
-			if err := s.addSite(id, n); err != nil {
-				return err
+			if out, err = t.addSite(out, id, n); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// counts reports whether so many devices may be tried.
-func (s *trainSearch) counts(n int64) bool {
-	if list := s.numbers("devices"); list != nil {
+// allowsCount reports whether so many devices may be tried.
+func (t *task) allowsCount(n int64) bool {
+	if list := t.numbers("devices"); list != nil {
 		return slices.Contains(list, n)
 	}
-	return s.original.Devices == 0 || n == s.original.Devices
+	return t.original.Devices == 0 || n == t.original.Devices
 }
 
-// offered together are devices of one node, and of several where they are made for that: cards of a workstation have no
-// fabric.
-func (s *trainSearch) offered(id string, n int64) bool {
-	m, _, err := s.env.Find(id, int(n))
+// offers reports whether so many devices are offered together: those of one node, and of several where they are made
+// for that. Cards of a workstation have no fabric.
+func (t *task) offers(id string, n int64) bool {
+	m, _, err := t.env.Find(id, int(n))
 	if err != nil || m.CPUOnly || len(m.Groups) == 0 {
 		return false
 	}
@@ -95,82 +99,97 @@ func (s *trainSearch) offered(id string, n int64) bool {
 	return m.Nodes == 1 || form == "SXM" || form == "OAM"
 }
 
-// namedSites are the machines of a list. One that states no number is searched up to the most that there may be.
-func (s *trainSearch) namedSites(names []string) error {
+// namedSites are the machines of a list.
+func (t *task) namedSites(names []string) (out sites, err error) {
 	for _, name := range names {
-		if list := s.numbers("devices"); list != nil {
-			for _, n := range list {
-				if err := s.addSite(name, n); err != nil {
-					return err
-				}
+		counts := t.numbers("devices")
+		if counts == nil {
+			if counts, err = t.counts(name); err != nil {
+				return nil, err
 			}
-			continue
 		}
-		if err := s.addSite(name, s.original.Devices); err != nil {
-			return err
-		}
-		x := s.sites[len(s.sites)-1]
-		if s.original.Devices > 0 {
-			continue
-		}
-		for n := 2 * x.devices; n <= int64(s.original.MaxDevices); n *= 2 {
-			if m, _, err := s.env.Find(name, int(n)); err != nil || int64(m.Devices()) != n {
-				break // the name states how many
-			}
-			if err := s.addSite(name, n); err != nil {
-				return err
+		for _, n := range counts {
+			if out, err = t.addSite(out, name, n); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return out, nil
 }
 
-func (s *trainSearch) addSite(name string, count int64) error {
-	m, _, err := s.env.Find(name, int(count))
+// counts of a machine without a list of them: what is given, and where the name states no number doubled up to the most
+// that there may be.
+func (t *task) counts(name string) ([]int64, error) {
+	out := []int64{t.original.Devices}
+	if t.original.Devices > 0 {
+		return out, nil
+	}
+	m, _, err := t.env.Find(name, 0)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	for n := 2 * int64(m.Devices()); n > 0 && n <= int64(t.original.MaxDevices); n *= 2 {
+		if m, _, err := t.env.Find(name, int(n)); err != nil || int64(m.Devices()) != n {
+			break // the name states how many
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// addSite adds so many of a machine to a list.
+func (t *task) addSite(to sites, name string, count int64) (sites, error) {
+	m, _, err := t.env.Find(name, int(count))
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case m.Local:
-		return question.LocalHardwareError()
+		return nil, question.LocalHardwareError()
 	case m.CPUOnly:
-		return training.NoAcceleratorError(name)
-	case len(s.sites) == mostSites:
-		return &api.Error{Code: api.Limit, Field: "hardware",
+		return nil, training.NoAcceleratorError(name)
+	case len(to) == mostSites:
+		return nil, &api.Error{Code: api.Limit, Field: "hardware",
 			Message: fmt.Sprintf("hardware and max_devices make more than %d machines", mostSites),
 			Hint:    "name fewer, or a smaller max_devices"}
 	}
-	x := trainSite{hardware: name, count: count, machine: m, devices: int64(m.Devices()), perNode: int64(max(1, m.PerNode)),
-		capacity: m.Memory(), perHour: s.env.PerHour(&m)}
+	x := site{hardware: name, count: count, machine: m, devices: int64(m.Devices()),
+		perNode: int64(max(1, m.PerNode)), capacity: m.Memory(), perHour: t.env.PerHour(&m)}
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		x.peak += float64(g.Device.Peaks.At("bf16").Value) * float64(g.Count)
 	}
-	s.sites = append(s.sites, x)
-	return nil
+	return append(to, x), nil
 }
 
-// bounded leaves machines of no more devices than may be.
-func (s *trainSearch) bounded() error {
-	most := int64(s.original.MaxDevices)
-	if most == 0 {
-		return nil
+// sites are the machines of a search.
+type sites []site
+
+// within leaves machines of no more devices than most, where that is not 0, and numbers them.
+func (s sites) within(most int64) (sites, error) {
+	if len(s) == 0 {
+		return s, nil
 	}
-	least := slices.MinFunc(s.sites, func(a, b trainSite) int { return int(a.devices - b.devices) })
-	s.sites = slices.DeleteFunc(s.sites, func(x trainSite) bool { return x.devices > most })
-	if len(s.sites) == 0 {
-		return &api.Error{Code: api.ImpossiblePlan, Field: "max_devices", Value: fmt.Sprint(most),
+	least := slices.MinFunc(s, func(a, b site) int { return int(a.devices - b.devices) })
+	if most > 0 {
+		s = slices.DeleteFunc(s, func(x site) bool { return x.devices > most })
+	}
+	if len(s) == 0 {
+		return nil, &api.Error{Code: api.ImpossiblePlan, Field: "max_devices", Value: fmt.Sprint(most),
 			Message: fmt.Sprintf("%s has %d devices, and max_devices = %d", least.hardware, least.devices, most),
 			Hint:    fmt.Sprintf("--max-devices %d, or fewer devices", least.devices)}
 	}
-	return nil
+	for i := range s {
+		s[i].number = i
+	}
+	return s, nil
 }
 
 // set names the machine in a request.
-func (x *trainSite) set(r *api.Request) { r.Hardware, r.Devices = x.hardware, x.count }
+func (x *site) set(r *api.Request) { r.Hardware, r.Devices = x.hardware, x.count }
 
 // words name the machine.
-func (x *trainSite) words() string {
+func (x *site) words() string {
 	if x.count == 0 {
 		return x.hardware
 	}
@@ -178,7 +197,7 @@ func (x *trainSite) words() string {
 }
 
 // peakPerDollar is operations for a dollar at the peak; 0 where price or peak are not known.
-func (x *trainSite) peakPerDollar() float64 {
+func (x *site) peakPerDollar() float64 {
 	if x.perHour == nil || *x.perHour <= 0 {
 		return 0
 	}

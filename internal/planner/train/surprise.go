@@ -15,44 +15,44 @@ import (
 type thumb struct {
 	name  string
 	all   bool // it compares machines; else it speaks of plans on one
-	score func(s *trainSearch, p *trainPlan) float64
+	score func(want string, p *candidate) float64
 }
 
 var thumbs = []thumb{
-	{"the most operations a second for a dollar", true, func(s *trainSearch, p *trainPlan) float64 {
-		if s.want != "cost" {
+	{"the most operations a second for a dollar", true, func(want string, p *candidate) float64 {
+		if want != "cost" {
 			return 0
 		}
 		return p.site.peakPerDollar()
 	}},
-	{"the most operations a second", true, func(s *trainSearch, p *trainPlan) float64 {
-		if s.want != "latency" {
+	{"the most operations a second", true, func(want string, p *candidate) float64 {
+		if want != "latency" {
 			return 0
 		}
 		return p.site.peak
 	}},
-	{"the cheapest hour", true, func(s *trainSearch, p *trainPlan) float64 {
-		if s.want != "cost" || p.site.perHour == nil {
+	{"the cheapest hour", true, func(want string, p *candidate) float64 {
+		if want != "cost" || p.site.perHour == nil {
 			return 0
 		}
 		return 1 / *p.site.perHour
 	}},
-	{"the smallest groups", false, func(_ *trainSearch, p *trainPlan) float64 {
+	{"the smallest groups", false, func(_ string, p *candidate) float64 {
 		return 1 / float64(p.site.devices/p.site.replicas(&p.request))
 	}},
-	{"tensor groups as wide as a node", false, func(_ *trainSearch, p *trainPlan) float64 {
+	{"tensor groups as wide as a node", false, func(_ string, p *candidate) float64 {
 		if p.request.TP == p.site.perNode && p.request.TP > 1 {
 			return 1
 		}
 		return 0
 	}},
-	{"no recomputation", false, func(_ *trainSearch, p *trainPlan) float64 {
+	{"no recomputation", false, func(_ string, p *candidate) float64 {
 		if p.request.Recompute == "none" {
 			return 1
 		}
 		return 0
 	}},
-	{"the largest micro-batch", false, func(_ *trainSearch, p *trainPlan) float64 {
+	{"the largest micro-batch", false, func(_ string, p *candidate) float64 {
 		if p.request.MicroBatch == 1 {
 			return 0
 		}
@@ -61,7 +61,7 @@ var thumbs = []thumb{
 }
 
 // place of a rule's choice among those that are kept.
-func (t *thumb) place(p *trainPlan) string {
+func (t *thumb) place(p *candidate) string {
 	if t.all {
 		return t.name
 	}
@@ -69,22 +69,22 @@ func (t *thumb) place(p *trainPlan) string {
 }
 
 // keepChosen keeps the plan that each rule of thumb would choose. A score of nothing is no choice.
-func (f *trainFound) keepChosen(p *trainPlan) {
-	if f.chosen == nil {
-		f.chosen = map[string]*trainPlan{}
+func (k *kept) keepChosen(p *candidate) {
+	if k.chosen == nil {
+		k.chosen = map[string]*candidate{}
 	}
 	if !p.timed() {
 		return
 	}
 	for i := range thumbs {
 		t := &thumbs[i]
-		score := t.score(f.search, p)
+		score := t.score(k.want, p)
 		if score <= 0 {
 			continue
 		}
-		q := f.chosen[t.place(p)]
-		if q == nil || cmp.Or(cmp.Compare(score, t.score(f.search, q)), f.search.order(q, p)) > 0 {
-			f.chosen[t.place(p)] = p
+		q := k.chosen[t.place(p)]
+		if q == nil || cmp.Or(cmp.Compare(score, t.score(k.want, q)), k.order(q, p)) > 0 {
+			k.chosen[t.place(p)] = p
 		}
 	}
 }
@@ -96,38 +96,39 @@ const WorthSurprise = 0.02
 const MostSurprises = 2
 
 // surprises are the worst choices of rules of thumb, the worst first.
-func (s *trainSearch) surprises(best *trainDetail) (out []api.Candidate) {
+func (f *found) surprises(best *detail) (out []api.Candidate) {
 	type surprise struct {
-		plan *trainPlan
+		plan *candidate
 		rule *thumb
 		loss float64
 	}
 	var found []surprise
 	for i := range thumbs {
 		t := &thumbs[i]
-		p := s.found.chosen[t.place(best.trainPlan)]
-		if p == nil || p == best.trainPlan || slices.ContainsFunc(found, func(x surprise) bool { return x.plan == p }) {
+		p := f.kept.chosen[t.place(best.candidate)]
+		if p == nil || p == best.candidate || slices.ContainsFunc(found, func(x surprise) bool { return x.plan == p }) {
 			continue
 		}
-		if loss := s.loss(p, best.trainPlan); loss > 1+WorthSurprise {
-			found = append(found, surprise{p, t, loss})
+		if times := loss(f.want, p, best.candidate); times > 1+WorthSurprise {
+			found = append(found, surprise{p, t, times})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b surprise) int { return -cmp.Compare(a.loss, b.loss) })
 	for _, x := range found[:min(len(found), MostSurprises)] {
-		c, d := s.candidate(x.plan)
-		c.Why = fmt.Sprintf("%s, but %s", x.rule.name, s.why(d, best))
+		d := f.detail(x.plan)
+		c := f.shown(d)
+		c.Why = fmt.Sprintf("%s, but %s", x.rule.name, why(f.want, d, best))
 		out = append(out, c)
 	}
 	return out
 }
 
 // loss is how many times worse a plan is in what is wanted least of; of devices, in time where it has as many.
-func (s *trainSearch) loss(p, best *trainPlan) float64 {
+func loss(want string, p, best *candidate) float64 {
 	switch {
-	case s.want == "cost" && p.priced() && best.priced():
+	case want == "cost" && p.priced() && best.priced():
 		return p.perMillion / best.perMillion
-	case s.want == "devices" && p.site.devices != best.site.devices:
+	case want == "devices" && p.site.devices != best.site.devices:
 		return float64(p.site.devices) / float64(best.site.devices)
 	}
 	return p.perToken / best.perToken

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
@@ -23,21 +22,30 @@ var (
 	recomputeSettings = []string{"full", "selective", "none"}
 )
 
-// run tries all plans, and those that keep states on the host where no other fits.
-func (s *trainSearch) run(ctx context.Context) error {
-	if err := s.runSites(ctx); err != nil || s.found.number > 0 {
-		return err
+// tryPlans tries all plans of a space, and those that keep states on the host where no other fits. An error comes with
+// what was found until then.
+func tryPlans(ctx context.Context, s *space) (*found, error) {
+	f := &found{space: s, kept: kept{want: s.want, every: s.original.All}, tally: tally{seen: map[string]bool{}}}
+	if err := f.trySites(ctx); err != nil || f.kept.number > 0 {
+		return f, err
 	}
-	s.offloads = true
-	return s.runSites(ctx)
+	f.space = s.withOffloads()
+	return f, f.trySites(ctx)
 }
 
-func (s *trainSearch) runSites(ctx context.Context) error {
-	for i := range s.sites {
-		s.site = i
-		r := s.asked
-		s.sites[i].set(&r)
-		if err := s.outer(ctx, &s.sites[i], &r, 0); err != nil {
+// found is what a search found in a space.
+type found struct {
+	*space
+	kept kept
+	tally
+}
+
+func (f *found) trySites(ctx context.Context) error {
+	for i := range f.sites {
+		x := &f.sites[i]
+		r := f.base
+		x.set(&r)
+		if err := f.outer(ctx, x, &r, 0); err != nil {
 			return err
 		}
 	}
@@ -45,18 +53,18 @@ func (s *trainSearch) runSites(ctx context.Context) error {
 }
 
 // outer tries all settings of the outer axes from one on.
-func (s *trainSearch) outer(ctx context.Context, x *trainSite, r *api.Request, from int) error {
+func (f *found) outer(ctx context.Context, x *site, r *api.Request, from int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if from == len(outerAxes) {
-		s.reportProgress(s.site)
-		s.inner(x, r)
+		f.reportProgress(x)
+		f.inner(x, r)
 		return nil
 	}
-	settings := outerAxes[from].choose(s, x, r)
+	settings := outerAxes[from].choose(f.space, x, r)
 	if len(settings) == 0 {
-		return s.outer(ctx, x, r, from+1)
+		return f.outer(ctx, x, r, from+1)
 	}
 	for _, set := range settings {
 		to := *r
@@ -64,7 +72,7 @@ func (s *trainSearch) outer(ctx context.Context, x *trainSite, r *api.Request, f
 		if groups := max(1, to.TP) * max(1, to.PP) * max(1, to.CP); groups > x.devices || x.devices%groups != 0 {
 			continue
 		}
-		if err := s.outer(ctx, x, &to, from+1); err != nil {
+		if err := f.outer(ctx, x, &to, from+1); err != nil {
 			return err
 		}
 	}
@@ -82,40 +90,40 @@ const (
 )
 
 // inner tries what goes with a layout, unless the plan of it that needs least decides all.
-func (s *trainSearch) inner(x *trainSite, r *api.Request) {
-	micros, recomputes, chunks := s.microsOf(r), s.recomputesOf(r), s.chunksOf(r)
-	if s.hopeless(x, r, micros, recomputes) {
-		s.evaluated.Decided += len(micros) * len(recomputes) * len(chunks)
+func (f *found) inner(x *site, r *api.Request) {
+	micros, recomputes, chunks := f.microsOf(r), f.recomputesOf(r), f.chunksOf(r)
+	if f.hopeless(x, r, micros, recomputes) {
+		f.evaluated.Decided += len(micros) * len(recomputes) * len(chunks)
 		return
 	}
-	var whole [][]bool // which plans do not fit with stages in one chunk: none of them does with more
+	var oneChunk [][]bool // which plans do not fit with stages in one chunk: none of them does with more
 	for _, v := range chunks {
 		short := make([][]bool, len(micros))
 		for i, m := range micros {
 			short[i] = make([]bool, len(recomputes))
-			if whole != nil && r.Schedule == "" {
-				copy(short[i], whole[i])
+			if oneChunk != nil && r.Schedule == "" {
+				copy(short[i], oneChunk[i])
 			}
 			to := *r
 			to.VPP, to.MicroBatch = v, m
-			s.chain(x, &to, recomputes, short[i], short[max(0, i-1)])
+			f.chain(x, &to, recomputes, short[i], short[max(0, i-1)])
 		}
 		if v == 1 {
-			whole = short
+			oneChunk = short
 		}
 	}
 }
 
 // hopeless: a layout cannot be among the best, by the room that its plan of least needs leaves, and the time of a step
 // without bubbles and recomputation, with the products of the largest micro-batch.
-func (s *trainSearch) hopeless(x *trainSite, r *api.Request, micros []plan.Int, recomputes []string) bool {
-	if s.original.All || r.Schedule != "" || r.GlobalBatch == 0 || s.found.kinds[kindOf(x, r)] == nil {
+func (f *found) hopeless(x *site, r *api.Request, micros []plan.Int, recomputes []string) bool {
+	if f.original.All || r.Schedule != "" || r.GlobalBatch == 0 || f.kept.kinds[kindOf(x, r)] == nil {
 		return false
 	}
 	to := *r
 	to.VPP, to.MicroBatch, to.Recompute = 0, micros[0], recomputes[0]
-	t, err := training.Trained(s.env, &to)
-	s.evaluated.Full++
+	t, err := training.Trained(f.env, &to)
+	f.evaluated.Full++
 	if err != nil || t.Job.Framework.Keep.Offloads {
 		return false
 	}
@@ -132,23 +140,23 @@ func (s *trainSearch) hopeless(x *trainSite, r *api.Request, micros []plan.Int, 
 	}
 	ranks := t.Sizer.Deciding()
 	d := t.EngineRank(&ranks[0])
-	bound := &trainPlan{site: x, kind: kindOf(x, r), perMillion: math.Inf(1), room: roomOf(&d), devices: s.counted(x)}
-	bound.paced(m.Middle() / m.Tokens())
-	return s.found.hopeless(bound)
+	bound := &candidate{site: x, kind: kindOf(x, r), perMillion: math.Inf(1), room: roomOf(&d), devices: f.countedDevices(x)}
+	bound.setTime(m.Middle() / m.Tokens())
+	return f.kept.cannotBeat(bound)
 }
 
 // chain tries the settings of recomputation from the least needs on. short says which do not fit, below which do not
 // with a smaller micro-batch.
-func (s *trainSearch) chain(x *trainSite, r *api.Request, recomputes []string, short, below []bool) {
+func (f *found) chain(x *site, r *api.Request, recomputes []string, short, below []bool) {
 	alone := r.GlobalBatch > 0 && int64(r.MicroBatch)*x.replicas(r) >= int64(r.GlobalBatch)
 	for i, w := range recomputes {
-		s.evaluated.Decided++
+		f.evaluated.Decided++
 		short[i] = short[i] || below[i] || i > 0 && short[i-1] && needsMore(w, recomputes[i-1])
 		if short[i] && !alone {
 			continue
 		}
 		r.Recompute = w
-		short[i] = s.try(x, r) == shortPlan && !alone || short[i]
+		short[i] = f.try(x, r) == shortPlan && !alone || short[i]
 	}
 }
 
@@ -157,12 +165,12 @@ func (s *trainSearch) chain(x *trainSite, r *api.Request, recomputes []string, s
 func needsMore(than, w string) bool { return w == "full" || than == "none" }
 
 // replicas of the model that machines hold.
-func (x *trainSite) replicas(r *api.Request) int64 {
+func (x *site) replicas(r *api.Request) int64 {
 	return x.devices / max(1, max(1, r.TP)*max(1, r.PP)*max(1, r.CP))
 }
 
 // chunksOf a stage: one where there is no pipeline.
-func (s *trainSearch) chunksOf(r *api.Request) []int64 {
+func (s *space) chunksOf(r *api.Request) []int64 {
 	if list := s.numbers("vpp"); list != nil && r.PP > 1 {
 		return list
 	}
@@ -176,7 +184,7 @@ func (s *trainSearch) chunksOf(r *api.Request) []int64 {
 }
 
 // microsOf a request: what is given, else those that divide what a replica has of the global batch.
-func (s *trainSearch) microsOf(r *api.Request) []plan.Int {
+func (s *space) microsOf(r *api.Request) []plan.Int {
 	if list := s.original.Among["micro_batch"]; list != nil {
 		return list
 	}
@@ -191,7 +199,7 @@ func (s *trainSearch) microsOf(r *api.Request) []plan.Int {
 }
 
 // recomputesOf a request, the most first.
-func (s *trainSearch) recomputesOf(r *api.Request) []string {
+func (s *space) recomputesOf(r *api.Request) []string {
 	list := s.among["recompute"]
 	if list == nil && r.Recompute != "" {
 		return []string{r.Recompute}
@@ -203,41 +211,48 @@ func (s *trainSearch) recomputesOf(r *api.Request) []string {
 }
 
 // try sizes a plan, and times it where it fits.
-func (s *trainSearch) try(x *trainSite, r *api.Request) outcome {
-	t, err := training.Trained(s.env, r)
+func (f *found) try(x *site, r *api.Request) outcome {
+	t, err := training.Trained(f.env, r)
 	if err != nil {
-		s.refuse(api.AsError(err))
+		f.refuse(api.AsError(err))
 		return refusedPlan
 	}
-	s.evaluated.Full++
-	s.rememberLists(t, r)
-	ranks := t.Sizer.Deciding()
-	same := t.EngineRanks(ranks)
-	if t.Question.Verdict(same) != api.Fits {
-		s.keepNearest(x, r, t, &ranks[0], same)
-		if t.Job.Framework.Keep.Offloads || question.WorstVerdict(same) == api.Fits {
+	f.evaluated.Full++
+	f.rememberLists(t, r)
+	deciding := t.Sizer.Deciding()
+	ranks := t.EngineRanks(deciding)
+	if t.Question.Verdict(ranks) != api.Fits {
+		f.keepNearest(x, r, t, &deciding[0], ranks)
+		if t.Job.Framework.Keep.Offloads || question.WorstVerdict(ranks) == api.Fits {
 			return oddPlan
 		}
 		return shortPlan
 	}
-	s.found.add(s.plan(x, r, t, &same[0]))
+	f.kept.add(f.candidate(x, r, t, &ranks[0]))
 	return fittingPlan
 }
 
 // rememberLists remembers what lists a plan was sized with.
-func (s *trainSearch) rememberLists(t *training.Training, r *api.Request) {
-	if s.model == nil {
-		s.model = question.ModelInfo(t.Question.Resolved, t.Question.Job)
+func (f *found) rememberLists(t *training.Training, r *api.Request) {
+	if f.model == nil {
+		f.model = question.ModelInfo(t.Question.Resolved, t.Question.Job)
 	}
-	for field := range s.among {
-		s.seen[field+" "+api.FieldByName(field).Value(r).String()] = true
+	for field := range f.among {
+		f.seen[field+" "+api.FieldByName(field).Value(r).String()] = true
 	}
 }
 
-// leastFirst sorts settings of recomputation by what they leave to hold, and drops what is there twice.
-func leastFirst(words []string) []string {
-	rank := map[string]int{"full": -1, "none": 1}
-	out := slices.Clone(words)
-	slices.SortStableFunc(out, func(a, b string) int { return rank[a] - rank[b] })
-	return slices.Compact(out)
+// reportProgress tells how far a search for plans that train is, in sites.
+func (f *found) reportProgress(x *site) {
+	if !f.env.HasWatcher() {
+		return
+	}
+	told := api.Progress{Phase: api.PhaseSearch, Done: x.number, Of: len(f.sites), Evaluated: f.evaluated.Copied()}
+	if f.offloads {
+		told.Phase = api.PhaseLoose
+	}
+	if len(f.kept.best) > 0 {
+		told.Best = f.kept.best[0].words(f.original)
+	}
+	f.env.Report(told)
 }

@@ -11,8 +11,8 @@ import (
 
 // Which term decides: what a token takes, by term, of a plan and of the best one.
 
-// trainTerm is a part of what a token takes.
-type trainTerm struct {
+// term is a part of what a token takes.
+type term struct {
 	name    string
 	seconds float64
 }
@@ -29,13 +29,13 @@ var (
 
 // terms of a token, in the order of the parts of a step: computing, what is computed again, what a pipeline waits, and
 // the rest.
-func (d *trainDetail) terms() []trainTerm {
-	again, bubble := 0.0, trainTerm{"bubble", 0}
+func (d *detail) terms() []term {
+	again, bubble := 0.0, term{"bubble", 0}
 	if d.step.HFU > 0 {
 		again = 1 - d.step.MFU/d.step.HFU
 	}
-	compute, recompute := trainTerm{"computing", 0}, trainTerm{"recompute", 0}
-	var rest []trainTerm
+	compute, recompute := term{"computing", 0}, term{"recompute", 0}
+	var rest []term
 	for i := range d.step.Parts {
 		part := &d.step.Parts[i]
 		x := part.Seconds / d.tokens
@@ -47,9 +47,9 @@ func (d *trainDetail) terms() []trainTerm {
 			compute.seconds, recompute.seconds = compute.seconds+x*(1-again), recompute.seconds+x*again
 			continue
 		}
-		rest = append(rest, trainTerm{cmp.Or(termNames[part.Name], part.Name), x})
+		rest = append(rest, term{cmp.Or(termNames[part.Name], part.Name), x})
 	}
-	return append([]trainTerm{compute, recompute, bubble}, rest...)
+	return append([]term{compute, recompute, bubble}, rest...)
 }
 
 // Shares worth a word, and how many.
@@ -59,15 +59,15 @@ const (
 )
 
 // why a plan stands where it does, against the best.
-func (s *trainSearch) why(d, best *trainDetail) string {
+func why(want string, d, best *detail) string {
 	switch {
 	case !d.timed():
 		return "how long a step takes is not known"
-	case d.trainPlan == best.trainPlan:
+	case d.candidate == best.candidate:
 		return winning(d)
-	case s.want == "devices" && d.site.devices != best.site.devices:
+	case want == "devices" && d.site.devices != best.site.devices:
 		return figures(float64(d.site.devices)/float64(best.site.devices)) + " times the devices, " + longer(d, best)
-	case s.want != "cost" || !best.priced():
+	case want != "cost" || !best.priced():
 		return slowness(d, best)
 	case !d.priced():
 		return "no price is known; " + slowness(d, best)
@@ -82,17 +82,17 @@ func (s *trainSearch) why(d, best *trainDetail) string {
 }
 
 // longer says how much more time a plan takes.
-func longer(d, best *trainDetail) string {
+func longer(d, best *detail) string {
 	return percentMore(d.perToken/best.perToken, "slower", "less time")
 }
 
 // slowness says how much more time a plan takes, and the terms that make it so, as shares of what the best one takes.
-func slowness(d, best *trainDetail) string {
+func slowness(d, best *detail) string {
 	out := longer(d, best)
-	var more []trainTerm
+	var more []term
 	base := best.terms()
 	for _, t := range d.terms() {
-		more = append(more, trainTerm{t.name, (t.seconds - secondsOf(base, t.name)) / best.perToken})
+		more = append(more, term{t.name, (t.seconds - secondsOf(base, t.name)) / best.perToken})
 	}
 	if words := largest(more, "+"); words != "" && d.perToken > best.perToken {
 		out += ": " + words
@@ -100,7 +100,7 @@ func slowness(d, best *trainDetail) string {
 	return out
 }
 
-func secondsOf(terms []trainTerm, name string) (sum float64) {
+func secondsOf(terms []term, name string) (sum float64) {
 	for _, t := range terms {
 		if t.name == name {
 			sum += t.seconds
@@ -110,7 +110,7 @@ func secondsOf(terms []trainTerm, name string) (sum float64) {
 }
 
 // winning says what of a step the best plan loses, beside computing.
-func winning(d *trainDetail) string {
+func winning(d *detail) string {
 	terms := d.terms()[1:]
 	for i := range terms {
 		terms[i].seconds /= d.perToken
@@ -122,8 +122,8 @@ func winning(d *trainDetail) string {
 }
 
 // largest terms that are worth a word, as percent.
-func largest(terms []trainTerm, mark string) string {
-	slices.SortStableFunc(terms, func(a, b trainTerm) int { return -cmp.Compare(a.seconds, b.seconds) })
+func largest(terms []term, mark string) string {
+	slices.SortStableFunc(terms, func(a, b term) int { return -cmp.Compare(a.seconds, b.seconds) })
 	var out []string
 	for _, t := range terms[:min(len(terms), fewTerms)] {
 		if t.seconds >= worthSaying {

@@ -1,0 +1,137 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/training"
+	"github.com/memwall/memwall/unit"
+)
+
+// candidate is a plan that fits.
+type candidate struct {
+	request    api.Request
+	site       *site
+	kind       string // what is trained where by what
+	number     int    // in the order of finding
+	headroom   unit.Bytes
+	room       int64   // the same in parts of the device
+	perToken   float64 // seconds of all devices together; infinite where unknown
+	perMillion float64 // dollars for a million tokens; infinite where unknown
+	devices    int64   // where these are to be least; else 0, since time and money count them
+}
+
+func (p *candidate) timed() bool { return !math.IsInf(p.perToken, 0) }
+
+func (p *candidate) priced() bool { return !math.IsInf(p.perMillion, 0) }
+
+// candidate is a plan that fits, with its figures.
+func (s *space) candidate(x *site, r *api.Request, t *training.Training, d *engine.Rank) *candidate {
+	p := &candidate{request: *r, site: x, kind: kindOf(x, r), headroom: question.Headroom(d), room: roomOf(d),
+		perToken: math.Inf(1), perMillion: math.Inf(1), devices: s.countedDevices(x)}
+	if m, err := t.StepPredictor(t.Job.Training); err == nil {
+		p.setTime(m.Middle() / m.Tokens())
+	}
+	return p
+}
+
+// countedDevices of a site, where these are to be least; else 0.
+func (s *space) countedDevices(x *site) int64 {
+	if s.want == "devices" {
+		return x.devices
+	}
+	return 0
+}
+
+// kindOf a plan is what is trained where by what.
+func kindOf(x *site, r *api.Request) string {
+	return strings.Join([]string{x.words(), r.Method, r.Framework, r.Optimizer, r.Precision}, " ")
+}
+
+// roomParts of a device are what room is compared in: what plans need is not known to less.
+const roomParts = 8
+
+func roomOf(d *engine.Rank) int64 {
+	return int64(question.Headroom(d)) * roomParts / max(1, int64(d.Usable.Bytes()))
+}
+
+// setTime sets the seconds of a token, and its price where the hour has one.
+func (p *candidate) setTime(perToken float64) {
+	p.perToken = perToken
+	if p.site.perHour != nil {
+		p.perMillion = perToken * *p.site.perHour / 3600 * 1e6
+	}
+}
+
+// against another plan: in how many ways it is better, and in how many worse: time, money, room, and devices where these
+// are to be least.
+func (p *candidate) against(q *candidate) (better, worse int) {
+	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion),
+		cmp.Compare(p.room, q.room), cmp.Compare(q.devices, p.devices)} {
+		switch {
+		case c > 0:
+			better++
+		case c < 0:
+			worse++
+		}
+	}
+	return better, worse
+}
+
+// compare two plans by what is wanted least of. What is not known comes last.
+func compare(want string, a, b *candidate) int {
+	time, money := cmp.Compare(a.perToken, b.perToken), cmp.Compare(a.perMillion, b.perMillion)
+	rest := cmp.Or(-cmp.Compare(a.headroom, b.headroom), cmp.Compare(a.number, b.number))
+	switch want {
+	case "cost":
+		return cmp.Or(money, time, rest)
+	case "devices":
+		return cmp.Or(cmp.Compare(a.site.devices, b.site.devices), time, money, rest)
+	}
+	return cmp.Or(time, money, rest)
+}
+
+// words say in which fields a plan differs from what was asked.
+func (p *candidate) words(asked *api.Request) string {
+	r := &p.request
+	var out []string
+	if name := p.site.words(); name != asked.Hardware {
+		out = append(out, name)
+	}
+	for _, w := range []struct{ is, was string }{{r.Method, asked.Method}, {r.Framework, asked.Framework},
+		{r.Optimizer, asked.Optimizer}, {r.Precision, asked.Precision}} {
+		if w.is != w.was {
+			out = append(out, w.is)
+		}
+	}
+	for _, n := range []struct {
+		name    string
+		is, was int64
+	}{{"tp", r.TP, asked.TP}, {"pp", r.PP, asked.PP}, {"vpp", r.VPP, asked.VPP}, {"cp", r.CP, asked.CP},
+		{"ep", r.EP, asked.EP}} {
+		if n.is > 1 && n.is != n.was {
+			out = append(out, fmt.Sprintf("%s %d", n.name, n.is))
+		}
+	}
+	if r.SequenceParallel != nil && asked.SequenceParallel == nil && *r.SequenceParallel {
+		out = append(out, "sp")
+	}
+	if r.Sharding != asked.Sharding && r.Sharding != "none" {
+		out = append(out, r.Sharding)
+	}
+	if r.MicroBatch != asked.MicroBatch {
+		out = append(out, fmt.Sprintf("micro-batch %d", r.MicroBatch))
+	}
+	if r.Recompute != asked.Recompute {
+		out = append(out, "recompute "+r.Recompute)
+	}
+	if r.Offload != nil && asked.Offload == nil {
+		out = append(out, training.OffloadWords(*r.Offload))
+	}
+	return strings.Join(out, ", ")
+}

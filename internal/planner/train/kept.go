@@ -1,0 +1,121 @@
+package train
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/internal/planner"
+)
+
+// Bounds on what is kept.
+const (
+	mostKept  = 10_000 // of all that are found
+	mostFront = 48
+	mostKinds = 32
+)
+
+// kept are the best plans of each kind, those that no other beats in time, money and room, and those that rules of thumb
+// would choose.
+type kept struct {
+	want   string // what is to be least
+	every  bool   // all plans are asked for
+	number int    // of plans that were found
+	best   []*candidate
+	kinds  map[string]*candidate // the best of each
+	names  []string              // of kinds, in the order of finding
+	front  []*candidate
+	chosen map[string]*candidate // by rules of thumb
+	all    []*candidate          // only where every one is asked for
+}
+
+func (k *kept) add(p *candidate) {
+	p.number = k.number
+	k.number++
+	k.keepBest(p)
+	k.keepFront(p)
+	k.keepChosen(p)
+	if k.every && len(k.all) < mostKept {
+		k.all = append(k.all, p)
+	}
+}
+
+// keepBest keeps the best of all and of each kind.
+func (k *kept) keepBest(p *candidate) {
+	if k.kinds == nil {
+		k.kinds = map[string]*candidate{}
+	}
+	q := k.kinds[p.kind]
+	if q == nil {
+		k.names = append(k.names, p.kind)
+	}
+	if q == nil || k.order(p, q) < 0 {
+		k.kinds[p.kind] = p
+	}
+	i, _ := slices.BinarySearchFunc(k.best, p, k.order)
+	if i < planner.MaxCandidates {
+		k.best = slices.Insert(k.best, i, p)
+		k.best = k.best[:min(len(k.best), planner.MaxCandidates)]
+	}
+}
+
+// keepFront keeps plans that no other beats.
+func (k *kept) keepFront(p *candidate) {
+	if !p.timed() {
+		return
+	}
+	for _, q := range k.front {
+		if better, worse := q.against(p); worse == 0 && (better > 0 || k.order(q, p) < 0) {
+			return
+		}
+	}
+	k.front = slices.DeleteFunc(k.front, func(q *candidate) bool {
+		_, worse := p.against(q)
+		return worse == 0
+	})
+	k.front = append(k.front, p)
+}
+
+// ranked are the plans of an answer: the best of all, the best of each kind, and the front.
+func (k *kept) ranked() (out []*candidate) {
+	order := k.order
+	for _, name := range k.names {
+		out = append(out, k.kinds[name])
+	}
+	slices.SortFunc(out, order)
+	out = out[:min(len(out), mostKinds)]
+	slices.SortFunc(k.front, order)
+	out = append(append(append(out, k.best...), k.front[:min(len(k.front), mostFront)]...), k.all...)
+	slices.SortFunc(out, order)
+	return slices.Compact(out)
+}
+
+// indices of those plans of an answer that are on the front.
+func (k *kept) indices(plans []*candidate) (out []int) {
+	on := map[*candidate]bool{}
+	for _, p := range k.front {
+		on[p] = true
+	}
+	for i, p := range plans {
+		if on[p] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// cannotBeat: no plan of a layout can be the best of its kind, one of the best of all or on the front, where none takes
+// less than bound and leaves more room.
+func (k *kept) cannotBeat(bound *candidate) bool {
+	order := k.order
+	bound.number = k.number
+	if q := k.kinds[bound.kind]; q == nil || order(q, bound) > 0 || len(k.best) < planner.MaxCandidates ||
+		order(k.best[planner.MaxCandidates-1], bound) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(k.front, func(q *candidate) bool {
+		_, worse := q.against(bound)
+		return worse == 0
+	})
+}
+
+// order of two plans by what is wanted least of.
+func (k *kept) order(a, b *candidate) int { return compare(k.want, a, b) }

@@ -1,0 +1,80 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+)
+
+// note of an answer.
+func note(code, severity, field, format string, args ...any) api.Note {
+	return api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)}
+}
+
+// remarks say what the ranking rests on, and what it leaves out.
+func (f *found) remarks(ranked []*candidate) (out []api.Note) {
+	if f.base.Tokens == 0 {
+		out = append(out, note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by "+
+			"what a token takes; --tokens 15T says how many"))
+	}
+	if methods := f.among["method"]; len(methods) > 1 {
+		out = append(out, note("methods_differ", "warn", "method",
+			"%s train different things, and time and money alone rank them. Published: LoRA of usual ranks learns less of "+
+				"code and mathematics than full fine-tuning and forgets less, and most of the gap closes for instructions at "+
+				"rank 256 (arXiv:2405.09673); QLoRA keeps what fine-tuning in 16 bits reaches (arXiv:2305.14314)",
+			strings.Join(methods, ", ")))
+	}
+	if f.offloads && f.kept.number > 0 {
+		out = append(out, note("offloaded", "warn", "offload", "nothing fits in the memory of the devices alone: these plans "+
+			"keep states or inputs of blocks on the host"))
+	}
+	return append(append(out, f.unsizedWords()...), f.unpriced(ranked)...)
+}
+
+// unsizedWords are those of lists that no plan was sized with, each with its reason.
+func (f *found) unsizedWords() (out []api.Note) {
+	for _, field := range api.TrainLists {
+		for _, word := range f.among[field] {
+			if !f.seen[field+" "+word] {
+				out = append(out, note("refused", "warn", field, "no plan of %s = %s: %s", field, word, f.reason(word)))
+			}
+		}
+	}
+	return out
+}
+
+// unpriced names machines without a price, where money decides.
+func (f *found) unpriced(ranked []*candidate) []api.Note {
+	if f.want != "cost" {
+		return nil
+	}
+	var names []string
+	for _, p := range ranked {
+		if name := p.site.words(); p.site.perHour == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []api.Note{note("unpriced", "warn", "hardware",
+		"no price of %s is known: plans on these are ranked apart, after the others, by time", strings.Join(names, ", "))}
+}
+
+// notesOf the best plan: what it keeps on hosts takes for granted of them, and what its question says.
+func notesOf(best *detail) (out []api.Note) {
+	n := best.onHost()
+	if _, known := question.HostCapacity(best.training.Question.Job.Machine); !known && n > 0 {
+		out = append(out, note("host_unknown", "warn", "hardware", "the best plan keeps %s in the memory of each node, and "+
+			"how much that has is not known: %s,host=2TiB says it", n, best.site.words()))
+	}
+	for _, n := range best.training.Notes() {
+		if n.Severity != "info" || n.Code == "no_config" || n.Code == "fabric_assumed" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
