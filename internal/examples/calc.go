@@ -58,8 +58,15 @@ func (c *calc) weights(parameters, bytes float64) ledger.Num {
 	return c.Mul(c.given("parameters", parameters), c.given("bytes", bytes))
 }
 
-// width is the size of one element of a large matrix under a scheme, in bits, scales included.
-func (c *calc) width(s *dtype.Scheme) ledger.Num {
+// width is the size of one element of a large matrix under a scheme or in a plain format, in bits, scales included.
+func (c *calc) width(of any) ledger.Num {
+	s, ok := of.(*dtype.Scheme)
+	if f, plain := of.(*dtype.Format); plain {
+		s, ok = dtype.Of(f), true
+	}
+	if !ok {
+		return c.fail("%v is no format", of)
+	}
 	return c.In("bits", s.Bits(), s.Name+", scales included")
 }
 
@@ -83,22 +90,23 @@ func (c *calc) model(id string) *model.Model {
 	return s.Model(id)
 }
 
-// params counts a model's parameters.
-func (c *calc) params(id string) ledger.Num {
+// ofModel counts something of a model.
+func (c *calc) ofModel(name, id, origin string, count func(*model.Model) int64) ledger.Num {
 	m := c.model(id)
 	if m == nil {
 		return c.Lit(1)
 	}
-	return c.Int("parameters", m.Params(), "counted over the tensors of "+id)
+	return c.Int(name, count(m), origin)
+}
+
+// params counts a model's parameters.
+func (c *calc) params(id string) ledger.Num {
+	return c.ofModel("parameters", id, "counted over the tensors of "+id, (*model.Model).Params)
 }
 
 // active counts the parameters that one token uses.
 func (c *calc) active(id string) ledger.Num {
-	m := c.model(id)
-	if m == nil {
-		return c.Lit(1)
-	}
-	return c.Int("active_parameters", m.ActiveParams(), "counted over the tensors of "+id)
+	return c.ofModel("active_parameters", id, "counted over the tensors of "+id, (*model.Model).ActiveParams)
 }
 
 // stored is the size of a model under a recipe.
@@ -112,30 +120,32 @@ func (c *calc) stored(id, recipe string) ledger.Num {
 
 // layer counts the parameters of one layer of a dense model.
 func (c *calc) layer(id string) ledger.Num {
-	m := c.model(id)
-	if m == nil {
-		return c.Lit(1)
-	}
-	return c.Int("layer_parameters", m.Decoder().Kinds[0].Params(), "one layer of "+id)
+	return c.ofModel("layer_parameters", id, "one layer of "+id, func(m *model.Model) int64 { return m.Decoder().Kinds[0].Params() })
 }
 
 // ends counts the parameters before and after the layers: embedding, final norm, head.
 func (c *calc) ends(id string) ledger.Num {
-	m := c.model(id)
-	if m == nil {
-		return c.Lit(1)
-	}
-	d := m.Decoder()
-	return c.Int("embedding_and_head", d.Pre.Params()+d.Post.Params(), id)
+	return c.ofModel("embedding_and_head", id, id, func(m *model.Model) int64 {
+		d := m.Decoder()
+		return d.Pre.Params() + d.Post.Params()
+	})
 }
 
 // saved is what one layer keeps for its backward pass, in bytes per token.
 func (c *calc) saved(id string) ledger.Num {
-	m := c.model(id)
-	if m == nil {
-		return c.Lit(1)
-	}
-	return c.Int("saved_per_token", m.Decoder().Kinds[0].SavedBytes(model.Style{}), "what autograd keeps of one layer of "+id+", bytes")
+	return c.ofModel("saved_per_token", id, "what autograd keeps of one layer of "+id+", bytes",
+		func(m *model.Model) int64 { return m.Decoder().Kinds[0].SavedBytes(model.Style{}) })
+}
+
+// flop and bytesRead are halves of traffic.
+func (c *calc) flop(id, recipe string, batch, context int64) ledger.Num {
+	n, _ := c.traffic(id, recipe, batch, context)
+	return n
+}
+
+func (c *calc) bytesRead(id, recipe string, batch, context int64) ledger.Num {
+	_, n := c.traffic(id, recipe, batch, context)
+	return n
 }
 
 // traffic is the arithmetic and the weight and cache bytes of one decode step.
@@ -231,9 +241,9 @@ func (c *calc) node(id string) hardware.Node {
 
 // ask is a fit request in short.
 type ask struct {
-	model, on, weights, kv, engine string
-	ctx, users, seqs, batched      int64
-	tp, pp                         int64
+	Model, On, Weights, KV, Engine string
+	Ctx, Users, Seqs, Batched      int64
+	TP, PP                         int64
 }
 
 // answer is what memwall said, with the command that asks it.
@@ -245,12 +255,12 @@ type answer struct {
 
 // fit asks memwall. vLLM 0.24 is the engine unless another is named.
 func (c *calc) fit(q ask) answer {
-	if q.engine == "" {
-		q.engine = "vllm@0.24"
+	if q.Engine == "" {
+		q.Engine = "vllm@0.24"
 	}
-	a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: q.model, Hardware: q.on, Plan: plan.Plan{
-		Engine: q.engine, Weights: q.weights, KV: q.kv, Context: plan.Int(q.ctx), Sequences: plan.Int(q.users), TP: q.tp, PP: q.pp,
-		Serving: plan.Serving{MaxSeqs: plan.Int(q.seqs), MaxBatchedTokens: plan.Int(q.batched)}}})
+	a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: q.Model, Hardware: q.On, Plan: plan.Plan{
+		Engine: q.Engine, Weights: q.Weights, KV: q.KV, Context: plan.Int(q.Ctx), Sequences: plan.Int(q.Users), TP: q.TP, PP: q.PP,
+		Serving: plan.Serving{MaxSeqs: plan.Int(q.Seqs), MaxBatchedTokens: plan.Int(q.Batched)}}})
 	if err != nil {
 		c.fail("%s: %w", q.command(), err)
 		a = &memwall.Answer{}
@@ -260,24 +270,24 @@ func (c *calc) fit(q ask) answer {
 
 // command is the same question in the terminal.
 func (q *ask) command() string {
-	words := []string{"memwall fit", q.model}
+	words := []string{"memwall fit", q.Model}
 	add := func(flag, value string) {
 		if value != "" && value != "0" {
 			words = append(words, "--"+flag, value)
 		}
 	}
-	add("weights", q.weights)
-	add("on", q.on)
-	add("engine", q.engine)
-	add("kv", q.kv)
-	if q.ctx > 0 {
-		add("ctx", strings.ReplaceAll(unit.Length(q.ctx), ",", ""))
+	add("weights", q.Weights)
+	add("on", q.On)
+	add("engine", q.Engine)
+	add("kv", q.KV)
+	if q.Ctx > 0 {
+		add("ctx", strings.ReplaceAll(unit.Length(q.Ctx), ",", ""))
 	}
-	add("users", fmt.Sprint(q.users))
-	add("tp", fmt.Sprint(q.tp))
-	add("pp", fmt.Sprint(q.pp))
-	add("max-num-seqs", fmt.Sprint(q.seqs))
-	add("max-num-batched-tokens", fmt.Sprint(q.batched))
+	add("users", fmt.Sprint(q.Users))
+	add("tp", fmt.Sprint(q.TP))
+	add("pp", fmt.Sprint(q.PP))
+	add("max-num-seqs", fmt.Sprint(q.Seqs))
+	add("max-num-batched-tokens", fmt.Sprint(q.Batched))
 	return strings.Join(words, " ")
 }
 
@@ -293,6 +303,9 @@ func (a answer) first() *memwall.Device {
 func (a answer) needed() ledger.Num { return a.c.Size("needed", a.first().Needed, a.command) }
 
 func (a answer) usable() unit.Bytes { return a.first().Usable }
+
+// mayUse is usable as a number of the Book.
+func (a answer) mayUse() ledger.Num { return a.c.Size("usable", a.usable(), a.command) }
 
 // item is one line of the ledger.
 func (a answer) item(id string) ledger.Num {

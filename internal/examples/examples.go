@@ -4,11 +4,10 @@
 //
 // SelectionMarkdown renders docs/gpu-selection.md: their advice on which GPU, and a table of our own.
 //
-// A row is data with a function that computes its values through a ledger.Book, so that the formula shown
-// is the one evaluated. The rows stand in one file per document: lens.go, wall.go, primer.go, equation.go
-// and notes.go; recipes.go sets rules of training side by side. Open calc.go and training.go for what rows
-// compute with, check.go for what a verdict must satisfy, figures.go for the list of all figures that the
-// documents hold.
+// A row is data with expressions that are computed through a ledger.Book, so that the formula shown
+// is the one evaluated. The rows stand in one file per document, texts/1.txt to 5.txt; recipes.go sets rules of training
+// side by side. Open read.go for how such a file is read and eval.go for how its expressions are, names.go for what they may
+// call, check.go for what a verdict must satisfy, texts/figures.txt for the list of all figures that the documents hold.
 package examples
 
 // Verdict says what became of a claim.
@@ -62,7 +61,7 @@ type Row struct {
 	Why     string
 	Waits   Topic  // for Later
 	Best    string // a headline, when the row is one to remember
-	Find    func(*calc) []Finding
+	lines   []line
 }
 
 // Finding is one value beside what was said of it.
@@ -89,13 +88,8 @@ const (
 	Waiting
 )
 
-// All gives the documents in order.
-func All() []Document {
-	return []Document{lens, wall, primer, equation, notes}
-}
-
-// Judged gives the documents, and behind them what is quoted everywhere and stands in none of them.
-func Judged() []Document { return append(All(), quoted) }
+// Judged gives the documents in order, and behind them what is quoted everywhere and stands in none of them.
+func Judged() ([]Document, error) { return readTexts() }
 
 // Rows gives the rows of a document in order.
 func (d *Document) Rows() (out []Row) {
@@ -103,11 +97,4 @@ func (d *Document) Rows() (out []Row) {
 		out = append(out, s.Rows...)
 	}
 	return out
-}
-
-// Findings computes a row's values.
-func (r *Row) Findings() ([]Finding, error) {
-	c := newCalc()
-	found := r.Find(c)
-	return found, c.err
 }

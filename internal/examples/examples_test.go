@@ -2,6 +2,8 @@ package examples
 
 import (
 	"flag"
+	"fmt"
+	"go/ast"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,7 +50,7 @@ func TestMarkdown(t *testing.T) {
 
 // Every verdict agrees with its values.
 func TestVerdicts(t *testing.T) {
-	for _, d := range Judged() {
+	for _, d := range judgedTexts(t) {
 		for _, r := range d.Rows() {
 			found, err := r.Findings()
 			if err != nil {
@@ -64,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 
 // Every printed formula gives the printed value when it is evaluated from its printed inputs.
 func TestFormulas(t *testing.T) {
-	for _, d := range Judged() {
+	for _, d := range judgedTexts(t) {
 		for _, r := range d.Rows() {
 			found, err := r.Findings()
 			if err != nil {
@@ -85,7 +87,7 @@ func TestFormulas(t *testing.T) {
 
 // Rows say what and why in sentences, and their texts ask only for values that are there.
 func TestRows(t *testing.T) {
-	for _, d := range Judged() {
+	for _, d := range judgedTexts(t) {
 		for _, r := range d.Rows() {
 			found, _ := r.Findings()
 			text := r.Claim + fill(r.Why, found) + fill(r.Best, found)
@@ -109,7 +111,7 @@ func TestCommands(t *testing.T) {
 	for _, f := range memwall.Fields() {
 		flags["--"+f.Flag] = true
 	}
-	for _, d := range Judged() {
+	for _, d := range judgedTexts(t) {
 		for _, r := range d.Rows() {
 			found, _ := r.Findings()
 			for _, f := range found {
@@ -134,22 +136,40 @@ func TestCommands(t *testing.T) {
 
 // A failed look-up reaches the caller.
 func TestFailure(t *testing.T) {
-	for _, find := range []func(*calc){
-		func(c *calc) { c.stored("no-such-model", "bf16") },
-		func(c *calc) { c.stored(l8, "no-such-recipe") },
-		func(c *calc) { c.bandwidth("no-such-card") },
-		func(c *calc) { c.levelRate(h100, "no-such-level") },
-		func(c *calc) { c.node("no-such-node") },
-		func(c *calc) { c.fit(ask{model: "no-such-model"}).needed() },
-		func(c *calc) { c.fit(ask{model: l8, engine: "generic"}).item("no-such-item") },
-		func(c *calc) { c.traffic("no-such-model", "bf16", 1, 1) },
-		func(c *calc) { c.saved("no-such-model") },
-		func(c *calc) { c.train(run{model: "no-such-model"}).memoryHeld() },
-		func(c *calc) { c.train(run{model: l8, on: h100}).inPhase("forward and loss", "no such item") },
+	for _, text := range []string{
+		`stored("no-such-model", "bf16")`,
+		`stored(l8, "no-such-recipe")`,
+		`bandwidth("no-such-card")`,
+		`levelRate(h100, "no-such-level")`,
+		`fact("host", "no-such-node")`,
+		`fact("no-such-fact", h100)`,
+		`fit{model: "no-such-model"}.needed()`,
+		`fit{model: l8, engine: "generic"}.item("no-such-item")`,
+		`fit{model: l8, no_such_field: 1}.needed()`,
+		`flop("no-such-model", "bf16", 1, 1)`,
+		`saved("no-such-model")`,
+		`train{model: "no-such-model"}.memoryHeld()`,
+		`train{model: l8, on: h100}.inPhase("forward and loss", "no such item")`,
+		`noSuchFunction(1)`,
+		`l8(1)`,
+		`weights(7e9)`,
+		`shrink(l8)`,
+		`weights(7e9, "2")`,
+		`7e9 % 2`,
+		`l8 * 2`,
 	} {
-		r := Row{Find: func(c *calc) []Finding { find(c); return nil }}
-		if _, err := r.Findings(); err == nil {
-			t.Error("no error")
+		lines, err := readLines([]string{fmt.Sprintf("shown(%q, gb, %s)", "it", text)})
+		if err != nil {
+			t.Fatal(err)
 		}
+		if _, err := (&Row{lines: lines}).Findings(); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+	if _, err := readLines([]string{"weights("}); err == nil {
+		t.Error("half a line is read")
+	}
+	if _, err := (&Row{lines: []line{{expr: ast.NewIdent("l8")}}}).Findings(); err == nil {
+		t.Error("a name is a finding")
 	}
 }

@@ -17,10 +17,14 @@ type formula ledger.Formula
 // Markdown renders the whole document.
 func Markdown() (string, error) {
 	var b strings.Builder
-	all := All()
+	judged, err := Judged()
+	if err != nil {
+		return "", err
+	}
+	all, quoted := judged[:len(judged)-1], judged[len(judged)-1]
 	b.WriteString(opening)
 	summary(&b, all)
-	if err := remember(&b, Judged()); err != nil {
+	if err := remember(&b, judged); err != nil {
 		return "", err
 	}
 	for i := range all {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/memwall/memwall/ledger"
 )
 
 // Rules of thumb for the state of training differ by what each counts. Here they stand side by side, each beside the recipes
@@ -19,14 +17,14 @@ type recipe struct {
 
 var recipes = []recipe{
 	{"all in BF16: transformers, torchtune", run{}},
-	{"BF16 with 8-bit Adam", run{optimizer: "adamw-8bit"}},
-	{"BF16 with FP32 moments, paged (bitsandbytes)", run{optimizer: "paged-adamw"}},
-	{"FP32 weights under autocast", run{weights: "f32"}},
-	{"FSDP2 of torchtitan, on one rank", run{framework: "torchtitan"}},
-	{"DeepSpeed ZeRO, on one rank", run{framework: "deepspeed", sharding: "zero1"}},
-	{"Megatron, FP32 gradients", run{framework: "megatron"}},
-	{"LoRA", run{method: "lora"}},
-	{"QLoRA", run{method: "qlora"}},
+	{"BF16 with 8-bit Adam", run{Optimizer: "adamw-8bit"}},
+	{"BF16 with FP32 moments, paged (bitsandbytes)", run{Optimizer: "paged-adamw"}},
+	{"FP32 weights under autocast", run{Weights: "f32"}},
+	{"FSDP2 of torchtitan, on one rank", run{Framework: "torchtitan"}},
+	{"DeepSpeed ZeRO, on one rank", run{Framework: "deepspeed", Sharding: "zero1"}},
+	{"Megatron, FP32 gradients", run{Framework: "megatron"}},
+	{"LoRA", run{Method: "lora"}},
+	{"QLoRA", run{Method: "qlora"}},
 }
 
 // rule is a figure that is said of the state of training. Of says what it counts: bytes of a parameter, all or the optimizer's.
@@ -84,7 +82,7 @@ func writeRecipes(b *strings.Builder, c *calc) {
 // asked is the recipe on a card.
 func (r *recipe) asked() *run {
 	q := r.run
-	q.model, q.on, q.seq, q.micro, q.recompute = l7, a100, 2048, 1, "full"
+	q.Model, q.On, q.Seq, q.Micro, q.Recompute = l7, a100, 2048, 1, "full"
 	return &q
 }
 
@@ -124,41 +122,4 @@ func holding(all, optimizer float64) (out []string) {
 		}
 	}
 	return slices.Clip(out)
-}
-
-// quoted are figures of training that are quoted everywhere and stand in none of the five texts.
-var quoted = Document{
-	Number:   6,
-	Sections: []Section{{"Quoted beside them", quotedRows}},
-}
-
-var quotedRows = []Row{
-	{ID: "6.1", Claim: "activations of a layer: sbh (34 + 5as/h)", Verdict: Right,
-		Best: "sbh (34 + 5as/h) is Megatron of 2022 with its scores written out. FlashAttention keeps {2} for each token and hidden " +
-			"number of the same layer, where it says {1}.",
-		Why: "Bytes for each token and hidden number, for the Megatron that it was written for (arXiv:2205.05198, section 4): GELU, " +
-			"dropout, scores and their mask kept. GPT-2 XL has a = 25, s = 1,024, h = 1,600. Nothing of it is in the program: it is what " +
-			"the operators of a layer add up to.",
-		Find: func(c *calc) []Finding {
-			formula := c.Add(c.given("linear", 34),
-				c.Div(c.Mul(c.given("five", 5), c.given("a", 25), c.given("s", 1024)), c.given("h", 1600)))
-			exact := between("114, put in", formula.V, formula.V, bytesU)
-			return []Finding{c.is(exact, perHidden(c, "megatron-deepspeed", "eager")), c.shown("the formula", bytesU, formula),
-				c.shown("the same layer with FlashAttention, Megatron Core", bytesU, perHidden(c, "megatron", "flash"))}
-		}},
-	{ID: "6.2", Claim: "QLoRA of a 7B on a card of 24 GB", Verdict: Right,
-		Why: "{0} for Llama 2 7B at 2k without recomputation, and {1} for Llama 3.1 8B, whose logits are four times as wide.",
-		Find: func(c *calc) []Finding {
-			on := func(model string) answer {
-				return c.train(run{model: model, on: "rtx-4090", method: "qlora", recompute: "none"})
-			}
-			return []Finding{on(l7).fits("fits 24 GB"), on(l8).fits("fits 24 GB")}
-		}},
-}
-
-// perHidden is what a layer of GPT-2 XL keeps of each token, in bytes for each number of the hidden size.
-func perHidden(c *calc, framework, attention string) ledger.Num {
-	a := c.train(run{model: "gpt2-xl", on: a100, framework: framework, attention: attention, dropout: 0.1, seq: 1024, recompute: "none"})
-	return c.Div(a.inPhase("forward and loss", "saved activations"),
-		c.Mul(c.given("tokens", 1024), c.given("hidden", 1600), c.given("layers", 48)))
 }

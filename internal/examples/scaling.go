@@ -13,6 +13,15 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
+// promptScaling and tokenScaling are of a prompt of 8k tokens and of one token of one user at 1k.
+func (c *calc) promptScaling(id, on string) ledger.Num {
+	return c.scaling(id, on, speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1})
+}
+
+func (c *calc) tokenScaling(id, on string) ledger.Num {
+	return c.scaling(id, on, speed.Batch{Decodes: 1, Context: 1024})
+}
+
 // scaling is the share of eight cards' worth that a model in bf16 gets of eight that share each layer: the
 // predicted step of one card over eight times that of eight. One card is taken to hold it.
 func (c *calc) scaling(id, on string, b speed.Batch) ledger.Num {

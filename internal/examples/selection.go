@@ -50,8 +50,8 @@ func (a *advice) asks(c *calc, s subject) (out []outcome) {
 
 // place asks for a subject on hardware.
 func (c *calc) place(s subject, p spot) answer {
-	return c.fit(ask{model: s.id, weights: s.weights, kv: s.kv, on: p.id, engine: p.engine, ctx: s.ctx, users: max(1, s.users), tp: p.tp,
-		pp: p.pp})
+	return c.fit(ask{Model: s.id, Weights: s.weights, KV: s.kv, On: p.id, Engine: p.engine, Ctx: s.ctx, Users: max(1, s.users), TP: p.tp,
+		PP: p.pp})
 }
 
 // holds reports whether an outcome is as the advice says; tight counts as fitting.

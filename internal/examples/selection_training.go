@@ -23,12 +23,12 @@ type way struct {
 
 // Ways that decide: whether blocks are computed again, and what is kept in FP32.
 var (
-	kept      = way{"all kept", run{recompute: "none"}}
+	kept      = way{"all kept", run{Recompute: "none"}}
 	again     = way{"again", run{}}
 	allBF16   = way{"BF16", run{}}
-	withCopy  = way{"FP32 copies", run{framework: "deepspeed", sharding: "zero1"}}
-	shareBF16 = way{"FSDP, BF16", run{framework: "transformers", sharding: "fsdp", precision: "bf16"}}
-	shareCopy = way{"ZeRO-3", run{framework: "deepspeed", sharding: "zero3"}}
+	withCopy  = way{"FP32 copies", run{Framework: "deepspeed", Sharding: "zero1"}}
+	shareBF16 = way{"FSDP, BF16", run{Framework: "transformers", Sharding: "fsdp", Precision: "bf16"}}
+	shareCopy = way{"ZeRO-3", run{Framework: "deepspeed", Sharding: "zero3"}}
 )
 
 // tuning is what the documents say of training.
@@ -61,7 +61,7 @@ func (t *tuned) asks(c *calc, s subject) (out []outcome) {
 	for _, p := range t.on {
 		for _, w := range t.ways {
 			q := w.run
-			q.model, q.on, q.method = s.id, p.id, t.method
+			q.Model, q.On, q.Method = s.id, p.id, t.method
 			p := spot{name: p.name + ", " + w.name, id: p.id}
 			out = append(out, outcome{p, c.train(q)})
 		}

@@ -84,16 +84,13 @@ func (c *calc) waiting(parts []speed.Part, what string) ledger.Num {
 	return c.Div(c.In("host_seconds", host, "predicted for "+what), c.In("step_seconds", all, "predicted for "+what))
 }
 
-// speedRow is a claim of tokens a second on an H100, beside a program that launches each kernel from Python
-// and one that replays them, with what the memory allows above both.
-func speedRow(id, claim, m string, s Said, why string) Row {
-	return Row{ID: id, Claim: claim, Verdict: Depends, Why: why, Find: func(c *calc) []Finding {
-		return []Finding{c.when("transformers", s, c.streamed(m, "transformers", h100)), c.when("vLLM", s, c.serves(m, "bf16", h100, 1)),
-			c.shown("bandwidth allows", tokps, c.Div(c.bandwidth(h100), c.stored(m, "bf16")))}
-	}}
+func (c *calc) streamParts(id, engine, on string) []speed.Part { return c.stream(id, engine, on).Parts }
+
+func (c *calc) servedParts(id, recipe, on string, cards int64) []speed.Part {
+	return c.served(id, recipe, on, cards).Parts
 }
 
-// users is how many sequences of no context take the arithmetic of a device as long as its memory.
+// computeBound is how many sequences of no context take the arithmetic of a device as long as its memory.
 func (c *calc) computeBound(id, on string) ledger.Num {
 	r, err := (&memwall.Asker{}).Roof(&memwall.Request{Model: id, Hardware: on})
 	if err != nil || r.BatchShort == nil {

@@ -12,28 +12,28 @@ import (
 
 // run is a train request in short.
 type run struct {
-	model, on, framework, method, precision, weights, optimizer, sharding, recompute, attention string
+	Model, On, Framework, Method, Precision, Weights, Optimizer, Sharding, Recompute, Attention string
 
-	seq, micro, accumulation, tp, pp int64
-	dropout                          float64
+	Seq, Micro, Accumulation, TP, PP int64
+	Dropout                          float64
 }
 
 // train asks memwall. Where nothing else is said a sequence of 2,048 tokens is a step, and each block is computed again.
 func (c *calc) train(q run) answer {
-	if q.seq == 0 {
-		q.seq = 2048
+	if q.Seq == 0 {
+		q.Seq = 2048
 	}
-	if q.recompute == "" {
-		q.recompute = "full"
+	if q.Recompute == "" {
+		q.Recompute = "full"
 	}
-	q.micro = max(1, q.micro)
-	r := &memwall.Request{Ask: "train", Model: q.model, Hardware: q.on,
-		Plan: plan.Plan{Weights: q.weights, Attention: q.attention, TP: q.tp, PP: q.pp},
-		Training: plan.Training{Framework: q.framework, Method: q.method, Precision: q.precision, Optimizer: q.optimizer,
-			Sharding: q.sharding, Recompute: q.recompute,
-			SequenceLength: plan.Int(q.seq), MicroBatch: plan.Int(q.micro), Accumulation: plan.Int(q.accumulation)}}
-	if q.dropout > 0 {
-		r.Masks = &q.dropout
+	q.Micro = max(1, q.Micro)
+	r := &memwall.Request{Ask: "train", Model: q.Model, Hardware: q.On,
+		Plan: plan.Plan{Weights: q.Weights, Attention: q.Attention, TP: q.TP, PP: q.PP},
+		Training: plan.Training{Framework: q.Framework, Method: q.Method, Precision: q.Precision, Optimizer: q.Optimizer,
+			Sharding: q.Sharding, Recompute: q.Recompute,
+			SequenceLength: plan.Int(q.Seq), MicroBatch: plan.Int(q.Micro), Accumulation: plan.Int(q.Accumulation)}}
+	if q.Dropout > 0 {
+		r.Masks = &q.Dropout
 	}
 	a, err := memwall.Ask(r)
 	if err != nil {
@@ -45,27 +45,27 @@ func (c *calc) train(q run) answer {
 
 // command is the same question in the terminal.
 func (q *run) command() string {
-	words := []string{"memwall train", q.model}
+	words := []string{"memwall train", q.Model}
 	add := func(flag, value string) {
 		if value != "" && value != "0" {
 			words = append(words, "--"+flag, value)
 		}
 	}
-	add("method", q.method)
-	add("on", q.on)
-	add("framework", q.framework)
-	add("tp", fmt.Sprint(q.tp))
-	add("pp", fmt.Sprint(q.pp))
-	add("sharding", q.sharding)
-	add("precision", q.precision)
-	add("weights", q.weights)
-	add("optimizer", q.optimizer)
-	add("attention", q.attention)
-	add("dropout", fmt.Sprint(q.dropout))
-	add("seq", strings.ReplaceAll(unit.Length(q.seq), ",", ""))
-	add("micro-batch", fmt.Sprint(q.micro))
-	add("accumulation", fmt.Sprint(q.accumulation))
-	add("recompute", q.recompute)
+	add("method", q.Method)
+	add("on", q.On)
+	add("framework", q.Framework)
+	add("tp", fmt.Sprint(q.TP))
+	add("pp", fmt.Sprint(q.PP))
+	add("sharding", q.Sharding)
+	add("precision", q.Precision)
+	add("weights", q.Weights)
+	add("optimizer", q.Optimizer)
+	add("attention", q.Attention)
+	add("dropout", fmt.Sprint(q.Dropout))
+	add("seq", strings.ReplaceAll(unit.Length(q.Seq), ",", ""))
+	add("micro-batch", fmt.Sprint(q.Micro))
+	add("accumulation", fmt.Sprint(q.Accumulation))
+	add("recompute", q.Recompute)
 	return strings.Join(words, " ")
 }
 
@@ -139,22 +139,9 @@ func (a answer) again() ledger.Num {
 // saves is what a stage of ZeRO leaves of the states of one rank, over plain data parallelism. One rank under ZeRO-1 keeps
 // what each rank of plain data parallelism would, in the same formats.
 func (c *calc) saves(stage string, ranks int64) ledger.Num {
-	alone := c.train(run{model: l7, on: a100, framework: "deepspeed", sharding: "zero1"}).memoryHeld()
-	sharded := c.train(run{model: l7, on: fmt.Sprintf("%dx%s", ranks, a100), framework: "deepspeed", sharding: stage})
+	alone := c.train(run{Model: l7, On: a100, Framework: "deepspeed", Sharding: "zero1"}).memoryHeld()
+	sharded := c.train(run{Model: l7, On: fmt.Sprintf("%dx%s", ranks, a100), Framework: "deepspeed", Sharding: stage})
 	return c.Div(alone, sharded.memoryHeld())
-}
-
-// Recipes that many rows speak of, for one step of Llama 2 7B: all in BF16; FP32 moments over it; FP32 copies as well;
-// and FP32 gradients with them.
-func (c *calc) allBF16() answer { return c.train(run{model: l7, on: a100}) }
-func (c *calc) wideMoments() answer {
-	return c.train(run{model: l7, on: a100, optimizer: "paged-adamw"})
-}
-func (c *calc) withCopy() answer {
-	return c.train(run{model: l7, on: a100, framework: "deepspeed", sharding: "zero1"})
-}
-func (c *calc) wideGradients() answer {
-	return c.train(run{model: l7, on: a100, framework: "megatron"})
 }
 
 // perSecond is the predicted pace of a device in tokens per second.
