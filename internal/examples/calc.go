@@ -138,12 +138,12 @@ func (c *calc) saved(id string) ledger.Num {
 }
 
 // flop and bytesRead are halves of traffic.
-func (c *calc) flop(id, recipe string, batch, context int64) ledger.Num {
+func flop(c *calc, id, recipe string, batch, context int64) ledger.Num {
 	n, _ := c.traffic(id, recipe, batch, context)
 	return n
 }
 
-func (c *calc) bytesRead(id, recipe string, batch, context int64) ledger.Num {
+func bytesRead(c *calc, id, recipe string, batch, context int64) ledger.Num {
 	_, n := c.traffic(id, recipe, batch, context)
 	return n
 }

@@ -29,21 +29,21 @@ var names = map[string]any{
 	"llmInt8": dtype.LLMInt8, "int8Channel": dtype.Int8Channel, "nf4Double": dtype.NF4Double, "nf4Single": dtype.NF4Single,
 	"awq": dtype.AWQ(128), "gptq": dtype.GPTQ(dtype.I4, 128),
 
-	"said": said, "about": about, "span": span, "aboutSpan": aboutSpan, "rounded": rounded, "atLeast": atLeast, "most": most, "least": least,
-	"between": between,
+	"said": said, "about": about, "span": span, "aboutSpan": aboutSpan, "rounded": rounded, "atLeast": atLeast,
+	"most": most, "least": least, "between": between,
 	"is":      (*calc).is, "when": (*calc).when, "shown": (*calc).shown, "waits": (*calc).waits,
 
-	"given": (*calc).given, "input": (*calc).input, "weights": (*calc).weights, "element": (*calc).element, "width": (*calc).width,
-	"largest": (*calc).largest, "floor": (*calc).floor, "ceilDiv": (*calc).ceilDiv, "root": (*calc).root,
+	"given": (*calc).given, "input": (*calc).In, "weights": (*calc).weights, "element": (*calc).element, "width": (*calc).width,
+	"largest": (*calc).largest, "floor": (*calc).Floor, "ceilDiv": (*calc).CeilDiv, "root": (*calc).root,
 	"params": (*calc).params, "active": (*calc).active, "stored": (*calc).stored, "layer": (*calc).layer, "ends": (*calc).ends,
-	"saved": (*calc).saved, "heads": (*calc).heads, "kvHeads": (*calc).kvHeads, "flop": (*calc).flop, "bytesRead": (*calc).bytesRead,
+	"saved": (*calc).saved, "heads": (*calc).heads, "kvHeads": (*calc).kvHeads, "flop": flop, "bytesRead": bytesRead,
 	"fact": (*calc).fact, "memory": (*calc).memory, "usable": (*calc).usable, "bandwidth": (*calc).bandwidth, "peak": (*calc).peak,
 	"pcie": (*calc).pcie, "link": (*calc).link, "levelSize": (*calc).levelSize, "levelCycles": (*calc).levelCycles,
 	"levelLatency": (*calc).levelLatency, "levelRate": (*calc).levelRate, "firstBF16": (*calc).firstBF16, "llama65": (*calc).llama65,
 
-	"streamed": (*calc).streamed, "serves": (*calc).serves, "streamParts": (*calc).streamParts, "servedParts": (*calc).servedParts,
+	"streamed": (*calc).streamed, "serves": (*calc).serves, "streamParts": streamParts, "servedParts": servedParts,
 	"waiting": (*calc).waiting, "computeBound": (*calc).computeBound, "trafficShare": (*calc).trafficShare,
-	"flashGain": (*calc).flashGain, "promptScaling": (*calc).promptScaling, "tokenScaling": (*calc).tokenScaling, "saves": (*calc).saves,
+	"flashGain": (*calc).flashGain, "promptScaling": promptScaling, "tokenScaling": tokenScaling, "saves": (*calc).saves,
 }
 
 // asked are what an answer can be asked: answer.item("weights").
@@ -69,12 +69,6 @@ func (c *calc) fact(name, id string) ledger.Num {
 	}
 	return c.fail("no fact %s", name)
 }
-
-func (c *calc) input(name string, v float64, origin string) ledger.Num { return c.In(name, v, origin) }
-
-func (c *calc) floor(n ledger.Num) ledger.Num { return c.Floor(n) }
-
-func (c *calc) ceilDiv(a, b ledger.Num) ledger.Num { return c.CeilDiv(a, b) }
 
 // largest is the largest number of a floating-point format.
 func (c *calc) largest(f *dtype.Format) ledger.Num {

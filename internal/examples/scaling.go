@@ -14,11 +14,11 @@ import (
 )
 
 // promptScaling and tokenScaling are of a prompt of 8k tokens and of one token of one user at 1k.
-func (c *calc) promptScaling(id, on string) ledger.Num {
+func promptScaling(c *calc, id, on string) ledger.Num {
 	return c.scaling(id, on, speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1})
 }
 
-func (c *calc) tokenScaling(id, on string) ledger.Num {
+func tokenScaling(c *calc, id, on string) ledger.Num {
 	return c.scaling(id, on, speed.Batch{Decodes: 1, Context: 1024})
 }
 

@@ -84,9 +84,9 @@ func (c *calc) waiting(parts []speed.Part, what string) ledger.Num {
 	return c.Div(c.In("host_seconds", host, "predicted for "+what), c.In("step_seconds", all, "predicted for "+what))
 }
 
-func (c *calc) streamParts(id, engine, on string) []speed.Part { return c.stream(id, engine, on).Parts }
+func streamParts(c *calc, id, engine, on string) []speed.Part { return c.stream(id, engine, on).Parts }
 
-func (c *calc) servedParts(id, recipe, on string, cards int64) []speed.Part {
+func servedParts(c *calc, id, recipe, on string, cards int64) []speed.Part {
 	return c.served(id, recipe, on, cards).Parts
 }
 
