@@ -31,7 +31,7 @@ var names = map[string]any{
 
 	"said": said, "about": about, "span": span, "aboutSpan": aboutSpan, "rounded": rounded, "atLeast": atLeast,
 	"most": most, "least": least, "between": between,
-	"is":      (*calc).is, "when": (*calc).when, "shown": (*calc).shown, "waits": (*calc).waits,
+	"is": (*calc).is, "when": (*calc).when, "shown": (*calc).shown, "waits": (*calc).waits,
 
 	"given": (*calc).given, "input": (*calc).In, "weights": (*calc).weights, "element": (*calc).element, "width": (*calc).width,
 	"largest": (*calc).largest, "floor": (*calc).Floor, "ceilDiv": (*calc).CeilDiv, "root": (*calc).root,
