@@ -82,7 +82,7 @@ func browseQuietly(t *testing.T) context.Context {
 	context.AfterFunc(t.Context(), stop) // which ends before what is to be cleaned up, and the events with it
 	t.Cleanup(stop)
 	do(t, ctx, chromedp.EmulateViewport(1184, 900))
-	ctx, stop = context.WithTimeout(ctx, 150*time.Second)
+	ctx, stop = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(stop)
 	return ctx
 }
@@ -153,12 +153,13 @@ func script[T any](t *testing.T, ctx context.Context, text string, how ...func(*
 // wait for what a script promises.
 func wait(p *runtime.EvaluateParams) { yes := true; p.AwaitPromise = &yes }
 
-// says waits until an element says some words.
+// says waits until an element says some words: for long, where a machine is busy.
 func says(t *testing.T, ctx context.Context, selector, words string) {
 	t.Helper()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, words),
-		chromedp.WithPollingTimeout(20*time.Second))); err != nil {
-		t.Fatalf("%s does not say %q: %v", selector, words, err)
+		chromedp.WithPollingTimeout(time.Minute))); err != nil {
+		said, _ := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("document.readyState + ' ' + location + ' ' + document.querySelector(%q)?.textContent", selector)))
+		t.Fatalf("%s does not say %q: %v; %.600s", selector, words, err, said)
 	}
 }
 

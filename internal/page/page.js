@@ -78,7 +78,7 @@
       swap(page, keep, sent);
     } catch (e) {
       console.info(String(e));
-      if (!signal.aborted || !next) tell(signal.aborted ? 'Cancelled.' : 'The server does not answer; this is its last answer.');
+      if (!signal.aborted || !next) tell(signal.aborted ? 'Cancelled.' : `${window.memwall ? 'memwall failed in this browser' : 'The server does not answer'}; this is the last answer.`);
     }
     clearTimeout(late);
     done();

@@ -8,7 +8,12 @@
   };
   onmessage = async ({ data }) => {
     if (data.module) core = start(data.module);
-    await core;
-    if (data.id) postMessage({ id: data.id, html: self.memwallPage(data.url, data.pasted, data.file) });
+    if (!data.id) return;
+    try {
+      await core;
+      postMessage({ id: data.id, html: self.memwallPage(data.url, data.pasted, data.file) });
+    } catch (e) {
+      postMessage({ failed: String(e) });
+    }
   };
 })();

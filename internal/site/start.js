@@ -10,16 +10,29 @@
     const program = new Response(packed.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
     return WebAssembly.compileStreaming(program);
   };
+  // a worker that fails has not answered what it was asked: its questions fail, and the next has another worker
+  const lost = why => {
+    for (const w of waiting.values()) w.fail(new Error(why));
+    waiting.clear();
+    worker.terminate();
+    worker = null;
+  };
   const hire = module => {
     worker = new Worker('./core.js');
+    worker.onmessage = ({ data }) => {
+      if (data.failed) return lost(data.failed);
+      waiting.get(data.id)?.done(data.html);
+      waiting.delete(data.id);
+    };
+    worker.onerror = e => lost(e.message);
     worker.postMessage({ module });
-    worker.onmessage = ({ data }) => { waiting.get(data.id)?.done(data.html); waiting.delete(data.id); };
-    worker.onerror = e => { for (const w of waiting.values()) w.fail(new Error(e.message)); waiting.clear(); };
   };
-  const ready = () => core ||= compiled().then(module => { hire(module); return module; });
+  // a fetch that failed is tried again when something is asked
+  const ready = () => core ||= compiled().then(module => { hire(module); return module; }, e => { core = null; throw e; });
   window.memwall = async (url, pasted, signal, file) => {
     const module = await ready(), id = ++last;
     signal?.throwIfAborted();
+    if (!worker) hire(module);
     return new Promise((done, fail) => {
       waiting.set(id, { done, fail });
       signal?.addEventListener('abort', () => {
@@ -31,5 +44,5 @@
       worker.postMessage({ id, url, pasted, file });
     });
   };
-  addEventListener('load', () => setTimeout(ready, 50));
+  addEventListener('load', () => setTimeout(() => ready().catch(() => {}), 50));
 })();
