@@ -2,14 +2,19 @@ package memwall
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/snapshot"
 	"github.com/memwall/memwall/workload"
 )
+
+const modulePrefix = "github.com/memwall/memwall"
 
 // successes are questions of every kind that are answered.
 func successes() map[string]*Request {
@@ -65,7 +70,7 @@ func readAll(t *testing.T, at string, v reflect.Value) (n int) {
 }
 
 func readStruct(t *testing.T, at string, v reflect.Value) (n int) {
-	if !strings.HasPrefix(v.Type().PkgPath(), "github.com/memwall/memwall") {
+	if !strings.HasPrefix(v.Type().PkgPath(), modulePrefix) {
 		return 0
 	}
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -142,4 +147,60 @@ func TestReadingFindsPanics(t *testing.T) {
 		}
 	}()
 	reflect.ValueOf(outer{}).FieldByIndex(f.Index)
+}
+
+// answerTypes are the structs of this module that a type leads to.
+func answerTypes(t reflect.Type, seen map[reflect.Type]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		answerTypes(t.Elem(), seen)
+	case reflect.Struct:
+		if seen[t] || !strings.HasPrefix(t.PkgPath(), modulePrefix) {
+			return
+		}
+		seen[t] = true
+		for _, f := range reflect.VisibleFields(t) {
+			if f.IsExported() {
+				answerTypes(f.Type, seen)
+			}
+		}
+	}
+}
+
+// readEmpty reads a value without any of its optional parts: fields, methods without arguments, as text and as JSON.
+func readEmpty(t *testing.T, of reflect.Type) {
+	t.Helper()
+	v := reflect.New(of)
+	readAll(t, of.String(), v)
+	for i := range v.NumMethod() {
+		if m := v.Type().Method(i); m.Type.NumIn() == 1 {
+			callMethod(t, of.String()+"."+m.Name, v.Method(i))
+		}
+	}
+	if text := fmt.Sprintf("%v %+v", v.Interface(), v.Elem().Interface()); strings.Contains(text, "PANIC=") {
+		t.Errorf("an empty %s prints %s", of, text)
+	}
+	if _, err := json.Marshal(v.Interface()); err != nil && !strings.Contains(err.Error(), "unsupported type: func") {
+		t.Errorf("an empty %s is no JSON: %v", of, err)
+	}
+}
+
+// TestEmptyAnswersCanBeRead: no part of an answer needs another to be there, in any type that an answer leads to.
+func TestEmptyAnswersCanBeRead(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	for _, of := range []reflect.Type{reflect.TypeFor[Answer](), reflect.TypeFor[Roof](), reflect.TypeFor[Roofline](), reflect.TypeFor[Launch](),
+		reflect.TypeFor[Progress](), reflect.TypeFor[sim.Result](), reflect.TypeFor[snapshot.Report]()} {
+		answerTypes(of, seen)
+	}
+	if len(seen) < 60 {
+		t.Errorf("only %d types are seen", len(seen))
+	}
+	for of := range seen {
+		readEmpty(t, of)
+		for _, f := range reflect.VisibleFields(of) {
+			if f.Anonymous && f.Type.Kind() == reflect.Pointer {
+				t.Errorf("%s embeds %s, which may be nil: naming its fields panics", of, f.Type)
+			}
+		}
+	}
 }

@@ -58,7 +58,7 @@ func TestPlanIsSim(t *testing.T) {
 					"first token": {c.Simulated.TTFT, b.Simulated.TTFT}, "per token": {c.Simulated.TPOT, b.Simulated.TPOT},
 					"end to end": {c.Simulated.E2E, b.Simulated.E2E},
 					"wait":       {c.Simulated.Wait, b.Simulated.Wait}, "requests": {c.Simulated.Requests, b.Simulated.Requests},
-					"throughput": {c.Simulated.Rate, b.Simulated.Rate},
+					"throughput": {c.Simulated.Throughput, b.Simulated.Throughput},
 					"fast edge":  {simulate.FirstToken(c.Simulated.Low), simulate.FirstToken(b.Simulated.Low)},
 					"slow edge":  {simulate.PerToken(c.Simulated.High), simulate.PerToken(b.Simulated.High)},
 				} {

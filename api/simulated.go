@@ -42,9 +42,9 @@ type Simulated struct {
 // Load says whether a server holds a workload.
 type Load struct {
 	// Holds: the queue does not grow for as long as requests arrive, and fewer than a tenth are refused, fail or give up.
-	Holds    bool       `json:"holds"`
-	Requests Requests   `json:"requests"`
-	Rate     Throughput `json:"throughput"`
+	Holds      bool       `json:"holds"`
+	Requests   Requests   `json:"requests"`
+	Throughput Throughput `json:"throughput"`
 	// RunsOut is what requests waited for most: kv_cache, max_num_seqs, compute, max_loras, nothing.
 	RunsOut string `json:"runs_out"`
 	// DivergesAt is when the queue began to grow for good, in seconds; absent where it holds.
@@ -103,8 +103,8 @@ type Versus struct {
 	TPOT *Percentiles `json:"tpot_ms,omitempty"`
 	E2E  *Percentiles `json:"e2e_ms,omitempty"`
 	Pool *PoolUse     `json:"kv,omitempty"`
-	// Throughput is how many times the output tokens a second of this one the plan has.
-	Throughput *float64 `json:"throughput_ratio,omitempty"`
+	// ThroughputRatio is how many times the output tokens a second of this one the plan has.
+	ThroughputRatio *float64 `json:"throughput_ratio,omitempty"`
 	// CapacityRatio is how many times the requests a second of this one the plan holds, and Published what papers say of
 	// that.
 	CapacityRatio *float64 `json:"holds_ratio,omitempty"`

@@ -249,8 +249,8 @@ func (s *screen) labelled(word string, parts ...term.Text) {
 func (s *screen) became() {
 	v := s.a.Simulated
 	s.page.Blank()
-	out := term.Join(term.LinkedNumber(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), term.Say(" tokens/s, "),
-		term.LinkedNumber(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), term.Say(" requests/s"))
+	out := term.Join(term.LinkedNumber(rateOf(v.Throughput.Output), "/throughput/output_tokens_per_s"), term.Say(" tokens/s, "),
+		term.LinkedNumber(rateOf(v.Throughput.Requests), "/throughput/requests_per_s"), term.Say(" requests/s"))
 	if c := v.Capacity; c != nil {
 		out = term.Join(out, term.Say("; at most "), term.LinkedNumber(rateOf(*c), "/holds_requests_per_s"),
 			term.Say(" requests/s of this mix"))
@@ -442,7 +442,7 @@ func dimmed(words ...string) (out []term.Text) {
 // outcome is a row of what became of a workload, which stands at a place of the answer.
 func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []term.Text {
 	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)),
-		term.LinkedNumber(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
+		term.LinkedNumber(rateOf(l.Throughput.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
 }
 
 func capacityOf(l *memwall.Load, at string) term.Text {

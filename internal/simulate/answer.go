@@ -105,7 +105,7 @@ func SpanOf(r *sim.Result) time.Duration { return max(1, r.End-r.Began) }
 func LoadOf(r *sim.Result) api.Load {
 	span := SpanOf(r).Seconds()
 	l := api.Load{Requests: api.Requests{Asked: r.Asked, Finished: r.Finished, Failed: r.Failed, Refused: r.Refused, HungUp: r.HungUp,
-		Warmup: r.Settled}, Rate: api.Throughput{Output: FourDigits(float64(r.Generated) / span),
+		Warmup: r.Settled}, Throughput: api.Throughput{Output: FourDigits(float64(r.Generated) / span),
 		Requests: FourDigits(float64(r.Finished) / span)},
 		RunsOut: runsOut(r), SimulatedS: FourDigits(span), Stopped: r.Stopped}
 	if r.Busy > 0 {

@@ -33,8 +33,8 @@ func (s *Simulation) versus(name string, with *sim.Result, holds *float64) (*api
 	}
 	out := &api.Versus{Name: name, Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken),
 		E2E: Percentiles(&res.Whole), Pool: s.poolOf(res)}
-	if mine, its := LoadOf(with).Rate.Output, out.Rate.Output; its > 0 {
-		out.Throughput = question.Rounded(mine / its)
+	if mine, its := LoadOf(with).Throughput.Output, out.Throughput.Output; its > 0 {
+		out.ThroughputRatio = question.Rounded(mine / its)
 	}
 	if out.Capacity, err = s.capacity(v); err == nil && holds != nil && out.Capacity != nil {
 		out.CapacityRatio, out.Published = question.Rounded(*holds / *out.Capacity), inPapers[name]

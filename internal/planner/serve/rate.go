@@ -10,7 +10,7 @@ import (
 // themselves and are held. Else those of the whole run.
 func (r *round) rates() (requests, tokens float64) {
 	l := simulate.LoadOf(r.res)
-	requests = l.Rate.Requests
+	requests = l.Throughput.Requests
 	w := &r.sim.Spec
 	arrived := (r.res.Queue.LastArrival - r.res.Began).Seconds()
 	switch life := r.res.Whole.Mean().Seconds(); {
