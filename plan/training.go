@@ -13,7 +13,7 @@ type Training struct {
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that generates rollouts for ppo and grpo"`
 
-	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad,shampoo,soap,schedule-free-adamw,prodigy" doc:"optimizer; what its states are stored in depends on precision and framework"`
+	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,adamw-4bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad,shampoo,soap,schedule-free-adamw,prodigy" doc:"optimizer; what its states are stored in depends on precision and framework"`
 	// InBackward: no gradient waits for the others.
 	InBackward *bool `json:"optimizer_in_backward,omitempty" flag:"optimizer-in-backward" asks:"train" doc:"the optimizer steps on each gradient as it is made (torchtune)"`
 

@@ -242,7 +242,7 @@ func checkMethod(j *Job) error {
 		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
 	case t.Precision == "fp16-mixed" && t.Method == "full" && j.Plan.Weights == "f16":
 		return impossible("precision", t.Precision, "--precision bf16, or --weights f32", "gradients of fp16 weights cannot be unscaled; masters must be in fp32")
-	case tuners[t.Method].peft && !f.peft():
+	case tuners[t.Method].peft && !f.Peft:
 		return impossible("method", t.Method, "--framework transformers, or --method lora", "%s is a method of peft's (%s), and %s does not train by it", t.Method, tuners[t.Method].source, f.Name)
 	case j.Adapters() && (f.Name == "torchtitan" || f.Name == "megatron-deepspeed"):
 		return impossible("method", t.Method, "--framework transformers, torchtune or megatron-bridge", "%s has no adapters; transformers with peft has", f.Name)

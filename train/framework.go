@@ -41,6 +41,8 @@ type Framework struct {
 	Keep Keeping
 	// Expands: segments of torch's allocator expand (PYTORCH_ALLOC_CONF).
 	Expands bool
+	// Peft: it trains by peft's methods.
+	Peft bool
 	// Workspace are bytes of the device that are counted as allocated beside tensors.
 	Workspace float64
 }
@@ -88,6 +90,12 @@ type Keeping struct {
 	WidensMoments bool
 	// Unstacked are families whose experts it loads from checkpoints of linear layers, where transformers stacks them.
 	Unstacked []string
+	// RepeatsKV: keys and values are repeated to all heads where attention is not of FlashAttention; FlashHeads is the version from
+	// which classes of Mistral and Mixtral give FlashAttention theirs as they are (transformers/models/mistral/modeling_mistral.py).
+	RepeatsKV  bool
+	FlashHeads engine.Version
+	// Shards16: FSDP2 shards weights in the format that they were loaded in, where accelerate makes them fp32 first.
+	Shards16 bool
 	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
 	OwnHead bool
 }

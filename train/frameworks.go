@@ -26,6 +26,19 @@ var hfLoss = []engine.Since[Loss]{
 	{From: engine.V(4, 51, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: shift_labels"},
 }
 
+// hfModels is the loss of programs that train transformers' models and count versions of their own.
+var hfModels = []engine.Since[Loss]{
+	{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"},
+}
+
+// megatronLoss: Transformer Engine's (Chunked) writes gradients over logits.
+var megatronLoss = []engine.Since[Loss]{
+	{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4},
+		Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32"},
+}
+
+var megatronKeeps = Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}
+
 var (
 	queryValue = []string{"q_proj", "v_proj"}
 	allLinear  = []string{"all-linear"}
@@ -33,31 +46,40 @@ var (
 
 var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
-		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp", "verl", "nemo-rl"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
+		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "llama-factory", "llamafactory", "open-instruct", "fsdp", "verl", "nemo-rl"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
 		Loss: hfLoss,
-		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true,
+		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true, FlashHeads: engine.V(4, 46, 0),
 			Embeddings32: engine.V(4, 52, 0)}, // transformers/trainer.py: create_optimizer
+		Peft: true,
+	},
+	{ // transformers' trainer; of it axolotl makes norms and embeddings 16 bits again (loaders/model.py: _configure_embedding_dtypes), takes
+		// its own kernels for adapters (utils/schemas/config.py: check_auto_enable_lora_kernels), and shards by FSDP2 what was loaded
+		// (monkeypatch/accelerate/fsdp2.py)
+		Name: "axolotl", Latest: engine.V(0, 18, 0),
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "flash", Optimizer: fused, Rank: 8,
+		Targets: allLinear, Batch: 1, Length: 2048, WithCritic: true, Peft: true, Loss: hfModels,
+		Keep: Keeping{Scores: 2, WideSoftmax: true, Linear: true, RepeatsKV: true, CastsAdapters: true, Shards16: true},
 	},
 	{
 		Name: "fms-acceleration", Latest: engine.V(4, 48, 1), Oldest: engine.V(4, 45, 0), // transformers' versions
 		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "full", Attention: "flash", Optimizer: hfOptimizer, Rank: 16, Targets: []string{"q_proj", "k_proj", "v_proj", "o_proj"}, Dropout: 0.1, Batch: 4, Length: 4096,
-		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
+		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, RepeatsKV: true, FlashHeads: engine.V(4, 46, 0)}, Peft: true,
 	},
 	{
 		Name: "deepspeed", On: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true},
+		Loss: hfModels, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true}, Peft: true,
 	},
 	{
 		Name: "ms-swift", Aliases: []string{"swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200, WithCritic: true, // trl's trainer
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 12, NativeFused: 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 12, NativeFused: 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true}, Peft: true,
 	},
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0), Narrow: Narrow{"fp16-mixed", "fp32"}, // unsloth/models/loader.py (from memory)
@@ -73,7 +95,7 @@ var frameworks = []Framework{
 	{
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
@@ -82,22 +104,22 @@ var frameworks = []Framework{
 			{From: engine.V(0, 0, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
 			{From: engine.V(2025, 6, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},
 		},
-		Keep: Keeping{Scores: 2, WideSoftmax: true},
+		Keep: Keeping{Scores: 2, WideSoftmax: true, RepeatsKV: true},
 	},
 	{
 		Name: "litgpt", Latest: engine.V(0, 5, 0),
 		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "none", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: queryValue, Dropout: 0.05, Batch: 1, Length: 2048, Global: 16, Padded: true, // litgpt/finetune/full.py: global_batch_size
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true, OwnHead: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true, OwnHead: true, RepeatsKV: true},
 	},
 	{
 		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, On: []string{"slime"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-bridge", On: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-deepspeed", Aliases: []string{"bigscience"}, Latest: engine.V(0, 5, 0),

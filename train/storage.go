@@ -37,7 +37,7 @@ func (j *Job) storage() Storage {
 		return Storage{Weight: w, Master: 4, Grad: w, Moment: 4, Gathered: w, Stepping: 4 - w, GradsKept: true, Bucket: 5e8, BucketBytes: w}
 	case j.Adapters():
 		return j.adapterStorage()
-	case t.Precision == "bf16":
+	case t.Precision == "bf16" || t.Sharding == "fsdp2" && j.Framework.Keep.Shards16:
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
 	case sharded(t.Sharding):
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 2}
@@ -143,10 +143,14 @@ const (
 // eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
 const eightBit = 2 * (1 + 4.0/256)
 
+// fourBit: two codes of half a byte and an fp32 scale for 128 numbers each (torchao/optim/subclass_4bit.py, adam.py: block_size).
+const fourBit = 2 * (0.5 + 4.0/128)
+
 var optimizers = map[string]optimizer{
 	"adamw":            {Moments: 2, Step: 1},
 	"adamw-fused":      {Moments: 2},
 	"adamw-8bit":       {Fixed: eightBit},
+	"adamw-4bit":       {Fixed: fourBit},
 	"paged-adamw-8bit": {Fixed: eightBit, Paged: true},
 	"paged-adamw":      {Fixed: 8, Paged: true},
 	"adafactor":        {By: factored},

@@ -147,25 +147,17 @@ func oneInput(adapts func(*model.Tensor) bool) func(*model.Tensor) bool {
 	}
 }
 
-var flashKeepsHeads = engine.V(4, 46, 0)
-
-// repeatsKV: transformers repeat keys and values to all heads before scaled_dot_product_attention and eager attention;
-// Mistral's and Mixtral's classes did so for FlashAttention too before 4.46.
+// repeatsKV: keys and values are repeated to all heads before scaled_dot_product_attention and eager attention; classes of Mistral
+// and Mixtral did so for FlashAttention too.
 func (j *Job) repeatsKV() bool {
 	tr := &j.Model.Traits
 	if tr.KVHeads == tr.Heads {
 		return false
 	}
-	switch j.Framework.Name {
-	case "transformers", "fms-acceleration":
-		if j.Plan.Attention == "flash" {
-			return j.Version.Before(flashKeepsHeads) && (strings.HasPrefix(j.Model.Arch, "Mistral") || strings.HasPrefix(j.Model.Arch, "Mixtral"))
-		}
-		return true
-	case "deepspeed", "ms-swift", "litgpt", "torchtitan", "torchtune":
-		return j.Plan.Attention != "flash"
+	if j.Plan.Attention == "flash" {
+		return j.Version.Before(j.Framework.Keep.FlashHeads) && (strings.HasPrefix(j.Model.Arch, "Mistral") || strings.HasPrefix(j.Model.Arch, "Mixtral"))
 	}
-	return false
+	return j.Framework.Keep.RepeatsKV
 }
 
 // loss is what logits hold for each token and entry of the vocabulary.

@@ -185,7 +185,7 @@ func TestPreconditioners(t *testing.T) {
 		return math.Ceil(other/1024) * (math.Floor(n/b)*b*b + rest*rest)
 	}
 	for name, want := range map[string]float64{
-		"soap": 8*params + 4*sides(whole), "shampoo": 8*params + 4*sides(blocks), "schedule-free-adamw": 8 * params, "prodigy": 16 * params,
+		"soap": 8*params + 4*sides(whole), "shampoo": 8*params + 4*sides(blocks), "schedule-free-adamw": 8 * params, "prodigy": 16 * params, "adamw-4bit": 1.0625 * params,
 	} {
 		j := ask(t, "llama-3.2-1b", "h200", 1, func(_ *plan.Plan, q *plan.Training) { q.Precision, q.Optimizer = "fp32", name })
 		if got := parts(&size(t, j)[0], "optimizer step", "optimizer"); got != want {

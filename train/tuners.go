@@ -84,12 +84,3 @@ func nearest(n int64) (small, large int64) {
 	}
 	return small, large
 }
-
-// peft reports whether a framework trains by peft's methods.
-func (f *Framework) peft() bool {
-	switch f.Name {
-	case "transformers", "deepspeed", "ms-swift", "fms-acceleration":
-		return true
-	}
-	return false
-}

@@ -68,8 +68,13 @@ func adapted(in *Input) bool {
 
 // fourBit tells a base that is loaded in four bits.
 func fourBit(in *Input) bool {
-	return in.Training.Method == "qlora" || in.Training.Method == "dora" && quantized(in) != ""
+	return !eightBit(in) && (in.Training.Method == "qlora" || in.Training.Method == "dora" && quantized(in) != "")
 }
+
+// eightBit tells a base that bitsandbytes loads in eight bits.
+func eightBit(in *Input) bool { return adapted(in) && in.Plan.Weights == bnbInt8 }
+
+const bnbInt8 = "bnb-int8"
 
 // nested tells constants of the quantisation that are quantised again; bitsandbytes leaves that open, QLoRA does it.
 func nested(in *Input) bool { return in.Plan.Weights != "nf4-single" }

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // axolotl is its YAML (0.18).
 func axolotl() *framework {
@@ -8,8 +11,8 @@ func axolotl() *framework {
 	return &framework{
 		name: "axolotl", title: "axolotl", plan: "axolotl",
 		says: map[string]string{
-			"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "none", "rollout": "vllm",
-			"optimizer": "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore muon schedule-free-adamw", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
+			"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single bnb-int8", "reference_model": "none", "rollout": "vllm",
+			"optimizer": "adamw adamw-fused adamw-8bit adamw-4bit paged-adamw-8bit paged-adamw adafactor lion sgd galore muon schedule-free-adamw", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
 			"sharding": "~none ddp zero1 zero2 zero3 fsdp fsdp2 hsdp", "tp": "*", "cp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full",
 			"attention": "flash sdpa eager", "fused_loss": "true", "fused_kernels": "true", "compile": "true", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*",
 			"packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme", "offload.activations": "host",
@@ -79,17 +82,19 @@ func axolotlRules() []rule {
 		flag("sample_packing", packing),
 		count("micro_batch_size", microBatch), count("gradient_accumulation_steps", accumulation),
 		fixed("num_epochs", int64(1)), fixed("learning_rate", 0.00002), fixed("output_dir", "output"),
-		words("optimizer", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit", "paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit",
-			"adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw", "muon=muon",
-			"schedule-free-adamw=schedule_free_adamw"),
-		also("optimizer", optimizerName, "adamw-8bit=adamw_8bit"),
+		{put: func(in *Input, s *section) {
+			if in.Training.Optimizer == "muon" {
+				s.set("optimizer", "muon")
+			}
+		}},
+	}, hfOptim("optimizer"), []rule{
+		also("optimizer", optimizerName, "muon=muon"),
 		galoreTargets("optim_target_modules"),
 		{put: putAxolotlSharding, get: getAxolotlSharding},
 		{put: putAxolotlPrecision, get: getAxolotlPrecision},
 		{put: putAxolotlRecompute, get: getAxolotlRecompute},
 		offloaded("activation_offloading"),
-		words("attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
-		also("attn_implementation", attention, "flash=flash_attention_3"),
+	}, hfAttention("attn_implementation"), []rule{
 		{get: getAxolotlAttention},
 		{put: putAxolotlLiger, get: getAxolotlLiger},
 		flag("torch_compile", compiled),
@@ -166,7 +171,7 @@ func putAxolotlMethod(in *Input, s *section) {
 	}
 	s.set("adapter", map[bool]string{true: "qlora", false: "lora"}[fourBit(in)])
 	s.set("load_in_4bit", fourBit(in))
-	s.set("load_in_8bit", false)
+	s.set("load_in_8bit", eightBit(in))
 	if fourBit(in) {
 		s.set(bnbNested, nested(in))
 	}
@@ -187,7 +192,10 @@ func getAxolotlMethod(in *Input, r *reader) {
 		return
 	}
 	four := r.on("load_in_4bit")
-	if r.on("load_in_8bit") {
+	switch eight := r.on("load_in_8bit"); {
+	case eight && adapted(in) && !four:
+		in.Plan.Weights = bnbInt8
+	case eight:
 		r.keep("load_in_8bit")
 	}
 	if four && adapted(in) {
@@ -381,9 +389,13 @@ func getAxolotlAttention(in *Input, r *reader) {
 	}
 }
 
-const ligerPlugin = "axolotl.integrations.liger.LigerPlugin"
+// Plugins that make kernels or a loss another one (axolotl/integrations). That of cut cross entropy is on where it is named.
+const (
+	ligerPlugin = "axolotl.integrations.liger.LigerPlugin"
+	cutPlugin   = "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin"
+)
 
-// ligerKernels are the fused kernels beside the loss.
+// ligerKernels are the fused kernels beside the loss. Those of the norms and of the activation are what keeps less.
 var ligerKernels = []string{"liger_rope", "liger_rms_norm", "liger_glu_activation"}
 
 func putAxolotlLiger(in *Input, s *section) {
@@ -402,28 +414,36 @@ func putAxolotlLiger(in *Input, s *section) {
 }
 
 func getAxolotlLiger(in *Input, r *reader) {
-	if l := r.list("plugins"); len(l) > 1 || len(l) == 1 && l[0] != ligerPlugin && l[0] != "axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin" {
-		r.keep("plugins")
-	}
-	on, said := 0, 0
-	for _, key := range ligerKernels {
-		if v, ok := r.flag(key); ok {
-			said++
-			if v {
-				on++
-			}
+	plugins := r.list("plugins")
+	for _, p := range plugins {
+		if p != ligerPlugin && p != cutPlugin {
+			r.keep("plugins")
 		}
 	}
-	if said > 0 && (on == 0 || on == len(ligerKernels)) {
-		in.Training.Fused = truth(on > 0)
-	} else if said > 0 { // a part of them is no plan's
-		for _, key := range ligerKernels {
-			r.keep(key)
-		}
-	}
+	getLigerKernels(in, r)
 	loss, given := r.flag("liger_fused_linear_cross_entropy")
 	cut, also := r.flag("cut_cross_entropy")
+	if !also && slices.Contains(plugins, cutPlugin) {
+		cut, also = true, true
+	}
 	if given || also {
 		in.Training.FusedLoss = truth(loss || cut)
+	}
+}
+
+// getLigerKernels: a plan has one word for them; one kernel without the other is no plan's.
+func getLigerKernels(in *Input, r *reader) {
+	rope, a := r.flag(ligerKernels[0])
+	norm, b := r.flag(ligerKernels[1])
+	glu, c := r.flag(ligerKernels[2])
+	if !a && !b && !c {
+		return
+	}
+	if norm == glu && (glu || !rope) {
+		in.Training.Fused = truth(glu)
+		return
+	}
+	for _, key := range ligerKernels {
+		r.keep(key)
 	}
 }

@@ -5,20 +5,17 @@ package config
 
 // trainer are the arguments of every trainer.
 func trainer(prefix string) []rule {
-	return []rule{
+	return joined([]rule{
 		fixed(prefix+"output_dir", "output"),
 		fixed(prefix+"learning_rate", 0.00002),
 		count(prefix+"per_device_train_batch_size", microBatch),
 		count(prefix+"gradient_accumulation_steps", accumulation),
-		words(prefix+"optim", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit",
-			"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd", "galore=galore_adamw",
-			"schedule-free-adamw=schedule_free_adamw"),
-		also(prefix+"optim", optimizerName, "adamw-8bit=adamw_8bit", "adamw=adamw_hf"),
+	}, hfOptim(prefix+"optim"), []rule{
 		galoreTargets(prefix + "optim_target_modules"),
 		words(prefix+"gradient_checkpointing", recompute, "none=false", "full=true"),
 		flag(prefix+"torch_compile", compiled),
 		{get: func(in *Input, r *reader) { getTrainerFSDP(prefix+"fsdp", in, r) }},
-	}
+	})
 }
 
 // getTrainerFSDP reads TrainingArguments.fsdp: "full_shard auto_wrap offload". Sharding of gradients alone has no word here, and stays unread.
@@ -41,7 +38,7 @@ func getTrainerFSDP(key string, in *Input, r *reader) {
 }
 
 // hfOptimizers are the optimizers that TrainingArguments.optim names.
-const hfOptimizers = "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd galore schedule-free-adamw"
+const hfOptimizers = "adamw adamw-fused adamw-8bit adamw-4bit paged-adamw-8bit paged-adamw adafactor lion sgd galore schedule-free-adamw"
 
 // galoreTargets: GaLore asks which layers it projects.
 func galoreTargets(key string) rule {
@@ -55,9 +52,9 @@ func galoreTargets(key string) rule {
 
 // adapterKeys are the names of peft's and bitsandbytes' settings in one place.
 type adapterKeys struct {
-	use, dora, four, kind, nested       string
-	rank, alpha, dropout, targets, save string
-	compute, storage                    string
+	use, dora, eight, four, kind, nested string
+	rank, alpha, dropout, targets, save  string
+	compute, storage                     string
 }
 
 // adapters are the settings of LoRA, QLoRA and DoRA.
@@ -77,6 +74,9 @@ func (k *adapterKeys) putMethod(in *Input, s *section) {
 	}
 	if in.Training.Method == "dora" {
 		s.set(k.dora, true)
+	}
+	if eightBit(in) {
+		s.set(k.eight, true)
 	}
 	if !fourBit(in) {
 		return
@@ -99,6 +99,9 @@ func (k *adapterKeys) getMethod(in *Input, r *reader) {
 		t.Method = "lora"
 	case said, k.use == "":
 		t.Method = "full"
+	}
+	if r.on(k.eight) {
+		in.Plan.Weights = bnbInt8
 	}
 	if r.on(k.four) {
 		if t.Method == "lora" {

@@ -12,7 +12,7 @@ func llamaFactory() *framework {
 	return &framework{
 		name: "llama-factory", title: "LLaMA-Factory", plan: "llama-factory", names: "llamafactory llama_factory", marks: "stage finetuning_type template cutoff_len dataset_dir",
 		says: map[string]string{
-			"objective": "sft pretrain dpo ppo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "*", "reward_model": "*",
+			"objective": "sft pretrain dpo ppo", "method": "full lora qlora dora", "weights": "nf4 nf4-single bnb-int8", "reference_model": "*", "reward_model": "*",
 			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ~ddp zero1 zero2 zero3",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "flash sdpa eager", "fused_kernels": "true", "fused_loss": "true", "compile": "true",
 			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
@@ -106,28 +106,28 @@ func factoryTrainer() []rule {
 				s.set("galore_target", "all")
 				return
 			}
-			hfOptim.put(in, s)
+			hfOptim("optim")[0].put(in, s)
 		}, get: func(in *Input, r *reader) {
-			hfOptim.get(in, r)
+			for _, rule := range hfOptim("optim") {
+				rule.get(in, r)
+			}
 			if r.on("use_galore") {
 				in.Training.Optimizer = "galore"
 				r.take("galore_target")
 			}
 		}},
-		also("optim", optimizerName, "adamw-8bit=adamw_8bit"),
 		flag("torch_compile", compiled),
 	}
 }
-
-// hfOptim is TrainingArguments.optim.
-var hfOptim = words("optim", optimizerName, "adamw=adamw_torch", "adamw-fused=adamw_torch_fused", "adamw-8bit=adamw_bnb_8bit",
-	"paged-adamw-8bit=paged_adamw_8bit", "paged-adamw=paged_adamw_32bit", "adafactor=adafactor", "lion=lion_32bit", "sgd=sgd",
-	"schedule-free-adamw=schedule_free_adamw")
 
 func putFactoryMethod(in *Input, s *section) {
 	s.set("finetuning_type", map[bool]string{true: "lora", false: "full"}[adapted(in)])
 	if in.Training.Method == "dora" {
 		s.set("use_dora", true)
+	}
+	if eightBit(in) {
+		s.set("quantization_method", "bnb")
+		s.set("quantization_bit", int64(8))
 	}
 	if fourBit(in) {
 		s.set("quantization_method", "bnb")
@@ -150,6 +150,8 @@ func getFactoryMethod(in *Input, r *reader) {
 		if in.Training.Method == "lora" {
 			in.Training.Method = "qlora"
 		}
+	case ok && n == 8 && (how == "" || has("bnb bitsandbytes", how)):
+		in.Plan.Weights = bnbInt8
 	case ok:
 		r.keep("quantization_bit")
 	}

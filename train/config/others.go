@@ -201,6 +201,10 @@ func swiftArguments(data []byte) (*node, error) {
 
 // getSwiftWeights: NF4 with double quantisation is the default of bitsandbytes' four bits here.
 func getSwiftWeights(in *Input, r *reader) {
+	if r.text("quant_bits") == "8" && has("bnb", r.text("quant_method")) {
+		in.Plan.Weights = bnbInt8
+		return
+	}
 	if r.text("quant_bits") != "4" || !has("bnb", r.text("quant_method")) || !has("nf4", first(r.text("bnb_4bit_quant_type"), named{r.root.at("bnb_4bit_quant_type") == nil, "nf4"})) {
 		r.keep("quant_bits")
 		r.keep("quant_method")

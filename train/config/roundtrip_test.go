@@ -106,6 +106,9 @@ func (m maker) adapters(in *Input) {
 	t := &in.Training
 	if t.Method == "qlora" || t.Method == "dora" && m.IntN(2) == 0 {
 		in.Plan.Weights = m.of("weights", "nf4")
+		if eightBit(in) && t.Method == "qlora" {
+			t.Method = "lora" // which is what frameworks call it
+		}
 	}
 	if !adapted(in) {
 		return

@@ -105,7 +105,7 @@ var near = map[string]string{
 	"fsdp": "fsdp2 zero3", "fsdp2": "fsdp zero3", "hsdp": "fsdp2 fsdp zero3", "ddp": "none fsdp2 zero1", "none": "ddp",
 	"selective": "full none", "every": "selective full", "full": "none", "modules": "selective full", "uniform": "full", "block": "every full",
 	"qlora": "lora full", "dora": "lora full", "lora": "full",
-	"adamw-8bit": "paged-adamw-8bit adamw-fused adamw", "paged-adamw-8bit": "adamw-8bit adamw-fused adamw", "paged-adamw": "adamw-fused adamw",
+	"adamw-8bit": "paged-adamw-8bit adamw-fused adamw", "adamw-4bit": "adamw-8bit adamw-fused adamw", "paged-adamw-8bit": "adamw-8bit adamw-fused adamw", "paged-adamw": "adamw-fused adamw",
 	"adamw-fused": "adamw", "adamw": "adamw-fused", "muon": "adamw-fused adamw", "galore": "adamw-8bit adamw-fused adamw", "schedule-free-adamw": "adamw-fused adamw", "adafactor": "adamw-8bit adamw-fused adamw",
 	"bf16": "bf16-mixed", "bf16-mixed": "bf16", "fp8": "bf16-mixed bf16", "fp8-rowwise": "fp8 bf16-mixed", "mxfp8": "fp8 bf16-mixed", "nvfp4": "mxfp8 fp8 bf16-mixed", "tf32": "fp32", "fp16-mixed": "bf16-mixed bf16", "fp32": "bf16-mixed bf16",
 	"flash": "sdpa", "sdpa": "flash", "eager": "sdpa flash",
@@ -125,7 +125,7 @@ func kind(value string) string {
 
 // quantized is the format of quantised base weights; others follow from precision.
 func quantized(in *Input) string {
-	if strings.HasPrefix(in.Plan.Weights, "nf4") || in.Training.Method == "qlora" {
+	if strings.HasPrefix(in.Plan.Weights, "nf4") || eightBit(in) || in.Training.Method == "qlora" {
 		return in.Plan.Weights
 	}
 	return ""

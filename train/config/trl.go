@@ -25,7 +25,7 @@ func argumentsOnly(p part) part {
 
 // pythonKeys are the arguments of LoraConfig and BitsAndBytesConfig.
 var pythonKeys = adapterKeys{
-	dora: "LoraConfig.use_dora", four: "BitsAndBytesConfig.load_in_4bit", kind: "BitsAndBytesConfig.bnb_4bit_quant_type", nested: "BitsAndBytesConfig.bnb_4bit_use_double_quant",
+	dora: "LoraConfig.use_dora", eight: "BitsAndBytesConfig.load_in_8bit", four: "BitsAndBytesConfig.load_in_4bit", kind: "BitsAndBytesConfig.bnb_4bit_quant_type", nested: "BitsAndBytesConfig.bnb_4bit_use_double_quant",
 	compute: "BitsAndBytesConfig.bnb_4bit_compute_dtype", rank: "LoraConfig.r", alpha: "LoraConfig.lora_alpha", dropout: "LoraConfig.lora_dropout",
 	targets: "LoraConfig.target_modules", save: "LoraConfig.modules_to_save",
 }
@@ -47,7 +47,7 @@ func script(objectives, name string, own func(prefix string) []rule, others ...s
 					in.Training.Framework = "unsloth"
 				}
 			}},
-			words(p+"model_init_kwargs.attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
+		}, hfAttention(p+"model_init_kwargs.attn_implementation"), []rule{
 			{put: func(in *Input, s *section) {
 				if adapted(in) {
 					s.set("LoraConfig.task_type", "CAUSAL_LM")

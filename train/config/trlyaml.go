@@ -7,7 +7,7 @@ import "strings"
 
 // modelKeys are the names of ModelConfig.
 var modelKeys = adapterKeys{
-	use: "use_peft", dora: "use_dora", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant", storage: "bnb_4bit_quant_storage",
+	use: "use_peft", dora: "use_dora", eight: "load_in_8bit", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant", storage: "bnb_4bit_quant_storage",
 	rank: "lora_r", alpha: "lora_alpha", dropout: "lora_dropout", targets: "lora_target_modules", save: "lora_modules_to_save",
 }
 
@@ -36,18 +36,16 @@ func program(in *Input) string {
 
 // model are the model, its attention and the data.
 func model() []rule {
-	return []rule{
+	return joined([]rule{
 		loads("model_name_or_path"),
 		fixed("dataset_name", "path/to/dataset"),
-		words("attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
-		also("attn_implementation", attention, "flash=flash_attention_3", "flash=kernels-community/flash-attn2"),
-	}
+	}, hfAttention("attn_implementation"))
 }
 
 // trlSays are what TRL's configurations have words for, whatever launches them.
 func trlSays(more map[string]string) map[string]string {
 	says := map[string]string{
-		"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single",
+		"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single bnb-int8",
 		"reference_model": "none", "rollout": "vllm", "optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32",
 		"recompute": "none full", "attention": "flash sdpa eager", "fused_loss": "true", "fused_kernels": "true", "compile": "true",
 		"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*",
