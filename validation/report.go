@@ -25,6 +25,8 @@ type Report struct {
 	Calls []Calls
 	// Pools are vLLM's, with a vote for each who reported.
 	Pools []Vote
+	// Streams are single ones, with a vote for each report.
+	Streams []Vote
 	// Training has a vote for each who measured, Runs what was said of runs, and Idle why rows are not used.
 	Training []Vote
 	Runs     Verdicts
@@ -66,7 +68,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
-	r.Pools = PoolVotes(all)
+	r.Pools, r.Streams = PoolVotes(all), StreamVotes(all)
 	r.Training, r.Runs, r.Idle = TrainingVotes(all), TrainingVerdicts(all), trainingRefused(all)
 	peers, err := Peers()
 	if err != nil {

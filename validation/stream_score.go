@@ -10,7 +10,7 @@ import (
 )
 
 // Predictions of each row of single streams by coefficients that were fitted without it: without any row of its
-// model, and without any row of its hardware. The fit (validation/fit/stream) writes them, and last what a rule of
+// model, without any row of its hardware, and without what its source measured on that hardware. The fit (validation/fit/stream) writes them, and last what a rule of
 // thumb says: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
 const streamFolds packed.File = "rows/decode-folds.tsv"
 
@@ -21,11 +21,13 @@ var (
 	promptModels   = Measure{Name: "prompt, new model", About: "tokens/s of a prompt, its model left out of the fit", Target: 0.15}
 	decodeSeveral  = Measure{Name: "decode, several devices", About: "tokens/s of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
 	promptSeveral  = Measure{Name: "prompt, several devices", About: "tokens/s of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
+	decodeReports  = Measure{Name: "decode, new report", About: "tokens/s of an answer to one user, its report left out of the fit", Target: 0.08}
+	promptReports  = Measure{Name: "prompt, new report", About: "tokens/s of a prompt, its report left out of the fit", Target: 0.12}
 	promptHardware = Measure{Name: "prompt, new device", About: "tokens/s of a prompt, its device left out of the fit", Target: 0.15}
 )
 
 // StreamMeasures in the order of the report.
-var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
+var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeReports, &promptReports, &decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
 
 // streamSet names the rows of single streams, which are a table.
 const streamSet = "decode"
@@ -34,8 +36,9 @@ const streamSet = "decode"
 const (
 	ofModels   = 0 // with its band
 	ofHardware = 3
-	ofThumb    = 6
-	streamCols = 7
+	ofReport   = 6
+	ofThumb    = 9
+	streamCols = 10
 )
 
 // CompareStreams puts the stored predictions beside the measurements, and asks for models larger than their device.
@@ -91,9 +94,11 @@ func (r *StreamRow) compare(row *Row, f folds) []Comparison {
 	case prompt:
 		add(&promptModels, ofModels)
 		add(&promptHardware, ofHardware)
+		add(&promptReports, ofReport)
 	default:
 		add(&decodeModels, ofModels)
 		add(&decodeHardware, ofHardware)
+		add(&decodeReports, ofReport)
 	}
 	return out
 }

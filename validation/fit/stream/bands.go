@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/memwall/memwall/speed/coef"
 )
@@ -15,6 +17,9 @@ func (o *out) error(r *row) float64 { return math.Log(o.rate / r.Rate) }
 // bands sets the noise and the spreads of a table: what the errors of left-out rows call for. A spread is of
 // errors over a noise that was found without them.
 func bands(t *coef.Table, rows []row, all []leftOut) {
+	for i := range all {
+		all[i].speaks = voices(rows, all[i].outs)
+	}
 	noises(t, rows, all, nil)
 	for _, l := range all {
 		for _, without := range foldsOf(rows, l.key) {
@@ -37,6 +42,35 @@ func bands(t *coef.Table, rows []row, all []leftOut) {
 type leftOut struct {
 	outs []out
 	key  func(*row) string
+	// bands: its errors make the bands of one device. Those of a model left out do not, where others of the same report stayed
+	// in the fit: the next user is a report that nobody has.
+	bands  bool
+	speaks []bool
+}
+
+// mostVoices is how many errors of a report count towards bands: its rows share a machine, a build and an owner.
+const mostVoices = 8
+
+// voices picks the errors that count: of a report with many those at equal steps of their order, so that they keep its quantiles;
+// of several devices all, which few reported, and whose band plans have too that share a model with a host.
+func voices(rows []row, outs []out) []bool {
+	by, speaks := map[string][]int{}, make([]bool, len(rows))
+	for i := range rows {
+		if rows[i].Count > 1 {
+			speaks[i] = true
+		} else if len(outs[i].spreads) > 0 {
+			k := rows[i].report() + "/" + rows[i].figure()
+			by[k] = append(by[k], i)
+		}
+	}
+	for _, list := range by {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(outs[a].error(&rows[a]), outs[b].error(&rows[b])) })
+		n := min(mostVoices, len(list))
+		for k := range n {
+			speaks[list[(2*k+1)*len(list)/(2*n)]] = true
+		}
+	}
+	return speaks
 }
 
 func noises(t *coef.Table, rows []row, all []leftOut, without map[int]bool) {
@@ -44,7 +78,7 @@ func noises(t *coef.Table, rows []row, all []leftOut, without map[int]bool) {
 	for _, l := range all {
 		for i := range l.outs {
 			o := &l.outs[i]
-			if o.scatter.Name == "" || len(o.spreads) == 0 || without[i] {
+			if o.scatter.Name == "" || !l.bands || !l.speaks[i] || without[i] {
 				continue
 			}
 			n := by[o.scatter.Name]
@@ -65,6 +99,9 @@ func spread(t *coef.Table, rows []row, all []leftOut) {
 	for _, l := range all {
 		for i := range l.outs {
 			o := &l.outs[i]
+			if rows[i].Count == 1 && !l.bands || !l.speaks[i] {
+				continue
+			}
 			for _, name := range o.spreads {
 				if by[name] == nil {
 					by[name] = &coef.Errors{}

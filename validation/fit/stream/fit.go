@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"sync"
+
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
 )
@@ -71,23 +74,32 @@ type out struct {
 // the fold of their group, but none is fitted with the others: what several devices add is fitted on top.
 func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]out, error) {
 	outs := make([]out, len(rows))
-	for _, without := range foldsOf(rows, key) {
-		t, err := fit(rows, without, table)
-		if err != nil {
-			return nil, err
-		}
-		if t, err = together(rows, without, t); err != nil {
-			return nil, err
-		}
-		for i := range without {
-			p := rows[i].model.With(t)
-			outs[i] = out{rate: rows[i].predict(p.Values()), variance: p.Variance(rows[i].predict), spreads: rows[i].spreads(p)}
-			if rows[i].Count == 1 {
-				outs[i].scatter = p.Noise(rows[i].figure())
-			}
+	var fits sync.WaitGroup
+	var errs [folds]error
+	for f, without := range foldsOf(rows, key) {
+		fits.Go(func() { errs[f] = predictWithout(rows, without, table, outs) })
+	}
+	fits.Wait()
+	return outs, errors.Join(errs[:]...)
+}
+
+// predictWithout predicts rows by a fit of the others; outs gets them at the rows' places.
+func predictWithout(rows []row, without map[int]bool, from *coef.Table, outs []out) error {
+	t, err := fit(rows, without, from)
+	if err != nil {
+		return err
+	}
+	if t, err = together(rows, without, t); err != nil {
+		return err
+	}
+	for i := range without {
+		p := rows[i].model.With(t)
+		outs[i] = out{rate: rows[i].predict(p.Values()), variance: p.Variance(rows[i].predict), spreads: rows[i].spreads(p)}
+		if rows[i].Count == 1 {
+			outs[i].scatter = p.Noise(rows[i].figure())
 		}
 	}
-	return outs, nil
+	return nil
 }
 
 // foldsOf deals the groups of rows of one device to folds; those of several devices follow, and groups that have

@@ -5,11 +5,15 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
-	"github.com/memwall/memwall/validation/fit/internal/tables"
 	"os"
+	"sync"
 	"time"
+
+	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
@@ -51,26 +55,36 @@ func run(out, folds string) error {
 	for i := range rows {
 		inside[i] = rows[i].predict(values(&rows[i], table))
 	}
-	byModel := func(r *row) string { return r.Model }
-	models, err := leaveOut(rows, table, byModel)
-	if err != nil {
+	lefts := []leftOut{
+		{key: func(r *row) string { return r.Model }},
+		{key: (*row).hardware, bands: true},
+		{key: (*row).report, bands: true},
+	}
+	if err := leaveAllOut(rows, table, lefts); err != nil {
 		return err
 	}
-	byHardware := func(r *row) string { return r.hardware() }
-	hardware, err := leaveOut(rows, table, byHardware)
-	if err != nil {
-		return err
-	}
-	lefts := []leftOut{{models, byModel}, {hardware, byHardware}}
+	models, hardware, reports := lefts[0].outs, lefts[1].outs, lefts[2].outs
 	bands(table, rows, lefts)
 	own(table, rows, lefts)
 	list(os.Stderr, "in sample", rows, inside, nil)
 	list(os.Stderr, "models left out", rows, rates(models), models)
 	list(os.Stderr, "hardware left out", rows, rates(hardware), hardware)
-	if err := tables.Write(folds, writeFolds(rows, models, hardware)); err != nil {
+	list(os.Stderr, "reports left out", rows, rates(reports), reports)
+	if err := tables.Write(folds, writeFolds(rows, models, hardware, reports)); err != nil {
 		return err
 	}
 	return tables.Write(out, table.Write())
+}
+
+// leaveAllOut predicts the rows for each way of leaving some out.
+func leaveAllOut(rows []row, table *coef.Table, lefts []leftOut) error {
+	var fits sync.WaitGroup
+	errs := make([]error, len(lefts))
+	for i := range lefts {
+		fits.Go(func() { lefts[i].outs, errs[i] = leaveOut(rows, table, lefts[i].key) })
+	}
+	fits.Wait()
+	return errors.Join(errs...)
 }
 
 func rates(outs []out) []float64 {

@@ -28,6 +28,11 @@ func (r *row) hardware() string {
 	return strings.TrimSuffix(r.Device, "-"+fmt.Sprint(int(r.device.Memory.Value>>30))+"gb")
 }
 
+// report is what one source measured on one kind of machine.
+func (r *row) report() string {
+	return fmt.Sprintf("%s/%s/%d×%s", r.Source, r.Backend, r.Count, r.hardware())
+}
+
 func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
 func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
 
