@@ -51,7 +51,8 @@ const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon 
 	eval_ evals_ evaluation_ val_set_size do_train do_eval do_predict save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
 	out_dir save_path ckpt_path max_epochs total_epochs input_key output_key prompt_key use_wandb project_name experiment_name logger logger_name
 	save_freq test_freq critic_warmup train_files val_files val_ checkpointing env loss_fn kl_coef kl_loss_ entropy_coeff
-	resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank`
+	resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank
+	use_reentrant eot_tokens ddp_find_unused_parameters loss_watchdog_ revision_of_model quantization_device_map loraplus_ pissa_iter`
 
 // idle tells an unread key, "a.b = value", that no answer hangs on.
 func idle(unread string) bool {

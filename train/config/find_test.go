@@ -69,6 +69,8 @@ func TestFind(t *testing.T) {
 		{"LLaMA-Factory's second trainer", []string{"model: Qwen/Qwen3-4B\npeft_config:\n  name: lora\n  r: 16\n  target_modules: all\nquant_config:\n  name: bnb\n  quantization_bit: 4\ndist_config:\n  name: fsdp2\ncp_size: 2\nmicro_batch_size: 4\nbatching_strategy: dynamic_batching\ncutoff_len: 2048\n"},
 			"llama-factory", "Qwen/Qwen3-4B", 0, map[string]any{"method": "qlora", "weights": "nf4", "lora_rank": 16.0, "lora_targets": []any{"all-linear"}, "micro_batch": 4.0, "sequence_length": 2048.0, "sharding": "fsdp2", "recompute": "full", "precision": "bf16"},
 			[]string{"batching_strategy = dynamic_batching"}},
+		{"blocks that turn inputs", []string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: oft\noft_block_size: 64\noft_target: q_proj,v_proj\nquantization_bit: 4\ncutoff_len: 1024\n"}, "llama-factory", "a/b", 0,
+			map[string]any{"method": "oft", "weights": "nf4", "lora_rank": 64.0, "lora_targets": []any{"q_proj", "v_proj"}, "sequence_length": 1024.0, "objective": "sft"}, nil},
 		{"layers by a pattern", []string{"base_model: a/b\nadapter: lora\nmicro_batch_size: 1\nlora_target_modules: 'model.language_model.layers.[\\d]+.(mlp|self_attn).(up|down|q)_proj'\n"}, "axolotl", "a/b", 0,
 			map[string]any{"micro_batch": 1.0, "method": "lora", "objective": "sft", "lora_targets": []any{"q_proj", "up_proj", "down_proj"}}, nil},
 		{"a key of nobody", []string{"base_model: a/b\nmicro_batch_size: 1\nsequence_lenn: 5\n"}, "axolotl", "a/b", 0, map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"sequence_lenn = 5 (no key of axolotl 0.18.0)"}},
@@ -101,7 +103,7 @@ func TestFindRefuses(t *testing.T) {
 		"another program":       {[]string{"services:\n  vllm:\n    image: vllm/vllm-openai\n"}, "no key"},
 		"half a JSON":           {[]string{`{"a":`}, "byte"},
 		"a script of variables": {[]string{"#!/bin/bash\nPP=1\n. `pwd`/CONFIG.sh\n"}, "the shell script has no flags"},
-		"OFT":                   {[]string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: oft\noft_target: all\n"}, "finetuning_type = oft is a way of training"},
+		"a part of the blocks":  {[]string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: freeze\n"}, "finetuning_type = freeze is a way of training"},
 		"a pickle":              {[]string{"\x80\x02}q\x00."}, ""},
 		"too many":              {make([]string, 17), "16 at most"},
 	} {

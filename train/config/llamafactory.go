@@ -22,7 +22,7 @@ func llamaFactory() *framework {
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
 		}, factoryV1(), deepspeedFile(zero)},
-		ways:    []string{"finetuning_type=full lora", "peft_config.name=lora", "dist_config.name=fsdp2 deepspeed"},
+		ways:    []string{"finetuning_type=full lora oft", "peft_config.name=lora", "dist_config.name=fsdp2 deepspeed"},
 		refuses: slices.Concat(factoryRefuses(), rewardRefuses, zeroRefuses()),
 	}
 }
@@ -139,7 +139,8 @@ func putFactoryMethod(in *Input, s *section) {
 
 // getFactoryMethod: NF4 with double quantisation is the default of four bits.
 func getFactoryMethod(in *Input, r *reader) {
-	words("finetuning_type", method, "full=full", "lora=lora").get(in, r)
+	words("finetuning_type", method, "full=full", "lora=lora", "oft=oft").get(in, r)
+	getFactoryOFT(in, r)
 	how, kind := r.text("quantization_method"), r.text("quantization_type")
 	switch n, ok := r.optional("quantization_bit"); {
 	case ok && n == 4 && (how == "" || has("bnb bitsandbytes", how)):
@@ -163,6 +164,18 @@ func getFactoryMethod(in *Input, r *reader) {
 	}
 }
 
+// getFactoryOFT: the size of a block is said, or how many there are, which no plan has a word for (LLaMA-Factory,
+// hparams/finetuning_args.py).
+func getFactoryOFT(in *Input, r *reader) {
+	if in.Training.Method != "oft" {
+		return
+	}
+	count("oft_block_size", loraRank).get(in, r)
+	if n, _ := r.optional("oft_rank"); n > 0 {
+		r.keep("oft_rank")
+	}
+}
+
 func putFactoryTargets(in *Input, s *section) {
 	target := strings.Join(in.Training.LoRA, ",")
 	if target == "all-linear" {
@@ -171,7 +184,13 @@ func putFactoryTargets(in *Input, s *section) {
 	s.set("lora_target", target)
 }
 
-func getFactoryTargets(in *Input, r *reader) { getTargets("lora_target", in, r) }
+func getFactoryTargets(in *Input, r *reader) {
+	key := "lora_target"
+	if in.Training.Method == "oft" {
+		key = "oft_target"
+	}
+	getTargets(key, in, r)
+}
 
 func getTargets(key string, in *Input, r *reader) {
 	in.Training.LoRA = r.list(key)
