@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
@@ -103,10 +104,13 @@ func TestEveryTensorHasAName(t *testing.T) {
 		}
 	}
 	for s, names := range allModules() {
+		if !slices.Contains(sections[:], s) && !strings.HasPrefix(s, "layer of ") {
+			t.Errorf("nobody reads the section %q", s)
+		}
 		for module, choices := range names {
 			for _, x := range slices.Concat(choices...) {
 				if !used[x.role] {
-					t.Errorf("scope %d: %s holds %s, which no model has", s, module, x.role)
+					t.Errorf("%s: %s holds %s, which no model has", s, module, x.role)
 				}
 			}
 		}
