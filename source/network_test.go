@@ -1,6 +1,7 @@
 package source
 
 import (
+	_ "embed" // the networks
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,266 +82,54 @@ func numbers(list string) (out []string) {
 
 func u(n int64) gguftest.Value { return gguftest.U32(n) }
 
-var networks = []network{
-	{
-		name: "llama",
-		config: `{"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":64,"intermediate_size":160,"num_hidden_layers":2,"num_attention_heads":4,
-			"num_key_value_heads":2,"vocab_size":256,"max_position_embeddings":512,"tie_word_embeddings":false,"torch_dtype":"bfloat16"}`,
-		hub: `model.embed_tokens.weight 256 64
-			model.layers.{0-1}.input_layernorm.weight 64
-			model.layers.{0-1}.self_attn.q_proj.weight 64 64
-			model.layers.{0-1}.self_attn.k_proj.weight 32 64
-			model.layers.{0-1}.self_attn.v_proj.weight 32 64
-			model.layers.{0-1}.self_attn.o_proj.weight 64 64
-			model.layers.{0-1}.post_attention_layernorm.weight 64
-			model.layers.{0-1}.mlp.gate_proj.weight 160 64
-			model.layers.{0-1}.mlp.up_proj.weight 160 64
-			model.layers.{0-1}.mlp.down_proj.weight 64 160
-			model.norm.weight 64
-			lm_head.weight 256 64`,
-		arch: "llama",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(160), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-1}.attn_norm.weight 64
-			blk.{0-1}.attn_q.weight 64 64
-			blk.{0-1}.attn_k.weight 32 64
-			blk.{0-1}.attn_v.weight 32 64
-			blk.{0-1}.attn_output.weight 64 64
-			blk.{0-1}.ffn_norm.weight 64
-			blk.{0-1}.ffn_gate.weight 160 64
-			blk.{0-1}.ffn_up.weight 160 64
-			blk.{0-1}.ffn_down.weight 64 160
-			output_norm.weight 64
-			output.weight 256 64`,
-	},
-	{
-		name: "mixtral",
-		config: `{"architectures":["MixtralForCausalLM"],"model_type":"mixtral","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,
-			"num_local_experts":4,"num_experts_per_tok":2,"vocab_size":256,"max_position_embeddings":512,"tie_word_embeddings":false,"torch_dtype":"bfloat16"}`,
-		hub: `model.embed_tokens.weight 256 64
-			model.layers.{0-1}.input_layernorm.weight 64
-			model.layers.{0-1}.self_attn.q_proj.weight 64 64
-			model.layers.{0-1}.self_attn.{k,v}_proj.weight 32 64
-			model.layers.{0-1}.self_attn.o_proj.weight 64 64
-			model.layers.{0-1}.post_attention_layernorm.weight 64
-			model.layers.{0-1}.block_sparse_moe.gate.weight 4 64
-			model.layers.{0-1}.block_sparse_moe.experts.{0-3}.w{1,3}.weight 96 64
-			model.layers.{0-1}.block_sparse_moe.experts.{0-3}.w2.weight 64 96
-			model.norm.weight 64
-			lm_head.weight 256 64`,
-		arch: "llama",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(96), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2),
-			"expert_count": u(4), "expert_used_count": u(2)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-1}.attn_norm.weight 64
-			blk.{0-1}.attn_q.weight 64 64
-			blk.{0-1}.attn_{k,v}.weight 32 64
-			blk.{0-1}.attn_output.weight 64 64
-			blk.{0-1}.ffn_norm.weight 64
-			blk.{0-1}.ffn_gate_inp.weight 4 64
-			blk.{0-1}.ffn_{gate,up}_exps.weight 4 96 64
-			blk.{0-1}.ffn_down_exps.weight 4 64 96
-			output_norm.weight 64
-			output.weight 256 64`,
-		f32: "ffn_gate_inp",
-	},
-	{
-		name: "deepseek",
-		config: `{"architectures":["DeepseekV3ForCausalLM"],"model_type":"deepseek_v3","hidden_size":64,"intermediate_size":160,"moe_intermediate_size":32,"num_hidden_layers":3,"num_attention_heads":4,
-			"n_routed_experts":4,"num_experts_per_tok":2,"n_shared_experts":1,"first_k_dense_replace":1,"q_lora_rank":48,"kv_lora_rank":32,"qk_rope_head_dim":8,"qk_nope_head_dim":16,"v_head_dim":16,
-			"scoring_func":"sigmoid","topk_method":"noaux_tc","norm_topk_prob":true,"routed_scaling_factor":2.5,"vocab_size":256,"max_position_embeddings":512,"torch_dtype":"bfloat16"}`,
-		hub: `model.embed_tokens.weight 256 64
-			model.layers.{0-2}.input_layernorm.weight 64
-			model.layers.{0-2}.self_attn.q_a_proj.weight 48 64
-			model.layers.{0-2}.self_attn.q_a_layernorm.weight 48
-			model.layers.{0-2}.self_attn.q_b_proj.weight 96 48
-			model.layers.{0-2}.self_attn.kv_a_proj_with_mqa.weight 40 64
-			model.layers.{0-2}.self_attn.kv_a_layernorm.weight 32
-			model.layers.{0-2}.self_attn.kv_b_proj.weight 128 32
-			model.layers.{0-2}.self_attn.o_proj.weight 64 64
-			model.layers.{0-2}.post_attention_layernorm.weight 64
-			model.layers.0.mlp.{gate,up}_proj.weight 160 64
-			model.layers.0.mlp.down_proj.weight 64 160
-			model.layers.{1-2}.mlp.gate.weight 4 64
-			model.layers.{1-2}.mlp.gate.e_score_correction_bias 4
-			model.layers.{1-2}.mlp.experts.{0-3}.{gate,up}_proj.weight 32 64
-			model.layers.{1-2}.mlp.experts.{0-3}.down_proj.weight 64 32
-			model.layers.{1-2}.mlp.shared_experts.{gate,up}_proj.weight 32 64
-			model.layers.{1-2}.mlp.shared_experts.down_proj.weight 64 32
-			model.norm.weight 64
-			lm_head.weight 256 64`,
-		arch: "deepseek2",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(3), "feed_forward_length": u(160), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(1),
-			"attention.q_lora_rank": u(48), "attention.kv_lora_rank": u(32), "attention.key_length": u(40), "attention.value_length": u(32), "attention.key_length_mla": u(24), "attention.value_length_mla": u(16),
-			"rope.dimension_count": u(8), "leading_dense_block_count": u(1), "expert_count": u(4), "expert_used_count": u(2), "expert_shared_count": u(1), "expert_feed_forward_length": u(32),
-			"expert_gating_func": u(2), "expert_weights_norm": gguftest.Bool(true), "expert_weights_scale": gguftest.F32(2.5)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-2}.attn_norm.weight 64
-			blk.{0-2}.attn_q_a.weight 48 64
-			blk.{0-2}.attn_q_a_norm.weight 48
-			blk.{0-2}.attn_q_b.weight 96 48
-			blk.{0-2}.attn_kv_a_mqa.weight 40 64
-			blk.{0-2}.attn_kv_a_norm.weight 32
-			blk.{0-2}.attn_k_b.weight 4 32 16
-			blk.{0-2}.attn_v_b.weight 4 16 32
-			blk.{0-2}.attn_output.weight 64 64
-			blk.{0-2}.ffn_norm.weight 64
-			blk.0.ffn_{gate,up}.weight 160 64
-			blk.0.ffn_down.weight 64 160
-			blk.{1-2}.ffn_gate_inp.weight 4 64
-			blk.{1-2}.exp_probs_b.bias 4
-			blk.{1-2}.ffn_{gate,up}_exps.weight 4 32 64
-			blk.{1-2}.ffn_down_exps.weight 4 64 32
-			blk.{1-2}.ffn_{gate,up}_shexp.weight 32 64
-			blk.{1-2}.ffn_down_shexp.weight 64 32
-			output_norm.weight 64
-			output.weight 256 64`,
-		f32: "ffn_gate_inp",
-	},
-	{
-		name: "qwen3-next",
-		config: `{"architectures":["Qwen3NextForCausalLM"],"model_type":"qwen3_next","hidden_size":64,"intermediate_size":160,"moe_intermediate_size":32,"num_hidden_layers":4,"num_attention_heads":4,"num_key_value_heads":2,
-			"head_dim":32,"num_experts":4,"num_experts_per_tok":2,"shared_expert_intermediate_size":32,"decoder_sparse_step":1,"mlp_only_layers":[],"full_attention_interval":4,"linear_num_key_heads":2,"linear_num_value_heads":4,
-			"linear_key_head_dim":16,"linear_value_head_dim":16,"linear_conv_kernel_dim":4,"num_nextn_predict_layers":0,"vocab_size":256,"max_position_embeddings":512,"torch_dtype":"bfloat16"}`,
-		hub: `model.embed_tokens.weight 256 64
-			model.layers.{0-3}.input_layernorm.weight 64
-			model.layers.{0-2}.linear_attn.in_proj_qkvz.weight 192 64
-			model.layers.{0-2}.linear_attn.in_proj_ba.weight 8 64
-			model.layers.{0-2}.linear_attn.conv1d.weight 128 1 4
-			model.layers.{0-2}.linear_attn.dt_bias 4
-			model.layers.{0-2}.linear_attn.A_log 4
-			model.layers.{0-2}.linear_attn.norm.weight 16
-			model.layers.{0-2}.linear_attn.out_proj.weight 64 64
-			model.layers.3.self_attn.q_proj.weight 256 64
-			model.layers.3.self_attn.{k,v}_proj.weight 64 64
-			model.layers.3.self_attn.o_proj.weight 64 128
-			model.layers.3.self_attn.{q,k}_norm.weight 32
-			model.layers.{0-3}.post_attention_layernorm.weight 64
-			model.layers.{0-3}.mlp.gate.weight 4 64
-			model.layers.{0-3}.mlp.experts.{0-3}.{gate,up}_proj.weight 32 64
-			model.layers.{0-3}.mlp.experts.{0-3}.down_proj.weight 64 32
-			model.layers.{0-3}.mlp.shared_expert.{gate,up}_proj.weight 32 64
-			model.layers.{0-3}.mlp.shared_expert.down_proj.weight 64 32
-			model.layers.{0-3}.mlp.shared_expert_gate.weight 1 64
-			model.norm.weight 64
-			lm_head.weight 256 64`,
-		arch: "qwen3next",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(4), "feed_forward_length": u(160), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2),
-			"attention.key_length": u(32), "attention.value_length": u(32), "expert_count": u(4), "expert_used_count": u(2), "expert_feed_forward_length": u(32), "expert_shared_feed_forward_length": u(32),
-			"ssm.conv_kernel": u(4), "ssm.inner_size": u(64), "ssm.state_size": u(16), "ssm.time_step_rank": u(4), "ssm.group_count": u(2)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-3}.attn_norm.weight 64
-			blk.{0-2}.attn_qkv.weight 128 64
-			blk.{0-2}.attn_gate.weight 64 64
-			blk.{0-2}.ssm_ba.weight 8 64
-			blk.{0-2}.ssm_conv1d.weight 128 4
-			blk.{0-2}.ssm_dt.bias 4
-			blk.{0-2}.ssm_a 4
-			blk.{0-2}.ssm_norm.weight 16
-			blk.{0-2}.ssm_out.weight 64 64
-			blk.3.attn_q.weight 256 64
-			blk.3.attn_{k,v}.weight 64 64
-			blk.3.attn_output.weight 64 128
-			blk.3.attn_{q,k}_norm.weight 32
-			blk.{0-3}.post_attention_norm.weight 64
-			blk.{0-3}.ffn_gate_inp.weight 4 64
-			blk.{0-3}.ffn_{gate,up}_exps.weight 4 32 64
-			blk.{0-3}.ffn_down_exps.weight 4 64 32
-			blk.{0-3}.ffn_{gate,up}_shexp.weight 32 64
-			blk.{0-3}.ffn_down_shexp.weight 64 32
-			blk.{0-3}.ffn_gate_inp_shexp.weight 64
-			output_norm.weight 64
-			output.weight 256 64`,
-		f32: "ffn_gate_inp ssm_conv1d",
-	},
-	{
-		name: "gemma3",
-		config: `{"architectures":["Gemma3ForConditionalGeneration"],"model_type":"gemma3","torch_dtype":"bfloat16","mm_tokens_per_image":256,
-			"text_config":{"model_type":"gemma3_text","hidden_size":64,"intermediate_size":160,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":32,"vocab_size":256,"sliding_window":64,
-			"sliding_window_pattern":2,"max_position_embeddings":512},
-			"vision_config":{"hidden_size":32,"intermediate_size":64,"num_hidden_layers":1,"num_attention_heads":2,"patch_size":4,"image_size":16}}`,
-		hub: `language_model.model.embed_tokens.weight 256 64
-			language_model.model.layers.{0-1}.{input,post_attention,pre_feedforward,post_feedforward}_layernorm.weight 64
-			language_model.model.layers.{0-1}.self_attn.q_proj.weight 128 64
-			language_model.model.layers.{0-1}.self_attn.{k,v}_proj.weight 64 64
-			language_model.model.layers.{0-1}.self_attn.o_proj.weight 64 128
-			language_model.model.layers.{0-1}.self_attn.{q,k}_norm.weight 32
-			language_model.model.layers.{0-1}.mlp.{gate,up}_proj.weight 160 64
-			language_model.model.layers.{0-1}.mlp.down_proj.weight 64 160
-			language_model.model.norm.weight 64
-			vision_tower.vision_model.embeddings.patch_embedding.weight 32 3 4 4
-			vision_tower.vision_model.embeddings.patch_embedding.bias 32
-			vision_tower.vision_model.embeddings.position_embedding.weight 16 32
-			vision_tower.vision_model.encoder.layers.0.layer_norm{1,2}.weight 32
-			vision_tower.vision_model.encoder.layers.0.layer_norm{1,2}.bias 32
-			vision_tower.vision_model.encoder.layers.0.self_attn.{q,k,v,out}_proj.weight 32 32
-			vision_tower.vision_model.encoder.layers.0.self_attn.{q,k,v,out}_proj.bias 32
-			vision_tower.vision_model.encoder.layers.0.mlp.fc1.weight 64 32
-			vision_tower.vision_model.encoder.layers.0.mlp.fc1.bias 64
-			vision_tower.vision_model.encoder.layers.0.mlp.fc2.weight 32 64
-			vision_tower.vision_model.encoder.layers.0.mlp.fc2.bias 32
-			vision_tower.vision_model.post_layernorm.weight 32
-			vision_tower.vision_model.post_layernorm.bias 32
-			multi_modal_projector.mm_soft_emb_norm.weight 32
-			multi_modal_projector.mm_input_projection_weight 32 64`,
-		arch: "gemma3",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(160), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2),
-			"attention.key_length": u(32), "attention.value_length": u(32), "attention.sliding_window": u(64), "attention.sliding_window_pattern": u(2)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-1}.{attn_norm,post_attention_norm,ffn_norm,post_ffw_norm}.weight 64
-			blk.{0-1}.attn_q.weight 128 64
-			blk.{0-1}.attn_{k,v}.weight 64 64
-			blk.{0-1}.attn_output.weight 64 128
-			blk.{0-1}.attn_{q,k}_norm.weight 32
-			blk.{0-1}.ffn_{gate,up}.weight 160 64
-			blk.{0-1}.ffn_down.weight 64 160
-			output_norm.weight 64`,
-	},
-	{
-		name: "gpt-oss",
-		config: `{"architectures":["GptOssForCausalLM"],"model_type":"gpt_oss","hidden_size":64,"intermediate_size":64,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,
-			"num_local_experts":4,"num_experts_per_tok":2,"sliding_window":128,"vocab_size":256,"max_position_embeddings":512,"tie_word_embeddings":false,"torch_dtype":"bfloat16"}`,
-		hub: `model.embed_tokens.weight 256 64
-			model.layers.{0-1}.input_layernorm.weight 64
-			model.layers.{0-1}.self_attn.q_proj.weight 64 64
-			model.layers.{0-1}.self_attn.q_proj.bias 64
-			model.layers.{0-1}.self_attn.{k,v}_proj.weight 32 64
-			model.layers.{0-1}.self_attn.{k,v}_proj.bias 32
-			model.layers.{0-1}.self_attn.o_proj.weight 64 64
-			model.layers.{0-1}.self_attn.o_proj.bias 64
-			model.layers.{0-1}.self_attn.sinks 4
-			model.layers.{0-1}.post_attention_layernorm.weight 64
-			model.layers.{0-1}.mlp.router.weight 4 64
-			model.layers.{0-1}.mlp.router.bias 4
-			model.layers.{0-1}.mlp.experts.gate_up_proj 4 64 128
-			model.layers.{0-1}.mlp.experts.gate_up_proj_bias 4 128
-			model.layers.{0-1}.mlp.experts.down_proj 4 64 64
-			model.layers.{0-1}.mlp.experts.down_proj_bias 4 64
-			model.norm.weight 64
-			lm_head.weight 256 64`,
-		arch: "gpt-oss",
-		meta: map[string]gguftest.Value{"embedding_length": u(64), "block_count": u(2), "feed_forward_length": u(64), "expert_feed_forward_length": u(64), "context_length": u(512), "attention.head_count": u(4), "attention.head_count_kv": u(2),
-			"attention.key_length": u(16), "attention.value_length": u(16), "attention.sliding_window": u(128), "expert_count": u(4), "expert_used_count": u(2)},
-		gguf: `token_embd.weight 256 64
-			blk.{0-1}.attn_norm.weight 64
-			blk.{0-1}.attn_q.weight 64 64
-			blk.{0-1}.attn_q.bias 64
-			blk.{0-1}.attn_{k,v}.weight 32 64
-			blk.{0-1}.attn_{k,v}.bias 32
-			blk.{0-1}.attn_output.weight 64 64
-			blk.{0-1}.attn_output.bias 64
-			blk.{0-1}.attn_sinks.weight 4
-			blk.{0-1}.post_attention_norm.weight 64
-			blk.{0-1}.ffn_gate_inp.weight 4 64
-			blk.{0-1}.ffn_gate_inp.bias 4
-			blk.{0-1}.ffn_{gate,up}_exps.weight 4 64 64
-			blk.{0-1}.ffn_{gate,up}_exps.bias 4 64
-			blk.{0-1}.ffn_down_exps.weight 4 64 64
-			blk.{0-1}.ffn_down_exps.bias 4 64
-			output_norm.weight 64
-			output.weight 256 64`,
-		f32: "ffn_gate_inp exps.bias",
-	},
+//go:embed testdata/networks.txt
+var networksText string
+
+// networks are those of testdata/networks.txt.
+var networks = readNetworks(networksText)
+
+func readNetworks(text string) (all []network) {
+	for _, block := range strings.Split(text, "\n== ")[1:] {
+		name, rest, _ := strings.Cut(block, "\n")
+		n := network{name: name, meta: map[string]gguftest.Value{}}
+		into := &n.hub
+		for line := range strings.Lines(rest) {
+			switch key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); key {
+			case "":
+				*into += line
+			case "arch":
+				n.arch = value
+			case "config":
+				n.config = value
+			case "f32":
+				n.f32 = value
+			case "meta":
+				for _, pair := range strings.Fields(value) {
+					key, v, _ := strings.Cut(pair, "=")
+					n.meta[key] = metaValue(v)
+				}
+			case "hub":
+				into = &n.hub
+			case "gguf":
+				into = &n.gguf
+			default:
+				panic(line)
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// metaValue is a truth, a number with a point, or a whole number.
+func metaValue(text string) gguftest.Value {
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return gguftest.U32(n)
+	}
+	if x, err := strconv.ParseFloat(text, 32); err == nil {
+		return gguftest.F32(x)
+	}
+	return gguftest.Bool(text == "true")
 }
 
 // file writes the GGUF file, matrices in BF16.
