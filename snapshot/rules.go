@@ -1,6 +1,10 @@
 package snapshot
 
-import "strings"
+import (
+	_ "embed" // the rules
+	"strings"
+	"sync"
+)
 
 // role is what a line of code does, of a run: several hold of a stack.
 type role uint16
@@ -27,100 +31,29 @@ type rule struct {
 	role           role
 }
 
-// rules of frames, by the files of the libraries that train: names as they stand in PyTorch 2.9, transformers 4.57 and 5, accelerate 1.10,
-// peft 0.17, bitsandbytes 0.48, DeepSpeed 0.17, Megatron-LM core 0.14 and vLLM 0.11. All that match count.
-var rules = []rule{
-	{"", "torch::autograd::AccumulateGrad", accumulating | backward},
-	{"", "torch::autograd::Engine", backward},
-	{"", "torch::autograd::generated", backward},
-	{"", "torch::autograd::python::PythonEngine", backward},
-	{"", "CublasHandlePool", workspace},
-	{"", "getNewWorkspace", workspace},
-	{"", "getCUDABlasLtWorkspace", workspace},
-	{"", "getCurrentCUDABlasHandle", workspace},
-	{"", "c10d::ProcessGroup", exchanging},
+//go:embed rules.tsv
+var rulesText string
 
-	{"torch/optim/", "=step", optimizing},
-	{"torch/optim/", "=_init_group", optimizing},
-	{"torch/optim/", "=zero_grad", clearing},
-	{"optim", "=step", optimizing},
-	{"optim", "=zero_grad", clearing},
-	{"bitsandbytes/optim/", "init_state", optimizing},
-	{"bitsandbytes/optim/", "get_state_buffer", optimizing},
-	{"deepspeed/runtime/zero/", "=step", optimizing},
-	{"deepspeed/runtime/zero/", "_optimizer_step", optimizing},
-	{"deepspeed/runtime/zero/", "initialize_optimizer_states", optimizing},
-	{"deepspeed/runtime/zero/", "_create_fp32_partitions", optimizing},
-	{"deepspeed/runtime/bf16_optimizer.py", "", optimizing},
-	{"megatron/core/optimizer/", "", optimizing},
-	{"torch/amp/grad_scaler.py", "", optimizing},
-	{"torch/nn/utils/clip_grad.py", "", optimizing},
+// rules of frames, as rules.tsv lists them.
+var rules = sync.OnceValue(func() (all []rule) {
+	for line := range strings.Lines(rulesText) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || len(cells) != 3 {
+			continue
+		}
+		r := rule{file: cells[0], function: cells[1]}
+		for name := range strings.FieldsSeq(cells[2]) {
+			r.role |= roleNames[name]
+		}
+		all = append(all, r)
+	}
+	return all
+})
 
-	{"torch/_tensor.py", "=backward", backward},
-	{"torch/autograd/__init__.py", "=backward", backward},
-	{"torch/autograd/graph.py", "_engine_run_backward", backward},
-	{"torch/utils/checkpoint.py", "=backward", backward},
-	{"torch/utils/checkpoint.py", "=unpack_hook", backward},
-	{"torch/utils/checkpoint.py", "=recompute_fn", backward},
-	{".py", "=backward", backward},
-	{"megatron/core/pipeline_parallel/schedules.py", "=backward_step", backward},
-
-	{"torch/distributed/fsdp/", "unshard", gathering},
-	{"torch/distributed/fsdp/", "all_gather", gathering},
-	{"torch/distributed/fsdp/", "_reduce", reducing},
-	{"torch/distributed/fsdp/", "post_backward", reducing},
-	{"torch/distributed/fsdp/", "_init_", loading},
-	{"torch/distributed/fsdp/", "=__init__", loading},
-	{"deepspeed/runtime/zero/partition", "_all_gather", gathering},
-	{"deepspeed/runtime/zero/partition", "all_gather", gathering},
-	{"deepspeed/runtime/zero/partition", "=__init__", loading},
-	{"deepspeed/runtime/zero/stage", "=__init__", loading},
-	{"deepspeed/runtime/zero/stage", "reduce", reducing},
-	{"deepspeed/runtime/zero/stage", "average_tensor", reducing},
-	{"torch/nn/parallel/distributed.py", "=_ddp_init_helper", reducing},
-	{"megatron/core/distributed/param_and_grad_buffer.py", "", reducing},
-	{"torch/distributed/distributed_c10d.py", "", exchanging},
-	{"torch/distributed/_functional_collectives.py", "", exchanging},
-
-	{"", "=forward", forward},
-	{"torch/nn/modules/module.py", "_call_impl", forward},
-	{"", "=compute_loss", forward},
-	{"torch/nn/functional.py", "", forward},
-	{"torchinductor_", "=call", forward},
-	{"megatron/core/pipeline_parallel/schedules.py", "=forward_step", forward},
-
-	{"torch/nn/modules/module.py", "=_apply", loading},
-	{"torch/nn/modules/module.py", "=to", loading},
-	{"torch/nn/modules/module.py", "=cuda", loading},
-	{"torch/nn/modules/module.py", "=load_state_dict", loading},
-	{"torch/nn/parameter.py", "", loading},
-	{"torch/nn/init.py", "", loading},
-	{"torch/nn/modules/", "=__init__", loading},
-	{"torch/nn/modules/", "=reset_parameters", loading},
-	{"torch/serialization.py", "", loading},
-	{"safetensors/", "", loading},
-	{"transformers/modeling_utils.py", "", loading},
-	{"transformers/core_model_loading.py", "", loading},
-	{"transformers/integrations/", "", loading},
-	{"accelerate/utils/modeling.py", "", loading},
-	{"accelerate/big_modeling.py", "", loading},
-	{"peft/tuners/", "=__init__", loading},
-	{"peft/tuners/", "=update_layer", loading},
-	{"bitsandbytes/nn/modules.py", "=_quantize", loading},
-	{"bitsandbytes/nn/modules.py", "=cuda", loading},
-	{"", "=from_pretrained", loading},
-	{"model_executor/model_loader/", "", loading},
-
-	{"torch/utils/data/", "", feeding},
-	{"accelerate/utils/operations.py", "=send_to_device", feeding},
-	{"transformers/trainer.py", "=_prepare_input", feeding},
-	{"tokenization_utils_base.py", "=to", feeding},
-	{"feature_extraction_utils.py", "=to", feeding},
-
-	{"transformers/cache_utils.py", "", caching},
-	{"", "_allocate_kv_cache", caching},
-	{"", "initialize_kv_cache", caching},
-	{"mem_cache/memory_pool.py", "", caching},
+// roleNames are roles as rules.tsv has them.
+var roleNames = map[string]role{
+	"optimizing": optimizing, "backward": backward, "accumulating": accumulating, "forward": forward, "loading": loading, "feeding": feeding,
+	"gathering": gathering, "reducing": reducing, "exchanging": exchanging, "workspace": workspace, "caching": caching, "clearing": clearing,
 }
 
 func (r *rule) matches(file, name string) bool {
@@ -135,7 +68,7 @@ func (r *rule) matches(file, name string) bool {
 
 // settle gives every stack the roles of its frames.
 func (s *stacks) settle() {
-	of := make([]role, len(s.frames))
+	of, rules := make([]role, len(s.frames)), rules()
 	for i, f := range s.frames {
 		for j := range rules {
 			if rules[j].matches(strings.ReplaceAll(s.texts[f.file], `\`, "/"), s.texts[f.name]) {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +30,23 @@ func TestPlaceWithoutPython(t *testing.T) {
 		}
 		if got := append(s.trail(n, 1), "")[0]; got != c.trail {
 			t.Errorf("trail begins with %q, want %q", got, c.trail)
+		}
+	}
+}
+
+// TestRulesTable: every row names a part of a frame and roles that there are.
+func TestRulesTable(t *testing.T) {
+	for _, r := range rules() {
+		if r.role == 0 || r.file+r.function == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	for line := range strings.Lines(rulesText) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		for word := range strings.FieldsSeq(cells[len(cells)-1]) {
+			if !strings.HasPrefix(line, "#") && roleNames[word] == 0 {
+				t.Errorf("%q has no role %q", line, word)
+			}
 		}
 	}
 }
