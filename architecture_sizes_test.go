@@ -53,7 +53,6 @@ var largePackages = map[string]allowance{
 	"internal/cli":    {6400, 0, "a file for each command, of which check and snapshot came last"},
 	"model/family":    {12000, 116, "a file for each family of models"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},
-	"source":          {6400, 0, "files of two formats, folders and what lies beside them"},
 }
 
 // prefixes of files that stand for a package which is not there.
