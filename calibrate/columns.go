@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func readColumns(data []byte) (*File, error) {
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
 	}
-	if has(header, "avg_ts") && has(header, "n_gen") {
+	if slices.Contains(header, "avg_ts") && slices.Contains(header, "n_gen") {
 		return readTable(c, header)
 	}
 	return readTwo(c, header)
@@ -96,7 +97,7 @@ func readTwo(c *csv.Reader, header []string) (*File, error) {
 	switch {
 	case set == nil:
 		return nil, fmt.Errorf("the first column is called %q: context or batch", clip(header[0]))
-	case !has(rates, strings.ToLower(header[1])):
+	case !slices.Contains(rates, strings.ToLower(header[1])):
 		return nil, fmt.Errorf("the second column is called %q: tokens/s is the unit that is read", clip(header[1]))
 	}
 	f := &File{Format: "two columns"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -108,16 +109,7 @@ var quantised = pattern(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-
 // isMarkdown tells the table that llama-bench prints by its header.
 func isMarkdown(data []byte) bool {
 	for line := range bytes.Lines(data) {
-		if c := cells(string(line)); len(c) > 2 && c[0] == "model" && has(c, "t/s") && has(c, "test") {
-			return true
-		}
-	}
-	return false
-}
-
-func has(list []string, word string) bool {
-	for _, s := range list {
-		if s == word {
+		if c := cells(string(line)); len(c) > 2 && c[0] == "model" && slices.Contains(c, "t/s") && slices.Contains(c, "test") {
 			return true
 		}
 	}
@@ -166,7 +158,7 @@ func readMarkdown(data []byte) (*File, error) {
 		c := cells(text)
 		switch {
 		case len(c) == 0 || strings.Trim(strings.Join(c, ""), "-: ") == "":
-		case c[0] == "model" && has(c, "t/s"):
+		case c[0] == "model" && slices.Contains(c, "t/s"):
 			header = c
 		case header == nil || len(c) != len(header):
 			f.refuse(fmt.Sprintf("line %d", n), "", text, "is no row of the table above")

@@ -33,7 +33,6 @@ const (
 	div
 	padUp
 	ceilDiv
-	floorDiv
 	maxOf
 	minOf
 	floor
@@ -126,11 +125,6 @@ func (k *Book) PadUp(a, b Num) Num {
 // CeilDiv divides whole numbers, rounding up.
 func (k *Book) CeilDiv(a, b Num) Num {
 	return k.two(ceilDiv, a, b, float64(unit.CeilDiv(int64(a.V), int64(b.V))))
-}
-
-// FloorDiv divides non-negative whole numbers, rounding down.
-func (k *Book) FloorDiv(a, b Num) Num {
-	return k.two(floorDiv, a, b, float64(int64(a.V)/int64(b.V)))
 }
 
 // Max gives the larger.

@@ -150,8 +150,6 @@ func (e *evaluator) binary(name string, a, b float64) float64 {
 		return float64(unit.PadUp(int64(a), int64(b)))
 	case "ceil_div":
 		return math.Ceil(a / b)
-	case "floor_div":
-		return math.Floor(a / b)
 	}
 	e.fail("no function called %q", name)
 	return 0

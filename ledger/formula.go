@@ -58,7 +58,7 @@ func (p *printer) both(s string) { p.f.Tokens = append(p.f.Tokens, Token{s, s}) 
 
 var signs = map[verb]string{add: " + ", sub: " - ", mul: " × ", div: " / "}
 
-var functions = map[verb]string{padUp: "pad", ceilDiv: "ceil_div", floorDiv: "floor_div", maxOf: "max", minOf: "min", floor: "floor",
+var functions = map[verb]string{padUp: "pad", ceilDiv: "ceil_div", maxOf: "max", minOf: "min", floor: "floor",
 	ceil: "ceil"}
 
 // level of binding: sums 1, products 2, the right side of - and / one more.

@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Step is one forward pass over a batch. All counts are of tokens or sequences.
 type Step struct {
@@ -35,7 +38,7 @@ func (m *Model) Windows() (spans []int64) {
 	for i := range m.Parts {
 		m.Parts[i].Each(func(k *Kind, _ int64) {
 			k.Caches(func(c Cache) {
-				if c.Span > 0 && !contains(spans, c.Span) {
+				if c.Span > 0 && !slices.Contains(spans, c.Span) {
 					spans = append(spans, c.Span)
 				}
 			})
@@ -59,20 +62,11 @@ func (m *Model) Spans() (spans []int64) {
 
 func (a *Attn) spans(list []int64) []int64 {
 	for _, x := range []int64{max(a.Window, a.Chunk), a.Chosen} {
-		if x > 0 && !contains(list, x) {
+		if x > 0 && !slices.Contains(list, x) {
 			list = append(list, x)
 		}
 	}
 	return list
-}
-
-func contains(s []int64, x int64) bool {
-	for _, y := range s {
-		if x == y {
-			return true
-		}
-	}
-	return false
 }
 
 // Features of a step, for a model with the given spans and experts.

@@ -75,14 +75,3 @@ func Rows(model string) (out []Row) {
 
 // Special is what a model is made for where it answers nothing else: "ocr", "speech"; "" for all others.
 func Special(model string) string { return published().special[model] }
-
-// Newest is the month of the newest row.
-func Newest() string {
-	rows := published().rows
-	return slices.MaxFunc(rows, func(a, b Row) int {
-		if a.Date < b.Date {
-			return -1
-		}
-		return 1
-	}).Date
-}

@@ -52,8 +52,9 @@ var rules = sync.OnceValue(func() (all []rule) {
 
 // roleNames are roles as rules.tsv has them.
 var roleNames = map[string]role{
-	"optimizing": optimizing, "backward": backward, "accumulating": accumulating, "forward": forward, "loading": loading, "feeding": feeding,
-	"gathering": gathering, "reducing": reducing, "exchanging": exchanging, "workspace": workspace, "caching": caching, "clearing": clearing,
+	"optimizing": optimizing, "backward": backward, "accumulating": accumulating, "forward": forward,
+	"loading": loading, "feeding": feeding, "gathering": gathering, "reducing": reducing, "exchanging": exchanging,
+	"workspace": workspace, "caching": caching, "clearing": clearing,
 }
 
 func (r *rule) matches(file, name string) bool {

@@ -2,6 +2,7 @@
 package spell
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -55,7 +56,7 @@ func Nearest(word string, names []string) []string {
 	sort.SliceStable(hits, func(i, j int) bool { return hits[i].d < hits[j].d })
 	var out []string
 	for _, h := range hits {
-		if len(out) < 3 && !contains(out, h.name) {
+		if len(out) < 3 && !slices.Contains(out, h.name) {
 			out = append(out, h.name)
 		}
 	}
@@ -87,13 +88,4 @@ func apart(have *[64]int8, w string) int {
 		less += int(n)
 	}
 	return max(more, less)
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -39,17 +39,10 @@ func RoomOf(j *engine.Job) (r Room) {
 	return r
 }
 
-// Choices are values to choose among, the dearest first. An empty list leaves the plan's own.
-type Choices struct {
-	Contexts []int64
-	Caches   []string // formats of keys and values
-	UBatches []int64
-}
-
 // Placement is where a plan's layers and experts lie.
 type Placement struct {
-	// Patch has the fields of a request that make it: gpu_layers unless it is all, tensor_split, cpu_moe,
-	// override_tensor, and what was chosen of context, kv and ubatch.
+	// Patch has the fields of a request that make it: gpu_layers unless it is all, tensor_split, cpu_moe and
+	// override_tensor.
 	Patch map[string]any
 	// Layers are on devices, the output layer counted, of All; Hosted of them leave their experts on the host.
 	Layers, All, Hosted int
@@ -76,84 +69,6 @@ func (e Engine) Best(j *engine.Job, room Room) (*Placement, error) {
 		return nil, ErrNoRoom
 	}
 	return s.placement(at), nil
-}
-
-// BestOf tries the choices one by one, dearest first, and takes the first that devices hold as a whole; else the
-// one that leaves the host the least to read.
-func (e Engine) BestOf(j *engine.Job, room Room, c Choices) (*Placement, error) {
-	var best *Placement
-	last := ErrNoRoom
-	for _, patch := range c.patches() {
-		p := *j.Plan
-		patch.write(&p)
-		k := *j
-		k.Plan, k.Notes = &p, nil
-		found, err := e.Best(&k, room)
-		if err != nil {
-			last = err
-			continue
-		}
-		patch.add(found.Patch)
-		if best == nil || found.HostRead < best.HostRead {
-			best = found
-		}
-		if found.Whole() {
-			return found, nil
-		}
-	}
-	if best == nil {
-		return nil, last
-	}
-	return best, nil
-}
-
-// choice is one of each.
-type choice struct {
-	context, ubatch int64
-	cache           string
-}
-
-// patches are all combinations: contexts vary slowest, since they are what somebody wants most.
-func (c *Choices) patches() (out []choice) {
-	for _, n := range orNone(c.Contexts) {
-		for _, f := range orNone(c.Caches) {
-			for _, u := range orNone(c.UBatches) {
-				out = append(out, choice{n, u, f})
-			}
-		}
-	}
-	return out
-}
-
-func orNone[T any](list []T) []T {
-	if len(list) == 0 {
-		return make([]T, 1)
-	}
-	return list
-}
-
-func (c choice) write(p *plan.Plan) {
-	if c.context > 0 {
-		p.Context, p.ContextTotal, p.PromptTokens, p.OutputTokens = plan.Int(c.context), 0, 0, 0
-	}
-	if c.cache != "" {
-		p.KV, p.KVV = c.cache, c.cache
-	}
-	if c.ubatch > 0 {
-		p.UBatch = plan.Int(c.ubatch)
-	}
-}
-
-func (c choice) add(patch map[string]any) {
-	if c.context > 0 {
-		patch["context"], patch["context_total"], patch["prompt_tokens"], patch["output_tokens"] = c.context, nil, nil, nil
-	}
-	if c.cache != "" {
-		patch["kv"], patch["kv_v"] = c.cache, c.cache
-	}
-	if c.ubatch > 0 {
-		patch["ubatch"] = c.ubatch
-	}
 }
 
 // placement says a placing in the words of a request.

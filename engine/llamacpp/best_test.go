@@ -180,20 +180,6 @@ func TestHostIsABudget(t *testing.T) {
 	}
 }
 
-// TestBestOf: the dearest choice that the devices hold whole; else the one that leaves the host the least.
-func TestBestOf(t *testing.T) {
-	j := jobOf(t, "llama-3.1-8b", "q4_k_m", machineOf(t, "rtx-3060-12gb"), Latest, plan.Plan{Context: 8192, Sequences: 1})
-	c := Choices{Contexts: []int64{131072, 65536, 32768}, Caches: []string{"f16", "q8_0"}, UBatches: []int64{512, 128}}
-	b, err := Engine{Server}.BestOf(j, RoomOf(j), c)
-	if err != nil || !b.Whole() || b.Patch["context"] != int64(65536) || b.Patch["kv"] != "q8_0" || b.Patch["ubatch"] != int64(512) {
-		t.Errorf("%+v, %v", b, err)
-	}
-	b, err = Engine{Server}.BestOf(j, Room{Devices: []unit.Bytes{4 * unit.GiB}}, Choices{Contexts: []int64{16384, 8192}})
-	if err != nil || b.Whole() || b.Patch["context"] != int64(8192) {
-		t.Errorf("%+v, %v", b, err)
-	}
-}
-
 func BenchmarkBest(b *testing.B) {
 	for _, c := range fitCases {
 		b.Run(c.model+" on "+c.hardware, func(b *testing.B) {

@@ -1,6 +1,8 @@
 package llamacpp
 
 import (
+	"slices"
+
 	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/model"
 )
@@ -160,10 +162,5 @@ func (s *sizer) pipelined() bool {
 }
 
 func (l *layout) any(at int) bool {
-	for _, p := range l.layer {
-		if p == at {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l.layer, at)
 }

@@ -321,7 +321,7 @@ func weights(r *memwall.Resolved, m *model.Model) (out []StoredIn) {
 		published = m.Native.Name
 	}
 	names := common
-	if dtype.FindRecipe(published) != nil && !contains(names, published) {
+	if dtype.FindRecipe(published) != nil && !slices.Contains(names, published) {
 		names = append([]string{published}, names...)
 	}
 	converted := r.Spec.Converted().Model(r.ID)
@@ -342,13 +342,4 @@ func weights(r *memwall.Resolved, m *model.Model) (out []StoredIn) {
 
 func stored(m *model.Model, w *model.Weights, name string, published bool) StoredIn {
 	return StoredIn{Recipe: name, Bytes: w.Bytes(), Bits: m.Bits(w), Published: published}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -134,8 +135,8 @@ func merged(tiers []Tier, r Tier) []Tier {
 		if r.Bandwidth != nil && t.Bandwidth == nil || t.Note == "" {
 			t.Note = r.Note
 		}
-		t.Size, t.Latency, t.Cycles, t.Bandwidth = either(t.Size, r.Size), either(t.Latency, r.Latency), either(t.Cycles, r.Cycles),
-			either(t.Bandwidth, r.Bandwidth)
+		t.Size, t.Latency, t.Cycles, t.Bandwidth = cmp.Or(t.Size, r.Size), cmp.Or(t.Latency, r.Latency), cmp.Or(t.Cycles, r.Cycles),
+			cmp.Or(t.Bandwidth, r.Bandwidth)
 		return tiers
 	}
 	return append(tiers, r)
@@ -148,10 +149,3 @@ func agree(a, b *Fact) bool {
 
 // published is what rounding to three digits may change.
 const published = 0.005
-
-func either(a, b *Fact) *Fact {
-	if a != nil {
-		return a
-	}
-	return b
-}

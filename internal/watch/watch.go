@@ -82,9 +82,6 @@ func New(ctx context.Context, p Ports, o Options) *Watcher {
 // Close ends all that the watcher started.
 func (w *Watcher) Close() { w.stop() }
 
-// Local is the machine as it was seen at the start.
-func (w *Watcher) Local() *card.Local { return w.local }
-
 // Moment reads all sources once.
 func (w *Watcher) Moment() *live.Moment {
 	now := w.Now()

@@ -3,7 +3,6 @@ package family
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -218,16 +217,6 @@ func (l *Layer) check(i int) error {
 		return &FieldError{Field: fmt.Sprintf("layer %d: experts used", i), Value: fmt.Sprint(l.MoE.Used), Problem: "must be at least 1", Fix: "correct num_experts_per_tok"}
 	}
 	return l.SSM.check(i)
-}
-
-// Classes lists every class name that some family reads, sorted.
-func Classes() []string {
-	var out []string
-	for _, f := range families {
-		out = append(out, f.Classes...)
-	}
-	sort.Strings(out)
-	return out
 }
 
 // repeat gives n equal layers. It is not inlined, which would be 70 kB in the families that call it.
