@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -86,6 +87,9 @@ func likeliest(texts [][]byte) (*framework, error) {
 	switch {
 	case best != nil:
 		return best, nil
+	case len(texts) == 1 && isPython(texts[0]):
+		return nil, wrong("Python script", "says no settings of a trainer: it takes them from its arguments, or makes none",
+			"the command that starts it, with its arguments")
 	case len(texts) == 1 && isScript(texts[0]):
 		return nil, noFlags()
 	case first != nil && len(texts) == 1 && !readAsText(texts[0]):
@@ -96,6 +100,11 @@ func likeliest(texts [][]byte) (*framework, error) {
 		Fix: "a configuration or a command of " + strings.TrimPrefix(readable(), "one of "),
 	}
 }
+
+// imports begin the lines by which a Python script is told from other texts.
+var imports = regexp.MustCompile(`(?m)^(import [\w.]+|from [\w.]+ import )`)
+
+func isPython(text []byte) bool { return imports.Match(text) }
 
 // readAsText: some format has parsed it, so that what it lacks are keys.
 func readAsText(text []byte) bool {

@@ -104,6 +104,7 @@ func TestFindRefuses(t *testing.T) {
 		"half a JSON":           {[]string{`{"a":`}, "byte"},
 		"a script of variables": {[]string{"#!/bin/bash\nPP=1\n. `pwd`/CONFIG.sh\n"}, "the shell script has no flags"},
 		"a part of the blocks":  {[]string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: freeze\n"}, "finetuning_type = freeze is a way of training"},
+		"a script of arguments": {[]string{"# python sft.py --model_name_or_path a/b\nimport argparse\nfrom trl import ModelConfig\n\nparser = make_parser()\n"}, "takes them from its arguments"},
 		"a pickle":              {[]string{"\x80\x02}q\x00."}, ""},
 		"too many":              {make([]string, 17), "16 at most"},
 	} {
