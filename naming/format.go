@@ -47,7 +47,7 @@ var marks = sync.OnceValue(func() map[string]bool {
 // beside are words that tell of a format only where another word names one: "dynamic", "block", "128g".
 var beside = map[string]bool{
 	"dynamic": true, "static": true, "block": true, "tensor": true, "pertensor": true, "channel": true, "kv": true, "sym": true, "asym": true, "actorder": true, "quantized": true, "quantised": true, "quant": true,
-	"i1": true, "imat": true, "imatrix": true, "ud": true, "dwq": true, "dq": true, "g32": true, "g64": true, "g128": true, "32g": true, "64g": true, "128g": true, "gs128": true, "marlin": true, "autoround": true, "qat": true, "qad": true,
+	"i1": true, "imat": true, "imatrix": true, "ud": true, "dwq": true, "dq": true, "g32": true, "g64": true, "g128": true, "32g": true, "64g": true, "128g": true, "gs128": true, "marlin": true, "autoround": true, "qad": true,
 	"quarot": true, "floatmtp": true, "mlc": true, "h6": true, "h8": true, "ct": true, "mtp": true, "float16": true,
 }
 
@@ -122,6 +122,11 @@ func inGGUF(w string) string {
 		return r.Name
 	}
 	return ""
+}
+
+// Publishes reports whether an organisation is known for formats of its own.
+func Publishes(org string) bool {
+	return slices.ContainsFunc(rows(), func(r row) bool { return slices.Contains(r.orgs, org) })
 }
 
 // cutFormat parts the words of a name into those of the model and those of its format.

@@ -31,7 +31,17 @@ type Name struct {
 	Ollama bool
 	Tag    string
 	// GGUF: the repository or the file holds GGUF files, whatever their format.
-	GGUF bool
+	GGUF   bool
+	stored string // the words of its format
+}
+
+// By is the name with the words of its format read as an organisation means them.
+func (n Name) By(org string) Name {
+	own := n.Org
+	n.Org, n.Format, n.Loose, n.Lacks = org, "", "", ""
+	n.format(strings.Fields(n.stored))
+	n.Org = own
+	return n
 }
 
 // words are the parts of a name between its marks, in lower case: letters and digits, with the points of numbers and the

@@ -17,6 +17,9 @@ func Read(text string) Name {
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `\`, "/"), "___", ".") // Windows, ModelScope's cache
 	text = n.ofOllama(strings.Trim(text, `"'`+"`"))
+	if bare := strings.TrimRight(text, "/"); strings.Count(bare, "/") < 2 && bare != "" && bare[0] != '.' && bare[0] != '~' {
+		text = bare // a folder of this name
+	}
 	text, far := inHub(text)
 	if at := strings.IndexByte(text, '@'); at > 0 && strings.Contains(text, "/") {
 		text = text[:at] // a revision
@@ -83,6 +86,7 @@ func (n *Name) read(name string) {
 	if _, f, ok := cutFormat(tokens(more)); ok {
 		format = append(f, format...)
 	}
+	n.stored = strings.Join(format, " ")
 	n.format(format)
 	if n.Base = strings.Join(base, "-"); len(format) == 0 {
 		n.Base = name

@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 		{"a\nb", Name{}}, {"", Name{}}, {strings.Repeat("a", maxText+1), Name{}},
 	} {
 		got := Read(c.text)
-		got.Text, got.Loose = "", ""
+		got.Text, got.Loose, got.stored = "", "", ""
 		if got != c.want {
 			t.Errorf("%q:\n got  %+v\n want %+v", c.text, got, c.want)
 		}

@@ -71,7 +71,8 @@ func derived(read *catalog.Reading) bool {
 
 // published is the recipe of a repository by its name, which says nothing where it repeats what the entry says itself.
 func published(read *catalog.Reading) string {
-	if native := dtype.FindRecipe(read.Format); read.Weights != "" && native != nil && native.Base == dtype.FindRecipe(read.Weights).Base {
+	native, own := dtype.FindRecipe(read.Format), dtype.FindRecipe(read.Weights)
+	if native != nil && own != nil && native.Base == own.Base && native.Store == own.Store {
 		return read.Weights
 	}
 	return read.Format

@@ -59,12 +59,19 @@ func withoutSize(name string) (rest string, billions float64, ok bool) {
 	return strings.Join(words[:len(words)-1], " "), n, true
 }
 
-// holds reports whether an entry has about so many billions of parameters; names round.
-func (e *Entry) holds(billions float64) bool {
-	spec, err := e.Spec()
+// Names round their numbers of parameters: by so much at most beside the whole name, and where the number stands for words
+// of it (13B is not 14B).
+const (
+	rounded     = 0.08
+	standsAlone = 0.05
+)
+
+// holds reports whether an entry has about so many billions of parameters.
+func (h *header) holds(billions, within float64) bool {
+	e, err := parse(h.line)
 	if err != nil {
 		return false
 	}
-	m := spec.Model(e.ID)
-	return math.Abs(float64(m.Params())/1e9/billions-1) < 0.08
+	spec, err := e.Spec()
+	return err == nil && math.Abs(float64(spec.Model(e.ID).Params())/1e9/billions-1) < within
 }

@@ -43,8 +43,8 @@ func Find(name string) (*Entry, error) {
 
 // Read says which entry a text means, in which format. It takes, in this order: an id; a name of Ollama's library; a name
 // of an entry or of its repositories in looser and looser spellings, without what the name says of the format; names of
-// files and of benchmarks' tables; names short of words, such as that of a size; and names that have words more than an
-// entry's, as copies and fine-tuned models do. The error is a *NotFoundError.
+// files and of benchmarks' tables; names short of words, such as that of a size; words with a number of parameters; and names
+// that have words more than an entry's, as copies and fine-tuned models do. The error is a *NotFoundError.
 func Read(text string) (*Reading, error) {
 	if len(text) > maxName {
 		return nil, &NotFoundError{Name: shown(text)}
@@ -53,7 +53,7 @@ func Read(text string) (*Reading, error) {
 		return (&question{text: text}).found(place{head: h})
 	}
 	q := &question{text: text, said: naming.Read(text)}
-	for _, read := range []func() []place{q.whole, q.ofLibrary, q.named, q.labelled, q.short, q.longer} {
+	for _, read := range []func() []place{q.whole, q.ofLibrary, q.named, q.labelled, q.short, q.weighed, q.longer} {
 		switch hits := read(); {
 		case len(hits) > 0 && q.unclear:
 			return nil, &NotFoundError{Name: shown(q.text), Ambiguous: true, Candidates: idsOf(hits)}
@@ -81,6 +81,7 @@ type question struct {
 	others  []string
 	why     string
 	assumed bool
+	own     bool // the text is no repository's name, though it looks like one
 	unclear bool // several are meant, and none more than the others
 }
 
@@ -90,11 +91,17 @@ func (q *question) found(p place) (*Reading, error) {
 		return nil, err
 	}
 	r := &Reading{Entry: e, Repo: cmp.Or(p.repo, e.Hub), Said: q.said, Format: cmp.Or(q.format, q.said.Format), Others: q.others, Why: q.why, Assumed: q.assumed}
+	nobody := q.said.Org == "" || q.said.Path && q.said.Repo == "" && !naming.Publishes(q.said.Org) // a folder
+	if nobody && q.said.Format != "" && q.format == "" {                                            // the maker's own
+		org, _, _ := strings.Cut(e.Hub, "/")
+		r.Said = q.said.By(strings.ToLower(org))
+		r.Format = r.Said.Format
+	}
 	r.Format = inFiles(r)
 	if known := storedIn()[strings.ToLower(q.said.Repo)]; known != "" {
 		r.Format = known
 	}
-	if q.said.Repo != "" && !strings.EqualFold(q.said.Repo, r.Repo) && !strings.EqualFold(q.said.Repo, e.ID) {
+	if q.said.Repo != "" && !q.own && !strings.EqualFold(q.said.Repo, r.Repo) && !strings.EqualFold(q.said.Repo, e.ID) {
 		r.Repo = q.said.Repo
 	}
 	return r, nil
@@ -231,17 +238,12 @@ func (q *question) labelled() []place {
 	for _, s := range said(q.said.Base) {
 		for i := range spellings {
 			hits := spellings[i].find(s.name)
-			if len(hits) == 1 && (s.billions == 0 || hits[0].head.holds(s.billions)) {
+			if len(hits) == 1 && (s.billions == 0 || hits[0].head.holds(s.billions, rounded)) {
 				return hits
 			}
 		}
 	}
 	return nil
-}
-
-func (h *header) holds(billions float64) bool {
-	e, err := parse(h.line)
-	return err == nil && e.holds(billions)
 }
 
 func idsOf(hits []place) (out []string) {

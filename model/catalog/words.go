@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,9 +18,8 @@ type wording struct {
 	words []string
 }
 
-// wordings by their first words.
-var wordings = sync.OnceValue(func() map[string][]wording {
-	out := map[string][]wording{}
+// worded are the names of all entries as words.
+var worded = sync.OnceValue(func() (out []wording) {
 	heads := headers()
 	for i := range heads {
 		for j, n := range heads[i].names {
@@ -27,9 +28,18 @@ var wordings = sync.OnceValue(func() map[string][]wording {
 				w.repo = n
 			}
 			if len(w.words) > 0 {
-				out[w.words[0]] = append(out[w.words[0]], w)
+				out = append(out, w)
 			}
 		}
+	}
+	return out
+})
+
+// wordings by their first words.
+var wordings = sync.OnceValue(func() map[string][]wording {
+	out := map[string][]wording{}
+	for _, w := range worded() {
+		out[w.words[0]] = append(out[w.words[0]], w)
 	}
 	return out
 })
@@ -55,6 +65,7 @@ var (
 	size    = regexp.MustCompile(`^\d+(\.\d+)?[bmt]$|^\d+x\d+b$|^[ae]\d+b$`)
 	figures = regexp.MustCompile(`^\d+$`)
 	dated   = regexp.MustCompile(`^\d{4}$`)
+	version = regexp.MustCompile(`^\d+(\.\d+)*$`)
 )
 
 func isSize(w string) bool { return size.MatchString(w) && !strings.HasPrefix(w, "a") }
@@ -66,8 +77,9 @@ const leastSize = "7"
 // parameters, of a date. Where the text leaves several sizes open, all are meant and none is taken.
 func (q *question) short() []place {
 	asked := wordsOf(q.said.Base)
-	if q.said.Repo != "" || len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
-		return nil // a repository is one model, and has all words of its name
+	repo := q.said.Repo != ""
+	if repo && !slices.ContainsFunc(asked, isSize) || len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
+		return nil // a repository is one model, and has all words of its name, but LM Studio's: "qwen/qwen3-coder-30b"
 	}
 	if last := len(asked) - 1; last > 0 && figures.MatchString(asked[last]) && len(q.wider(asked)) == 0 {
 		if last == 1 && len(asked[last]) == 1 && asked[last] < leastSize {
@@ -94,6 +106,7 @@ func (q *question) short() []place {
 		return q.open(all)
 	}
 	best = newestFirst(best)
+	q.assumed, q.own = repo, repo
 	q.why = fmt.Sprintf("%s read as %s", q.text, best[0].head.id())
 	q.usual(best[0].head.id())
 	for _, p := range append(best, all...) {
@@ -119,12 +132,18 @@ func (q *question) wider(asked []string) (out []place) {
 	return newestFirst(out)
 }
 
-// between counts the words of a name beside those that are asked, which stand in it in their order. A version stands
-// behind the word that it is asked behind: "llama 5" is no Llama 3.3 Nemotron Super v1.5.
+// otheruse are words of a name that tell of another use than writing text.
+var otheruse = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|coder|math|draft(er)?|eagle\d?)$`)
+
+// between counts the words of a name beside those that are asked, which stand in it in their order; words of another use
+// count twice. A version stands behind the word that it is asked behind: "llama 5" is no Llama 3.3 Nemotron Super v1.5.
 func between(asked, name []string) (more int, ok bool) {
-	at := 0
+	at, apart := 0, 0
 	for i, w := range name {
 		if at == len(asked) || w != asked[at] {
+			if otheruse.MatchString(w) {
+				apart++
+			}
 			continue
 		}
 		if at > 0 && figures.MatchString(w) && name[i-1] != asked[at-1] {
@@ -132,7 +151,7 @@ func between(asked, name []string) (more int, ok bool) {
 		}
 		at++
 	}
-	return len(name) - len(asked), at == len(asked)
+	return len(name) - len(asked) + apart, at == len(asked)
 }
 
 // oneSize reports whether entries are of one number of parameters by their names.
@@ -149,6 +168,72 @@ func oneSize(list []place) bool {
 	return len(sizes) <= 1
 }
 
+// weighed finds entries by words of their names and by a number of parameters that the names do not have, or have without
+// the words before it: "R1 671b", "oss 120b", "Mistral-Large-Instruct-2411-123B".
+func (q *question) weighed() []place {
+	words, billions := apart(wordsOf(q.said.Base))
+	if billions == 0 || len(words) == 0 || len(words) == 1 && len(words[0]) < 2 {
+		return nil
+	}
+	found := nearestOf(words)
+	for _, p := range found[:min(len(found), mostWeighed)] {
+		if !p.head.holds(billions, standsAlone) {
+			continue
+		}
+		q.assumed = q.said.Repo != ""
+		q.why = fmt.Sprintf("%s read as %s, of so many parameters", q.text, p.head.id())
+		q.usual(p.head.id())
+		return []place{p}
+	}
+	return nil
+}
+
+// mostWeighed entries are built for one name, so that an unknown one is refused within a millisecond.
+const mostWeighed = 6
+
+// apart parts words from the billions of parameters among them.
+func apart(asked []string) (words []string, billions float64) {
+	for _, w := range asked {
+		if b := billionsOf(w); b > 0 && billions == 0 {
+			billions = b
+		} else {
+			words = append(words, w)
+		}
+	}
+	return words, billions
+}
+
+// billionsOf reads "671b", "1.5b", "270m" and "1t".
+func billionsOf(w string) float64 {
+	times := map[byte]float64{'b': 1, 'm': 1e-3, 't': 1e3}[w[len(w)-1]]
+	n, err := strconv.ParseFloat(w[:len(w)-1], 64)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return n * times
+}
+
+// nearestOf are the entries whose names have words in their order, those with fewest others and newest first.
+func nearestOf(words []string) (out []place) {
+	type far struct {
+		place
+		more int
+	}
+	var all []far
+	for _, w := range worded() {
+		if more, ok := between(words, w.words); ok {
+			all = append(all, far{w.place, more})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b far) int {
+		return cmp.Or(a.more-b.more, strings.Compare(b.head.released, a.head.released))
+	})
+	for _, f := range all {
+		out = with(out, f.place)
+	}
+	return out
+}
+
 // othershape are words of a name that tell of another network than the rest of it: parts, drafters, pruned and merged ones.
 var othershape = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
 
@@ -157,18 +242,23 @@ var othershape = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(di
 func (q *question) longer() []place {
 	asked := wordsOf(q.said.Base)
 	var best wording
+	from := 0
 	for i := range asked {
 		for _, w := range wordings()[asked[i]] {
-			if len(w.words) > max(1, len(best.words)) && slices.ContainsFunc(w.words, isSize) && begins(asked[i:], w.words) {
-				best = w
+			if len(w.words) > max(1, len(best.words)) && begins(asked[i:], w.words) && (slices.ContainsFunc(w.words, isSize) || i == 0) {
+				best, from = w, i
 			}
 		}
 	}
 	if best.head == nil {
 		return nil
 	}
-	for _, w := range asked {
-		if !slices.Contains(best.words, w) && othershape.MatchString(w) && !dated.MatchString(w) {
+	unsized := !slices.ContainsFunc(best.words, isSize)
+	for i, w := range asked {
+		ownVersion := 0 < i && i < from && version.MatchString(w) // "Dolphin 3.0 Llama 3.1 8B"
+		switch {
+		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion:
+		case othershape.MatchString(w) && !(unsized && len(w) > 3 && figures.MatchString(w)), unsized && strings.HasPrefix(w, "distill"):
 			return nil
 		}
 	}
