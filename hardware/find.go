@@ -119,6 +119,9 @@ func (q query) loosely(name string) (Device, []Note, error) {
 			return q.find(name)
 		}
 	}
+	if len(q.memory) == 0 {
+		return q.grown(name)
+	}
 	if len(q.memory) != 1 {
 		return Device{}, nil, errMissing
 	}
@@ -134,6 +137,30 @@ func (q query) loosely(name string) (Device, []Note, error) {
 	d.Memory, d.Reported = fact(size, ledger.Exact, given), Fact[unit.Bytes]{}
 	d.Usable = fact(kept.Value+size/2, ledger.Assumed, kept.Source).band(kept.Low+size/2, kept.High+size/2)
 	return d, []Note{note("name_unread", "%s: a board refitted with %s, twice what it is sold with; speed as sold", quote(name), size)}, nil
+}
+
+// grown reads a name whose memory has grown onto it: "A10080", "v10032", "H20141".
+func (q query) grown(name string) (Device, []Note, error) {
+	last := len(q.words) - 1
+	if last < 0 {
+		return Device{}, nil, errMissing
+	}
+	for _, digits := range []int{2, 3} {
+		w := q.words[last]
+		cut := len(w) - digits
+		if cut < 3 || w[cut] == '0' || !number(w[cut-1:]) || number(w[:cut]) {
+			continue
+		}
+		b, err := unit.ParseBytes(w[cut:] + "GiB")
+		if err != nil {
+			continue
+		}
+		shorter := query{words: append(slices.Clone(q.words[:last]), w[:cut]), memory: []unit.Bytes{b}, kind: q.kind, makers: q.makers}
+		if hits, _ := shorter.first(); len(hits) > 0 {
+			return shorter.find(name)
+		}
+	}
+	return Device{}, nil, errMissing
 }
 
 type attempt struct{ key, dropped string }

@@ -26,9 +26,10 @@ func FindNode(name string) (*Node, bool) {
 		return nil, false
 	}
 	k, short := nodeKeys(name)
+	of := func(have string) bool { s := series(have); return s != "" && same(s, k) }
 	for _, r := range nodes.lines() {
 		if !eachName(r, func(have string) bool {
-			return same(have, k) || same(have, short) || same(strings.TrimPrefix(have, "standard_"), k)
+			return same(have, k) || same(have, short) || same(strings.TrimPrefix(have, "standard_"), k) || of(have)
 		}) {
 			continue
 		}
@@ -36,6 +37,17 @@ func FindNode(name string) (*Node, bool) {
 		return &n, err == nil
 	}
 	return nil, false
+}
+
+// series is the family of one of Azure's instances, whose name has no size: Standard_ND96isr_H100_v5 is of ND H100 v5.
+func series(instance string) string {
+	size, ok := strings.CutPrefix(instance, "standard_")
+	if !ok {
+		return ""
+	}
+	size, rest, _ := strings.Cut(size, "_")
+	at := strings.IndexAny(size, "0123456789")
+	return size[:max(at, 0)] + " " + rest
 }
 
 // nodeKeys gives a name as one word, with and without its provider before it. The numbers and units of

@@ -86,6 +86,9 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	if size, ok := sizeAlone(head); ok {
 		return parseSize(size, options, devices)
 	}
+	if p, count, ok := rented(head); ok {
+		return parseDevices(strconv.Itoa(count*p.Devices)+"x"+p.Device, devices)
+	}
 	return parseDevices(head, devices)
 }
 

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/memwall/memwall/unit"
 )
@@ -19,6 +20,26 @@ type Price struct {
 	Date     string // "" when only the day of the source's version is known
 	Source   string // key
 	Note     string
+}
+
+// rented reads "[N x]INSTANCE" of which nothing but its price is listed: a smaller one of a kind whose largest is a node.
+func rented(text string) (p Price, count int, ok bool) {
+	count, name := 1, text
+	if n, rest, counted := CountOf(text); counted && n > 0 && n <= mostInNode {
+		count, name = n, rest
+	}
+	if !strings.ContainsAny(name, "-._") {
+		return Price{}, 0, false
+	}
+	k := key(split(name)...)
+	for _, r := range prices.lines() {
+		if !same(r.second(), k) {
+			continue
+		}
+		p, err := readPrice(r)
+		return p, count, err == nil
+	}
+	return Price{}, 0, false
 }
 
 // PerDeviceHour is the rent of one device for an hour.

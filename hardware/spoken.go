@@ -37,6 +37,9 @@ func spoken(text string) string {
 		}
 	}
 	head = strings.Join(devices, "+")
+	if size, ok := processorAlone(head); ok {
+		head, options = "", append(options, size)
+	}
 	if head == "" && len(options) > 0 {
 		head = "cpu"
 	}
@@ -44,6 +47,26 @@ func spoken(text string) string {
 		head += "," + o.key + "=" + o.value
 	}
 	return head
+}
+
+// processorAlone reads "cpu only 64gb", "no gpu, 32 GB" and "64GB cpu": a machine without a device, and its memory.
+func processorAlone(text string) (option, bool) {
+	var rest []string
+	says := false
+	for _, w := range split(text) {
+		switch w {
+		case "cpu", "gpuless":
+			says = true
+		case "no", "without":
+			says = says || strings.Contains(strings.ToLower(text), "gpu")
+		case "only", "gpu", "gpus", "ram", "of", "and", "with", "inference":
+		default:
+			rest = append(rest, w)
+		}
+	}
+	size := strings.Join(rest, "")
+	n := strings.TrimRight(size, "gib")
+	return option{"host", n + "GiB"}, says && n != size && number(n)
 }
 
 func cutLast(text string) (front, back string, ok bool) {

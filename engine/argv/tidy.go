@@ -45,10 +45,15 @@ func fenced(text string) string {
 	return strings.Join(inside, "\n")
 }
 
+func quoted(mark string) bool { return strings.TrimSpace(mark) == ">" }
+
 // prompted is a line without its prompt, without the mark of a list, and without backquotes around all of it.
 func prompted(line string) string {
-	if at := prompts.FindString(line); at != "" {
+	for at := prompts.FindString(line); at != ""; at = prompts.FindString(line) {
 		line = line[len(at):]
+		if !quoted(at) { // quotes of quotes stand before a prompt
+			break
+		}
 	}
 	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "* "))
 	if n := len(inner); n > 2 && inner[0] == '`' && inner[n-1] == '`' && strings.Count(inner, "`") == 2 {

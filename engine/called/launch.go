@@ -1,6 +1,7 @@
 package called
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func (l *launch) settle(k *kin) {
 		p.KVV = "f16"
 	}
 	if r, err := catalog.Read(l.Model); err == nil && r.Format == "" && k.usual != "" {
-		p.Weights = k.usual
+		p.Weights = cmp.Or(r.KeptInFiles(), k.usual)
 	}
 	if l.Engine != k.engine {
 		p.Context, p.ContextTotal, p.GPULayers = p.ContextTotal, 0, nil

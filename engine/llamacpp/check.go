@@ -220,10 +220,10 @@ func checkFit(j *engine.Job, r *rules) error {
 	return err
 }
 
-// checkMain: -mg names a device, and counts where not all are alike.
+// checkMain: -mg must name a device where that one alone is used (src/llama.cpp, llama_model_load_from_file_impl).
 func checkMain(j *engine.Job, _ *rules) error {
 	n := j.Plan.MainGPU
-	if n == nil || j.Machine == nil || j.Machine.CPUOnly {
+	if n == nil || j.Machine == nil || j.Machine.CPUOnly || j.Plan.SplitMode != "none" {
 		return nil
 	}
 	if int64(*n) >= j.Devices() {

@@ -149,7 +149,7 @@ func tensorSplit(text string, devices int) ([]float32, error) {
 		return &plan.Problem{Field: "tensor_split", Value: text, Message: fmt.Sprintf("tensor_split = %s %s", text, why), Fix: fix}
 	}
 	parts := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == '/' || c == ' ' })
-	if len(parts) != devices {
+	if len(parts) > devices { // of fewer the rest is 0 (common/arg.cpp, --tensor-split)
 		return nil, bad(fmt.Sprintf("gives %d proportions for %d devices", len(parts), devices), "one number for each device, as in 3,1")
 	}
 	out, sum := make([]float32, devices), float32(0)

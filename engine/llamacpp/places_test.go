@@ -164,7 +164,7 @@ func TestSettingsNeedTheirPlace(t *testing.T) {
 	}{
 		{Engine{CLI}, "cache_ram", func(p *plan.Plan) { p.CacheRAM = layers(1) }},
 		{Engine{CLI}, "ctx_checkpoints", func(p *plan.Plan) { p.Checkpoints = layers(1) }},
-		{Engine{CLI}, "main_gpu", func(p *plan.Plan) { p.MainGPU = layers(1) }},
+		{Engine{CLI}, "main_gpu", func(p *plan.Plan) { p.MainGPU, p.SplitMode = layers(1), "none" }},
 		{Engine{CLI}, "draft_kv", func(p *plan.Plan) { p.DraftKV = "q8_0" }},
 		{Engine{CLI}, "draft_gpu_layers", func(p *plan.Plan) { p.DraftLayers = layers(1) }},
 		{Engine{CLI}, "draft_kv", func(p *plan.Plan) { p.DraftKV, p.DraftModel = "fp8", "llama-3.2-1b" }},

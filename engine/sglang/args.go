@@ -2,6 +2,7 @@ package sglang
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -79,8 +80,8 @@ func (l *launch) finish() {
 	case l.steps > 0 && p.DraftTokens == 0: // a chain of drafts, and the token that is checked with them
 		p.DraftTokens = l.steps + 1
 	}
-	if p.DraftModel == "" {
-		p.MTP = l.own
+	if p.DraftModel == "" || ownHeads.MatchString(p.DraftModel) {
+		p.DraftModel, p.MTP = "", l.own
 	}
 	switch {
 	case l.prefill == 0:
@@ -92,6 +93,9 @@ func (l *launch) finish() {
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
 }
+
+// ownHeads are checkpoints of a model's own prediction layers, cut out of it (docs of DeepSeek's usage, NextN).
+var ownHeads = regexp.MustCompile(`(?i)[-_](nextn|mtp)/?$`)
 
 // evicted: with --enable-hierarchical-cache each rank keeps twice the device's pool in host memory, or as much as is said
 // (server_args.py, hicache_ratio; mem_cache/memory_pool_host.py).

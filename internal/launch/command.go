@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -107,13 +108,21 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"
 	}
-	for _, r := range commandReaders {
-		if slices.Contains(r.programs, program) {
-			return r.read
+	for _, name := range []string{program, builtFor.ReplaceAllString(program, "")} {
+		for _, r := range commandReaders {
+			if slices.Contains(r.programs, name) {
+				if name != program {
+					c.Program = name
+				}
+				return r.read
+			}
 		}
 	}
 	return nil
 }
+
+// builtFor is what the file of a program says of its build: koboldcpp-linux-x64-cuda1210, llama-server-vulkan.
+var builtFor = regexp.MustCompile(`(?i)([-_](linux|windows|win|macos|mac|ubuntu|x64|x86(_64)?|amd64|arm64|cu(da)?[\d.]*|rocm[\d.]*|hip|vulkan|sycl|metal|cpu|nocuda|oldcpu|oldpc|avx\d*|noavx2|v?\d+(\.\d+)*|b\d+))+$`)
 
 // starts tells a server among the words of another program: its name alone may be what is built, copied or killed.
 func starts(c *argv.Command) bool {

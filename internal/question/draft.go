@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/naming"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -28,7 +29,10 @@ func (q *Question) draft() error {
 		err = &api.Error{Code: api.Unsupported, Value: name,
 			Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
 	}
-	if e, ok := errors.AsType[*api.Error](err); ok && e.Code == api.Remote {
+	elsewhere := func(e *api.Error) bool {
+		return e.Code == api.Remote || e.Code == api.UnknownModel && naming.Read(name).Path
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok && elsewhere(e) {
 		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name,
 			e.Message)
 		q.Request.DraftTokens = 0

@@ -106,7 +106,9 @@ func (a *Env) Open(r *api.Request) (*Question, error) {
 	}
 	var err error
 	if q.Resolved, err = a.Resolve(r.Model); err != nil {
-		return nil, err
+		if q.Resolved = servedModel(r, err); q.Resolved == nil {
+			return nil, err
+		}
 	}
 	q.Job = &engine.Job{Plan: &q.Request.Plan, Shared: a.shared()}
 	if n := len(r.Measured); n > 0 {

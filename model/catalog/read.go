@@ -121,14 +121,23 @@ var storedIn = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// inFiles is the format as GGUF files have it, where the name is of such files. gpt-oss is kept in its own.
+// KeptInFiles is the format that GGUF files of an entry keep, where it is published in so few bits that nobody quantises it
+// again, as gpt-oss is; "" for others.
+func (e *Entry) KeptInFiles() string {
+	if e.Weights == "mxfp4" {
+		return "mxfp4_moe"
+	}
+	return ""
+}
+
+// inFiles is the format as GGUF files have it, where the name is of such files.
 func inFiles(r *Reading) string {
 	switch {
 	case !r.Said.GGUF || r.Format == "":
 		return r.Format
-	case r.Said.Loose != "" && r.Weights == "mxfp4":
+	case r.Said.Loose != "" && r.KeptInFiles() != "":
 		r.Said.Loose = ""
-		return "mxfp4_moe"
+		return r.KeptInFiles()
 	}
 	if f := dtype.FindRecipe(r.Format); f != nil && f.InGGUF() != nil && f.Name != dtype.BF16.Name && f.Name != dtype.F16.Name {
 		return f.InGGUF().Name
