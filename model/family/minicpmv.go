@@ -49,13 +49,19 @@ func (c *Config) minicpmvTimm() *Tower {
 	return t
 }
 
-// minicpmvLater is version 2.6, which says its encoder's sizes; the text model is Qwen2.
+// minicpmvTexts are the text models of the versions that say their encoder's sizes (modeling_minicpmv.py of each).
+var minicpmvTexts = map[string]*Family{"2.6": qwen2, "4.5": qwen3}
+
+// minicpmvLater is a version from 2.6 on.
 func (c *Config) minicpmvLater() *Spec {
-	if v, ok := c.m["version"].(json.Number); !ok || v.String() != "2.6" {
-		c.lacks("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", fromFiles)
+	version, _ := c.m["version"].(json.Number)
+	text := minicpmvTexts[version.String()]
+	if text == nil {
+		c.lacks("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2, 2.6 and 4.5 are", fromFiles)
+		text = qwen2
 	}
-	s := qwen2.Config(c)
-	s.Family = qwen2.Name
+	s := text.Config(c)
+	s.Family = text.Name
 	v := c.part("vision_config")
 	t := v.siglipTower()
 	if c.Bool(false, "drop_vision_last_layer") && len(t.Layers) > 0 {
