@@ -138,12 +138,9 @@ var otheruse = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding
 // between counts the words of a name beside those that are asked, which stand in it in their order; words of another use
 // count twice. A version stands behind the word that it is asked behind: "llama 5" is no Llama 3.3 Nemotron Super v1.5.
 func between(asked, name []string) (more int, ok bool) {
-	at, apart := 0, 0
+	at := 0
 	for i, w := range name {
 		if at == len(asked) || w != asked[at] {
-			if otheruse.MatchString(w) {
-				apart++
-			}
 			continue
 		}
 		if at > 0 && figures.MatchString(w) && name[i-1] != asked[at-1] {
@@ -151,7 +148,16 @@ func between(asked, name []string) (more int, ok bool) {
 		}
 		at++
 	}
-	return len(name) - len(asked) + apart, at == len(asked)
+	if at < len(asked) {
+		return 0, false
+	}
+	more = len(name) - len(asked)
+	for _, w := range name {
+		if otheruse.MatchString(w) && !slices.Contains(asked, w) {
+			more++
+		}
+	}
+	return more, true
 }
 
 // oneSize reports whether entries are of one number of parameters by their names.
