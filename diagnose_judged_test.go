@@ -52,11 +52,15 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"cuBLAS at the start", "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`", "library", "a smaller batch", "expandable_segments"},
 		{"HSA", "HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources. Code: 0x1008 Available Free mem : 36 MB", "full", "a smaller batch", "expandable_segments"},
 
+		{"MPS", "RuntimeError: MPS backend out of memory (MPS allocated: 17.86 GB, other allocations: 232.50 MB, max allowed: 18.13 GB). Tried to allocate 256.00 MB on private pool.", "may hold is full", "a smaller batch", "FSDP"},
+		{"TensorFlow", "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error: OOM when allocating tensor with shape[32,12,2048,2048] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc", "full", "a smaller batch", "inference_mode"},
+
 		// training
 		{"activations of a trainer", trainerStarts + in("hidden = self.down_proj(x)") + torchFull("CUDA", "448.00 MiB", 79.25, 77.80, 0.30), "MLP", "a smaller micro-batch", "inference"},
 		{"backward", trainerStarts + in("loss.backward()") + torchFull("CUDA", "1.20 GiB", 23.64, 21.90, 0.30), "backward", "gradient checkpointing", "expandable_segments"},
 		{"logits", trainerStarts + in("loss = F.cross_entropy(logits, labels)") + torchFull("CUDA", "7.83 GiB", 79.25, 70.00, 0.50), "loss", "a loss that never makes all logits", ""},
 		{"first optimizer step", in("optimizer.step()") + torchFull("CUDA", "64.00 MiB", 79.25, 78.20, 0.10), "optimizer", "states that ranks share", "context"},
+		{"optimizer states larger than the card", in("self.initialize_optimizer_states()") + torchFull("CUDA", "29.92 GiB", 23.69, 14.96, 0.04), "larger than the whole device", "states that ranks share", "scores"},
 		{"scores of eager attention", in("attn_weights = nn.functional.softmax(attn_weights, dim=-1)") + torchFull("CUDA", "4.00 GiB", 23.64, 19.50, 0.40), "attention", "flash attention", ""},
 		{"a checkpoint that is gathered", in("trainer.save_checkpoint(path)") + torchFull("CUDA", "2.00 GiB", 79.25, 77.00, 0.30), "checkpoint", "sharded checkpoints", ""},
 		{"DeepSpeed's cache flushes", "[WARNING] [stage3.py:2000:step] 2 pytorch allocator cache flushes since last step. this happens when there is high memory pressure", "almost full", "a smaller micro-batch", ""},
@@ -78,7 +82,8 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"SGLang, decode", "RuntimeError: Decode out of memory. Try to lower your batch size.", "", "--max-running-requests", ""},
 		{"SGLang, retracted", "[2025-11-02 10:00:00 TP0] KV cache pool is full. Retract requests. #retracted_reqs: 3", "requests wait", "--max-running-requests", ""},
 		{"TensorRT-LLM, pool", "[TensorRT-LLM][ERROR] Error while allocating 17179869184 bytes", "", "free_gpu_memory_fraction", "context"},
-		{"TensorRT, engine", "[TRT] [E] [virtualMemoryBuffer.cpp::resizePhysical::154] Error Code 2: OutOfMemory (Requested size was 1048576000 bytes.)", "", "free_gpu_memory_fraction", ""},
+		{"TensorRT, engine", "[TRT] [E] [virtualMemoryBuffer.cpp::resizePhysical::154] Error Code 2: OutOfMemory (Requested size was 1048576000 bytes.)", "", "a smaller batch", "free_gpu_memory_fraction"},
+		{"TensorRT below TensorRT-LLM", "[TRT-LLM] [I] Set nccl_plugin to None.\n[TRT] [E] Error Code 1: Cuda Runtime (out of memory)", "", "free_gpu_memory_fraction", ""},
 		{"TGI, warm-up", "RuntimeError: Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`", "profile run", "--max-batch-prefill-tokens", ""},
 
 		// llama.cpp and kin
@@ -91,7 +96,8 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"llama.cpp, Metal", "ggml_metal_graph_compute: command buffer 0 failed with status 5\nerror: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", "more than the system lets it hold", "a smaller -c", "compute buffer, which"},
 		{"llama.cpp, slots", "decode: failed to find a memory slot for batch of size 512", "requests wait", "a larger -c", ""},
 		{"Ollama in JSON", `{"error":"llama runner process has terminated: cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1946157056"}`, "", "a smaller num_ctx", ""},
-		{"Ollama, host", "Error: model requires more system memory (23.3 GiB) than is available (15.1 GiB)", "23.30 GiB of host memory are needed and 15.10 GiB are free", "a shorter context", ""},
+		{"Ollama, host", "Error: model requires more system memory (23.3 GiB) than is available (15.1 GiB)", "23.30 GiB of host memory are needed and 15.10 GiB are free", "a smaller model", ""},
+		{"Ollama, host, a little", "Error: model requires more system memory (5.9 GiB) than is available (5.2 GiB)", "5.90 GiB of host memory are needed", "a shorter context", ""},
 		{"LM Studio's guard", "Model loading was stopped due to insufficient system resources. This model may require approximately 12.5 GB of memory.", "", "a shorter context", ""},
 		{"MLX", "libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)", "more than the system lets it hold", "a shorter context", ""},
 		{"MLX, one array", "[metal::malloc] Attempting to allocate 134217728000 bytes which is greater than the maximum allowed buffer size of 77309411328 bytes.", "larger than the driver gives at once", "a shorter context", ""},
@@ -102,6 +108,7 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"Kubernetes", "    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          32Gi\n      nvidia.com/gpu:  1\n", "at most 32.00 GiB", "a higher memory limit", ""},
 		{"a pod that finds no node", "0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available", "no node", "resources.requests.memory", ""},
 		{"DataLoader", "RuntimeError: DataLoader worker (pid 1234) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.", "/dev/shm", "--shm-size", ""},
+		{"DataLoader, what it prints before", "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).", "/dev/shm", "--shm-size", ""},
 		{"NumPy", "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 29.3 GiB for an array with shape (50000, 78643) and data type float64", "29.30 GiB", "in parts", "layers"},
 		{"NumPy, the older words", "MemoryError: Unable to allocate 29.3 GiB for an array with shape (50000, 78643) and data type float64", "29.30 GiB", "in parts", "layers"},
 		{"Windows", "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"torch_cuda.dll\"", "", "a larger paging file", ""},

@@ -11,6 +11,9 @@ var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that lo
 var jobFix = &Fix{Now: "a higher --mem (or --mem-per-gpu) for the job: sacct -o MaxRSS says what it took",
 	Later: "less in host memory: fewer DataLoader workers, files that are mapped, no offload to the host"}
 
+var loaderFix = &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host",
+	Later: "fewer workers: num_workers"}
+
 var killedRules = []rule{
 	{words: "Memory cgroup out of memory", kind: ContainerLimit, engine: "linux", device: "host",
 		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: limitFix},
@@ -33,9 +36,9 @@ var killedRules = []rule{
 		fix: hostFix},
 	{words: "exceeds the memory usage threshold of", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix,
 		follows: true},
-	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input,
-		fix: &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host",
-			Later: "fewer workers: num_workers"}},
+	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input, fix: loaderFix},
+	{words: "bus error encountered in worker", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input, fix: loaderFix,
+		follows: true}, // torch/csrc/DataLoader.cpp
 	{words: "is killed by signal: Killed", kind: Killed, engine: "pytorch", device: "host", place: Input, fix: hostFix},
 	{words: "DataLoader worker (pid(s) …exited unexpectedly", kind: Killed, engine: "pytorch", device: "host", place: Input, follows: true,
 		fix: &Fix{Now: "fewer DataLoader workers, which each hold a copy of what they read",

@@ -54,7 +54,7 @@ var makers = []struct{ words, engine string }{
 	{"sglang", "sglang"}, {"TpModelWorker", "sglang"}, {"text_generation_server", "tgi"}, {"text-generation-launcher", "tgi"},
 	{"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
 	{"text_generation_client", "tgi"}, {"[TRT-LLM]", "tensorrt-llm"},
-	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"},
+	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"trtllm-", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"},
 	{"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"},
 	{"[gpu_model_runner.py:", "vllm"}, {"[gpu_worker.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"},
 	{"vLLM API server", "vllm"},
@@ -143,14 +143,20 @@ func (s *scanner) placed(f *Finding, text string, in *hits) {
 		f.Engine = s.places.engine
 	}
 	s.made(f, text, in)
-	if f.Engine == "llama.cpp" && s.places.engine == "ollama" {
-		f.Engine = "ollama"
+	if f.Engine == within[s.places.engine] {
+		f.Engine = s.places.engine
 	}
 }
 
+// within a program runs one whose messages it passes on.
+var within = map[string]string{"ollama": "llama.cpp", "tensorrt-llm": "tensorrt"}
+
+// libraries are what programs of other names load.
+var libraries = map[string]bool{"pytorch": true, "tensorrt": true, "": true}
+
 // made names the program by the message itself, where its words are those of a library.
 func (s *scanner) made(f *Finding, text string, in *hits) {
-	if f.rule == nil || f.rule.engine != "pytorch" && f.rule.engine != "" {
+	if f.rule == nil || !libraries[f.rule.engine] {
 		return
 	}
 	for i, id := range words().makers {

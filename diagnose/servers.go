@@ -1,25 +1,25 @@
 package diagnose
 
-// TensorRT-LLM, text-generation-inference, Ollama.
+// TensorRT and TensorRT-LLM, text-generation-inference, Ollama.
 
 var blocksFix = &Fix{Now: "fewer sequences at once: a smaller max_batch_size",
 	Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}
 
 var serverRules = []rule{
-	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true,
+	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt", backend: "cuda", follows: true,
 		figures: []figure{{requested, "GPU memory (", "", true}}},
 	{words: "CUDA runtime error in …out of memory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda"},
-	{words: "Cuda Runtime (out of memory)", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
-	{words: "Error Code 2: OutOfMemory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true,
+	{words: "Cuda Runtime (out of memory)", kind: DeviceMemory, engine: "tensorrt", backend: "cuda", follows: true},
+	{words: "Error Code 2: OutOfMemory", kind: DeviceMemory, engine: "tensorrt", backend: "cuda", follows: true,
 		figures: []figure{{requested, "Requested size was ", "", true}}},
 	{words: "Error while allocating …bytes", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda",
 		figures: []figure{{requested, "Error while allocating ", "", true}}},
-	{words: "OutOfMemory: no further information", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
+	{words: "OutOfMemory: no further information", kind: DeviceMemory, engine: "tensorrt", backend: "cuda", follows: true},
 	{words: "Impossible to fit …kvCache", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache,
 		fix: &Fix{Now: "a shorter max_seq_len", Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}},
 	{words: "No free block found", kind: KVCacheFull, engine: "tensorrt-llm", place: Decode, fix: blocksFix},
 	{words: "t allocate new blocks. No free blocks left", kind: KVCacheFull, engine: "tensorrt-llm", place: Decode, fix: blocksFix},
-	{words: "for node due to insufficient workspace", kind: WorkspaceSize, engine: "tensorrt-llm",
+	{words: "for node due to insufficient workspace", kind: WorkspaceSize, engine: "tensorrt",
 		fix: &Fix{Now: "a larger workspace while the engine is built: --memPoolSize=workspace:4096 (trtexec), or set_memory_pool_limit",
 			Later: "a GPU that nothing else uses while it is built"}},
 	{words: "Impossible to fit any sequence in", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache},

@@ -103,7 +103,26 @@ func (t *table) cacheAnchors(m Model) (known []anchor) {
 			known = append(known, anchor{r.Bits, r.key})
 		}
 	}
+	if len(known) == 0 {
+		known = t.usualCache()
+	}
 	return falling(append(known, anchor{bits: cacheKey{}.bits()}))
+}
+
+// usualCache are the losses of cache formats in the rows of all models, for a model that none of them is near: keys and values lose far
+// less by each bit than weights do.
+func (t *table) usualCache() (known []anchor) {
+	for key := range t.ids.kv {
+		to, ok := t.ids.keySide(key)
+		if !ok {
+			continue
+		}
+		q := question{t: t, target: KVCache, from: side{wide: true, id: none}, to: to}
+		if found := q.samples(Perplexity, anyModel, nil); len(found) > 0 && found[0].to.Metric.Name == decisive {
+			known = append(known, anchor{key.bits(), max(0, summary(found, anyModel).Mid)})
+		}
+	}
+	return known
 }
 
 // bits of an element of the cache: the mean of keys and values.

@@ -70,6 +70,7 @@ const (
 	Family                  // models of the same name and major version, of any size
 	Similar                 // models of half to twice the parameters
 	Weighed                 // these very weights
+	anyModel                // models that are not near: for orders alone
 )
 
 func (l Level) String() string {
@@ -179,6 +180,9 @@ func (q *question) at(s *subject, level Level) bool {
 		return q.at(s, Family) && q.at(s, Similar)
 	case Family:
 		return q.family != "" && s.family == q.family
+	}
+	if level == anyModel {
+		return true
 	}
 	ratio := s.billions * 1e9 / float64(q.model.Parameters)
 	return q.model.Parameters > 0 && ratio >= 1/alike && ratio <= alike

@@ -331,12 +331,16 @@ func byPlace(f *diagnose.Finding) reason {
 // full of fullOf parts of a device: more than that in tensors leaves no room for what comes beside them.
 const full, fullOf = 8, 10
 
-// isFull: the program holds nearly all of the device itself.
+// isFull: the program holds nearly all of the device itself, or of what the system lets it hold.
 func isFull(f *diagnose.Finding) reason {
-	if !f.Allocated.Known || !f.Capacity.Known || f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
+	room, of := f.Capacity, "the device is full"
+	if !room.Known {
+		room, of = f.Limit, "what the program may hold is full"
+	}
+	if !f.Allocated.Known || !room.Known || f.Allocated.Bytes*fullOf < room.Bytes*full {
 		return reason{}
 	}
-	text := fmt.Sprintf("the device is full: the program's tensors hold %s of %s", f.Allocated.Bytes, f.Capacity.Bytes)
+	text := fmt.Sprintf("%s: the program's tensors hold %s of %s", of, f.Allocated.Bytes, room.Bytes)
 	if f.Requested.Known {
 		text += fmt.Sprintf(", and %s more were asked for", f.Requested.Bytes)
 	}

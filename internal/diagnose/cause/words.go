@@ -20,6 +20,9 @@ type remedy struct {
 // trainer stands for any program whose text shows that it trains: PyTorch itself trains and infers.
 const trainer = "trainer"
 
+// onMac stands for any program of PyTorch's Metal back end: one device, which shares its memory with the system.
+const onMac = "mps"
+
 // trainers are programs that do nothing else.
 var trainers = []string{trainer, "deepspeed", "megatron", "torchtune", "torchtitan", "axolotl", "unsloth", "llama-factory", "fsdp"}
 
@@ -69,6 +72,10 @@ var servingRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"tensorrt-llm"}, "",
 		[]string{"a smaller KV pool: free_gpu_memory_fraction (kv_cache_config)",
 			"a smaller max_num_tokens, then a smaller max_batch_size"}, []string{"weights in FP8 or 4 bits, or more GPUs (tp_size)"}},
+	{diagnose.DeviceMemory, []string{"tensorrt"}, "",
+		[]string{"a smaller batch, or smaller largest shapes of the optimization profile: --maxShapes (trtexec)",
+			"while an engine is built a smaller workspace: --memPoolSize=workspace:2048 (trtexec), or set_memory_pool_limit",
+			"a GPU that nothing else uses: nvidia-smi lists who does"}, []string{"FP16, INT8 or FP8 in place of FP32: --fp16"}},
 	{diagnose.DeviceMemory, []string{"tgi"}, "",
 		[]string{"a smaller --max-batch-prefill-tokens", "a smaller --max-total-tokens"},
 		[]string{"weights in fewer bits (--quantize), or --num-shard over more GPUs"}},
@@ -85,6 +92,10 @@ var servingRemedies = []remedy{
 }
 
 var localRemedies = []remedy{
+	{diagnose.DeviceMemory, []string{onMac}, "",
+		[]string{"a smaller batch, shorter sequences or smaller images", "weights and activations in 16 bits",
+			"other programs closed: they share the memory; PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 lifts the limit, and the system may swap"},
+		[]string{"weights in fewer bits, or a smaller model"}},
 	{diagnose.DeviceMemory, []string{"llama.cpp"}, diagnose.Loading,
 		[]string{"fewer layers on the GPU: a smaller -ngl; of a mixture of experts --n-cpu-moe keeps only experts on the host",
 			"a smaller -c, where -fit or the loader counts it in"}, []string{"a file of fewer bits, or a second GPU (--tensor-split)"}},
@@ -150,7 +161,11 @@ var trainingRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"pytorch", "transformers"}, diagnose.Attention,
 		[]string{"flash attention or SDPA, which never make all scores: attn_implementation=\"sdpa\"",
 			"a smaller batch, or shorter sequences"}, []string{"in training " + checkpoint}},
-	{diagnose.DeviceMemory, []string{"pytorch", "transformers", "paddle", "tensorflow"}, "",
+	{diagnose.DeviceMemory, []string{"tensorflow"}, "",
+		[]string{"a smaller batch, or shorter sequences", "mixed precision: tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")",
+			"in training tf.recompute_grad: the forward pass is computed again and hardly saved"},
+		[]string{"more devices: tf.distribute shares the batch among them"}},
+	{diagnose.DeviceMemory, []string{"pytorch", "transformers", "paddle"}, "",
 		[]string{"a smaller batch; in training more accumulation keeps the result", "in training " + checkpoint,
 			"in inference no graph: torch.inference_mode()"}, []string{"weights in 16 or fewer bits, or more devices with FSDP or ZeRO"}},
 	{diagnose.DeviceMemory, []string{"jax"}, "", []string{"a smaller batch; in training jax.checkpoint computes the forward pass again"},
@@ -195,8 +210,7 @@ var generalRemedies = []remedy{
 
 // inWords are the fixes of the row that holds, for what the message and the plan leave open.
 func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
-	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && p.first.Kind == diagnose.DeviceMemory &&
-		p.first.Backend != "tpu" {
+	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && maybeScores(p.first) {
 		out = append(out, api.Fix{When: now, Text: "flash attention or SDPA, which never make all scores at once: " +
 			"attn_implementation=\"sdpa\"; else smaller images or shorter sequences"})
 	}
@@ -204,19 +218,39 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	if r == nil {
 		return nil
 	}
-	for _, text := range r.now {
+	first, then := r.now, r.later
+	if farShort(p.first) {
+		first, then = then, first
+	}
+	for _, text := range first {
 		out = append(out, api.Fix{When: now, Text: text})
 	}
-	for _, text := range r.later {
+	for _, text := range then {
 		out = append(out, api.Fix{When: later, Text: text})
 	}
 	return out
 }
 
+// farShort: a host that lacks more than a quarter of what a model needs loads another model: no context makes up for that.
+func farShort(f *diagnose.Finding) bool {
+	return f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known && f.Free.Bytes < f.Requested.Bytes*3/4
+}
+
+// maybeScores reports whether an allocation without a name may be of all scores of attention at once: no other place of a model makes one
+// that is larger than a device.
+func maybeScores(f *diagnose.Finding) bool {
+	elsewhere := []diagnose.Place{diagnose.Optimizer, diagnose.Loss, diagnose.Loading, diagnose.KVCache, diagnose.Saving, diagnose.Adapters,
+		diagnose.Input, diagnose.Sampler}
+	return f.Kind == diagnose.DeviceMemory && f.Backend != "tpu" && !slices.Contains(elsewhere, f.Place)
+}
+
 // findRemedy is the row of a failure; nil where none holds.
 func findRemedy(f *diagnose.Finding, trains bool) *remedy {
 	program := f.Engine
-	if trains {
+	switch {
+	case f.Backend == onMac:
+		program = onMac
+	case trains:
 		program = trainer
 	}
 	for i := range remedies {
