@@ -99,7 +99,7 @@ func (t *table) cacheRank(m Model, key cacheKey, bits float64) Rank {
 // cacheAnchors are the pairs of cache formats that rows decide.
 func (t *table) cacheAnchors(m Model) (known []anchor) {
 	for key := range t.ids.kv {
-		if r := t.cacheRank(m, key, key.bits()); r.Guess == "" {
+		if r := t.cacheRank(m, key, key.bits()); r.Guess == "" && key != (cacheKey{}) {
 			known = append(known, anchor{r.Bits, r.key})
 		}
 	}

@@ -185,3 +185,16 @@ func TestFewBits(t *testing.T) {
 func ofItself(r *Rank) bool {
 	return r.Guess == "" && r.Effect.Perplexity != nil && r.Effect.Perplexity.Level == Exact
 }
+
+// TestCachesOfAnyModel: of a model that no row is near, eight bits of a key cost what rows of other models say, far from what a bit of a
+// weight does.
+func TestCachesOfAnyModel(t *testing.T) {
+	q8, q4 := dtype.FindFormat("q8_0"), dtype.FindFormat("q4_0")
+	for _, m := range []Model{{ID: "llama-3.3-70b", Parameters: 70e9}, {ID: "llama-3.1-405b", Parameters: 405e9}, {ID: "of-nobody"}} {
+		o := NewOrder(m)
+		eight, four := o.Cache(q8, q8).Loss(), o.Cache(q4, q4).Loss()
+		if eight <= 0 || eight > 0.2 || four < 2*eight || four > 5 {
+			t.Errorf("%s: q8_0 costs %.3g %%, q4_0 %.3g %%", m.ID, eight, four)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/unit"
 )
@@ -14,9 +15,11 @@ const priceOfGrant = change.PriceNearlyFree / 2
 
 // granted is a larger part of a memory that device and system share: the system grants the device a part of it by default, and whoever
 // owns the machine may grant more. None where the device has it already.
-func granted(p *Planner) []change.Setting {
-	m := p.Question.Job.Machine
-	if m == nil || len(m.Groups) != 1 || m.Groups[0].Count != 1 || strings.Contains(p.Asked.Hardware, "usable=") {
+func granted(p *Planner) []change.Setting { return grantedOn(p.Question.Job.Machine, p.Asked.Hardware) }
+
+// grantedOn is that of a machine by its name.
+func grantedOn(m *hardware.Machine, name string) []change.Setting {
+	if m == nil || len(m.Groups) != 1 || m.Groups[0].Count != 1 || strings.Contains(name, "usable=") {
 		return nil
 	}
 	d := &m.Groups[0].Device
@@ -24,7 +27,7 @@ func granted(p *Planner) []change.Setting {
 	if n <= d.Usable.Value {
 		return nil
 	}
-	to := fmt.Sprintf("%s,usable=%dGiB", p.Asked.Hardware, n/unit.GiB)
+	to := fmt.Sprintf("%s,usable=%dGiB", name, n/unit.GiB)
 	return []change.Setting{{Words: fmt.Sprintf("%d of %d GiB for the GPU: %s", n/unit.GiB, d.Memory.Value/unit.GiB, how),
 		Set: func(r *api.Request) { r.Hardware = to }, Price: priceOfGrant}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/model/catalog"
@@ -62,6 +63,13 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		return nil, err
 	}
 	p.machine = m
+	if s := p.granted(); s != nil {
+		s.Set(&p.asked)
+		if p.machine, _, err = p.env.Find(p.asked.Hardware, int(r.Devices)); err != nil {
+			return nil, err
+		}
+		notes = append(notes, hardware.Note{Code: "granted", Text: s.Words})
+	}
 	if m.CPUOnly {
 		p.use.Decode /= 2 // without a GPU people wait for as long as they read
 	}
@@ -94,6 +102,16 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	p.noteHost(out)
 	out.Evaluated = &p.evaluated
 	return NoteStopped(ctx, out), nil
+}
+
+// granted is as much of a shared memory for the GPU as it can have, where that is said once, to the kernel, and kept: whoever runs models
+// on such a machine begins with it. nil where there is no more to have.
+func (p *picker) granted() *change.Setting {
+	s := grantedOn(&p.machine, p.asked.Hardware)
+	if len(s) == 0 || p.machine.Groups[0].Device.Unified.Rule != "gtt" {
+		return nil
+	}
+	return &s[0]
 }
 
 // headings marks the best by score, and the fastest and the one with the longest context of those that come near it.
@@ -237,12 +255,20 @@ func (p *picker) formats(e *catalog.Entry) []string {
 	switch {
 	case p.asked.Weights != "":
 		return []string{p.asked.Weights}
+	case p.asked.Engine != "llama.cpp" && e.Weights == "" && p.use.Decode > 0 && p.computesFP8():
+		return usualHub[1:]
 	case p.asked.Engine != "llama.cpp":
 		return usualHub
 	case e.Weights != "" && dtype.FindRecipe(e.Weights) != nil && dtype.FindRecipe(e.Weights).InGGUF() != nil:
 		return []string{e.Weights} // quantised by its makers, and nothing larger is better
 	}
 	return usualGGUF
+}
+
+// computesFP8: all devices multiply in eight bits, which loses next to nothing and doubles speed and room: nobody serves more bits there
+// (Kurtic and others 2024, arXiv 2411.02355).
+func (p *picker) computesFP8() bool {
+	return !slices.ContainsFunc(p.machine.Groups, func(g hardware.Group) bool { return !g.Device.Peaks.FP8.Known })
 }
 
 // best is the first format in which a model stays on the devices with room for the context and its users, and is fast enough;

@@ -128,7 +128,8 @@ var failures = map[diagnose.Kind]string{
 
 // EngineTitles are names as people write them.
 var EngineTitles = map[string]string{
-	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tgi": "TGI", "ollama": "Ollama",
+	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tensorrt": "TensorRT",
+	"tgi": "TGI", "ollama": "Ollama",
 	"deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
 	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow",
 	"neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle",

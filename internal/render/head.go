@@ -346,11 +346,26 @@ func patchFlags(s *memwall.Suggestion) string {
 	var out []string
 	for _, name := range names {
 		f := memwall.FieldByName(name)
-		if v := s.Patch[name]; v != nil && f != nil && f.Flag != "" {
+		switch v := s.Patch[name]; {
+		case v == nil || f == nil:
+		case f.Flag != "":
 			out = append(out, "--"+f.Flag+flagValue(f, v))
+		case reflect.TypeOf(v).Kind() == reflect.Struct:
+			out = append(out, "--"+f.Name+" "+inParts(reflect.ValueOf(v)))
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// inParts writes the parts of a field that are set as its flag takes them: optimizer=host,params=host.
+func inParts(v reflect.Value) string {
+	var out []string
+	for i := range v.NumField() {
+		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() {
+			out = append(out, name+"="+fmt.Sprint(v.Field(i)))
+		}
+	}
+	return strings.Join(out, ",")
 }
 
 func flagValue(f *memwall.Field, v any) string {

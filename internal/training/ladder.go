@@ -3,6 +3,7 @@ package training
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,39 +33,29 @@ func (t *Training) suggest(a *api.Answer) []api.Suggestion {
 	return t.Changes(a, "")
 }
 
-// Changes are the single changes that help, whatever the verdict. With the name of a phase of the step, what a change saves is
-// counted there and not at the peak.
-func (t *Training) Changes(a *api.Answer, phase string) []api.Suggestion {
-	again := change.SameModelEnv(t.Question)
-	type rung struct {
-		api.Suggestion
-		price float64
-	}
+// Changes are the single changes that help, whatever the verdict, and where none mends the plan as cheaply, several at once that do.
+// With the name of a phase of the step, what a change saves is counted there and not at the peak.
+func (t *Training) Changes(a *api.Answer, phase string) (out []api.Suggestion) {
+	x := trial{t, change.SameModelEnv(t.Question), a, phase}
 	var all []rung
 	for _, s := range t.rungs() {
-		r := t.Question.Original
-		r.Explain = false
-		s.Set(&r)
-		b, err := Trained(again, &r)
-		if err != nil {
-			continue
+		if r, ok := x.apply(&s); ok && x.helps(&r) {
+			all = append(all, r)
 		}
-		c := b.Answer()
-		saves := InPhase(&a.Devices[0], phase) - InPhase(&c.Devices[0], phase)
-		if saves < max(1, -a.Devices[0].Headroom/20) && question.VerdictSeverity[c.Verdict] >= question.VerdictSeverity[a.Verdict] {
-			continue
+	}
+	if worse := question.VerdictSeverity[a.Verdict]; worse > 0 {
+		if r, ok := x.together(api.Fits, cheapest(all, api.Fits)); ok {
+			all = append(all, r)
 		}
-		x := rung{api.Suggestion{Change: s.Words, Patch: change.PatchOf(&t.Question.Original, &r), Saves: saves, Verdict: c.Verdict, Phases: c.Devices[0].Phases}, s.Price}
-		if a.Step != nil && c.Step != nil {
-			x.Speed = question.Rounded(c.Step.PerDevice / a.Step.PerDevice)
-			x.price += max(0, change.PriceOfDoubling[""]*(1/(*x.Speed)-1))
+		if least := cheapest(all, api.Tight); worse > question.VerdictSeverity[api.Tight] && least >= change.PriceOfMoreDevices {
+			if r, ok := x.together(api.Tight, least); ok {
+				all = append(all, r)
+			}
 		}
-		all = append(all, x)
 	}
 	slices.SortStableFunc(all, func(x, y rung) int {
 		return cmp.Or(cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3), cmp.Compare(x.price, y.price))
 	})
-	var out []api.Suggestion
 	for _, x := range all[:min(len(all), change.MaxSuggestions)] {
 		out = append(out, x.Suggestion)
 	}
@@ -107,11 +98,11 @@ func (t *Training) rungs() (out []change.Setting) {
 		add("optimizer "+now.Optimizer+" → adamw-8bit", otherStates, func(r *api.Request) { r.Optimizer = "adamw-8bit" })
 		add("optimizer "+now.Optimizer+" → paged-adamw-8bit", otherStates, func(r *api.Request) { r.Optimizer = "paged-adamw-8bit" })
 	}
-	for _, to := range moreSharded[now.Sharding] {
+	for _, to := range t.moreSharded() {
 		add("sharding "+now.Sharding+" → "+to, change.PriceNearlyFree, func(r *api.Request) { r.Sharding = to })
 	}
 	for _, o := range []plan.Offload{{Optimizer: "host"}, {Optimizer: "host", Params: "host"}, {Activations: "host"}} {
-		add(OffloadWords(o), change.PriceNearlyFree, func(r *api.Request) { r.Offload = &o })
+		add(OffloadWords(o), change.PriceNearlyFree, func(r *api.Request) { r.Offload = offloaded(r.Offload, o) })
 	}
 	for _, to := range lighterMethods[now.Method] {
 		add("method "+now.Method+" → "+to, adapters, func(r *api.Request) {
@@ -127,8 +118,15 @@ func (t *Training) rungs() (out []change.Setting) {
 	return append(out, t.moreDevices()...)
 }
 
-// moreSharded are ways to share more of what data-parallel ranks hold alike.
-var moreSharded = map[string][]string{
+// moreSharded are ways to share more of what data-parallel ranks hold alike; none of one rank.
+func (t *Training) moreSharded() []string {
+	if m := t.Job.Machine; m == nil || m.Devices() < 2 {
+		return nil
+	}
+	return sharesMore[t.Question.Request.Sharding]
+}
+
+var sharesMore = map[string][]string{
 	"none": {"zero3", "fsdp"}, "ddp": {"zero1", "zero2", "zero3", "fsdp"}, "zero1": {"zero2", "zero3"}, "zero2": {"zero3"}, "hsdp": {"fsdp"},
 }
 
@@ -146,13 +144,30 @@ func OffloadWords(o plan.Offload) string {
 	return "inputs of blocks on the host"
 }
 
-// moreDevices devices of the same kind: twice as many replicas.
-func (t *Training) moreDevices() []change.Setting {
+// offloaded is what is on the host already, and more.
+func offloaded(now *plan.Offload, more plan.Offload) *plan.Offload {
+	if now == nil {
+		return &more
+	}
+	return &plan.Offload{Optimizer: cmp.Or(more.Optimizer, now.Optimizer), Params: cmp.Or(more.Params, now.Params),
+		Activations: cmp.Or(more.Activations, now.Activations)}
+}
+
+// mostTimes the devices are as many as anybody adds for one training.
+const mostTimes = 8
+
+// moreDevices devices of the same kind: two, four and eight times as many replicas.
+func (t *Training) moreDevices() (out []change.Setting) {
 	m := t.Job.Machine
-	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+	if m == nil || len(m.Groups) != 1 || m.Node != "" || question.UnifiedPool(m) > 0 {
 		return nil
 	}
-	n := 2 * m.Groups[0].Count
-	to := change.HardwareOfKind(t.Question, n)
-	return []change.Setting{{Words: fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), Set: func(r *api.Request) { r.Hardware, r.Devices, r.DP = to, 0, 0 }, Price: change.PriceOfMoreDevices}}
+	d, now := &m.Groups[0].Device, m.Groups[0].Count
+	for n := 2 * now; n <= mostTimes*now && !(d.Consumer() && n > 4); n *= 2 {
+		to := change.HardwareOfKind(t.Question, n)
+		out = append(out, change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name),
+			Set:   func(r *api.Request) { r.Hardware, r.Devices, r.DP = to, 0, 0 },
+			Price: change.PriceOfMoreDevices * math.Log2(float64(n)/float64(now))})
+	}
+	return out
 }

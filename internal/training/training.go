@@ -28,6 +28,15 @@ type Training struct {
 	Question *question.Question
 	Job      *train.Job
 	Sizer    *train.Sizer
+	came     *api.Request // the request before a way to share was taken; nil where none was
+}
+
+// asCame is the request that changes are said of.
+func (t *Training) asCame() *api.Request {
+	if t.came != nil {
+		return t.came
+	}
+	return &t.Question.Original
 }
 
 // Train answers whether a training plan fits, where the peak falls and how long a step and a run take.
@@ -62,6 +71,7 @@ func (t *Training) orSharded() *Training {
 	if err != nil {
 		return t
 	}
+	other.came = &t.Question.Original
 	other.Question.Job.Note("sharding_assumed", "info", "sharding", "fsdp by default, as no device holds all states (ddp); --sharding says another")
 	return other
 }
