@@ -70,6 +70,9 @@ func mends(r *rung, verdict api.Verdict) bool {
 // oneMoreChange is the price of a second thing to change, and of a third.
 const oneMoreChange = 3
 
+// mostTogether are as many changes as anybody makes at once.
+const mostTogether = 3
+
 // allOf several settings, one after the other.
 func allOf(list []change.Setting) change.Setting {
 	var words []string
@@ -98,7 +101,7 @@ func (x *trial) together(verdict api.Verdict, below float64) (best rung, ok bool
 			used, best = slices.Delete(used, i, i+1), r
 		}
 	}
-	return best, len(used) > 1 && best.price < below
+	return best, len(used) > 1 && len(used) <= mostTogether && best.price < below
 }
 
 // until makes changes, each of which saves something or leaves it, until the verdict is no worse than one, or none is left.
