@@ -2,6 +2,7 @@ package argv
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -295,12 +296,7 @@ func skipValued(words []string, values string, leading bool) []string {
 }
 
 func has(list, name string) bool {
-	for _, w := range strings.Fields(list) {
-		if w == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(list), name)
 }
 
 // BaseName is the last part of a path, of either system, without .exe.

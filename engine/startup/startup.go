@@ -8,6 +8,7 @@ package startup
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/plan"
 )
@@ -62,24 +63,14 @@ type Note struct{ Code, Text string }
 // Note adds a remark once.
 func (l *Log) Note(code, format string, args ...any) {
 	n := Note{code, fmt.Sprintf(format, args...)}
-	for _, have := range l.Notes {
-		if have == n {
-			return
-		}
-	}
-	if len(l.Notes) < 64 {
+	if len(l.Notes) < 64 && !slices.Contains(l.Notes, n) {
 		l.Notes = append(l.Notes, n)
 	}
 }
 
 // Noted reports whether a remark of that code was made.
 func (l *Log) Noted(code string) bool {
-	for _, n := range l.Notes {
-		if n.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Notes, func(n Note) bool { return n.Code == code })
 }
 
 // CutAt remarks on a line of settings that is not whole.
@@ -95,12 +86,7 @@ func (l *Log) Named(name string) {
 	if name == "" || name == "None" || len(name) > longest {
 		return
 	}
-	for _, have := range l.Models {
-		if have == name {
-			return
-		}
-	}
-	if len(l.Models) < most {
+	if len(l.Models) < most && !slices.Contains(l.Models, name) {
 		l.Models = append(l.Models, name)
 	}
 }

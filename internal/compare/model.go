@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -216,12 +217,7 @@ func (b *Rebuilt) table(chosen, name string) ([]int64, bool) {
 }
 
 func hasWord(list, word string) bool {
-	for _, w := range strings.Fields(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(list), word)
 }
 
 // elements of all tensors, rotary factors among them.
