@@ -252,6 +252,11 @@ func verl() *framework {
 			}},
 			words("algorithm.adv_estimator", objective, "ppo=gae", "grpo=grpo", "grpo=grpo_passk", "grpo=rloo", "grpo=remax", "grpo=reinforce_plus_plus", "grpo=reinforce_plus_plus_baseline"),
 			words(actor+"strategy", func(in *Input) *string { return &in.Training.Sharding }, "fsdp=fsdp", "fsdp2=fsdp2", "zero1=megatron"),
+			{get: func(in *Input, r *reader) { // ppo_megatron_trainer.yaml says the strategy, and its keys are named in commands
+				if r.root.at(actor+"strategy") == nil && r.root.at(actor+"megatron") != nil {
+					in.Training.Sharding = "zero1"
+				}
+			}},
 			count("actor_rollout_ref.model.lora_rank", loraRank), texts("actor_rollout_ref.model.target_modules", func(in *Input) *[]string { return &in.Training.LoRA }),
 			words("actor_rollout_ref.model.enable_gradient_checkpointing", recompute, "full=true", "none=false"),
 			flag("actor_rollout_ref.model.use_remove_padding", packing), flag("actor_rollout_ref.model.use_liger", func(in *Input) **bool { return &in.Training.Fused }), flag("actor_rollout_ref.model.use_fused_kernels", fusedLoss),
