@@ -253,7 +253,9 @@ type Suggestion struct {
 	Speed   *float64       `json:"speed_ratio"`
 	Decode  *float64       `json:"decode_tokens_per_s,omitempty"` // of one user
 	Quality *Quality       `json:"quality"`
-	Phases  []PhaseBytes   `json:"-"` // of training with it
+	// Flags are command lines with it, where the plan then fits, or is tight.
+	Flags  map[string]string `json:"flags,omitempty"`
+	Phases []PhaseBytes      `json:"-"` // of training with it
 }
 
 // Explain is how a number was made.

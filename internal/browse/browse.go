@@ -41,6 +41,7 @@ type Browser struct {
 	top     int             // first line of the ledger that is shown
 	told    string
 	copied  string
+	runs    *memwall.Request // the plan to be run once the screen is left
 }
 
 // The axes that arrows turn.
@@ -148,6 +149,8 @@ func (x *Browser) key(key string) (quit bool) {
 		x.search, x.letters, x.row, x.ledger = true, "", 0, nil
 	case key == "c":
 		x.copy()
+	case key == "r":
+		return x.leave()
 	case x.ledger != nil:
 		x.scroll(key)
 	default:
@@ -221,8 +224,8 @@ func (x *Browser) scroll(key string) {
 	}
 }
 
-// fit of the model that the list is at; nil where it has none, and why is told.
-func (x *Browser) fit() *memwall.Answer {
+// wanted is the question whether the model fits that the list is at; nil where it has none.
+func (x *Browser) wanted() *memwall.Request {
 	list := x.entries()
 	if x.row >= len(list) {
 		return nil
@@ -231,6 +234,15 @@ func (x *Browser) fit() *memwall.Answer {
 	x.set(r)
 	for _, name := range slices.Sorted(maps.Keys(list[x.row].Sets)) {
 		_ = r.Set(name, list[x.row].Sets[name]) // an answer's own words
+	}
+	return r
+}
+
+// fit of the model that the list is at; nil where it has none, and why is told.
+func (x *Browser) fit() *memwall.Answer {
+	r := x.wanted()
+	if r == nil {
+		return nil
 	}
 	answer, err := x.ask(r)
 	if err != nil {
@@ -242,22 +254,51 @@ func (x *Browser) fit() *memwall.Answer {
 
 // copy the command that runs what is shown.
 func (x *Browser) copy() {
-	answer := x.ledger
-	if answer == nil {
-		answer = x.fit()
-	}
+	answer := x.shown()
 	if answer == nil {
 		return
 	}
-	if answer.Verdict == memwall.DoesNotFit {
-		x.told = "no command: it does not fit; Enter says what would help"
+	flags, with := render.WorkingFlags(answer)
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		x.copied, x.told = flags[name], "copied: "+name+"'s command"
+		if with != "" {
+			x.told += ", with " + with
+		}
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(answer.Flags)) {
-		x.copied, x.told = answer.Flags[name], "copied: "+name+"'s command"
-		return
+	if x.told = "no program of this engine runs it"; answer.Verdict == memwall.DoesNotFit {
+		x.told = "no command: it does not fit, and no single change is enough"
 	}
-	x.told = "no program of this engine runs it"
+}
+
+// shown is the answer that is open, or that of the model that the list is at.
+func (x *Browser) shown() *memwall.Answer {
+	if x.ledger != nil {
+		return x.ledger
+	}
+	return x.fit()
+}
+
+// leave the screen for the plan that is shown to be run, if this machine can.
+func (x *Browser) leave() (quit bool) {
+	answer := x.shown()
+	switch {
+	case answer == nil:
+	case !x.ours():
+		x.told = "not run: that is another machine"
+	case answer.Verdict == memwall.DoesNotFit:
+		x.told = "not run: it does not fit; Enter says what would help"
+	default:
+		x.runs = x.wanted()
+	}
+	return x.runs != nil
+}
+
+// Runs is the plan that is to be run now that the screen is left; nil where none is.
+func (x *Browser) Runs() *memwall.Request {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.runs
 }
 
 // toCopy is handed over once.

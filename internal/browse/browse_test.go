@@ -25,6 +25,8 @@ func TestBrowse(t *testing.T) {
 		{"its command", "c", []string{"copied: "}, nil, "llama-server"},
 		{"the whole catalog", "/ l l a m a - 3 . 1 - 4 enter", []string{"/llama-3.1-4", "Llama 3.1 405B"}, []string{"Qwen3.8"}, ""},
 		{"what does not fit has no command", "/ l l a m a - 3 . 1 - 4 enter c", []string{"no command: it does not fit"}, nil, ""},
+		{"nor is it run", "/ l l a m a - 3 . 1 - 4 enter r", []string{"not run: it does not fit"}, nil, ""},
+		{"nor what is for another card", "tab tab right r", []string{"not run: that is another machine"}, nil, ""},
 		{"a longer context", "right right right", []string{"context ‹ 16k ›"}, nil, ""},
 		{"another format", "tab right", []string{"format ‹ q4_k_m ›"}, []string{"q8_0"}, ""},
 		{"another card", "tab tab right", []string{"memwall rtx-3060-12gb", "card ‹ rtx-3060-12gb ›"}, []string{"this machine"}, ""},
@@ -68,8 +70,23 @@ func TestBrowse(t *testing.T) {
 		if len(lines) > 24 {
 			t.Errorf("%s: %d lines", c.name, len(lines))
 		}
+		if x.Runs() != nil {
+			t.Errorf("%s: it leaves a plan to be run", c.name)
+		}
 		if !x.key("q") && !x.search {
 			t.Errorf("%s: q does not end it", c.name)
 		}
+	}
+}
+
+// TestRuns: r leaves the screen with the plan that the list is at, as its ledger would have it.
+func TestRuns(t *testing.T) {
+	x := New(memwall.Ask, &card.Local{Words: "rtx-4090"}, func(columns int) term.Style { return term.Style{Width: columns} })
+	if x.tick(); !x.key("r") {
+		t.Fatalf("r does not leave: %s", x.told)
+	}
+	r := x.Runs()
+	if a, err := memwall.Ask(r); err != nil || a.Verdict != memwall.Fits || r.Hardware != "rtx-4090" || r.Weights == "" {
+		t.Errorf("it leaves %+v for %v", r, err)
 	}
 }

@@ -95,13 +95,11 @@ type StoredIn struct {
 	Published bool `json:"published,omitempty"`
 }
 
-// Models lists the catalog's models that a filter matches, in its order.
+// Models lists the catalog's models that a filter matches, the likeliest first, as they are offered while one is typed.
 func Models(filter string) []ModelRow {
 	var out []ModelRow
-	for _, e := range catalog.All() {
-		if !matches(filter, append([]string{e.ID, e.Name, e.Hub}, e.Aliases...)...) {
-			continue
-		}
+	for _, c := range ranked(filter, models()) {
+		e := c.entry
 		s, err := e.Spec()
 		if err != nil {
 			continue

@@ -9,7 +9,7 @@ import (
 )
 
 // ModelsSince lists the models that a filter names and that were released in or after a month ("2026-06") or a
-// year ("2026"), the newest first; "" is no bound and the catalog's order. A model without a date is not listed
+// year ("2026"), the newest first; "" is no bound and the order of Models. A model without a date is not listed
 // behind a bound: it is not known to be of that time. Anything else is an error.
 func ModelsSince(filter, since string) ([]ModelRow, error) {
 	rows := Models(filter)

@@ -30,6 +30,7 @@ type candidate struct {
 	names   []string // the first is what is typed
 	known   bool     // many ask for it
 	date    string
+	entry   *catalog.Entry // of a model
 	details func() Suggestion
 }
 
@@ -43,7 +44,7 @@ func SuggestHardware(letters string) []Suggestion { return suggest(letters, devi
 var models = sync.OnceValue(func() (out []candidate) {
 	for _, e := range catalog.All() {
 		out = append(out, candidate{append([]string{e.ID, e.Name, e.Hub}, e.Aliases...),
-			catalog.LibraryFormat(e.ID) != "" || catalog.InLibrary(e.ID, "") != "", e.Released,
+			catalog.LibraryFormat(e.ID) != "" || catalog.InLibrary(e.ID, "") != "", e.Released, &e,
 			func() Suggestion { return modelSuggestion(&e) }})
 	}
 	return out
@@ -71,15 +72,24 @@ var devices = sync.OnceValue(func() (out []candidate) {
 		if r.Year > 0 {
 			date = unit.Fixed(float64(r.Year), 0)
 		}
-		out = append(out, candidate{[]string{r.ID, r.Name}, len(hardware.Prices(r.ID)) > 0, date, func() Suggestion {
+		out = append(out, candidate{[]string{r.ID, r.Name}, len(hardware.Prices(r.ID)) > 0, date, nil, func() Suggestion {
 			return Suggestion{ID: r.ID, Name: r.Name, Bytes: r.Memory.Bytes(), Date: date}
 		}})
 	}
 	return out
 })
 
-// suggest ranks candidates by what was typed.
+// suggest offers the likeliest of what was typed.
 func suggest(letters string, list []candidate) (out []Suggestion) {
+	hits := ranked(letters, list)
+	for _, h := range hits[:min(mostSuggestions, len(hits))] {
+		out = append(out, h.details())
+	}
+	return out
+}
+
+// ranked are the candidates that letters match, the likeliest first.
+func ranked(letters string, list []candidate) (out []*candidate) {
 	type placed struct {
 		*candidate
 		rank int
@@ -93,8 +103,8 @@ func suggest(letters string, list []candidate) (out []Suggestion) {
 	slices.SortStableFunc(hits, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(rankKnown(a.known), rankKnown(b.known)), cmp.Compare(b.date, a.date))
 	})
-	for _, h := range hits[:min(mostSuggestions, len(hits))] {
-		out = append(out, h.details())
+	for _, h := range hits {
+		out = append(out, h.candidate)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/browse"
 	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/run"
 	"github.com/memwall/memwall/internal/schema"
 	"github.com/memwall/memwall/internal/screen"
 	"github.com/memwall/memwall/internal/term"
@@ -47,7 +48,10 @@ func (a *app) browse() error {
 		}
 		return st
 	})
-	return screen.Run(ctx, a.Stdin, a.Stdout, a.screenEnv(), x.Show())
+	if err := screen.Run(ctx, a.Stdin, a.Stdout, a.screenEnv(), x.Show()); err != nil || x.Runs() == nil {
+		return err
+	}
+	return runPlan(a, &run.Plan{Request: *x.Runs(), Patience: patience}, false)
 }
 
 func (a *app) schema() *cobra.Command {

@@ -96,7 +96,7 @@ func (v *view) slider(key, name string, value int64, stops []int64, most *int64)
 		words[i] = strconv.FormatInt(n, 10)
 	}
 	last := len(stops) - 1
-	cliff, hint := last, ""
+	cliff, hint := 0, "" // where nobody says how far it fits, no part of the track does
 	if most != nil {
 		cliff, _ = slices.BinarySearch(stops, *most+1)
 		cliff = max(0, min(cliff-1, last))
@@ -120,9 +120,23 @@ func formatChoices(a *memwall.Answer) []string {
 	return []string{"bf16", "fp8", "awq-int4"}
 }
 
-// choice offers words of a field.
+// choice offers words of a field, and the first of it that alone makes the plan fit.
 func (v *view) choice(key, name, value string, words []string) part {
+	if w := v.mended(key); w != "" && !slices.Contains(words, w) {
+		words = append(slices.Clone(words), w)
+	}
 	return v.options(name, value, words, func(word string) *state { return v.state.with(key, word) })
+}
+
+// mended is what a field says in the first change of it alone that makes the plan fit; "" where none does.
+func (v *view) mended(key string) string {
+	f := fieldOf(key)
+	for _, c := range v.answer.Suggestions {
+		if word, ok := c.Patch[f.Name].(string); ok && len(c.Patch) == 1 && c.Verdict == memwall.Fits {
+			return word
+		}
+	}
+	return ""
 }
 
 // options are words, each with a sign where the plan would fit with it; what has no answer is not offered.
@@ -130,7 +144,7 @@ func (v *view) options(name, value string, words []string, with func(word string
 	if !slices.Contains(words, value) && value != "" {
 		words = append([]string{value}, words...)
 	}
-	out := all{}
+	out, hint := all{}, "none fits"
 	for _, w := range words {
 		s, a := with(w), v.answer
 		if w != value {
@@ -138,9 +152,12 @@ func (v *view) options(name, value string, words []string, with func(word string
 				continue
 			}
 		}
+		if a.Verdict == memwall.Fits {
+			hint = "✓ would fit"
+		}
 		out = append(out, el("a", class("opt "+lookOf[a.Verdict]), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
 	}
-	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), el("span", class("hint"), txt("✓ would fit")))
+	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), el("span", class("hint"), txt(hint)))
 }
 
 // hardware that is asked for, and how many of it; none where several kinds are named, or nothing is.

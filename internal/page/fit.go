@@ -183,15 +183,25 @@ func (v *view) rungs() (rows all, works *state) {
 		answers = append(answers, sized)
 	}
 	scale := svg.ScaleOf(answers...)
-	picked := false
+	first := firstRung(list)
 	for i := range list {
-		first := !picked && list[i].Verdict == memwall.Fits
-		if picked = picked || first; first {
+		if i == first {
 			works = states[i]
 		}
-		rows = append(rows, rung(&list[i], states[i], answers[i+1], scale, first))
+		rows = append(rows, rung(&list[i], states[i], answers[i+1], scale, i == first))
 	}
 	return rows, works
+}
+
+// firstRung is the first change with which the plan fits, else the first with which it is tight; -1 where none is enough.
+func firstRung(list []render.RungRow) int {
+	is := func(v memwall.Verdict) int {
+		return slices.IndexFunc(list, func(r render.RungRow) bool { return r.Verdict == v })
+	}
+	if i := is(memwall.Fits); i >= 0 {
+		return i
+	}
+	return is(memwall.Tight)
 }
 
 func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, first bool) part {

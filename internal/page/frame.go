@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/term"
 )
 
 //go:embed page.css
@@ -157,7 +158,7 @@ func (v *view) likeCount(key, word string) string {
 // failure says what is wrong and what would mend it.
 func (v *view) failure() part {
 	e := v.err
-	box := el("div", id("answer"), class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(e.Message)))
+	box := el("div", id("answer"), class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(term.Capital(e.Message))))
 	if key := v.keyOfField(e.Field); v.state.query.Has(key) && !v.question.needed(key) {
 		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), txt("leave out "+v.state.chip(key))))}.into(box)
 	}

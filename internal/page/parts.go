@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/term"
@@ -44,8 +45,9 @@ func followers(rest []term.Block) (out []term.Block) {
 
 // heading is the answer as the largest text, what it rests on, and what was asked.
 func (v *view) heading(b *term.Block, under []term.Block) {
-	v.title = v.question.name + ": " + b.Lead.String()
-	out, says := all{el("p", class("ans"), v.runs(b.Lead))}, b.Lead.String()
+	lead := capitalised(b.Lead)
+	v.title = v.question.name + ": " + lead.String()
+	out, says := all{el("p", class("ans"), v.runs(lead))}, lead.String()
 	for i := range under {
 		says += "; " + under[i].Words.String()
 		out = append(out, el("p", class("sub"), v.runs(under[i].Words)))
@@ -54,6 +56,20 @@ func (v *view) heading(b *term.Block, under []term.Block) {
 		out = append(out, el("p", class("cap"), v.runs(b.Words)))
 	}
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, out), v.moved(says))
+}
+
+// capitalised begins with a capital, after the sign of a verdict too.
+func capitalised(x term.Runs) term.Runs {
+	if len(x) == 0 {
+		return x
+	}
+	x = slices.Clone(x)
+	if sign, words, ok := strings.Cut(x[0].Words, " "); ok && len([]rune(sign)) == 1 && sign != "a" {
+		x[0].Words = sign + " " + term.Capital(words)
+	} else {
+		x[0].Words = term.Capital(x[0].Words)
+	}
+	return x
 }
 
 // terms ends a list of definitions.

@@ -62,7 +62,12 @@ func (v *view) pick() {
 		return
 	}
 	v.parts(render.Parts(v.answer))
-	v.add(v.takeAway(), v.atTerminal())
+	v.add(v.takeAway())
+	if best := render.BestPick(v.answer); best != nil {
+		v.add(el("h2", txt("Run the best")), v.commands(&memwall.Answer{Flags: best.Flags}))
+	} else {
+		v.add(v.atTerminal())
+	}
 	v.notes()
 }
 

@@ -35,7 +35,7 @@ func gist(a *memwall.Answer) (lead, under string) {
 		h := render.HeadOf(a)
 		return h.Sign + " " + h.Word + ". " + h.Answer + ".", h.Under + "."
 	}
-	lead = blocks[0].Lead.String() + "."
+	lead = capitalised(blocks[0].Lead).String() + "."
 	for _, b := range followers(blocks[1:]) {
 		under = term.Capital(b.Words.String()) + "."
 	}

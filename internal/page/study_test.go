@@ -34,7 +34,7 @@ func TestStudy(t *testing.T) {
 		t.Errorf("a finished study: %d", got.Status)
 	}
 	err = errors.New("the disk is gone")
-	if got = page(); got.Status != 500 || !strings.Contains(got.HTML, "the disk is gone") {
+	if got = page(); got.Status != 500 || !strings.Contains(got.HTML, "The disk is gone") {
 		t.Errorf("an error: %d", got.Status)
 	}
 	site.Study = nil

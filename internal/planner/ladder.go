@@ -285,8 +285,11 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 		c.Lacks, c.HostHeadroom = min(c.Lacks, h.Headroom), &h.Headroom
 	}
 	c.Quality = question.QualityOf(p.Question.Judged(), p.base.Plan, a.Plan)
-	if !p.brief {
+	switch {
+	case !p.brief:
 		p.addCommandAndCost(&c, q)
+	case c.Verdict == api.Fits, c.Verdict == api.Tight:
+		c.Flags = q.Flags()
 	}
 	return c, true
 }

@@ -25,18 +25,33 @@ func (s *screen) commands() {
 }
 
 func (s *screen) commandsOf(a *memwall.Answer) {
-	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
+	flags, with := WorkingFlags(a)
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
 		s.page.Blank()
+		if with != "" {
+			s.page.Para(term.Pad(term.Gap), term.Say("# with "+with, term.Dim))
+		}
 		switch {
 		case a.Start > 0:
 			s.page.Lines = append(s.page.Lines, term.Say(fmt.Sprintf("# start %d: %s", a.Start, ModelName(a.Model)), term.Dim))
-		case len(a.Flags) > 1:
+		case len(flags) > 1:
 			s.page.Lines = append(s.page.Lines, term.Say("# "+name, term.Dim))
 		}
-		for _, l := range commandLines(a.Flags[name], s.page.Style.Cells()) {
+		for _, l := range commandLines(flags[name], s.page.Style.Cells()) {
 			s.page.Lines = append(s.page.Lines, term.Say(term.Clean(l, false)))
 		}
 	}
+}
+
+// WorkingFlags are the command lines of a plan, or those with the change that its head names: what fails is not for copying.
+func WorkingFlags(a *memwall.Answer) (flags map[string]string, with string) {
+	if a.Verdict != memwall.DoesNotFit {
+		return a.Flags, ""
+	}
+	if c := cmp.Or(firstThat(a, memwall.Fits), firstThat(a, memwall.Tight)); c != nil {
+		return c.Flags, c.Change
+	}
+	return nil, ""
 }
 
 // commandLines breaks a command between arguments; a flag stays beside its value. A word wider than a line

@@ -22,7 +22,7 @@ func Pick(a *memwall.Answer, st term.Style) string {
 func (s *screen) picked() {
 	if len(s.a.Picks) == 0 {
 		m := term.MarkOf(memwall.DoesNotFit)
-		s.page.Opening(term.Say(string(m.Sign)+" no model   ", m.Ink),
+		s.page.Opening(term.Say(string(m.Sign)+" no model"+s.apart(": "), m.Ink),
 			term.Say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), term.Bold))
 	} else {
 		s.firstPick()
@@ -33,15 +33,14 @@ func (s *screen) picked() {
 
 // firstPick says which is best, fastest and longest, each once.
 func (s *screen) firstPick() {
-	k := cmp.Or(s.foremost("best"), &s.a.Picks[0])
+	k := BestPick(s.a)
 	rank := "the best"
 	if k.Score == nil {
 		rank = "the newest"
 	}
-	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(term.NoBreak+term.NoBreak),
-		term.Say(" "+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
+	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(s.apart(", ")+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
 	s.page.Para(term.Pad(term.Gap), term.Say(s.pickFigures(k)))
-	fastest, longest := s.foremost("fastest"), s.foremost("longest")
+	fastest, longest := foremost(s.a, "fastest"), foremost(s.a, "longest")
 	heads := []struct {
 		says string
 		pick *memwall.Pick
@@ -57,11 +56,27 @@ func (s *screen) firstPick() {
 	}
 }
 
+// apart is the gap between an answer and what it is about, or the stop that stands there where lines are not set in cells.
+func (s *screen) apart(stop string) string {
+	if s.page.Style.Endless {
+		return stop
+	}
+	return term.NoBreak + term.NoBreak + " "
+}
+
+// BestPick is the one that the first line names; nil where there is none.
+func BestPick(a *memwall.Answer) *memwall.Pick {
+	if len(a.Picks) == 0 {
+		return nil
+	}
+	return cmp.Or(foremost(a, "best"), &a.Picks[0])
+}
+
 // foremost is the pick that is first in something; nil where the list does not show it.
-func (s *screen) foremost(in string) *memwall.Pick {
-	for i := range s.a.Picks {
-		if slices.Contains(s.a.Picks[i].First, in) {
-			return &s.a.Picks[i]
+func foremost(a *memwall.Answer, in string) *memwall.Pick {
+	for i := range a.Picks {
+		if slices.Contains(a.Picks[i].First, in) {
+			return &a.Picks[i]
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (s *screen) changed(opt PlanOptions) {
 	s.planHead()
 	s.planBest()
 	if s.a.Plan.Hardware == "" {
-		s.machines(opt.All)
+		s.machines(opt.All || s.page.Style.Endless)
 		return
 	}
 	s.ladder(opt.All)
@@ -349,7 +349,7 @@ func (s *screen) machines(all bool) {
 	s.page.Blank()
 	s.page.Add(tb)
 	if n := len(s.a.Candidates); n > len(shown) {
-		s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d shown; all of them: --all", len(shown), n), term.Dim))
+		s.page.TerminalOnly(fmt.Sprintf("%d of %d shown; all of them: --all", len(shown), n))
 	}
 }
 

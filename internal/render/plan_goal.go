@@ -76,7 +76,7 @@ func overBand(low, high *int64) string {
 // fleetsHeld counts those that were seen to hold.
 func (s *screen) fleetsHeld() (n int64) {
 	for i := range s.a.Candidates {
-		if f := s.a.Candidates[i].Fleet; f != nil && (f.Meets == "yes" || f.Meets == "likely") {
+		if held(s.a.Candidates[i].Fleet) {
 			n++
 		}
 	}
@@ -162,8 +162,22 @@ func leastWords(a *memwall.Answer) string {
 	case what == "devices", a.Best.Fleet.USDPerHour == nil:
 		return "fewest devices"
 	}
-	return "least cost"
+	return "least cost" + OnWhich(a)
 }
+
+// OnWhich is " to count on" where a fleet that should hold too, but of which less is known, costs less than the best.
+func OnWhich(a *memwall.Answer) string {
+	best := &a.Candidates[0]
+	for i := range a.Candidates {
+		if f := a.Candidates[i].Fleet; held(f) && f.USDPerHour != nil && best.Fleet.USDPerHour != nil && *f.USDPerHour < *best.Fleet.USDPerHour {
+			return " to count on"
+		}
+	}
+	return ""
+}
+
+// held: it was seen to hold.
+func held(f *memwall.Fleet) bool { return f != nil && (f.Meets == "yes" || f.Meets == "likely") }
 
 // fleetWords are "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
 func fleetWords(c *memwall.Candidate) string {

@@ -45,9 +45,6 @@ func HeadOf(a *memwall.Answer) Head {
 	if len(endings) > 0 {
 		words += endings[0]
 	}
-	if shown := smiText(a, ""); shown != "" {
-		words += "; " + shown
-	}
 	for i := range a.Siblings {
 		words += ". " + sibling(a, &a.Siblings[i]).String()
 	}

@@ -60,10 +60,8 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	top := s.y
 	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
 	longest, batch, kv := render.Peak(t.Waiting), render.Peak(t.Running), render.Peak(t.KV)
-	at(0).overTime(fmt.Sprintf("Queue: %s waiting at its longest", term.Significant(longest, 2)), t.Waiting, round(longest),
-		t.IntervalS, "w", count3)
-	at(1).overTime(fmt.Sprintf("Batch: %s running at its largest", term.Significant(batch, 2)), t.Running, round(batch), t.IntervalS, "r",
-		count3)
+	at(0).overTime("Queue: "+few(longest)+" waiting at its longest", t.Waiting, round(longest), t.IntervalS, "w", scaleLabel)
+	at(1).overTime("Batch: "+few(batch)+" running at its largest", t.Running, round(batch), t.IntervalS, "r", scaleLabel)
 	if p := render.PoolOf(a); p != nil {
 		kv = max(kv, p.Peak) // between two figures of the series too
 	}
@@ -92,7 +90,22 @@ func round(x float64) float64 {
 	return 10 * power
 }
 
-func count3(x float64) string { return term.Significant(x, 3) }
+// few are requests in the mean of an interval.
+func few(mean float64) string {
+	if mean > 0 && mean < 1 {
+		return "fewer than one"
+	}
+	return term.Significant(mean, 2)
+}
+
+// scaleLabel is a figure of an axis, without zeros behind its point.
+func scaleLabel(x float64) string {
+	words := term.Significant(x, 3)
+	if strings.Contains(words, ".") {
+		words = strings.TrimRight(strings.TrimRight(words, "0"), ".")
+	}
+	return words
+}
 
 func percentLabel(x float64) string {
 	if x == 0 {

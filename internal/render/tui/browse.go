@@ -55,7 +55,8 @@ func BrowseRows(a *memwall.Answer, letters string) (out []BrowseRow) {
 var browseHelp = [][2]string{
 	{"↑ ↓", "a model"}, {"Enter", "its ledger: where every byte goes, and how fast it runs"},
 	{"Tab", "which of context, format and card ← → turn"}, {"← →", "turn it"},
-	{"/", "search the whole catalog"}, {"c", "copy the command that runs it (by OSC 52, where the terminal allows that)"}, {"Esc", "back"},
+	{"/", "search the whole catalog"}, {"c", "copy the command that runs it (by OSC 52, where the terminal allows that)"},
+	{"r", "leave this and run it on this machine, as memwall run does"}, {"Esc", "back"},
 	{"q", "quit; the screen is as it was"},
 }
 
@@ -76,7 +77,7 @@ func Browse(v *BrowseView, st term.Style) string {
 	}
 	p.Blank()
 	browsed(p, v)
-	return p.String() + "\n" + BrowseKeys("↑↓ Enter ledger · ←→ Tab turn · / search · c copy · ? help · q quit", v.Told, st)
+	return p.String() + "\n" + BrowseKeys("↑↓ Enter ledger · ←→ Tab turn · / search · c copy · r run · ? help · q quit", v.Told, st)
 }
 
 // axes are what arrows turn, the one that they turn now in bold.
