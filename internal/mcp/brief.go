@@ -165,12 +165,13 @@ type picked struct {
 	Decode  *float64 `json:"decode_tokens_per_s"`
 }
 
-// commands that run the plan, or the best of those that were found.
+// commands that run the plan, with the change that it needs, or the best of those that were found.
 func commands(a *memwall.Answer) map[string]string {
-	if len(a.Flags) == 0 && a.Best != nil {
+	flags, _ := render.WorkingFlags(a)
+	if len(flags) == 0 && a.Best != nil {
 		return a.Best.Flags
 	}
-	return a.Flags
+	return flags
 }
 
 // screens draw answers; of each, the first blocks say what it comes to.
@@ -220,8 +221,12 @@ func textOf(a *memwall.Answer, b *Brief) string {
 	for _, s := range b.Suggestions {
 		lines = append(lines, fmt.Sprintf("%s with %s", strings.ReplaceAll(string(s.Verdict), "_", " "), s.Change))
 	}
+	changed := ""
+	if _, with := render.WorkingFlags(a); with != "" {
+		changed = " with " + with
+	}
 	for _, name := range slices.Sorted(maps.Keys(b.Commands)) {
-		lines = append(lines, name+": "+b.Commands[name])
+		lines = append(lines, name+changed+": "+b.Commands[name])
 	}
 	for _, n := range a.Notes {
 		if n.Severity != "info" {

@@ -18,7 +18,7 @@ var tasks = []struct {
 	want  []string // of the last call's result
 }{
 	{"does Qwen3 32B in q4_k_m run on a 4090", []string{`fit {"model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090"}`}, []string{"verdict = fits", "needed_bytes > 20e9", "needed_bytes < 24e9"}},
-	{"and at 32k", []string{`fit {"model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","context":32768}`}, []string{"verdict = does_not_fit", "headroom_bytes < 0", "suggestions.0.change has KV cache"}},
+	{"and at 32k", []string{`fit {"model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","context":32768}`}, []string{"verdict = does_not_fit", "headroom_bytes < 0", "suggestions.0.change has KV cache", "commands has -ctk q8_0"}},
 	{"by how much is it short", []string{`fit {"model":"llama-3.1-70b","hardware":"rtx-4090","weights":"q4_k_m"}`}, []string{"headroom_bytes < -1e9"}},
 	{"how fast does it write", []string{`fit {"model":"llama-3.1-8b","hardware":"rtx-4090","weights":"q4_k_m"}`}, []string{"decode_tokens_per_s > 80", "decode_tokens_per_s < 250"}},
 	{"how long until the first token", []string{`fit {"model":"llama-3.1-8b","hardware":"h100","prompt_tokens":4096}`}, []string{"ttft_ms > 20", "ttft_ms < 2000"}},
