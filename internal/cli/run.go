@@ -15,9 +15,6 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// patience is how long a model may take to load, or to download, unless somebody says otherwise.
-const patience = time.Hour
-
 // runCommand starts the server of a plan on this machine.
 func runCommand(a *app) *cobra.Command {
 	f, p, dry := &fitFlags{}, &run.Plan{}, false
@@ -50,7 +47,7 @@ func runCommand(a *app) *cobra.Command {
 	group(flags.Lookup("from"), groupWhat)
 	flags.IntVar(&p.Port, "port", 0, "port of this machine to listen on; without it the engine's usual one")
 	flags.StringVar(&p.Log, "log", "", "file for what the server prints; without it one for temporary files")
-	flags.DurationVar(&p.Patience, "wait", patience, "how long the model may take to load, or to download")
+	flags.DurationVar(&p.Patience, "wait", time.Hour, "how long the model may take to load, or to download")
 	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
 	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
 	flags.BoolVar(&dry, "dry-run", false, "print the command and start nothing")
@@ -62,8 +59,7 @@ func runCommand(a *app) *cobra.Command {
 }
 
 func runPlan(a *app, p *run.Plan, dry bool) error {
-	const ports = 1 << 16
-	if p.Port < 0 || p.Port >= ports {
+	if p.Port < 0 || p.Port >= 1<<16 {
 		return usage("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
 	}
 	p.Asker, p.Request.Ask, p.Say = &a.asker, "fit", a.Stderr

@@ -122,16 +122,16 @@ func formatChoices(a *memwall.Answer) []string {
 
 // choice offers words of a field, and the first of it that alone makes the plan fit.
 func (v *view) choice(key, name, value string, words []string) part {
-	if w := v.mended(key); w != "" && !slices.Contains(words, w) {
+	if w := mended(v.answer, key); w != "" && !slices.Contains(words, w) {
 		words = append(slices.Clone(words), w)
 	}
 	return v.options(name, value, words, func(word string) *state { return v.state.with(key, word) })
 }
 
 // mended is what a field says in the first change of it alone that makes the plan fit; "" where none does.
-func (v *view) mended(key string) string {
+func mended(a *memwall.Answer, key string) string {
 	f := fieldOf(key)
-	for _, c := range v.answer.Suggestions {
+	for _, c := range a.Suggestions {
 		if word, ok := c.Patch[f.Name].(string); ok && len(c.Patch) == 1 && c.Verdict == memwall.Fits {
 			return word
 		}

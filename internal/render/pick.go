@@ -38,7 +38,8 @@ func (s *screen) firstPick() {
 	if k.Score == nil {
 		rank = "the newest"
 	}
-	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(s.apart(", ")+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
+	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold),
+		term.Say(s.apart(", ")+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
 	s.page.Para(term.Pad(term.Gap), term.Say(s.pickFigures(k)))
 	fastest, longest := foremost(s.a, "fastest"), foremost(s.a, "longest")
 	heads := []struct {

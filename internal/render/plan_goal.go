@@ -169,7 +169,8 @@ func leastWords(a *memwall.Answer) string {
 func OnWhich(a *memwall.Answer) string {
 	best := &a.Candidates[0]
 	for i := range a.Candidates {
-		if f := a.Candidates[i].Fleet; held(f) && f.USDPerHour != nil && best.Fleet.USDPerHour != nil && *f.USDPerHour < *best.Fleet.USDPerHour {
+		f := a.Candidates[i].Fleet
+		if held(f) && f.USDPerHour != nil && best.Fleet.USDPerHour != nil && *f.USDPerHour < *best.Fleet.USDPerHour {
 			return " to count on"
 		}
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type Plan struct {
 	Request  memwall.Request // Engine "": one that is installed
 	Port     int             // 0: the engine's usual one
 	Log      string          // file for what the server prints; "": a temporary one
-	Patience time.Duration   // for loading, and downloading
+	Patience time.Duration   // for loading, and downloading; 0 is an hour
 	Anyway   bool            // start what does not fit
 	Once     bool            // end the server after the comparison
 	// Say takes lines for who waits, Show an answer: the start-up compared, or why the server died.
@@ -137,7 +138,8 @@ func plain(err error) error {
 }
 
 func (p *Plan) wait(ctx context.Context, server *Running) error {
-	ctx, stop := context.WithTimeoutCause(ctx, p.Patience, fmt.Errorf("no answer after %v", p.Patience))
+	patience := cmp.Or(p.Patience, time.Hour)
+	ctx, stop := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer after %v", patience))
 	defer stop()
 	return server.Serves(ctx)
 }
