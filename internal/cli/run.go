@@ -80,8 +80,7 @@ func runPlan(a *app, p *run.Plan, dry bool) error {
 	}
 	ctx, stop := a.until()
 	defer stop()
-	err = p.Serve(ctx, s)
-	if errors.Is(err, run.ErrDiagnosed) {
+	if err = p.Serve(ctx, s); errors.Is(err, run.ErrDiagnosed) {
 		return verdictError(unanswered)
 	}
 	return err
