@@ -63,11 +63,19 @@ var (
 	tritonSampler = engine.V(0, 16, 0) // native top-k, top-p kernel (2026-02-17)
 )
 
+// perLogit is the cost of the plan's dummy requests. Those of the second runner are greedy: nothing is sorted, and no logit is copied in
+// float32 (_dummy_sampler_run of v1/worker/gpu/model_runner.py).
+func (s *sizer) perLogit() (float64, string) {
+	v, n := s.job.Version, min(int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens))
+	if second(v, s.job.Model) {
+		return 2, "greedy requests: bf16"
+	}
+	return bytesPerLogit(n, v.AtLeast(tritonSampler) && n >= 8, s.t.rocm)
+}
+
 // samplerPeak: k × requests × vocabulary, beside the forward output of T tokens.
-func samplerPeak(b *ledger.Book, w *widths, seqs, tokens int64, v engine.Version, rocm bool) ledger.Num {
+func samplerPeak(b *ledger.Book, w *widths, seqs, tokens int64, k float64, why string) ledger.Num {
 	n := min(seqs, tokens)
-	flash := v.AtLeast(tritonSampler) && n >= 8
-	k, why := bytesPerLogit(n, flash, rocm)
 	logits := b.Mul(b.In("bytes_per_logit", k, why), b.Int("requests", n, "min(max_num_seqs, max_num_batched_tokens)"), b.Int("vocabulary", w.vocab, "model"))
 	return b.Add(logits, output(b, w, tokens))
 }

@@ -28,7 +28,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	}
 	r.Host = engine.HostedItems(b, &p.hosted)
 	if g := s.graphs(b, p); g.Bytes > 0 {
-		if s.job.Version.AtLeast(graphsInBudget) {
+		if s.setsGraphsAside() {
 			r.Items = append(r.Items, g)
 		} else {
 			r.Beside = append(r.Beside, g)
@@ -115,7 +115,8 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	peak := forwardPeak(b, &p.w, tokens, v)
 	name := "activations"
 	if p.pl.Post {
-		sampler := samplerPeak(b, &p.w, int64(s.job.Plan.MaxSeqs), tokens, v, s.t.rocm)
+		k, why := s.perLogit()
+		sampler := samplerPeak(b, &p.w, int64(s.job.Plan.MaxSeqs), tokens, k, why)
 		if sampler.V > peak.V {
 			name = fmt.Sprintf("activations: sampler over %s sequences", unit.Count(min(int64(s.job.Plan.MaxSeqs), tokens)))
 		}
@@ -137,7 +138,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	}
 	peak = b.Add(peak, b.Size("cublas_workspace", workspace(s.t.hopper), "allocated by the first product"))
 	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
-	low, high := it.Bytes-it.Bytes/50, it.Bytes+it.Bytes/50
+	low, high := it.Bytes-it.Bytes/50, max(it.Bytes+it.Bytes/50, s.compiling(nil, p).Bytes())
 	switch {
 	case p.encoder != nil:
 		high = max(high, it.Bytes+unit.Bytes(seen.V/3)) // attention in float32 may take more than the FFN
@@ -166,13 +167,13 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	return ledger.Known("weights", "loading: hipBLASLt, unused segments", n, c.basis(), ledger.Persistent, ledger.Device, "vllm/platforms/rocm.py (get_current_memory_usage)").Band(c.band(1))
 }
 
-// graphs are beside the budget until 0.20, and then an estimate inside it.
+// graphs are an estimate inside the budget where the version sets them aside, and beside it elsewhere.
 func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 	v := s.job.Version
 	switch {
 	case eager(s.job.Plan):
 		return ledger.Item{}
-	case v.AtLeast(graphsInBudget):
+	case s.setsGraphsAside():
 		return s.estimatedGraphs(b, p)
 	}
 	if c, ok := allGraphs(v, &s.t); ok {

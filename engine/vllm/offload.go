@@ -26,9 +26,8 @@ var offload = []engine.Since[offloading]{
 	{From: engine.V(0, 19, 0), Value: offloading{inPlace: true}, Source: "may_reinitialize_input_batch (#36461, 2026-03)"},
 }
 
-// secondRunner is the first version whose default runner ignores --cpu-offload-gb for many models, runnerMended the
-// first where it does not (#51413, 2026-08).
-var secondRunner, runnerMended = engine.V(0, 25, 0), engine.V(0, 28, 0)
+// runnerMended is the first version whose second runner does not ignore --cpu-offload-gb (#51413, 2026-08).
+var runnerMended = engine.V(0, 28, 0)
 
 func (s *sizer) offloading() *offloading {
 	o := engine.At(offload, s.job.Version).Value
@@ -104,8 +103,8 @@ func (s *sizer) checkOffload() error {
 
 func (s *sizer) offloadNotes() {
 	j, h := s.job, &s.ranks[0].hosted
-	if v := j.Version; v.AtLeast(secondRunner) && v.Before(runnerMended) {
-		j.Note("offload_ignored", "warn", "cpu_offload_bytes", "vLLM %s ignores --cpu-offload-gb for models that its second runner takes: set VLLM_USE_V2_MODEL_RUNNER=0", v)
+	if v := j.Version; second(v, j.Model) && v.Before(runnerMended) {
+		j.Note("offload_ignored", "warn", "cpu_offload_bytes", "vLLM %s ignores --cpu-offload-gb with the runner that this model has by default: set VLLM_USE_V2_MODEL_RUNNER=0", v)
 	}
 	if counted := unit.Bytes(j.Plan.CPUOffload); h.Bytes < counted/2 {
 		j.Note("offload_returns", "warn", "cpu_offload_bytes", "of %s that vLLM %s moves %s stay in host memory: kernels want the rest laid out anew, which brings it back; from 0.16 it stays", counted, j.Version, h.Bytes)

@@ -11,10 +11,10 @@ import (
 
 // What changed between versions, as rows. Where a change is only dated, the release that followed it
 // stands (0.8.0 2025-03, 0.9.0 2025-05, 0.9.2 2025-07, 0.11.0 2025-10, 0.12.0 2025-12, 0.16 2026-02,
-// 0.19 2026-04, 0.21 2026-05, 0.23 2026-06).
+// 0.19 2026-04, 0.21 2026-05, 0.23 2026-06, 0.25 2026-07, 0.27 2026-08, 0.29 2026-09-09).
 
 // Latest is the newest version that the rules were read from.
-var Latest = engine.V(0, 24, 0)
+var Latest = engine.V(0, 29, 0)
 
 var (
 	v1Default      = engine.V(0, 8, 0)

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/enginetest"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -44,6 +46,7 @@ func TestTables(t *testing.T) {
 	ordered(t, "nonTorch", nonTorch)
 	ordered(t, "firstGroup", firstGroup)
 	ordered(t, "attentionScalars", attentionScalars)
+	ordered(t, "secondRunner", secondRunner)
 }
 
 // TestOutside: every row of memory outside torch is taken, by one device and by several, and ROCm has its own.
@@ -183,13 +186,21 @@ func TestSampler(t *testing.T) {
 	}
 	w := &widths{hidden: 4096, vocab: 128256}
 	for _, c := range []struct {
-		v    engine.Version
-		seqs int64
-		per  float64
-	}{{engine.V(0, 15, 9), 256, 38}, {engine.V(0, 16, 0), 256, 14}, {engine.V(0, 16, 0), 7, 50}, {engine.V(0, 24, 0), 64, 14}, {engine.V(0, 6, 4), 64, 50}} {
+		model string
+		v     engine.Version
+		seqs  int64
+		per   float64
+	}{
+		{"llama-3.1-8b", engine.V(0, 15, 9), 256, 38}, {"llama-3.1-8b", engine.V(0, 16, 0), 256, 14}, {"llama-3.1-8b", engine.V(0, 16, 0), 7, 50},
+		{"llama-3.1-8b", engine.V(0, 24, 0), 64, 14}, {"llama-3.1-8b", engine.V(0, 6, 4), 64, 50}, {"llama-3.1-8b", engine.V(0, 25, 0), 64, 2},
+		{"qwen3-30b-a3b", engine.V(0, 28, 0), 64, 14}, {"qwen3-30b-a3b", engine.V(0, 29, 0), 64, 2},
+	} {
+		p := plan.Plan{Context: 4096, Serving: plan.Serving{MaxSeqs: plan.Int(c.seqs), MaxBatchedTokens: 2048}}
+		z := &sizer{job: enginetest.Case{Model: c.model, Hardware: "h100", Version: c.v, Plan: p}.Job(t)}
+		k, why := z.perLogit()
 		want := c.per*float64(c.seqs)*128256 + 2*2048*4096
-		if got := samplerPeak(nil, w, c.seqs, 2048, c.v, false).V; got != want {
-			t.Errorf("vLLM %s, %d requests: %.0f bytes, want %.0f", c.v, c.seqs, got, want)
+		if got := samplerPeak(nil, w, c.seqs, 2048, k, why).V; got != want {
+			t.Errorf("%s, vLLM %s, %d requests: %.0f bytes, want %.0f", c.model, c.v, c.seqs, got, want)
 		}
 	}
 }

@@ -13,8 +13,11 @@ var asyncScheduling = engine.V(0, 14, 0)
 // #37307 of March 2026, on by default in sources of May 2026).
 var wholePrompts = engine.V(0, 20, 0)
 
+// recurrentPrefixes is the first version that caches prefixes of recurrent models too unless told otherwise (#50991).
+var recurrentPrefixes = engine.V(0, 28, 0)
+
 // Schedule of vLLM V1 (v1/core/sched/scheduler.py). Prefix caching is on for all but recurrent models, whose states it
-// does not keep by default (vllm/config/vllm.py).
+// does not keep by default before 0.28 (vllm/config/vllm.py).
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
 	return engine.Schedule{
@@ -22,7 +25,7 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
 		WholeRoom:    j.Version.AtLeast(wholePrompts),
-		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && !recurrent(j.Model)),
+		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && (!recurrent(j.Model) || j.Version.AtLeast(recurrentPrefixes))),
 	}
 }
 

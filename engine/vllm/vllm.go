@@ -246,7 +246,7 @@ func (s *sizer) kvBytes() kvBytes {
 	w.heads = s.job.Version.Before(latentCaches)
 	w.scaled = engine.On(s.job.Plan.KVScales, false)
 	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
-	if c := s.job.Plan.PrefixCache; c != nil && *c {
+	if engine.On(s.job.Plan.PrefixCache, s.job.Version.AtLeast(recurrentPrefixes)) {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
 	}
 	w.drafts = int64(s.job.Plan.DraftTokens)
@@ -258,7 +258,7 @@ func (s *sizer) kvBytes() kvBytes {
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
 	p.splits, p.index = splits(pl)
-	if pl.Pre {
+	if v := s.job.Version; pl.Pre && !(second(v, s.job.Model) && v.Before(secondSeesEncoders)) {
 		p.encoder = placedEncoder(s.job, pl)
 	}
 	if pl.Parallel.PP > 1 {
