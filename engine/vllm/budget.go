@@ -136,9 +136,15 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	if p.index > 0 {
 		peak = b.Add(peak, indexedPrompts(b, p.index, int64(s.job.Plan.Context)))
 	}
-	peak = b.Add(peak, b.Size("cublas_workspace", workspace(s.t.hopper), "allocated by the first product"))
+	later := peak
+	if first := s.compiling(b, p); first.V > peak.V {
+		name, peak = "activations: first start, compiling", b.Max(first, peak)
+	}
+	kept := workspace(s.t.hopper)
+	peak = b.Add(peak, b.Size("cublas_workspace", kept, "allocated by the first product"))
 	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
-	low, high := it.Bytes-it.Bytes/50, max(it.Bytes+it.Bytes/50, s.compiling(nil, p).Bytes())
+	least := later.Bytes() + kept
+	low, high := least-least/50, it.Bytes+it.Bytes/50
 	switch {
 	case p.encoder != nil:
 		high = max(high, it.Bytes+unit.Bytes(seen.V/3)) // attention in float32 may take more than the FFN
@@ -151,7 +157,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 // system is memory that torch does not allocate.
 func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	many := pl.Parallel.TP*pl.Parallel.PP > 1
-	c, source := outsideTorch(s.job.Version, s.t.rocm, many)
+	c, source := outsideTorch(s.job.Version, s.t, many)
 	id, name := "driver", "driver growth"
 	if many {
 		id, name = "collectives", "NCCL, driver growth"

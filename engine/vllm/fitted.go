@@ -86,11 +86,15 @@ func (c Constant) Fitted() Constant { return c.or() }
 // Constants are those that a plan's pool rests on, as rules.go assumes them where no log says more: of memory outside torch, and on
 // ROCm of loading.
 func Constants(v engine.Version, d *hardware.Device, many bool) []Constant {
-	if t := traitsOf(d); t.rocm {
+	t := traitsOf(d)
+	if t.rocm {
 		if many {
 			return []Constant{rocmOutsideMany, rocmLoading}
 		}
 		return []Constant{rocmOutsideOne, rocmLoading}
+	}
+	if t.unified {
+		return []Constant{unifiedOutside}
 	}
 	rule := engine.At(nonTorch, v).Value
 	if many {

@@ -48,15 +48,22 @@ var (
 	rocmLoading     = Constant{"loading.rocm", 0.07, 0.07, 0.65, 0}
 )
 
+// unifiedOutside is what a GB10 loses beyond what the system keeps of it: its free memory is the host's, so that what the engine's processes
+// hold there counts too. Three logs of two machines have 1.5 to 2.3; one of them prints 5.72 with the system's part.
+var unifiedOutside = Constant{"outside_torch.unified", 2, 1, 4, 0}
+
 // OutsideName is the name of the constant that outsideTorch takes.
-func OutsideName(v engine.Version, rocm, many bool) string {
-	c, _ := outsideTorch(v, rocm, many)
+func OutsideName(v engine.Version, d *hardware.Device, many bool) string {
+	c, _ := outsideTorch(v, traitsOf(d), many)
 	return c.Name
 }
 
-func outsideTorch(v engine.Version, rocm, many bool) (Constant, string) {
+func outsideTorch(v engine.Version, t traits, many bool) (Constant, string) {
 	rule := engine.At(nonTorch, v)
+	rocm := t.rocm
 	switch {
+	case t.unified && !rocm:
+		return unifiedOutside.or(), "vllm/utils/mem_utils.py (MemorySnapshot): memory shared with the host"
 	case rocm && many:
 		return rocmOutsideMany.or(), "ROCm: the driver's view"
 	case rocm:
@@ -123,6 +130,7 @@ type traits struct {
 	total      unit.Bytes // as torch sees it
 	hopper     bool
 	rocm       bool
+	unified    bool // memory that the host has too
 	sm100      bool
 	sm120      bool // GeForce and RTX PRO Blackwell
 	datacenter bool // A100, H100, B200 and their kin
@@ -133,7 +141,7 @@ type traits struct {
 func traitsOf(d *hardware.Device) traits {
 	name := strings.ToLower(d.Name + " " + d.ID)
 	total := d.Usable.Value
-	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
+	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
 		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
 		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}

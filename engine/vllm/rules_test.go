@@ -52,27 +52,30 @@ func TestTables(t *testing.T) {
 // TestOutside: every row of memory outside torch is taken, by one device and by several, and ROCm has its own.
 func TestOutside(t *testing.T) {
 	for _, c := range []struct {
-		version    engine.Version
-		rocm, many bool
-		want       string
+		version engine.Version
+		on      string
+		many    bool
+		want    string
 	}{
-		{engine.V(0, 4, 0), false, false, "outside_torch.v0.one"}, {engine.V(0, 6, 4), false, true, "outside_torch.v0.many"},
-		{engine.V(0, 6, 5), false, false, "outside_torch.v0.6.5.one"}, {engine.V(0, 6, 6), false, true, "outside_torch.v0.6.5.many"},
-		{engine.V(0, 7, 3), false, false, "outside_torch.v0.7.one"}, {engine.V(0, 7, 0), false, true, "outside_torch.v0.7.many"},
-		{engine.V(0, 8, 5), false, false, "outside_torch.v1.one"}, {engine.V(0, 9, 1), false, true, "outside_torch.v1.many"},
-		{engine.V(0, 9, 2), false, false, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), false, true, "outside_torch.v1.0.9.2.many"},
-		{engine.V(0, 11, 0), false, false, "outside_torch.v1.0.11.one"}, {engine.V(0, 24, 0), false, true, "outside_torch.v1.0.11.many"},
-		{engine.V(0, 12, 0), true, false, "outside_torch.rocm.one"}, {engine.V(0, 7, 0), true, true, "outside_torch.rocm.many"},
+		{engine.V(0, 4, 0), "h100", false, "outside_torch.v0.one"}, {engine.V(0, 6, 4), "h100", true, "outside_torch.v0.many"},
+		{engine.V(0, 6, 5), "h100", false, "outside_torch.v0.6.5.one"}, {engine.V(0, 6, 6), "h100", true, "outside_torch.v0.6.5.many"},
+		{engine.V(0, 7, 3), "h100", false, "outside_torch.v0.7.one"}, {engine.V(0, 7, 0), "h100", true, "outside_torch.v0.7.many"},
+		{engine.V(0, 8, 5), "h100", false, "outside_torch.v1.one"}, {engine.V(0, 9, 1), "h100", true, "outside_torch.v1.many"},
+		{engine.V(0, 9, 2), "h100", false, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), "h100", true, "outside_torch.v1.0.9.2.many"},
+		{engine.V(0, 11, 0), "h100", false, "outside_torch.v1.0.11.one"}, {engine.V(0, 24, 0), "h100", true, "outside_torch.v1.0.11.many"},
+		{engine.V(0, 12, 0), "r9700", false, "outside_torch.rocm.one"}, {engine.V(0, 7, 0), "r9700", true, "outside_torch.rocm.many"},
+		{engine.V(0, 27, 1), "gb10", false, "outside_torch.unified"}, {engine.V(0, 27, 1), "gb10", true, "outside_torch.unified"},
 	} {
-		if got := OutsideName(c.version, c.rocm, c.many); got != c.want {
-			t.Errorf("%s, ROCm %v, several %v: %s, want %s", c.version, c.rocm, c.many, got, c.want)
+		d := enginetest.Case{Model: "opt-125m", Hardware: c.on, Version: Latest}.Job(t).Device(0)
+		if got := OutsideName(c.version, d, c.many); got != c.want {
+			t.Errorf("%s on %s, several %v: %s, want %s", c.version, c.on, c.many, got, c.want)
 		}
 	}
 }
 
 // TestFitted: the table of fitted constants holds names that rules ask for, and bands around their values.
 func TestFitted(t *testing.T) {
-	known := map[string]bool{wholeGraphs.Name: true, rocmGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, piecesOne.Name: true, piecesMany.Name: true}
+	known := map[string]bool{wholeGraphs.Name: true, rocmGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, unifiedOutside.Name: true, piecesOne.Name: true, piecesMany.Name: true}
 	for _, tr := range []traits{{datacenter: true}, {sm120: true}, {}} {
 		known[graphPiece(&tr).Name] = true
 	}

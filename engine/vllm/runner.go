@@ -80,14 +80,15 @@ func (s *sizer) setsGraphsAside() bool {
 // inside the profile run counts as activations.
 var aheadOfTime = engine.V(0, 25, 0)
 
-// compiling is the peak of a first start: the kernel that reads the embedding is tried on a copy of it, beside a step's stream read and
-// written. Logs of first starts: Qwen3 8B 1.18 GiB (1.16 of them the embedding), Qwen2.5 3B 0.67 (0.58), Qwen2.5 0.5B 0.25 (0.25); of
-// next ones 0.19 and 0.22.
+// compiling is the peak of a first start: the kernel that reads the embedding is tried on a copy of it, beside what it writes. Logs of
+// first starts: Qwen3 8B 1.18 GiB (1.16 of them the embedding), Qwen2.5 3B 0.67 (0.58), Qwen2.5 0.5B 0.25 (0.25); of next ones 0.19
+// and 0.22.
 func (s *sizer) compiling(b *ledger.Book, p *prepared) ledger.Num {
 	if s.job.Version.Before(aheadOfTime) || eager(s.job.Plan) || !p.pl.Pre {
-		return b.Lit(0)
+		return ledger.Num{}
 	}
 	m := s.job.Model
-	embedding := b.Floor(b.Div(b.Mul(b.Lit(2), b.Int("vocabulary", m.Vocab, "model"), b.Int("hidden", m.Hidden, "model")), b.Int("tp", p.pl.Parallel.TP, "plan")))
-	return b.Add(embedding, b.Mul(b.Lit(2), output(b, &p.w, int64(s.job.Plan.MaxBatchedTokens))))
+	rows := b.CeilDiv(b.Int("vocabulary", m.Vocab, "model"), b.Int("tp", p.pl.Parallel.TP, "plan"))
+	embedding := b.Mul(b.Lit(2), rows, b.Int("hidden", m.Hidden, "model"))
+	return b.Add(embedding, output(b, &p.w, int64(s.job.Plan.MaxBatchedTokens)))
 }
