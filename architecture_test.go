@@ -298,6 +298,23 @@ func checkNames(h *house) (wrong []string) {
 			wrong = append(wrong, dir+" is called "+name)
 		}
 	}
+	return append(wrong, wordless(h)...)
+}
+
+// saysNothing are words that, alone, neither say what a function returns nor what it does; they defeat a search too.
+var saysNothing = []string{"anyway", "beside", "come", "comes", "held", "kin", "of", "roomy", "surely", "there", "these", "things",
+	"those", "told", "whole"}
+
+// wordless are the functions whose name is such a word. Of is a conversion where its package says to what: trend.Of.
+func wordless(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		h.rooms[dir].funcs(func(fn *ast.FuncDecl) {
+			name := fn.Name.Name
+			if slices.Contains(saysNothing, strings.ToLower(name)) && name != "Of" {
+				wrong = append(wrong, h.at(fn)+": a function called "+name)
+			}
+		})
+	}
 	return wrong
 }
 
@@ -343,6 +360,7 @@ var houseRules = []struct {
 		"unit/u.go": "package unit\n\nconst raw = `" + strings.Repeat("x", 140) + "`\nconst said = \"" + strings.Repeat("x", 140) + "\"",
 	}, "unit has 1 lines of more than 140 columns"},
 	{"names", checkNames, map[string]string{"util/u.go": "package util"}, "util is called util"},
+	{"words", checkNames, map[string]string{"model/m.go": "package model\nfunc whole() {}"}, "model/m.go:2: a function called whole"},
 	{"state", checkState, map[string]string{"model/m.go": "package model\nvar seen = map[string]bool{}\nfunc F() { seen[\"a\"] = true }"}, "model/m.go:3: writes seen"},
 	{"state by append", checkState, map[string]string{"model/m.go": "package model\nvar all []int\nfunc F() { all = append(all, 1) }"}, "model/m.go:3: writes all"},
 	{"state by a pointer", checkState, map[string]string{"model/m.go": "package model\nvar last *struct{n int}\nfunc F() { last.n++ }"}, "model/m.go:3: writes last"},

@@ -75,8 +75,8 @@ func (o *Own) check() error {
 	return nil
 }
 
-// told says what rows of single streams taught of a kind of figure: how they repeat, and how machines differ.
-func (f *Formula) told(t *coef.Table, figure string) {
+// setSpreads sets what rows of single streams taught of a kind of figure: how they repeat, and how machines differ.
+func (f *Formula) setSpreads(t *coef.Table, figure string) {
 	f.Repeat = t.At(coef.Use{Name: stream.Repeat + figure}).Value
 	f.Machines = t.At(coef.Use{Name: stream.Machines + figure}).Value
 }

@@ -78,7 +78,7 @@ func TestOwnKeeps(t *testing.T) {
 	}
 	old, _ := tuned(t, 0.9, 1)
 	p.Offsets = nil
-	if p.Beside(old); len(p.Own) != 1 {
+	if p.KeepOwn(old); len(p.Own) != 1 {
 		t.Errorf("kept %+v", p.Own)
 	}
 	text, err := p.Write()

@@ -132,9 +132,9 @@ func (p *Profile) Of(table, key string) bool {
 	return false
 }
 
-// Beside adds what an older profile says of devices that this one is silent on, and gives how many offsets
+// KeepOwn adds what an older profile says of devices that this one is silent on, and gives how many offsets
 // that were.
-func (p *Profile) Beside(old *Profile) (kept int) {
+func (p *Profile) KeepOwn(old *Profile) (kept int) {
 	var more []Offset
 	for _, o := range old.Offsets {
 		if !p.Of(o.Table, o.Key) {

@@ -54,7 +54,7 @@ func (f *Formulas) served(o *Observation) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.told(machines, figureOf(o.Test)) // servers of one plan are measured by one source each, machines by many
+	x.setSpreads(machines, figureOf(o.Test)) // servers of one plan are measured by one source each, machines by many
 	return x, nil
 }
 

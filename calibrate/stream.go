@@ -49,7 +49,7 @@ func (s *Stream) Formula(o *Observation) (*Formula, error) {
 	if o.Test != Mixed {
 		f.Own = stream.Own(kind, &in.Stages[0], o.Engine)
 	}
-	f.told(table, figureOf(o.Test))
+	f.setSpreads(table, figureOf(o.Test))
 	return f, nil
 }
 

@@ -126,7 +126,7 @@ func (p *places) progress(text string) {
 	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
 		from--
 	}
-	if n, ok := startup.Whole(text[from:slash]); ok && slash-from < 12 {
+	if n, ok := startup.Integer(text[from:slash]); ok && slash-from < 12 {
 		p.step = n
 	}
 }

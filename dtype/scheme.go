@@ -35,11 +35,11 @@ var plainSchemes = func() map[*Format]*Scheme {
 
 // Bytes of a tensor of batch matrices with the given rows and columns.
 func (s *Scheme) Bytes(batch, rows, cols int64) unit.Bytes {
-	return unit.Bytes(batch) * (unit.Bytes(rows)*s.Elem.Row(cols) + s.Beside(rows, cols))
+	return unit.Bytes(batch) * (unit.Bytes(rows)*s.Elem.Row(cols) + s.ScaleBytes(rows, cols))
 }
 
-// Beside is what the companions of one matrix take.
-func (s *Scheme) Beside(rows, cols int64) (b unit.Bytes) {
+// ScaleBytes is what the companions of one matrix take.
+func (s *Scheme) ScaleBytes(rows, cols int64) (b unit.Bytes) {
 	for i := range s.With {
 		b += s.With[i].bytes(rows, cols)
 	}

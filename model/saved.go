@@ -195,11 +195,11 @@ func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
 	if v <= maxOps {
 		p.kept[v] = true
 	}
-	p.add(kind, p.k.rowBytes(v, p.s)*width/p.s.width(), p.of(v))
+	p.add(kind, p.k.rowBytes(v, p.s)*width/p.s.width(), p.moduleOf(v))
 }
 
-// of is the module that makes a value again for the operator at work.
-func (p *keeper) of(v Val) int {
+// moduleOf is the module that makes a value again for the operator at work.
+func (p *keeper) moduleOf(v Val) int {
 	if m := p.k.discarded(v, p.s.Again); m != 0 {
 		return m.index()
 	}
@@ -228,7 +228,7 @@ func (p *keeper) narrow(v Val, width int64) {
 	if v <= maxOps {
 		p.cast[v] = true
 	}
-	p.add(Linear, p.k.rowBytes(v, p.s)*width/p.s.width(), p.of(v))
+	p.add(Linear, p.k.rowBytes(v, p.s)*width/p.s.width(), p.moduleOf(v))
 }
 
 func (p *keeper) op(i int) {

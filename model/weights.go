@@ -154,7 +154,7 @@ func (t *Tensor) Stored(s *dtype.Scheme, batch, rows, cols int64) unit.Bytes {
 	}
 	b := unit.Bytes(batch*rows) * s.Elem.Row(cols)
 	if t.First && batch > 0 {
-		b += s.Beside(t.In.Rows*batch/t.Batch, t.In.Cols)
+		b += s.ScaleBytes(t.In.Rows*batch/t.Batch, t.In.Cols)
 	}
 	return b
 }

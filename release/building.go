@@ -97,8 +97,8 @@ func (b *building) archive(t target, entries []entry, binary int) error {
 	return b.write(t.archive(b.version), packed, nil)
 }
 
-// whole writes what speaks of all systems: npm's package that people name, the files of package managers, the script that installs.
-func (b *building) whole() error {
+// writeShared writes what speaks of all systems: npm's package that people name, the files of package managers, the script that installs.
+func (b *building) writeShared() error {
 	if err := b.write(npmOf(b.version, b.papers, b.of.time)); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func release(version, out, only string, trial bool) (err error) {
 		return fmt.Errorf("no archive has a name that begins with %q", only)
 	}
 	if len(b.sums) == len(systems) {
-		if err := b.whole(); err != nil {
+		if err := b.writeShared(); err != nil {
 			return err
 		}
 	}

@@ -52,8 +52,8 @@ func newJudge(r *replay) *judge {
 		if r.stacks.roles[l.stack]&loading != 0 && l.died == never {
 			j.parameters[l.size] = true
 		}
-		if l.born >= 0 && j.of(l) == Gradients {
-			made.add(l, j.at(l.born).step)
+		if l.born >= 0 && j.category(l) == Gradients {
+			made.add(l, j.spanAt(l.born).step)
 		}
 	})
 	j.before = made.recognise(r.older)
@@ -100,13 +100,13 @@ func (g *gradients) recognise(older []life) map[int64]Category {
 	return out
 }
 
-// of is the category of an allocation. The stack decides where it names the maker; otherwise the phases of birth and death do: what a
+// category of an allocation. The stack decides where it names the maker; otherwise the phases of birth and death do: what a
 // forward pass makes and a backward pass frees is an activation, what a backward pass leaves is a gradient.
-func (j *judge) of(l *life) Category {
+func (j *judge) category(l *life) Category {
 	roles := j.stacks.roles[l.stack]
-	born, died := j.at(l.born), j.last
+	born, died := j.spanAt(l.born), j.last
 	if l.died != never {
-		died = j.at(l.died)
+		died = j.spanAt(l.died)
 	}
 	within := l.died != never && died.phase == born.phase && died.step == born.step // freed in the phase that made it
 	switch {
@@ -156,7 +156,7 @@ func (j *judge) backward(l *life, within bool) Category {
 	switch {
 	case within:
 		return Temporary
-	case l.died == never && j.last == j.at(l.born) && !j.parameters[l.size]:
+	case l.died == never && j.last == j.spanAt(l.born) && !j.parameters[l.size]:
 		return Temporary
 	}
 	return Gradients

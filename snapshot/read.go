@@ -90,7 +90,7 @@ func Read(in io.Reader) (*Snapshot, error) {
 	for _, w := range words {
 		r.Word(w)
 	}
-	r.Whole = r.whole
+	r.Whole = r.pack
 	v, err := r.Read()
 	if err == nil {
 		err = r.err
@@ -122,8 +122,8 @@ func (r *record) hasAll(ws ...pickle.Word) bool {
 	return true
 }
 
-// at is the value of a field; none where it is missing.
-func (r *record) at(w pickle.Word) pickle.Value {
+// field is the value of a field; none where it is missing.
+func (r *record) field(w pickle.Word) pickle.Value {
 	if r.has&(1<<w) == 0 {
 		return pickle.Value{}
 	}
@@ -131,7 +131,7 @@ func (r *record) at(w pickle.Word) pickle.Value {
 }
 
 func (r *record) number(w pickle.Word) int64 {
-	n, _ := r.at(w).Int()
+	n, _ := r.field(w).Int()
 	return n
 }
 
@@ -141,8 +141,8 @@ func (r *record) bytes(w pickle.Word) int64 {
 	return min(max(0, r.number(w)), most)
 }
 
-// whole packs frames, stacks, events, blocks and segments.
-func (r *reader) whole(c *pickle.Container) (pickle.Value, bool) {
+// pack packs frames, stacks, events, blocks and segments.
+func (r *reader) pack(c *pickle.Container) (pickle.Value, bool) {
 	if c.Kind == pickle.List {
 		return r.stack(c)
 	}
@@ -158,7 +158,7 @@ func (r *reader) whole(c *pickle.Container) (pickle.Value, bool) {
 	case rec.hasAll(wAction, wSize):
 		return r.event(rec), true
 	case rec.hasAll(wFilename, wLine):
-		n, isNew := r.out.stacks.frame(r.Text(rec.at(wFilename)), r.Text(rec.at(wName)), rec.number(wLine))
+		n, isNew := r.out.stacks.frame(r.Text(rec.field(wFilename)), r.Text(rec.field(wName)), rec.number(wLine))
 		r.hold(isNew, 64)
 		return pickle.Pack(aFrame, uint64(n)), true
 	case rec.hasAll(wState, wSize):
@@ -200,14 +200,14 @@ func (r *reader) stack(c *pickle.Container) (pickle.Value, bool) {
 
 // stackOf a record; 0 where it has none.
 func (rec *record) stackOf() uint32 {
-	if tag, n, _, ok := rec.at(wFrames).Unpack(); ok && tag == aStack {
+	if tag, n, _, ok := rec.field(wFrames).Unpack(); ok && tag == aStack {
 		return uint32(n)
 	}
 	return 0
 }
 
 func (r *reader) event(rec *record) pickle.Value {
-	a, ok := actions[r.Text(rec.at(wAction))]
+	a, ok := actions[r.Text(rec.field(wAction))]
 	if !ok {
 		a = unknownAction
 	}
@@ -223,7 +223,7 @@ var states = map[string]state{"active_allocated": allocated, "active_pending_fre
 
 func (r *reader) block(rec *record) pickle.Value {
 	b := block{address: rec.number(wAddress), size: rec.bytes(wSize), requested: rec.bytes(wRequested),
-		state: states[r.Text(rec.at(wState))], stack: rec.stackOf()}
+		state: states[r.Text(rec.field(wState))], stack: rec.stackOf()}
 	r.hold(true, 40)
 	r.out.blocks = append(r.out.blocks, b)
 	return pickle.Pack(aBlock, uint64(len(r.out.blocks)-1))
@@ -232,9 +232,9 @@ func (r *reader) block(rec *record) pickle.Value {
 func (r *reader) segment(rec *record) pickle.Value {
 	s := segment{
 		device: rec.number(wDevice), address: rec.number(wAddress), size: rec.bytes(wTotal), stream: rec.number(wStream),
-		small: r.Text(rec.at(wType)) == "small", expandable: rec.number(wExpandable) != 0, private: privatePool(rec.at(wPool).Of()),
+		small: r.Text(rec.field(wType)) == "small", expandable: rec.number(wExpandable) != 0, private: privatePool(rec.field(wPool).Of()),
 	}
-	if list := rec.at(wBlocks).Of(); list != nil && len(list.Items) == 1 {
+	if list := rec.field(wBlocks).Of(); list != nil && len(list.Items) == 1 {
 		if tag, first, count, ok := list.Items[0].Unpack(); ok && tag == aBlock {
 			s.first, s.count = first, count
 		}

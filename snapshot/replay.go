@@ -232,8 +232,8 @@ func (p *player) finish() {
 	p.last = moment{p.events - 1, p.ended, p.sum + p.base, reserved}
 }
 
-// at is the span of an event.
-func (r *replay) at(event int) span {
+// spanAt is the span of an event.
+func (r *replay) spanAt(event int) span {
 	lo, hi := 0, len(r.spans)
 	for lo < hi {
 		if mid := (lo + hi) / 2; r.spans[mid].from <= event {

@@ -133,7 +133,8 @@ func (r *replay) report() Device {
 	d := Device{
 		Device: r.device, Events: r.events, Seconds: seconds(r.ended - r.begun), Peak: r.moment(r.peak), End: r.moment(r.last),
 		PeakReserved: r.most, HeldAt: r.moment(c.moment),
-		Held: c.held(), Calls: c.calls(), Growth: c.grown(), Steps: c.judge.last.step, Segments: r.layout(), Timeline: c.timeline(),
+		Held: c.peakByCategory(), Calls: c.calls(), Growth: c.grown(),
+		Steps: c.judge.last.step, Segments: r.layout(), Timeline: c.timeline(),
 	}
 	named := int64(0)
 	for _, h := range d.Held {
@@ -154,7 +155,7 @@ func (r *replay) report() Device {
 func seconds(microseconds int64) float64 { return float64(microseconds) / 1e6 }
 
 func (r *replay) moment(m moment) Moment {
-	s := r.at(m.event)
+	s := r.spanAt(m.event)
 	out := Moment{Event: m.event, Seconds: seconds(m.time - r.begun), Live: m.live, Reserved: m.reserved, Unused: max(0, m.reserved-m.live)}
 	if len(r.spans) > 0 && m.event >= 0 {
 		out.Phase, out.Step = phaseNames[s.phase], s.step+1
@@ -206,7 +207,7 @@ func newCount(r *replay) *count {
 
 // add counts one life.
 func (c *count) add(l *life) {
-	k := key{c.judge.of(l), l.stack}
+	k := key{c.judge.category(l), l.stack}
 	if l.born <= c.moment.event && l.died > c.moment.event {
 		at(c.peak, k).add(l.size)
 	}
@@ -250,7 +251,7 @@ func (c *count) sampleFrom(event int) int {
 
 // survives counts what a whole step left behind; the last is not whole.
 func (c *count) survives(k key, l *life) {
-	step, last := c.at(l.born).step, c.judge.last.step
+	step, last := c.spanAt(l.born).step, c.judge.last.step
 	if c.parts > 0 {
 		step, last = l.born*c.parts/max(1, c.events), c.parts-1
 	}
@@ -264,8 +265,8 @@ func (c *count) survives(k key, l *life) {
 	s.bytes += l.size
 }
 
-// held are the categories at the peak.
-func (c *count) held() (out []Held) {
+// peakByCategory are the categories at the peak.
+func (c *count) peakByCategory() (out []Held) {
 	type place struct{ place, operator string }
 	for _, name := range Categories() {
 		h, places := Held{Category: name}, map[place]*sum{}

@@ -53,12 +53,12 @@ func (f *filler) away() (out []ledger.Item) {
 		}
 	}
 	if off.optimizer {
-		add(o.Optimizer, "master_weights", "fp32 copies", f.held(master, ofStates))
+		add(o.Optimizer, "master_weights", "fp32 copies", f.trainedBytes(master, ofStates))
 		add(o.Optimizer, "optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates))
 		add("host", "gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads))
 	}
 	if off.params {
-		add(o.Params, "weights", "weights", f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.held(weight, ofWeights)))
+		add(o.Params, "weights", "weights", f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.trainedBytes(weight, ofWeights)))
 	}
 	if s.opt.Paged && !off.optimizer {
 		add("host", "optimizer", "paged optimizer states", f.both("state_bytes", states, 1, ofStates))
@@ -74,8 +74,8 @@ func (f *filler) away() (out []ledger.Item) {
 func (f *filler) checkpoints() []ledger.Item {
 	replicas := f.s.j.Plan.DP * f.s.j.Plan.CP
 	all := func(shards) int64 { return replicas }
-	n := f.held(weight, all)
-	o := f.b.Add(f.held(master, all), f.both("state_bytes", states, 1, all))
+	n := f.trainedBytes(weight, all)
+	o := f.b.Add(f.trainedBytes(master, all), f.both("state_bytes", states, 1, all))
 	return []ledger.Item{
 		ledger.Known("checkpoints", "checkpoint of the model", n, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),
 		ledger.Known("optimizer", "checkpoint of the optimizer", o, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),

@@ -76,13 +76,13 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 	return n
 }
 
-// held books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
-func (f *filler) held(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
-	return f.heldOf(trained, of, ranks)
+// trainedBytes books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
+func (f *filler) trainedBytes(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+	return f.countedBytes(trained, of, ranks)
 }
 
-// heldOf is held for what is counted so.
-func (f *filler) heldOf(count func(*numbers) float64, of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+// countedBytes is trainedBytes for what is counted so.
+func (f *filler) countedBytes(count func(*numbers) float64, of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
 	s := f.s
 	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
 		return f.b.Add(f.both("modules_to_save", full, a, ranks), f.both("adapter_parameters", lora, b, ranks))
@@ -123,12 +123,12 @@ func (f *filler) resident() {
 		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}
 	if !off.optimizer {
-		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, statesPage)
+		f.keep("master_weights", "fp32 copies", f.trainedBytes(master, ofStates), ledger.Exact, statesPage)
 		if !f.s.opt.Paged {
 			f.keep("optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates), ledger.Exact, statesPage)
 		}
 	}
-	f.beside()
+	f.bookFrozen()
 	if w := f.s.j.Framework.Workspace; w > 0 {
 		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, phasesPage)
 	}
@@ -137,7 +137,7 @@ func (f *filler) resident() {
 		f.keep("collectives", "bucket of gradients", n, ledger.Derived, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.heldOf(graded, grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.countedBytes(graded, grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -146,8 +146,8 @@ func (f *filler) resident() {
 	f.gradients()
 }
 
-// beside books the models that only run forward; ranks that share parameters share theirs too.
-func (f *filler) beside() {
+// bookFrozen books the models that only run forward; ranks that share parameters share theirs too.
+func (f *filler) bookFrozen() {
 	for i := range f.s.frozen {
 		m := &f.s.frozen[i]
 		n := f.b.Size(m.name+"_bytes", m.byStage[f.h.pl.Stage], "sum over tensors, this rank")
@@ -160,9 +160,9 @@ func (f *filler) beside() {
 
 func (f *filler) gradients() {
 	st := &f.s.store
-	n := f.heldOf(graded, grad, ofGrads)
+	n := f.countedBytes(graded, grad, ofGrads)
 	if f.gradsWhole() {
-		n = f.heldOf(graded, grad, notShared)
+		n = f.countedBytes(graded, grad, notShared)
 	}
 	if off := f.s.j.offload(); off.optimizer && f.s.j.Training.ZeROStage() > 1 || off.params {
 		n = f.b.Lit(0) // they leave as they are made
@@ -257,7 +257,7 @@ func (f *filler) step() Phase {
 // bits that widens them both moments of a tensor.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
-	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.heldOf(graded, moment, ofStates))
+	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.countedBytes(graded, moment, ofStates))
 	if s.store.Stepping > 0 {
 		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
 	}

@@ -32,9 +32,9 @@ func (s *Spec) arrivals(seed uint64) arrivals {
 	return a
 }
 
-// comes moves on to when the next session begins by itself; false when none does. Gaps are whole nanoseconds before they
+// draw moves on to when the next session begins by itself; false when none does. Gaps are whole nanoseconds before they
 // are added up, so that their sum is exact.
-func (a *arrivals) comes(session uint64) bool {
+func (a *arrivals) draw(session uint64) bool {
 	if session >= a.clients {
 		return false
 	}

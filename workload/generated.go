@@ -35,7 +35,7 @@ func (s *Spec) generated() *generated {
 
 // Next is the first turn of the next session.
 func (g *generated) Next() (Request, bool, error) {
-	if g.left == 0 || !g.comes(g.sessions) {
+	if g.left == 0 || !g.draw(g.sessions) {
 		return Request{}, false, nil
 	}
 	return g.begin(g.now), true, nil
@@ -46,7 +46,7 @@ func (g *generated) Next() (Request, bool, error) {
 func (g *generated) begin(at time.Duration) Request {
 	session := g.sessions
 	g.sessions++
-	turns := min(g.turns.of(session), g.left)
+	turns := min(g.turns.turnsOf(session), g.left)
 	g.left -= turns
 	r := Request{ID: g.made, Arrival: at, User: session + 1}
 	g.made++

@@ -44,7 +44,7 @@ type replay struct {
 
 // Next request of the trace, at the next arrival.
 func (p *replay) Next() (Request, bool, error) {
-	if p.err != nil || !p.comes(p.begun) {
+	if p.err != nil || !p.draw(p.begun) {
 		return p.Trace.failed()
 	}
 	return p.take(p.now)

@@ -28,8 +28,8 @@ func (s *Spec) turning(seed uint64) turning {
 	return t
 }
 
-// of is how many turns a session has.
-func (t *turning) of(session uint64) int64 {
+// turnsOf is how many turns a session has.
+func (t *turning) turnsOf(session uint64) int64 {
 	if !t.many {
 		return 1
 	}

@@ -50,8 +50,8 @@ type Placement struct {
 	HostRead unit.Bytes
 }
 
-// Whole reports whether the devices hold all layers with all experts.
-func (p *Placement) Whole() bool { return p.Layers == p.All && p.Hosted == 0 }
+// AllOnDevice reports whether the devices hold all layers with all experts.
+func (p *Placement) AllOnDevice() bool { return p.Layers == p.All && p.Hosted == 0 }
 
 // ErrNoRoom: no placement has room.
 var ErrNoRoom = errors.New("no placement of layers leaves every device, and the host, enough room")

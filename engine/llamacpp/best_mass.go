@@ -65,8 +65,8 @@ func (s *sizer) cacheOfKinds(b *backend) []int64 {
 	return out
 }
 
-// of the layers from first to last, the experts of which the first hosted ones leave out.
-func (m *mass) of(first, last, hosted int) int64 {
+// layersBytes are those of the layers from first to last, the experts of which the first hosted ones leave out.
+func (m *mass) layersBytes(first, last, hosted int) int64 {
 	return m.dense[last] - m.dense[first] + m.cache[last] - m.cache[first] + m.experts[last] - m.experts[first+hosted]
 }
 

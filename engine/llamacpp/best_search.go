@@ -166,7 +166,7 @@ func (s *search) judge(at placing) verdict {
 	for i := range ranks {
 		n := ledger.At(ranks[i].Items, ledger.Device)
 		x := at.slices[i]
-		v.extras[i] = int64(n.High) - s.mass[i].of(x.first, x.last, x.hosted)
+		v.extras[i] = int64(n.High) - s.mass[i].layersBytes(x.first, x.last, x.hosted)
 		v.fits = v.fits && !n.Unknown && n.High <= s.room.Devices[i]
 	}
 	v.fits = v.fits && (s.room.Host == 0 || hostUse(ranks) <= s.room.Host)
@@ -273,13 +273,13 @@ func (s *search) end(start int) int {
 // that is not enough.
 func (s *search) hosted(i, first, last int, room int64) (n int, ok bool) {
 	m := &s.mass[i]
-	if m.of(first, last, 0) <= room {
+	if m.layersBytes(first, last, 0) <= room {
 		return 0, true
 	}
-	if m.of(first, last, last-first) > room {
+	if m.layersBytes(first, last, last-first) > room {
 		return 0, false
 	}
-	few := seek.Largest(0, int64(last-first-1), 0, func(n int64) bool { return m.of(first, last, int(n)) > room })
+	few := seek.Largest(0, int64(last-first-1), 0, func(n int64) bool { return m.layersBytes(first, last, int(n)) > room })
 	return int(few) + 1, true
 }
 

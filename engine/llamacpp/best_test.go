@@ -69,7 +69,7 @@ func bestFits(t *testing.T, e Engine, j *engine.Job) {
 	if ranks := judged(t, e, j, b.Patch); !within(ranks, room) {
 		t.Errorf("%v does not fit", b.Patch)
 	}
-	if b.Whole() {
+	if b.AllOnDevice() {
 		return
 	}
 	for _, n := range s.near(at) {
@@ -154,7 +154,7 @@ func (s *search) all(f func(placing)) {
 func TestBestOfTwo(t *testing.T) {
 	j := jobOf(t, "qwen3-32b", "q4_k_m", machineOf(t, "rtx-3060-12gb+rtx-4090"), Latest, plan.Plan{Context: 8192, Sequences: 1})
 	b, err := Engine{Server}.Best(j, RoomOf(j))
-	if err != nil || !b.Whole() {
+	if err != nil || !b.AllOnDevice() {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	ranks := judged(t, Engine{Server}, j, b.Patch)

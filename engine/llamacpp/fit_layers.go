@@ -116,7 +116,7 @@ func (f *fitter) forward(t trial) (trial, error) {
 		t.start++
 	}
 	for id := 0; id <= t.start && t.start < len(t.shares); id++ {
-		next, err := f.whole(id, t)
+		next, err := f.fillDevice(id, t)
 		if err != nil {
 			return t, err
 		}
@@ -127,8 +127,8 @@ func (f *fitter) forward(t trial) (trial, error) {
 	return t, nil
 }
 
-// whole gives a device as many whole layers as it holds.
-func (f *fitter) whole(id int, low trial) (trial, error) {
+// fillDevice gives a device as many whole layers as it holds.
+func (f *fitter) fillDevice(id int, low trial) (trial, error) {
 	high, last := low.clone(), len(low.shares)-1
 	for k := low.start; k <= last; k++ {
 		move := high.shares[k].layers
@@ -140,7 +140,7 @@ func (f *fitter) whole(id int, low trial) (trial, error) {
 		high.shares[k].part = 0
 	}
 	high.start = last
-	s := filling{f: f, id: id, count: func(t trial) int { return t.shares[id].whole() }, grow: func(low trial, step int) trial { return low.deal(id, step) }}
+	s := filling{f: f, id: id, count: func(t trial) int { return t.shares[id].fullLayers() }, grow: func(low trial, step int) trial { return low.deal(id, step) }}
 	return s.between(low, high)
 }
 

@@ -27,7 +27,7 @@ type share struct {
 	spill        int      // where the rest of that layer lies
 }
 
-func (s share) whole() int { return s.layers - s.part }
+func (s share) fullLayers() int { return s.layers - s.part }
 
 // fraction is what stays of a layer that a device holds in part.
 type fraction uint8
@@ -96,7 +96,7 @@ func (t *trial) cuts(layers int) map[int]cut {
 func (t *trial) eachCut(layers int, f func(layer int, c cut)) {
 	at := layers + 1 - t.layers()
 	for _, s := range t.shares {
-		at += s.whole()
+		at += s.fullLayers()
 		for i := range s.part {
 			c := cut{keeps: dense, place: host}
 			if i == 0 {

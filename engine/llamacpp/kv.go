@@ -194,7 +194,7 @@ func (s *sizer) cacheNum(b *ledger.Book, h *heldCache, sh *shape, cells int64, n
 	if sh.streams > 1 {
 		c = b.Mul(c, b.Int("slots", sh.streams, "sequences: a stream each"))
 	}
-	if h.heads > 0 && h.k.whole(cells*sh.streams, align) {
+	if h.heads > 0 && h.k.unpadded(cells*sh.streams, align) {
 		return b.Mul(b.Lit(2), layers, b.Int("kv_heads", h.heads, "model"), b.Int("head_dim", h.dim, "model"), b.Int("bytes", s.k.BlockBytes, s.k.Name), c)
 	}
 	if h.k.elems == 0 {
@@ -212,14 +212,14 @@ func (t *tensorRow) size(rows, align int64) unit.Bytes {
 	return unit.Bytes(unit.PadUp(int64(t.bytes)*rows+int64(t.padding), align))
 }
 
-// whole reports whether nothing is added to the rows.
-func (t *tensorRow) whole(rows, align int64) bool {
+// unpadded reports whether nothing is added to the rows.
+func (t *tensorRow) unpadded(rows, align int64) bool {
 	return t.size(rows, align) == t.bytes*unit.Bytes(rows)
 }
 
 func (s *sizer) tensorNum(b *ledger.Book, name string, t tensorRow, f *dtype.Format, rows ledger.Num, align int64) ledger.Num {
 	n := b.Mul(b.Size(name, t.bytes, fmt.Sprintf("%d elements in %s", t.elems, f.Name)), rows)
-	if t.whole(rows.Int(), align) {
+	if t.unpadded(rows.Int(), align) {
 		return n
 	}
 	if t.padding > 0 {

@@ -110,7 +110,7 @@ func (r *LogReader) loading(l *startup.Line, rest string) {
 	r.log.Figures, r.log.Quant = nil, ""
 	r.meta, r.dims = startup.Metadata{}, nil
 	if rest, ok := startup.After(rest, "pairs and"); ok {
-		if n, ok := startup.Whole(rest); ok {
+		if n, ok := startup.Integer(rest); ok {
 			r.meta.Count = n
 		}
 	}
@@ -154,7 +154,7 @@ func (r *LogReader) context(l *startup.Line, rest string) {
 		r.flash(l, value)
 		return
 	}
-	n, whole := startup.Whole(value)
+	n, whole := startup.Integer(value)
 	if !whole {
 		if key == "kv_unified" {
 			v := value == "true"
@@ -267,7 +267,7 @@ func (r *LogReader) format(rest string, at *string) {
 // build: "build: 5716 (d27b3ca1) with …", "build = 2752 (6e472f58)", "version: 4202 (9f912511)",
 // "build_info: b9747-d32676d".
 func (r *LogReader) build(_ *startup.Line, rest string) {
-	n, ok := startup.Whole(rest)
+	n, ok := startup.Integer(rest)
 	if ok && n > 100 && n < 1<<20 && r.log.Version == "" {
 		r.log.Version = "b" + strconv.FormatInt(n, 10)
 		r.log.Signs++

@@ -11,7 +11,7 @@ import (
 // Lines that name devices, and what lies on them.
 
 func (r *LogReader) offloaded(_ *startup.Line, rest string) {
-	if n, ok := startup.Whole(rest); ok && strings.Contains(rest, "layers to GPU") && r.log.Plan.GPULayers == nil && n < 1<<16 {
+	if n, ok := startup.Integer(rest); ok && strings.Contains(rest, "layers to GPU") && r.log.Plan.GPULayers == nil && n < 1<<16 {
 		v := plan.Int(n)
 		r.log.Plan.GPULayers = &v
 		r.log.Signs++
@@ -26,7 +26,7 @@ func (r *LogReader) mapped(_ *startup.Line, rest string) {
 }
 
 func (r *LogReader) cachePlace(_ *startup.Line, rest string) {
-	if n, ok := startup.Whole(rest); ok && n == 0 && r.log.Plan.KVOffload == nil {
+	if n, ok := startup.Integer(rest); ok && n == 0 && r.log.Plan.KVOffload == nil {
 		r.log.Plan.KVOffload = new(bool)
 	}
 }

@@ -27,7 +27,7 @@ func (r *LogReader) pair(_ *startup.Line, rest string) {
 // types: "llama_model_loader: - type q4_K:  193 tensors".
 func (r *LogReader) types(_ *startup.Line, rest string) {
 	name, count, ok := strings.Cut(strings.TrimSpace(rest), ":")
-	if n, whole := startup.Whole(count); ok && whole && len(name) < 16 {
+	if n, whole := startup.Integer(count); ok && whole && len(name) < 16 {
 		r.meta.Type(strings.ToLower(name), n)
 	}
 }

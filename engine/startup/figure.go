@@ -100,8 +100,8 @@ func After(text string, anchors ...string) (rest string, ok bool) {
 	return "", false
 }
 
-// Whole reads a whole number from 0 to 2^53.
-func Whole(s string) (int64, bool) {
+// Integer reads a whole number from 0 to 2^53.
+func Integer(s string) (int64, bool) {
 	text, v, d, _ := Number(s)
 	if text == "" || d > 0 || v < 0 || v > 1<<53 {
 		return 0, false

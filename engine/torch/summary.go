@@ -29,7 +29,7 @@ var metrics = map[string]string{
 func (r *SummaryReader) Line(l *startup.Line) {
 	text := strings.Trim(l.Text, " |")
 	if rest, ok := startup.After(text, "memory summary, device ID"); ok && strings.Contains(text, "PyTorch ") {
-		if n, ok := startup.Whole(rest); ok {
+		if n, ok := startup.Integer(rest); ok {
 			r.device = fmt.Sprint("GPU ", n)
 			r.log.Signs++
 		}
@@ -50,11 +50,11 @@ func (r *SummaryReader) Line(l *startup.Line) {
 // trouble: "CUDA OOMs: 0 | cudaMalloc retries: 0".
 func (r *SummaryReader) trouble(rest string) {
 	r.log.Signs++
-	if n, ok := startup.Whole(rest); ok && n > 0 {
+	if n, ok := startup.Integer(rest); ok && n > 0 {
 		r.log.Note("ran_out", "%s ran out of memory %d times before this was printed", r.device, n)
 	}
 	if rest, ok := startup.After(rest, "cudaMalloc retries:"); ok {
-		if n, ok := startup.Whole(rest); ok && n > 0 {
+		if n, ok := startup.Integer(rest); ok && n > 0 {
 			r.log.Note("retries", "the allocator of %s freed all that it kept and asked again %d times: it was short of memory, or of "+
 				"whole pieces of it", r.device, n)
 		}

@@ -22,7 +22,7 @@ func (r *Reader) blocks(l *startup.Line, rest string) {
 
 // concurrency: "Maximum concurrency for 131,072 tokens per request: 5.23x".
 func (r *Reader) concurrency(l *startup.Line, rest string) {
-	if n, ok := startup.Whole(rest); ok {
+	if n, ok := startup.Integer(rest); ok {
 		r.context(n)
 	}
 	if rest, ok := startup.After(rest, "per request:"); ok {
@@ -131,7 +131,7 @@ func (r *Reader) before(l *startup.Line, text, words, id, name string) {
 // cache memory (4.25 GiB). Based on the available memory, the estimated maximum model length is 5088."
 func (r *Reader) refused(l *startup.Line, rest string) {
 	if rest, ok := startup.After(rest, "max seq len ("); ok {
-		if n, ok := startup.Whole(rest); ok {
+		if n, ok := startup.Integer(rest); ok {
 			r.context(n)
 		}
 	}
@@ -149,7 +149,7 @@ func (r *Reader) refused(l *startup.Line, rest string) {
 func (r *Reader) tooLong(l *startup.Line, rest string) {
 	r.log.Add("kv_tokens", "tokens that can be stored in KV cache", "tokens", l, rest)
 	if rest, ok := startup.After(l.Text, "max seq len ("); ok {
-		if n, ok := startup.Whole(rest); ok {
+		if n, ok := startup.Integer(rest); ok {
 			r.context(n)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // What the engine says about its own configuration.
 
 func (r *Reader) length(_ *startup.Line, rest string) {
-	if n, ok := startup.Whole(rest); ok {
+	if n, ok := startup.Integer(rest); ok {
 		r.context(n)
 	}
 }
@@ -24,7 +24,7 @@ func (r *Reader) context(n int64) {
 }
 
 func (r *Reader) step(_ *startup.Line, rest string) {
-	if n, ok := startup.Whole(rest); ok && r.log.Plan.MaxBatchedTokens == 0 && n <= plan.MaxContext {
+	if n, ok := startup.Integer(rest); ok && r.log.Plan.MaxBatchedTokens == 0 && n <= plan.MaxContext {
 		r.log.Plan.MaxBatchedTokens = plan.Int(n)
 	}
 }

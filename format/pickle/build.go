@@ -83,7 +83,7 @@ func (r *Reader) move(c *Container, items []Value) error {
 	grown := int64(0)
 	for _, v := range items {
 		if v.of != nil {
-			v = r.whole(v)
+			v = r.packed(v)
 		}
 		if v.Kind != Packed {
 			c.Items = append(c.Items, v)
@@ -113,13 +113,13 @@ func (r *Reader) filled(dict bool, items []Value, whole bool) error {
 		return err
 	}
 	if whole {
-		r.stack[len(r.stack)-1] = r.whole(into)
+		r.stack[len(r.stack)-1] = r.packed(into)
 	}
 	return nil
 }
 
-// whole is what stands for a container that is whole, as its client has it.
-func (r *Reader) whole(v Value) Value {
+// packed is what stands for a container that is whole, as its client has it.
+func (r *Reader) packed(v Value) Value {
 	c := v.of
 	if r.Whole == nil || c == nil || c.Kind == Tuple {
 		return v

@@ -136,7 +136,7 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 		return err
 	}
 	if old != nil {
-		r.Kept = r.Profile.Beside(old)
+		r.Kept = r.Profile.KeepOwn(old)
 	}
 	data, err := r.Profile.Write()
 	if err != nil {

@@ -111,7 +111,7 @@ func (o *planOut) folder(answer *memwall.Answer) error {
 	names := slices.Sorted(maps.Keys(files))
 	var left []string
 	for _, name := range names {
-		switch same, err := o.there(name, files[name]); {
+		switch same, err := o.unchanged(name, files[name]); {
 		case err != nil:
 			return err
 		case !same:
@@ -126,8 +126,8 @@ func (o *planOut) folder(answer *memwall.Answer) error {
 	return nil
 }
 
-// there reports whether a file of the folder is what would be written; one that differs is an error, but with --force.
-func (o *planOut) there(name, text string) (bool, error) {
+// unchanged reports whether a file of the folder is what would be written; one that differs is an error, but with --force.
+func (o *planOut) unchanged(name, text string) (bool, error) {
 	path := filepath.Join(o.asked.folder, name)
 	if !filepath.IsLocal(name) {
 		return false, unwritten("files", path, errors.New("it lies outside the folder"))

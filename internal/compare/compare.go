@@ -72,7 +72,7 @@ func size(a *question.Env, b *Rebuilt) (s *sized, err error) {
 // figures are memwall's own of what one engine prints.
 type figures interface {
 	// of is the counterpart of a printed figure.
-	of(f *startup.Figure) estimate
+	estimate(f *startup.Figure) estimate
 	// derived are lines of what follows from printed figures, and of what the log does not print.
 	derived() []api.Line
 }
@@ -99,7 +99,7 @@ func (s *sized) lines() []api.Line {
 		return linesOf(s.Log, func(*startup.Figure) estimate { return unknown("memwall could not size the request") })
 	}
 	own := s.figures()
-	return append(linesOf(s.Log, own.of), own.derived()...)
+	return append(linesOf(s.Log, own.estimate), own.derived()...)
 }
 
 // answerWith is the answer to the rebuilt request with the lines beside it.

@@ -15,8 +15,8 @@ const mib = float64(1 << 20)
 // are one figure here.
 type llamacppFigures struct{ *sized }
 
-// of is the counterpart of a figure.
-func (l llamacppFigures) of(f *startup.Figure) estimate {
+// estimate is the counterpart of a figure.
+func (l llamacppFigures) estimate(f *startup.Figure) estimate {
 	if why := l.foreign(f.ID); why != "" {
 		return unknown("%s", why)
 	}

@@ -22,8 +22,8 @@ type servedFigures struct {
 // derived from figures that a start-up log prints too.
 func (s servedFigures) derived() []api.Line { return s.printed.derived() }
 
-// of is the counterpart of a figure.
-func (s servedFigures) of(f *startup.Figure) estimate {
+// estimate is the counterpart of a figure.
+func (s servedFigures) estimate(f *startup.Figure) estimate {
 	if strings.HasPrefix(f.ID, "speed_") {
 		return s.measured(f.ID)
 	}
@@ -44,7 +44,7 @@ func (s servedFigures) of(f *startup.Figure) estimate {
 	if s.Log.Engine == "tensorrt-llm" || s.Log.Engine == "generic" {
 		return s.capacity(f.ID)
 	}
-	return s.printed.of(f)
+	return s.printed.estimate(f)
 }
 
 // measured is a latency or a rate at the load that the server had.

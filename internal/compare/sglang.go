@@ -19,8 +19,8 @@ var sglangNames = map[string]string{
 // sglangFigures are of what SGLang prints. Its GB are GiB.
 type sglangFigures struct{ *sized }
 
-// of is the counterpart of a figure.
-func (s sglangFigures) of(f *startup.Figure) estimate {
+// estimate is the counterpart of a figure.
+func (s sglangFigures) estimate(f *startup.Figure) estimate {
 	r := s.rank(f.Device)
 	switch f.ID {
 	case "weights":

@@ -36,7 +36,7 @@ func compareRun(a *question.Env, log *startup.Log, overrides *api.Request) (*api
 	if b.Request.Ask != api.AskTrain && log.Find("time_step") != nil && s.answer != nil {
 		b.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
 	}
-	lines := linesOf(log, runFigures{log, s.answer}.of)
+	lines := linesOf(log, runFigures{log, s.answer}.estimate)
 	rows := operatorLines(a, s)
 	out := s.answerWith(lines)
 	out.Operators = rows
@@ -77,8 +77,8 @@ type runFigures struct {
 	answer *api.Answer // nil when the run cannot be sized
 }
 
-// of is the counterpart of a figure.
-func (r runFigures) of(f *startup.Figure) estimate {
+// estimate is the counterpart of a figure.
+func (r runFigures) estimate(f *startup.Figure) estimate {
 	if r.answer == nil {
 		return unknown("unknown")
 	}

@@ -18,8 +18,8 @@ const (
 // vllmFigures are of what vLLM prints.
 type vllmFigures struct{ *sized }
 
-// of is the counterpart of a figure.
-func (v vllmFigures) of(f *startup.Figure) estimate {
+// estimate is the counterpart of a figure.
+func (v vllmFigures) estimate(f *startup.Figure) estimate {
 	r := v.rank(f.Device)
 	switch f.ID {
 	case "weights":

@@ -88,7 +88,7 @@ func briefOf(a *memwall.Answer, link string) *Brief {
 	}
 	b.searched(a)
 	b.trained(a)
-	b.told(a)
+	b.addTexts(a)
 	return b
 }
 
@@ -115,8 +115,8 @@ func (b *Brief) trained(a *memwall.Answer) {
 	}
 }
 
-// told are answers about texts, and about a change.
-func (b *Brief) told(a *memwall.Answer) {
+// addTexts adds what is said of texts, and of a change.
+func (b *Brief) addTexts(a *memwall.Answer) {
 	b.Compared = len(a.Compare)
 	if d := a.Diagnosed; d != nil {
 		b.Kind, b.Cause = string(d.Kind), d.Cause
@@ -192,8 +192,8 @@ var screens = map[string]struct {
 // plain is how text for agents is drawn.
 var plain = term.Style{Width: term.MaxWidth}
 
-// told is an answer as an agent gets it.
-func told(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, error) {
+// toolResult is an answer as an agent gets it.
+func toolResult(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, error) {
 	link, err := linkOf(r)
 	if err != nil {
 		return nil, err

@@ -163,7 +163,7 @@ func (s *Server) question(q question, said map[string]bool) error {
 			if err != nil {
 				return failed(err), nil
 			}
-			return told(request, answer)
+			return toolResult(request, answer)
 		})
 	return nil
 }

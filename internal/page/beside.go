@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
-// beside is the plan and others that were pinned, on one scale.
-func (v *view) beside() {
+// pinnedPlans is the plan and others that were pinned, on one scale.
+func (v *view) pinnedPlans() {
 	pin := v.state.with()
 	pin.beside = append([]string{v.state.plain()}, v.state.beside...)
 	link := el("a", id("compare"), attr{"href", pin.href()}, set("data-live"), txt("Compare with another plan"))

@@ -17,7 +17,7 @@ var exports = map[string]struct {
 	text func(*memwall.Answer) (string, error)
 }{
 	"svg":  {"image/svg+xml", pictureOf},
-	"json": {"application/json", whole},
+	"json": {"application/json", answerJSON},
 	"csv":  {"text/csv; charset=utf-8", func(a *memwall.Answer) (string, error) { return separated(a, "", ",", "\r\n", ""), nil }},
 	"md": {"text/markdown; charset=utf-8", func(a *memwall.Answer) (string, error) {
 		return separated(a, "| ", " | ", " |\n", "---"), nil
@@ -64,8 +64,8 @@ func (s *Site) exported(v *view, ending string) Response {
 	return Response{Status: max(v.status(), 422), HTML: v.document()}
 }
 
-// whole is the answer as the command line gives it with --json.
-func whole(a *memwall.Answer) (string, error) {
+// answerJSON is the answer as the command line gives it with --json.
+func answerJSON(a *memwall.Answer) (string, error) {
 	data, err := json.MarshalIndent(a, "", "  ")
 	return string(safe.JSON(data)) + "\n", err
 }

@@ -23,7 +23,7 @@ func (v *view) fit() {
 		return
 	}
 	v.controls()
-	v.beside()
+	v.pinnedPlans()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.add(el("div", class("two"), v.speed(), v.roofline()))
 	v.add(el("div", class("two"), v.contexts(), v.crowd()))

@@ -13,12 +13,12 @@ type column struct {
 
 // columns in their order. Names stay; new ones are added behind.
 var columns = []column{
-	{"rank", func(r *row) string { return whole(int64(r.at + 1)) }},
+	{"rank", func(r *row) string { return integer(int64(r.at + 1)) }},
 	{"plan", func(r *row) string { return text(r.Change) }},
 	{"verdict", func(r *row) string { return string(r.Verdict) }},
 	asked("model", func(p *memwall.Request) string { return text(p.Model) }),
 	{"hardware", hardware},
-	fleet("replicas", func(f *memwall.Fleet) string { return whole(f.Replicas) }),
+	fleet("replicas", func(f *memwall.Fleet) string { return integer(f.Replicas) }),
 	{"devices", devices},
 	asked("engine", func(p *memwall.Request) string { return text(p.Engine) }),
 	asked("weights", func(p *memwall.Request) string { return text(p.Weights) }),
@@ -32,7 +32,7 @@ var columns = []column{
 	asked("max_seqs", func(p *memwall.Request) string { return given(p.MaxSeqs) }),
 	fleet("meets", func(f *memwall.Fleet) string { return f.Meets }),
 	fleet("sure_replicas", func(f *memwall.Fleet) string { return counted(f.Sure) }),
-	fleet("measured_runs", func(f *memwall.Fleet) string { return whole(f.Runs) }),
+	fleet("measured_runs", func(f *memwall.Fleet) string { return integer(f.Runs) }),
 	fleet("users_per_replica", func(f *memwall.Fleet) string { return figure(f.UsersEach) }),
 	fleet("holds_requests_per_s", func(f *memwall.Fleet) string { return known(f.HoldsRate) }),
 	fleet("holds_users", func(f *memwall.Fleet) string { return counted(f.HoldsUsers) }),
@@ -65,15 +65,15 @@ var columns = []column{
 	judged("quality_change", func(q *memwall.Quality) string { return figure(q.Mid) }),
 	judged("quality_change_high", func(q *memwall.Quality) string { return figure(q.High) }),
 	judged("quality_measured_on", func(q *memwall.Quality) string { return text(q.MeasuredOn) }),
-	{"headroom_bytes", func(r *row) string { return whole(r.Headroom) }},
+	{"headroom_bytes", func(r *row) string { return integer(r.Headroom) }},
 	{"capacity_bytes", func(r *row) string { return given(r.Capacity) }},
 	trained("step_s", func(s *memwall.TrainingStep) string { return figure(s.Seconds) }),
 	trained("step_s_low", func(s *memwall.TrainingStep) string { return figure(s.SecondsLow) }),
 	trained("step_s_high", func(s *memwall.TrainingStep) string { return figure(s.SecondsHigh) }),
 	trained("tokens_per_s_per_device", func(s *memwall.TrainingStep) string { return figure(s.PerDevice) }),
 	trained("mfu", func(s *memwall.TrainingStep) string { return figure(s.MFU) }),
-	split("prefill_workers", func(d *plan.Disaggregated) string { return whole(d.Prefill) }),
-	split("decode_workers", func(d *plan.Disaggregated) string { return whole(d.Decode) }),
+	split("prefill_workers", func(d *plan.Disaggregated) string { return integer(d.Prefill) }),
+	split("decode_workers", func(d *plan.Disaggregated) string { return integer(d.Decode) }),
 	asked("framework", func(p *memwall.Request) string { return text(p.Framework) }),
 	asked("sharding", func(p *memwall.Request) string { return text(p.Sharding) }),
 	asked("micro_batch", func(p *memwall.Request) string { return given(p.MicroBatch) }),
@@ -176,7 +176,7 @@ func hardware(r *row) string {
 func devices(r *row) string {
 	switch {
 	case r.Fleet != nil:
-		return whole(r.Fleet.Devices)
+		return integer(r.Fleet.Devices)
 	case r.Plan != nil:
 		return given(r.Plan.Devices)
 	}

@@ -57,21 +57,21 @@ func text(s string) string {
 	return s
 }
 
-func whole[N ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+func integer[N ~int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
 // given is a count that is not 0.
 func given[N ~int64](n N) string {
 	if n == 0 {
 		return ""
 	}
-	return whole(n)
+	return integer(n)
 }
 
 func counted(n *int64) string {
 	if n == nil {
 		return ""
 	}
-	return whole(*n)
+	return integer(*n)
 }
 
 func figure(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -53,7 +53,7 @@ func Read(text string) (*Reading, error) {
 		return (&question{text: text}).found(place{head: h})
 	}
 	q := &question{text: text, said: naming.Read(text)}
-	for _, read := range []func() []place{q.whole, q.ofLibrary, q.named, q.labelled, q.short, q.weighed, q.longer} {
+	for _, read := range []func() []place{q.fullNames, q.ofLibrary, q.named, q.labelled, q.short, q.weighed, q.longer} {
 		switch hits := read(); {
 		case len(hits) > 0 && q.unclear:
 			return nil, &NotFoundError{Name: shown(q.text), Ambiguous: true, Candidates: idsOf(hits)}
@@ -145,8 +145,8 @@ func inFiles(r *Reading) string {
 	return r.Format
 }
 
-// whole finds the text as it stands among the names of entries, in spellings that drop no word.
-func (q *question) whole() []place {
+// fullNames finds the text as it stands among the names of entries, in spellings that drop no word.
+func (q *question) fullNames() []place {
 	if q.said.Ollama {
 		return nil
 	}

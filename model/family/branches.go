@@ -30,8 +30,8 @@ func (r Branch) rank(role dtype.Role) int64 {
 
 // branch of one matrix: down to the rank, and up to the matrix's rows, which are cut as its own are.
 func (b *layerBuilder) branch(of *model.Tensor, rank int64, x model.Val) {
-	down := matrix(dtype.BranchDown, whole(rank), model.Seg{Rows: of.Cols, By: of.ColsBy, Unit: of.ColUnit})
-	up := matrix(dtype.BranchUp, whole(of.Rows()), whole(rank))
+	down := matrix(dtype.BranchDown, unsplit(rank), model.Seg{Rows: of.Cols, By: of.ColsBy, Unit: of.ColUnit})
+	up := matrix(dtype.BranchUp, unsplit(of.Rows()), unsplit(rank))
 	up.Segs = of.Segs
 	y := b.linear(x, down, false)
 	z := b.linear(y, up, false)

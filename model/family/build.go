@@ -110,14 +110,14 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 }
 
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
-	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
+	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), unsplit(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}, Lent: s.Draft.Embed})
 	if s.Segments > 0 {
-		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
+		t := matrix(dtype.TokenTypes, unsplit(s.Segments), unsplit(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
 	}
 	if s.Positions > 0 {
-		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
+		p := matrix(dtype.PositionEmbd, unsplit(s.Positions), unsplit(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
 	x = s.grams(b, x)
@@ -143,9 +143,9 @@ func (s *Spec) grams(b *kindBuilder, x model.Val) model.Val {
 	if s.Grams == 0 {
 		return x
 	}
-	t := matrix(dtype.PerLayerEmbd, vocabulary(s.Grams), whole(s.GramWidth))
+	t := matrix(dtype.PerLayerEmbd, vocabulary(s.Grams), unsplit(s.GramWidth))
 	e := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.GramWidth, W: []*model.Tensor{t}})
-	return b.add(x, b.linear(e, matrix(dtype.PerLayerProj, whole(s.Hidden), whole(s.GramWidth)), false), s.Hidden)
+	return b.add(x, b.linear(e, matrix(dtype.PerLayerProj, unsplit(s.Hidden), unsplit(s.GramWidth)), false), s.Hidden)
 }
 
 // perLayerInputs: Gemma 3n and 4 look up a small vector per layer and token and mix in a projection of the
@@ -155,9 +155,9 @@ func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) model.Val {
 		return 0
 	}
 	n := s.PLE * int64(len(s.Layers))
-	t := matrix(dtype.PerLayerEmbd, vocabulary(s.PLEVocab), whole(n))
+	t := matrix(dtype.PerLayerEmbd, vocabulary(s.PLEVocab), unsplit(n))
 	e := b.scale(b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: n, Unit: s.PLE, W: []*model.Tensor{t}}), n)
-	p := b.scale(b.linear(x, matrix(dtype.PerLayerProj, whole(n), whole(s.Hidden)), false), n)
+	p := b.scale(b.linear(x, matrix(dtype.PerLayerProj, unsplit(n), unsplit(s.Hidden)), false), n)
 	return b.scale(b.add(b.headNorm(dtype.PerLayerProjNorm, p, s.PLE), e, n), n)
 }
 
@@ -174,7 +174,7 @@ func (s *Spec) streams(b *kindBuilder, x model.Val) model.Val {
 
 // stack of the matrices that carry the embedding to the other streams, or back.
 func (s *Spec) stack(role dtype.Role) *model.Tensor {
-	t := matrix(role, whole(s.Hidden), whole(s.Hidden))
+	t := matrix(role, unsplit(s.Hidden), unsplit(s.Hidden))
 	t.Batch, t.Dims = s.AltUp-1, 3
 	return t
 }
@@ -197,11 +197,11 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		x = b.scale(x, s.Hidden)
 	}
 	if s.Score > 0 {
-		b.linear(x, matrix(dtype.Score, whole(s.Score), whole(s.Hidden)), s.HeadBias)
+		b.linear(x, matrix(dtype.Score, unsplit(s.Score), unsplit(s.Hidden)), s.HeadBias)
 		return
 	}
 	rows := cmp.Or(s.Draft.HeadRows, s.Vocab)
-	t, lent := matrix(dtype.Output, vocabulary(rows), whole(s.Hidden)), s.Draft.Head
+	t, lent := matrix(dtype.Output, vocabulary(rows), unsplit(s.Hidden)), s.Draft.Head
 	if s.Tied {
 		t, lent = embedding, true
 	}
@@ -362,7 +362,7 @@ func (b *layerBuilder) recalled(x model.Val, norm, proj dtype.Role) model.Val {
 
 // recall weighs the stream and the outputs of earlier blocks of layers by a score of each.
 func (b *kindBuilder) recall(x model.Val, width int64, norm, proj dtype.Role) model.Val {
-	score := matrix(proj, whole(1), whole(width))
+	score := matrix(proj, unsplit(1), unsplit(width))
 	score.Adapt = false
 	return b.op(model.Op{Kind: model.Mix, Role: proj, Out: width, W: []*model.Tensor{vector(norm, width, model.Whole, 0), score}}, x)
 }
@@ -442,7 +442,7 @@ func (b *layerBuilder) mixer(x model.Val) model.Val {
 	case b.l.SSM.Inner > 0:
 		return b.scan(x)
 	case b.l.Linear:
-		return b.linear(x, matrix(dtype.AttnOutput, whole(b.h), whole(b.h)), false)
+		return b.linear(x, matrix(dtype.AttnOutput, unsplit(b.h), unsplit(b.h)), false)
 	case b.l.Attn.OneKV:
 		return b.oneKV(x)
 	case b.l.Attn.KVRank > 0 && !b.l.Attn.Expanded:
@@ -501,17 +501,17 @@ func (s *partBuilder) mtp() model.Part {
 			e := b.norm(RMS, dtype.MTPEmbedNorm, 0, s.Hidden)
 			h := b.norm(RMS, dtype.MTPHiddenNorm, 0, s.Hidden)
 			joined := b.op(model.Op{Kind: model.Concat, Out: 2 * s.Hidden}, e, h)
-			x = b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
+			x = b.linear(joined, matrix(dtype.MTPProj, unsplit(s.Hidden), unsplit(2*s.Hidden)), false)
 		}
 		if uint8(i) == last || s.MTPStep <= 1 {
 			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
 			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
 		if s.MTPEnds || s.MTPTable {
-			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
+			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), unsplit(s.Hidden))}})
 		}
 		if s.MTPEnds || s.MTPHead {
-			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), whole(s.Hidden))}}, x)
+			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), unsplit(s.Hidden))}}, x)
 		}
 		p.Kinds[i] = b.k
 	}

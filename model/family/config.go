@@ -187,7 +187,7 @@ func (c *Config) Int(keys ...string) int64 {
 		c.fail(k, nil, "is missing", "add it, or give the full config.json of the model")
 		return 1
 	}
-	n, ok := c.whole(k, v)
+	n, ok := c.integer(k, v)
 	if ok && n == 0 {
 		c.fail(k, v, "must be at least 1", "correct the config.json")
 		return 1
@@ -201,14 +201,14 @@ func (c *Config) IntOr(def int64, keys ...string) int64 {
 	if !ok {
 		return def
 	}
-	n, ok := c.whole(k, v)
+	n, ok := c.integer(k, v)
 	if !ok {
 		return def
 	}
 	return n
 }
 
-func (c *Config) whole(k string, v any) (int64, bool) {
+func (c *Config) integer(k string, v any) (int64, bool) {
 	num, ok := v.(json.Number)
 	if !ok {
 		c.fail(k, v, "is not a number", "correct the config.json")
@@ -278,10 +278,10 @@ func (c *Config) Strs(key string) []string {
 // Ints reads a list of non-negative whole numbers, nil when absent. A single number gives one.
 func (c *Config) Ints(key string) []int64 {
 	if v, ok := c.m[key].(json.Number); ok {
-		n, _ := c.whole(key, v)
+		n, _ := c.integer(key, v)
 		return []int64{n}
 	}
-	return list(c, key, func(v any) (int64, bool) { return c.whole(key, v) })
+	return list(c, key, func(v any) (int64, bool) { return c.integer(key, v) })
 }
 
 func list[T any](c *Config, key string, conv func(any) (T, bool)) []T {

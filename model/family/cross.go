@@ -9,7 +9,7 @@ import (
 // of every token of the source.
 func (b *layerBuilder) cross(x model.Val) model.Val {
 	a := &b.l.Cross
-	q := b.linear(x, matrix(dtype.CrossQ, heads(a.Heads*a.DimK, a.DimK), whole(b.h)), a.BiasQ)
+	q := b.linear(x, matrix(dtype.CrossQ, heads(a.Heads*a.DimK, a.DimK), unsplit(b.h)), a.BiasQ)
 	k := b.ofSource(dtype.CrossK, a.KVHeads*a.DimK, a.DimK, a.BiasKV && !a.NoBiasK)
 	v := b.ofSource(dtype.CrossV, a.KVHeads*a.DimV, a.DimV, a.BiasKV)
 	if a.QKNorm == PerHead {
@@ -18,12 +18,12 @@ func (b *layerBuilder) cross(x model.Val) model.Val {
 	}
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
 		CrossEncoder: true, Source: a.Source}}, q, k, v)
-	return b.linear(o, matrix(dtype.CrossOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(o, matrix(dtype.CrossOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // ofSource maps the encoder's output to keys or values.
 func (b *layerBuilder) ofSource(role dtype.Role, rows, unit int64, withBias bool) model.Val {
-	x := b.linear(model.None, matrix(role, kvHeads(rows, unit), whole(b.l.Cross.Encoder)), withBias)
+	x := b.linear(model.None, matrix(role, kvHeads(rows, unit), unsplit(b.l.Cross.Encoder)), withBias)
 	b.k.Ops[x-1].Rows = model.PerSource
 	return x
 }

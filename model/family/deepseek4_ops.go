@@ -8,10 +8,10 @@ import (
 // oneKV is attention to one key of all heads, which is its value too, and to rows that stand for several tokens.
 func (b *layerBuilder) oneKV(x model.Val) model.Val {
 	a := &b.l.Attn
-	qa := b.norm(RMS, dtype.AttnQANorm, b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.h)), false), a.QRank)
-	q := b.linear(qa, matrix(dtype.AttnQB, heads(a.Heads*a.DimK, a.DimK), whole(a.QRank)), false)
+	qa := b.norm(RMS, dtype.AttnQANorm, b.linear(x, matrix(dtype.AttnQA, unsplit(a.QRank), unsplit(b.h)), false), a.QRank)
+	q := b.linear(qa, matrix(dtype.AttnQB, heads(a.Heads*a.DimK, a.DimK), unsplit(a.QRank)), false)
 	q = b.rope(b.op(model.Op{Kind: model.Norm, Out: a.Heads * a.DimK, Unit: a.DimK}, q), a.DimK)
-	kv := b.norm(RMS, dtype.AttnKVNorm, b.linear(x, matrix(dtype.AttnKV, whole(a.DimK), whole(b.h)), false), a.DimK)
+	kv := b.norm(RMS, dtype.AttnKVNorm, b.linear(x, matrix(dtype.AttnKV, unsplit(a.DimK), unsplit(b.h)), false), a.DimK)
 	kv = b.rope(kv, a.DimK)
 	at := &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Window: a.Window, Sinks: true, OneKV: true, Compress: a.Compress, Chosen: a.Chosen}
 	if a.Compress > 0 {
@@ -20,13 +20,13 @@ func (b *layerBuilder) oneKV(x model.Val) model.Val {
 	if i := &a.Index; i.Heads > 0 {
 		at.Index = &model.Index{Heads: i.Heads, Dim: i.Dim, Every: a.Compress}
 		b.compressed(x, i.Dim, dtype.IndexKV, dtype.IndexGate, dtype.IndexPos, dtype.IndexKNorm)
-		b.linear(qa, matrix(dtype.IndexQ, whole(i.Heads*i.Dim), whole(a.QRank)), false)
-		b.linear(x, matrix(dtype.IndexProj, whole(i.Heads), whole(b.h)), false)
+		b.linear(qa, matrix(dtype.IndexQ, unsplit(i.Heads*i.Dim), unsplit(a.QRank)), false)
+		b.linear(x, matrix(dtype.IndexProj, unsplit(i.Heads), unsplit(b.h)), false)
 	}
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: at, W: []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}}, q, kv, kv)
 	rank := inner(a.OutGroups * a.OutRank)
-	low := b.linear(o, matrix(dtype.AttnOutputA, rank, whole(a.Heads*a.DimV/a.OutGroups)), false)
-	return b.linear(low, matrix(dtype.AttnOutput, whole(b.h), rank), false)
+	low := b.linear(o, matrix(dtype.AttnOutputA, rank, unsplit(a.Heads*a.DimV/a.OutGroups)), false)
+	return b.linear(low, matrix(dtype.AttnOutput, unsplit(b.h), rank), false)
 }
 
 // compressed makes one row of several tokens: their rows, weighed by gates and a bias of each place, are summed. Where
@@ -36,9 +36,9 @@ func (b *layerBuilder) compressed(x model.Val, dim int64, kv, gate, pos, norm dt
 	if b.l.Attn.Compress == v4Overlap {
 		wide = 2 * dim
 	}
-	rows := b.linear(x, matrix(kv, whole(wide), whole(b.h)), false)
-	gates := b.linear(x, matrix(gate, whole(wide), whole(b.h)), false)
-	place := matrix(pos, whole(b.l.Attn.Compress), whole(wide))
+	rows := b.linear(x, matrix(kv, unsplit(wide), unsplit(b.h)), false)
+	gates := b.linear(x, matrix(gate, unsplit(wide), unsplit(b.h)), false)
+	place := matrix(pos, unsplit(b.l.Attn.Compress), unsplit(wide))
 	place.Adapt = false
 	one := b.op(model.Op{Kind: model.Mix, Role: pos, Out: dim, W: []*model.Tensor{place}}, rows, gates)
 	b.norm(RMS, norm, one, dim)
@@ -75,7 +75,7 @@ func (b *kindBuilder) collapse(x model.Val, streams, width int64, roles hyperRol
 	if roles.spread {
 		weights, factors = (2+streams)*streams, 3
 	}
-	fn := matrix(roles.fn, whole(weights), whole(streams*width))
+	fn := matrix(roles.fn, unsplit(weights), unsplit(streams*width))
 	fn.Adapt = false
 	w := []*model.Tensor{fn, vector(roles.base, weights, model.Whole, 0), vector(roles.mul, factors, model.Whole, 0)}
 	return b.op(model.Op{Kind: model.Mix, Role: roles.fn, Out: width, W: w}, x)

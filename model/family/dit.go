@@ -14,7 +14,7 @@ func (c *Config) denoiser(width int64, before, after []Weight, layers ...[]Layer
 	for i := range before {
 		before[i].Stream = max(before[i].Stream, endStreams[before[i].Role])
 	}
-	t := &Tower{Name: PartDenoiser, Width: width, Before: before, After: ImageStream.of(after...)}
+	t := &Tower{Name: PartDenoiser, Width: width, Before: before, After: ImageStream.on(after...)}
 	for _, l := range layers {
 		t.Layers = append(t.Layers, l...)
 	}
@@ -54,7 +54,7 @@ var flux = &Family{
 
 // lastSteered scales and shifts by the condition, then maps a token to its patch.
 func lastSteered(width, out int64) []Weight {
-	return ImageStream.of(steers(dtype.SteerOut, width, 2*width), mapping(dtype.PatchOut, width, out, true))
+	return ImageStream.on(steers(dtype.SteerOut, width, 2*width), mapping(dtype.PatchOut, width, out, true))
 }
 
 // joint are the sizes of a block of two streams that attend to each other (MMDiT, arXiv:2403.03206).
@@ -65,17 +65,17 @@ type joint struct {
 
 // block of both streams. The last one of Stable Diffusion 3 reads the text and leaves it.
 func (j joint) block(leavesText bool) []Weight {
-	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width)}, ImageStream.of(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
+	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width)}, ImageStream.on(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
 	chunks := int64(6)
 	if leavesText {
 		chunks = 2
 	}
 	out = append(out, branched(steers(dtype.SteerContext, j.width, chunks*j.width)))
-	out = append(out, TextStream.of(j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)...)
+	out = append(out, TextStream.on(j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)...)
 	out = append(out, attends(j.heads, j.width/j.heads))
-	out = append(out, ImageStream.of(append([]Weight{mapping(dtype.AttnOutput, j.width, j.width, true)}, j.mlp(dtype.FFNUp, dtype.FFNDown)...)...)...)
+	out = append(out, ImageStream.on(append([]Weight{mapping(dtype.AttnOutput, j.width, j.width, true)}, j.mlp(dtype.FFNUp, dtype.FFNDown)...)...)...)
 	if !leavesText {
-		out = append(out, TextStream.of(append([]Weight{branched(mapping(dtype.ContextOutput, j.width, j.width, true))}, j.mlp(dtype.ContextUp, dtype.ContextDown)...)...)...)
+		out = append(out, TextStream.on(append([]Weight{branched(mapping(dtype.ContextOutput, j.width, j.width, true))}, j.mlp(dtype.ContextUp, dtype.ContextDown)...)...)...)
 	}
 	return out
 }
@@ -131,7 +131,7 @@ func sd3Block(j joint, twice, last bool) Layer {
 	if twice {
 		b[0].Out = 9 * j.width
 		second := append(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm), attends(j.heads, j.width/j.heads), mapping(dtype.AttnOutput, j.width, j.width, true))
-		b = append(b, ImageStream.of(second...)...)
+		b = append(b, ImageStream.on(second...)...)
 	}
 	return Layer{Row: &Row{Name: "joint block", Weights: b}}
 }
@@ -180,7 +180,7 @@ var hunyuanVideo = &Family{
 
 // refiner is a block of text tokens whose branches the condition gates.
 func refiner(w, heads int64) []Weight {
-	return TextStream.of(norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
+	return TextStream.on(norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
 		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w))
 }
 

@@ -46,7 +46,7 @@ func (x crossed) weights() []Weight {
 		out = append(out, norms(dtype.CrossNorm, LayerNormBias, w))
 	}
 	out = append(out, x.attention(x.text, true, dtype.CrossQ, dtype.CrossK, dtype.CrossV, dtype.CrossQNorm, dtype.CrossKNorm, dtype.CrossOutput)...)
-	return ImageStream.of(append(out, mapping(dtype.FFNUp, w, x.inner, true), mapping(dtype.FFNDown, x.inner, w, true))...)
+	return ImageStream.on(append(out, mapping(dtype.FFNUp, w, x.inner, true), mapping(dtype.FFNDown, x.inner, w, true))...)
 }
 
 // attention of the picture to itself, or to the text, whose tokens alone make its keys and values.
@@ -54,7 +54,7 @@ func (x crossed) attention(from int64, text bool, q, k, v, qn, kn, o dtype.Role)
 	w := x.width
 	out := []Weight{branched(mapping(q, w, w, x.bias)), branched(mapping(k, from, w, x.bias)), branched(mapping(v, from, w, x.bias))}
 	if text {
-		TextStream.of(out[1:]...)
+		TextStream.on(out[1:]...)
 	}
 	if x.normed {
 		out = append(out, norms(qn, RMS, w), norms(kn, RMS, w))
@@ -86,7 +86,7 @@ var wan = &Family{
 			}
 		}
 		if d := c.IntOr(0, "added_kv_proj_dim"); d > 0 {
-			block = append(block, TextStream.of(branched(mapping(dtype.ImageK, d, w, true)), branched(mapping(dtype.ImageV, d, w, true)), norms(dtype.ImageKNorm, RMS, w))...)
+			block = append(block, TextStream.on(branched(mapping(dtype.ImageK, d, w, true)), branched(mapping(dtype.ImageV, d, w, true)), norms(dtype.ImageKNorm, RMS, w))...)
 		}
 		after := []Weight{mixesIn(dtype.SteerTable, 2*w), mapping(dtype.PatchOut, w, patch*c.IntOr(16, "out_channels"), true)}
 		s := c.denoiser(w, before, after, rows(c.stack(40, "num_layers"), "cross block", block...))
@@ -153,7 +153,7 @@ var zImage = &Family{
 		after := []Weight{mapping(dtype.PatchOut, w, patch*c.Int("in_channels"), true), steers(dtype.SteerOut, cond, w)}
 		n := c.stack(2, "n_refiner_layers")
 		plain, steered := zBlock(w, h), append(zBlock(w, h), steers(dtype.SteerMix, cond, 4*w))
-		return c.denoiser(w, before, after, rows(n, "image block", ImageStream.of(slices.Clone(steered)...)...), rows(n, "text block", TextStream.of(plain...)...), rows(c.stack(30, "n_layers"), "block", steered...))
+		return c.denoiser(w, before, after, rows(n, "image block", ImageStream.on(slices.Clone(steered)...)...), rows(n, "text block", TextStream.on(plain...)...), rows(c.stack(30, "n_layers"), "block", steered...))
 	},
 }
 

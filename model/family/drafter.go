@@ -151,7 +151,7 @@ func (b *kindBuilder) targetStates(d *Draft, x model.Val, width int64) model.Val
 	if d.States == 0 {
 		return x
 	}
-	x = b.linear(x, matrix(dtype.DraftIn, whole(width), whole(d.States)), false)
+	x = b.linear(x, matrix(dtype.DraftIn, unsplit(width), unsplit(d.States)), false)
 	if d.StatesNorm {
 		x = b.norm(RMS, dtype.DraftInNorm, x, width)
 	}

@@ -20,7 +20,7 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 	fn := actFn[f.Act]
 	switch {
 	case f.Gated && f.Fused:
-		t := matrix(up, inner(f.Inner), whole(b.h))
+		t := matrix(up, inner(f.Inner), unsplit(b.h))
 		t.Segs = append(t.Segs, inner(f.Inner))
 		gu := b.linear(x, t, f.Bias)
 		p = b.glu(fn, b.slice(gu, f.Inner, 0, f.Inner), b.slice(gu, f.Inner, f.Inner, f.Inner), 0)
@@ -29,24 +29,24 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		if f.Sparse {
 			g = b.act(model.TopK, g)
 		}
-		u := b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias)
+		u := b.linear(x, matrix(up, inner(f.Inner), unsplit(b.h)), f.Bias)
 		if f.GateTwice {
 			fn = model.Identity
 		}
 		p = b.glu(fn, g, u, 0)
 	default:
-		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
+		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), unsplit(b.h)), f.Bias))
 		b.learned(f.Act, p)
 	}
 	if b.l.InnerNorm {
 		p = b.norm(b.l.Norm, dtype.FFNSubNorm, p, f.Inner)
 	}
-	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
+	return b.linear(p, matrix(down, unsplit(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
 }
 
 // gate of an MLP; one that is gated in turn leaves the activation to its halves.
 func (b *layerBuilder) gate(x model.Val, f MLP, role dtype.Role) model.Val {
-	t := matrix(role, inner(f.Inner), whole(b.h))
+	t := matrix(role, inner(f.Inner), unsplit(b.h))
 	if !f.GateTwice {
 		return b.linear(x, t, f.Bias)
 	}
@@ -74,7 +74,7 @@ func (b *layerBuilder) moe(x, chooser model.Val) model.Val {
 	}
 	s := b.dense(x, MLP{Inner: m.Shared, Gated: m.Gated, Act: m.Act, GateTwice: m.GateTwice}, dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh)
 	if m.SharedGate {
-		g := matrix(dtype.FFNGateInpSh, whole(1), whole(b.h))
+		g := matrix(dtype.FFNGateInpSh, unsplit(1), unsplit(b.h))
 		g.Dims, g.Adapt = 1, false
 		s = b.glu(model.Sigmoid, b.linear(x, g, false), s, 0)
 	}
@@ -87,18 +87,18 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 	width := b.h
 	if m.Latent > 0 {
 		width = m.Latent
-		x = b.linear(x, matrix(dtype.FFNLatentDown, whole(width), whole(b.h)), false)
+		x = b.linear(x, matrix(dtype.FFNLatentDown, unsplit(width), unsplit(b.h)), false)
 	}
 	var p model.Val
 	fn := actFn[m.Act]
 	switch {
 	case m.FusedGateUp:
-		t := expert(dtype.FFNGateUpExps, e, inner(m.Inner), whole(width))
+		t := expert(dtype.FFNGateUpExps, e, inner(m.Inner), unsplit(width))
 		t.Segs = append(t.Segs, inner(m.Inner))
 		gu := b.expertLinear(x, r, t, e)
 		p = b.glu(fn, b.choiceSlice(gu, m.Inner, 0, e), b.choiceSlice(gu, m.Inner, m.Inner, e), 0)
 	case m.Gated:
-		gate := expert(dtype.FFNGateExps, e, inner(m.Inner), whole(width))
+		gate := expert(dtype.FFNGateExps, e, inner(m.Inner), unsplit(width))
 		if m.GateTwice {
 			gate.Segs = append(gate.Segs, inner(m.Inner))
 		}
@@ -106,18 +106,18 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 		if m.GateTwice {
 			g, fn = b.glu(fn, b.choiceSlice(g, m.Inner, m.Inner, e), b.choiceSlice(g, m.Inner, 0, e), 0), model.Identity
 		}
-		u := b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), whole(width)), e)
+		u := b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), unsplit(width)), e)
 		p = b.glu(fn, g, u, 0)
 	default:
-		p = b.act(fn, b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), whole(width)), e))
+		p = b.act(fn, b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), unsplit(width)), e))
 	}
-	d := b.expertLinear(p, r, expert(dtype.FFNDownExps, e, whole(width), inner(m.Inner)), e)
+	d := b.expertLinear(p, r, expert(dtype.FFNDownExps, e, unsplit(width), inner(m.Inner)), e)
 	y := b.op(model.Op{Kind: model.Combine, Out: width, Moe: e, W: b.downScale(e)}, d, r)
 	if m.LatentNorm {
 		y = b.norm(RMS, dtype.FFNLatentNorm, y, width)
 	}
 	if m.Latent > 0 {
-		y = b.linear(y, matrix(dtype.FFNLatentUp, whole(b.h), whole(width)), false)
+		y = b.linear(y, matrix(dtype.FFNLatentUp, unsplit(b.h), unsplit(width)), false)
 	}
 	return y
 }
@@ -140,7 +140,7 @@ func (b *layerBuilder) imageExperts(x model.Val, e *model.Experts) {
 
 func (b *layerBuilder) router() []*model.Tensor {
 	m := &b.l.MoE
-	t := matrix(dtype.FFNGateInp, whole(m.Experts+m.Zero), whole(b.h))
+	t := matrix(dtype.FFNGateInp, unsplit(m.Experts+m.Zero), unsplit(b.h))
 	t.Adapt = false
 	w := []*model.Tensor{t}
 	if m.Bias {
@@ -162,7 +162,7 @@ func (b *layerBuilder) downScale(e *model.Experts) []*model.Tensor {
 	if !b.l.MoE.Beside {
 		return nil
 	}
-	return []*model.Tensor{{Role: dtype.FFNDownScale, Batch: e.N, BatchBy: model.ByExpert, Segs: []model.Seg{whole(1)}, Cols: 1, Dims: 1}}
+	return []*model.Tensor{{Role: dtype.FFNDownScale, Batch: e.N, BatchBy: model.ByExpert, Segs: []model.Seg{unsplit(1)}, Cols: 1, Dims: 1}}
 }
 
 func expert(role dtype.Role, e *model.Experts, rows, cols model.Seg) *model.Tensor {

@@ -60,15 +60,15 @@ func (b *layerBuilder) perLayer(x model.Val) model.Val {
 // perLayerBranch gates the layer's own part of the per-layer embeddings by the stream.
 func (b *layerBuilder) perLayerBranch(x model.Val) model.Val {
 	p := b.l.PLE
-	g := b.linear(x, matrix(dtype.PerLayerGate, whole(p), whole(b.h)), false)
+	g := b.linear(x, matrix(dtype.PerLayerGate, unsplit(p), unsplit(b.h)), false)
 	y := b.glu(model.GELU, g, b.slice(model.Side, p, 0, 0), 0)
-	y = b.linear(y, matrix(dtype.PerLayerOut, whole(b.h), whole(p)), false)
+	y = b.linear(y, matrix(dtype.PerLayerOut, unsplit(b.h), unsplit(p)), false)
 	return b.norm(RMS, dtype.PerLayerPostNorm, y, b.h)
 }
 
 // fixed is a small matrix that no adapter targets and no rank cuts.
 func fixed(role dtype.Role, rows, cols int64) *model.Tensor {
-	t := matrix(role, whole(rows), whole(cols))
+	t := matrix(role, unsplit(rows), unsplit(cols))
 	t.Adapt = false
 	return t
 }

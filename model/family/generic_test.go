@@ -18,7 +18,7 @@ func TestGeneric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := family.ParseConfig(whole(e.Config, own.Family))
+		c, err := family.ParseConfig(unsplit(e.Config, own.Family))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ var leftOut = map[string]string{
 
 const version = `"transformers_version":"4.50.0"`
 
-func whole(config []byte, of string) []byte {
+func unsplit(config []byte, of string) []byte {
 	if leftOut[of] == "" {
 		return config
 	}

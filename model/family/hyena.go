@@ -38,7 +38,7 @@ var stripedHyena = &Family{
 func (b *layerBuilder) longConv(x model.Val) model.Val {
 	s := &b.l.SSM
 	rows := inner(s.Inner)
-	in := matrix(dtype.HyenaIn, rows, whole(b.h))
+	in := matrix(dtype.HyenaIn, rows, unsplit(b.h))
 	in.Segs = append(in.Segs, rows, rows)
 	z := b.grouped(b.linear(x, in, true))
 	short := &model.Tensor{Role: dtype.HyenaShort, Batch: 1, Segs: in.Segs, Cols: s.Conv, Dims: 2}
@@ -52,5 +52,5 @@ func (b *layerBuilder) longConv(x model.Val) model.Val {
 	filter := func(role dtype.Role) *model.Tensor { return fixed(role, 2*s.State, s.Groups) }
 	y := b.op(model.Op{Kind: model.Scan, Role: dtype.HyenaPoles, Out: s.Inner, Scan: &model.ScanDims{Inner: s.Inner, State: 2 * s.State, Heads: s.Inner, HeadDim: 1},
 		W: []*model.Tensor{filter(dtype.HyenaPoles), filter(dtype.HyenaResidue), vector(dtype.HyenaSkip, s.Inner, model.ByInner, 0)}}, b.glu(model.Identity, left, right, 0))
-	return b.grouped(b.linear(b.glu(model.Identity, gate, y, 0), matrix(dtype.HyenaOut, whole(b.h), rows), true))
+	return b.grouped(b.linear(b.glu(model.Identity, gate, y, 0), matrix(dtype.HyenaOut, unsplit(b.h), rows), true))
 }

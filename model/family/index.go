@@ -29,15 +29,15 @@ func (b *layerBuilder) index(x, query model.Val, rank int64) {
 	if i.Heads == 0 {
 		return
 	}
-	q := b.linear(query, matrix(dtype.IndexQ, whole(i.Heads*i.Dim), whole(rank)), false)
-	k := b.linear(x, matrix(dtype.IndexK, whole(i.Dim), whole(b.h)), false)
+	q := b.linear(query, matrix(dtype.IndexQ, unsplit(i.Heads*i.Dim), unsplit(rank)), false)
+	k := b.linear(x, matrix(dtype.IndexK, unsplit(i.Dim), unsplit(b.h)), false)
 	if i.Blocks {
 		b.headNorm(dtype.IndexQNorm, q, i.Dim)
 		b.headNorm(dtype.IndexKNorm, k, i.Dim)
 		return
 	}
 	b.norm(LayerNormBias, dtype.IndexKNorm, k, i.Dim)
-	b.linear(x, matrix(dtype.IndexProj, whole(i.Heads), whole(b.h)), false)
+	b.linear(x, matrix(dtype.IndexProj, unsplit(i.Heads), unsplit(b.h)), false)
 }
 
 // keys is what the cache holds of the indexer.

@@ -37,7 +37,7 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if o = b.gateOut(o, x); b.l.InnerNorm {
 		o = b.norm(b.l.Norm, dtype.AttnSubNorm, o, a.Heads*a.DimV)
 	}
-	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(o, matrix(dtype.AttnOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // turned gives queries and keys their positions.
@@ -59,7 +59,7 @@ func (b *layerBuilder) gateOut(o, x model.Val) model.Val {
 	if a.OutGate == 0 {
 		return o
 	}
-	g := b.linear(x, matrix(dtype.AttnGate, heads(a.Heads*a.OutGate, a.OutGate), whole(b.h)), false)
+	g := b.linear(x, matrix(dtype.AttnGate, heads(a.Heads*a.OutGate, a.OutGate), unsplit(b.h)), false)
 	return b.glu(model.Sigmoid, g, o, a.DimV)
 }
 
@@ -78,7 +78,7 @@ func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
 	a := &b.l.Attn
 	qw, kw, vw := a.Heads*a.DimK, a.KVHeads*a.DimK, a.KVHeads*a.DimV
 	if a.Fused {
-		t := matrix(dtype.AttnQKV, heads(qw, a.DimK), whole(b.from()))
+		t := matrix(dtype.AttnQKV, heads(qw, a.DimK), unsplit(b.from()))
 		t.Segs = append(t.Segs, kvHeads(kw, a.DimK), kvHeads(vw, a.DimV))
 		f := b.linear(x, t, a.BiasQ)
 		return b.slice(f, qw, 0, a.DimK), b.slice(f, kw, qw, a.DimK), b.slice(f, vw, qw+kw, a.DimV)
@@ -87,15 +87,15 @@ func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
 	if a.Gate {
 		wide = 2
 	}
-	q = b.linear(x, matrix(dtype.AttnQ, heads(wide*qw, wide*a.DimK), whole(b.from())), a.BiasQ)
+	q = b.linear(x, matrix(dtype.AttnQ, heads(wide*qw, wide*a.DimK), unsplit(b.from())), a.BiasQ)
 	if a.SharesKV && !a.OwnKV {
 		return q, model.None, model.None
 	}
-	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.from())), a.BiasKV && !a.NoBiasK)
+	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), unsplit(b.from())), a.BiasKV && !a.NoBiasK)
 	if a.KEqV {
 		return q, k, k
 	}
-	return q, k, b.linear(x, matrix(dtype.AttnV, kvHeads(vw, a.DimV), whole(b.from())), a.BiasKV)
+	return q, k, b.linear(x, matrix(dtype.AttnV, kvHeads(vw, a.DimV), unsplit(b.from())), a.BiasKV)
 }
 
 func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by model.Split) model.Val {
@@ -137,19 +137,19 @@ func (b *layerBuilder) latentQuery(x model.Val) model.Val {
 	a := &b.l.Attn
 	rows := heads(a.Heads*a.DimK, a.DimK)
 	if a.QRank == 0 {
-		return b.linear(x, matrix(dtype.AttnQ, rows, whole(b.from())), false)
+		return b.linear(x, matrix(dtype.AttnQ, rows, unsplit(b.from())), false)
 	}
-	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.from())), a.BiasQ)
+	qa := b.linear(x, matrix(dtype.AttnQA, unsplit(a.QRank), unsplit(b.from())), a.BiasQ)
 	qa = b.norm(RMS, dtype.AttnQANorm, qa, a.QRank)
 	b.index(x, qa, a.QRank)
-	return b.linear(qa, matrix(dtype.AttnQB, rows, whole(a.QRank)), false)
+	return b.linear(qa, matrix(dtype.AttnQB, rows, unsplit(a.QRank)), false)
 }
 
 // latent of MLA: normalised compressed part and rotary part.
 func (b *layerBuilder) latent(x model.Val) (compressed, rotary model.Val) {
 	a := &b.l.Attn
 	rope := a.DimK - a.Nope
-	kv := b.linear(x, matrix(dtype.AttnKVA, whole(a.KVRank+rope), whole(b.from())), a.BiasKV)
+	kv := b.linear(x, matrix(dtype.AttnKVA, unsplit(a.KVRank+rope), unsplit(b.from())), a.BiasKV)
 	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, 0), a.KVRank)
 	return c, b.rope(b.slice(kv, rope, a.KVRank, rope), rope)
 }
@@ -163,13 +163,15 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	qn := b.ofEach(q, a.Heads, a.DimK, 0, a.Nope)
 	qr := b.rope(b.ofEach(q, a.Heads, a.DimK, a.Nope, rope), rope)
 	c, kr := b.latent(x)
-	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
-	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
+	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{unsplit(a.KVRank)},
+		Cols: a.Nope, Dims: 3, Adapt: true}
+	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{unsplit(a.DimV)},
+		Cols: a.KVRank, Dims: 3, Adapt: true}
 	kb.In = &model.Matrix{Rows: a.Heads * (a.Nope + a.DimV), Cols: a.KVRank} // kv_b, of both heads' rows in turn
 	vb.In, kb.First = kb.In, true
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
-	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // expandedAttention compresses like MLA but caches full keys and values (MiniCPM3). Of each query the
@@ -179,33 +181,33 @@ func (b *layerBuilder) expandedAttention(x model.Val) model.Val {
 	q := b.rope(b.latentQuery(x), a.DimK)
 	c, kr := b.latent(x)
 	wide := a.Nope + a.DimV
-	kv := b.linear(c, matrix(dtype.AttnKVB, heads(a.Heads*wide, wide), whole(a.KVRank)), false)
+	kv := b.linear(c, matrix(dtype.AttnKVB, heads(a.Heads*wide, wide), unsplit(a.KVRank)), false)
 	kn, v := b.ofEach(kv, a.Heads, wide, 0, a.Nope), b.ofEach(kv, a.Heads, wide, a.Nope, a.DimV)
 	k := b.op(model.Op{Kind: model.Concat, Out: a.Heads * a.DimK, Unit: a.DimK}, kn, kr)
-	return b.linear(b.attend(q, k, v), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.attend(q, k, v), matrix(dtype.AttnOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // mamba1: selective scan with per-channel state (Mamba, arXiv:2312.00752).
 func (b *layerBuilder) mamba1(x model.Val) model.Val {
 	s := &b.l.SSM
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Inner, HeadDim: 1}
-	in := matrix(dtype.SSMIn, inner(s.Inner), whole(b.h))
+	in := matrix(dtype.SSMIn, inner(s.Inner), unsplit(b.h))
 	in.Segs = append(in.Segs, inner(s.Inner))
 	z := b.grouped(b.linear(x, in, s.BiasIn))
 	u := b.conv(b.bySeq(z, s.Inner, 0, 0), dims, inner(s.Inner))
-	dbc := b.grouped(b.linear(u, matrix(dtype.SSMX, whole(s.Rank+2*s.State), inner(s.Inner)), false))
+	dbc := b.grouped(b.linear(u, matrix(dtype.SSMX, unsplit(s.Rank+2*s.State), inner(s.Inner)), false))
 	dt, sb, sc := b.bySeq(dbc, s.Rank, 0, 0), b.bySeq(dbc, s.State, s.Rank, s.State), b.bySeq(dbc, s.State, s.Rank+s.State, s.State)
 	if s.DBCNorm {
 		dt = b.norm(RMS, dtype.SSMDtNorm, dt, s.Rank)
 		sb = b.norm(RMS, dtype.SSMBNorm, sb, s.State)
 		sc = b.norm(RMS, dtype.SSMCNorm, sc, s.State)
 	}
-	dt = b.grouped(b.linear(dt, matrix(dtype.SSMDt, inner(s.Inner), whole(s.Rank)), true))
-	a := matrix(dtype.SSMA, inner(s.Inner), whole(s.State))
+	dt = b.grouped(b.linear(dt, matrix(dtype.SSMDt, inner(s.Inner), unsplit(s.Rank)), true))
+	a := matrix(dtype.SSMA, inner(s.Inner), unsplit(s.State))
 	a.Adapt = false
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{a, vector(dtype.SSMD, s.Inner, model.ByInner, 0)}}, u, dt, sb, sc)
 	g := b.glu(model.SiLU, b.bySeq(z, s.Inner, s.Inner, 0), y, 0)
-	return b.grouped(b.linear(g, matrix(dtype.SSMOut, whole(b.h), inner(s.Inner)), s.BiasIn))
+	return b.grouped(b.linear(g, matrix(dtype.SSMOut, unsplit(b.h), inner(s.Inner)), s.BiasIn))
 }
 
 // conv is the short causal convolution before a scan; segs are the channels.
@@ -224,7 +226,7 @@ func (b *layerBuilder) mamba2(x model.Val) model.Val {
 	hd := s.Inner / s.Heads
 	gs := s.Groups * s.State
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Heads, HeadDim: hd, Groups: s.Groups}
-	in := matrix(dtype.SSMIn, heads(s.Inner, hd), whole(b.h))
+	in := matrix(dtype.SSMIn, heads(s.Inner, hd), unsplit(b.h))
 	in.Segs = append(in.Segs, heads(s.Inner, hd), groups(2*gs, s.State), heads(s.Heads, 1))
 	z := b.linear(x, in, s.BiasIn)
 	u := b.conv(b.bySeq(z, dims.ConvDim(), s.Inner, 0), dims, heads(s.Inner, hd), groups(2*gs, s.State))
@@ -238,7 +240,7 @@ func (b *layerBuilder) mamba2(x model.Val) model.Val {
 		n.Dims = 2
 		g = b.op(model.Op{Kind: model.Norm, Role: dtype.SSMNorm, Out: s.Inner, Unit: s.Inner / s.Groups, W: []*model.Tensor{n}}, g)
 	}
-	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), s.BiasIn)
+	return b.linear(g, matrix(dtype.SSMOut, unsplit(b.h), heads(s.Inner, hd)), s.BiasIn)
 }
 
 func (b *layerBuilder) perHead(role dtype.Role) *model.Tensor {
@@ -257,10 +259,10 @@ func (b *layerBuilder) deltaNet(x model.Val) model.Val {
 	gs := s.Groups * s.State
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Heads, HeadDim: hd, Groups: s.Groups, Delta: true}
 	channels := []model.Seg{groups(2*gs, s.State), heads(s.Inner, hd)}
-	qkv := matrix(dtype.AttnQKV, channels[0], whole(b.h))
+	qkv := matrix(dtype.AttnQKV, channels[0], unsplit(b.h))
 	qkv.Segs = append(qkv.Segs, channels[1])
 	u := b.linear(x, qkv, false)
-	z := b.linear(x, matrix(dtype.AttnGate, heads(s.Inner, hd), whole(b.h)), false)
+	z := b.linear(x, matrix(dtype.AttnGate, heads(s.Inner, hd), unsplit(b.h)), false)
 	beta, alpha := b.betaAlpha(x)
 	u = b.conv(u, dims, channels...)
 	dtBias := vector(dtype.SSMDt, s.Heads, model.ByHead, 1)
@@ -268,7 +270,7 @@ func (b *layerBuilder) deltaNet(x model.Val) model.Val {
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA)}}, u, alpha, beta)
 	n := b.headNorm(dtype.SSMNorm, y, hd)
 	g := b.glu(model.SiLU, z, n, hd)
-	return b.grouped(b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), false))
+	return b.grouped(b.linear(g, matrix(dtype.SSMOut, unsplit(b.h), heads(s.Inner, hd)), false))
 }
 
 // betaAlpha are two numbers for each value head: from a matrix each, or from one whose rows alternate
@@ -277,9 +279,9 @@ func (b *layerBuilder) betaAlpha(x model.Val) (beta, alpha model.Val) {
 	s := &b.l.SSM
 	one := heads(s.Heads, 1)
 	if s.SplitBA {
-		return b.linear(x, matrix(dtype.SSMBeta, one, whole(b.h)), false), b.linear(x, matrix(dtype.SSMAlpha, one, whole(b.h)), false)
+		return b.linear(x, matrix(dtype.SSMBeta, one, unsplit(b.h)), false), b.linear(x, matrix(dtype.SSMAlpha, one, unsplit(b.h)), false)
 	}
-	t := matrix(dtype.SSMBA, one, whole(b.h))
+	t := matrix(dtype.SSMBA, one, unsplit(b.h))
 	t.Segs = append(t.Segs, one)
 	ba := b.linear(x, t, false)
 	n := s.Heads / s.Groups

@@ -32,7 +32,7 @@ func matrix(role dtype.Role, rows model.Seg, cols model.Seg) *model.Tensor {
 	return &model.Tensor{Role: role, Batch: 1, Segs: []model.Seg{rows}, Cols: cols.Rows, ColsBy: cols.By, ColUnit: cols.Unit, Dims: 2, Adapt: true}
 }
 
-func whole(n int64) model.Seg         { return model.Seg{Rows: n} }
+func unsplit(n int64) model.Seg       { return model.Seg{Rows: n} }
 func heads(n, unit int64) model.Seg   { return model.Seg{Rows: n, By: model.ByHead, Unit: unit} }
 func kvHeads(n, unit int64) model.Seg { return model.Seg{Rows: n, By: model.ByKVHead, Unit: unit} }
 func inner(n int64) model.Seg         { return model.Seg{Rows: n, By: model.ByInner} }

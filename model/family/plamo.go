@@ -86,16 +86,16 @@ func (b *layerBuilder) mambaWide(x model.Val) model.Val {
 	hd := s.Inner / s.Heads
 	rows := heads(s.Inner, hd)
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Heads, HeadDim: hd}
-	in := matrix(dtype.SSMIn, rows, whole(b.h))
+	in := matrix(dtype.SSMIn, rows, unsplit(b.h))
 	in.Segs = append(in.Segs, rows)
 	z := b.linear(x, in, false)
 	u := b.conv(b.bySeq(z, s.Inner, s.Inner, 0), dims, rows)
-	dbc := b.linear(u, matrix(dtype.SSMX, whole(s.Rank+2*s.State), rows), false)
+	dbc := b.linear(u, matrix(dtype.SSMX, unsplit(s.Rank+2*s.State), rows), false)
 	sb := b.norm(RMS, dtype.SSMBNorm, b.bySeq(dbc, s.State, 0, 0), s.State)
 	sc := b.norm(RMS, dtype.SSMCNorm, b.bySeq(dbc, s.State, s.State, 0), s.State)
 	dt := b.norm(RMS, dtype.SSMDtNorm, b.bySeq(dbc, s.Rank, 2*s.State, 0), s.Rank)
-	dt = b.linear(dt, matrix(dtype.SSMDt, heads(s.Heads, 1), whole(s.Rank)), true)
+	dt = b.linear(dt, matrix(dtype.SSMDt, heads(s.Heads, 1), unsplit(s.Rank)), true)
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{b.perHead(dtype.SSMA), b.perHead(dtype.SSMD)}}, u, dt, sb, sc)
 	g := b.glu(model.SiLU, b.bySeq(z, s.Inner, 0, hd), y, hd)
-	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), rows), false)
+	return b.linear(g, matrix(dtype.SSMOut, unsplit(b.h), rows), false)
 }

@@ -41,7 +41,7 @@ func (b *kindBuilder) attendsTo(w *Weight, x model.Val) model.Val {
 
 // steer appends a matrix of the condition.
 func (b *kindBuilder) steer(w *Weight, x model.Val, width int64) model.Val {
-	t := matrix(w.Role, whole(w.Out), whole(w.In))
+	t := matrix(w.Role, unsplit(w.Out), unsplit(w.In))
 	weights := []*model.Tensor{t}
 	if w.Bias {
 		weights = append(weights, bias(t))

@@ -47,9 +47,9 @@ func (b *layerBuilder) timeMix(x model.Val) model.Val {
 	rows := heads(s.Inner, hd)
 	dims := &model.ScanDims{Conv: 2, Inner: s.Inner, State: hd, Heads: s.Heads, HeadDim: hd, Delta: true}
 	u := b.shifted(x, dtype.TimeMixLerp, 6)
-	r := b.linear(u, matrix(dtype.TimeMixR, rows, whole(b.h)), false)
-	k := b.linear(u, matrix(dtype.TimeMixK, rows, whole(b.h)), false)
-	v := b.linear(u, matrix(dtype.TimeMixV, rows, whole(b.h)), false)
+	r := b.linear(u, matrix(dtype.TimeMixR, rows, unsplit(b.h)), false)
+	k := b.linear(u, matrix(dtype.TimeMixK, rows, unsplit(b.h)), false)
+	v := b.linear(u, matrix(dtype.TimeMixV, rows, unsplit(b.h)), false)
 	decay := b.ranked(u, rows, s.Ranks[0], dtype.TimeMixW0, dtype.TimeMixW1, dtype.TimeMixW2)
 	rate := b.ranked(u, rows, s.Ranks[1], dtype.TimeMixA0, dtype.TimeMixA1, dtype.TimeMixA2)
 	if s.Ranks[2] > 0 {
@@ -61,7 +61,7 @@ func (b *layerBuilder) timeMix(x model.Val) model.Val {
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{vector(dtype.TimeMixRK, s.Inner, model.ByHead, hd)}}, r, k, v, rate)
 	n := vector(dtype.TimeMixLn, s.Inner, model.ByHead, hd)
 	y = b.op(model.Op{Kind: model.Norm, Role: dtype.TimeMixLn, Out: s.Inner, Unit: hd, Mean: true, W: normWeights(LayerNormBias, n)}, y)
-	return b.linear(b.glu(model.Identity, g, y, 0), matrix(dtype.TimeMixOut, whole(b.h), rows), false)
+	return b.linear(b.glu(model.Identity, g, y, 0), matrix(dtype.TimeMixOut, unsplit(b.h), rows), false)
 }
 
 // shifted mixes the input with that of the token before, in n proportions of each channel.

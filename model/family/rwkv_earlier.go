@@ -75,17 +75,17 @@ func (b *layerBuilder) earlierTimeMix(x model.Val) model.Val {
 	hd := s.Inner / s.Heads
 	rows := heads(s.Inner, hd)
 	u := b.mixed(x)
-	r := b.linear(u, matrix(dtype.TimeMixR, rows, whole(b.h)), false)
-	k := b.linear(u, matrix(dtype.TimeMixK, rows, whole(b.h)), false)
-	v := b.linear(u, matrix(dtype.TimeMixV, rows, whole(b.h)), false)
+	r := b.linear(u, matrix(dtype.TimeMixR, rows, unsplit(b.h)), false)
+	k := b.linear(u, matrix(dtype.TimeMixK, rows, unsplit(b.h)), false)
+	v := b.linear(u, matrix(dtype.TimeMixV, rows, unsplit(b.h)), false)
 	w := []*model.Tensor{vector(dtype.TimeMixFirst, s.Inner, model.ByHead, hd), vector(dtype.TimeMixDecay, s.Inner, model.ByHead, hd)}
 	if s.Style == Channels { // sum, weight and greatest exponent of every channel
 		const kept = 3
 		dims := &model.ScanDims{Conv: 2, Inner: s.Inner, State: kept, Heads: 1, HeadDim: s.Inner}
 		y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: w}, r, k, v)
-		return b.linear(y, matrix(dtype.TimeMixOut, whole(b.h), rows), false)
+		return b.linear(y, matrix(dtype.TimeMixOut, unsplit(b.h), rows), false)
 	}
-	g := b.linear(u, matrix(dtype.TimeMixG, rows, whole(b.h)), false)
+	g := b.linear(u, matrix(dtype.TimeMixG, rows, unsplit(b.h)), false)
 	decay := model.None
 	if s.Style == Finch {
 		decay = b.lowRank(u, dtype.TimeMixDecayW1, dtype.TimeMixDecayW2, rows, s.Ranks[1])
@@ -93,7 +93,7 @@ func (b *layerBuilder) earlierTimeMix(x model.Val) model.Val {
 	dims := &model.ScanDims{Conv: 2, Inner: s.Inner, State: hd, Heads: s.Heads, HeadDim: hd}
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: w}, r, k, v, decay)
 	y = b.op(model.Op{Kind: model.Norm, Role: dtype.TimeMixLn, Out: s.Inner, Unit: hd, Mean: true, W: normWeights(LayerNormBias, vector(dtype.TimeMixLn, s.Inner, model.ByHead, hd))}, y)
-	return b.linear(b.glu(model.SiLU, g, y, 0), matrix(dtype.TimeMixOut, whole(b.h), rows), false)
+	return b.linear(b.glu(model.SiLU, g, y, 0), matrix(dtype.TimeMixOut, unsplit(b.h), rows), false)
 }
 
 // mixed mixes the input with that of the token before: by fixed shares, or in version 6 by shares that a product of two
@@ -109,8 +109,8 @@ func (b *layerBuilder) mixed(x model.Val) model.Val {
 	const mixes = 5
 	u := b.shifted(x, dtype.TimeMixLerp, mixes)
 	b.k.Ops[u-1].W = append(b.k.Ops[u-1].W, vector(dtype.TimeMixLerpX, b.h, model.Whole, 0))
-	low := b.linear(u, matrix(dtype.TimeMixW1, whole(mixes*s.Ranks[0]), whole(b.h)), false)
-	up := &model.Tensor{Role: dtype.TimeMixW2, Batch: mixes, Segs: []model.Seg{whole(b.h)}, Cols: s.Ranks[0], Dims: 3, Adapt: true}
+	low := b.linear(u, matrix(dtype.TimeMixW1, unsplit(mixes*s.Ranks[0]), unsplit(b.h)), false)
+	up := &model.Tensor{Role: dtype.TimeMixW2, Batch: mixes, Segs: []model.Seg{unsplit(b.h)}, Cols: s.Ranks[0], Dims: 3, Adapt: true}
 	more := b.op(model.Op{Kind: model.Linear, Role: up.Role, Out: b.h, W: []*model.Tensor{up}}, low)
 	return b.add(u, more, b.h)
 }
@@ -121,10 +121,10 @@ func (b *layerBuilder) channelMix(x model.Val, f MLP) model.Val {
 	if f.Receptance {
 		b.k.Ops[u-1].W = append(b.k.Ops[u-1].W, vector(dtype.ChannelMixR, b.h, model.Whole, 0))
 	}
-	p := b.act(actFn[f.Act], b.linear(u, matrix(dtype.ChannelMixKey, inner(f.Inner), whole(b.h)), false))
-	v := b.linear(p, matrix(dtype.ChannelMixValue, whole(b.h), inner(f.Inner)), false)
+	p := b.act(actFn[f.Act], b.linear(u, matrix(dtype.ChannelMixKey, inner(f.Inner), unsplit(b.h)), false))
+	v := b.linear(p, matrix(dtype.ChannelMixValue, unsplit(b.h), inner(f.Inner)), false)
 	if !f.Receptance {
 		return v
 	}
-	return b.glu(model.Sigmoid, b.linear(u, matrix(dtype.ChannelMixGate, whole(b.h), whole(b.h)), false), v, 0)
+	return b.glu(model.Sigmoid, b.linear(u, matrix(dtype.ChannelMixGate, unsplit(b.h), unsplit(b.h)), false), v, 0)
 }

@@ -50,8 +50,8 @@ const (
 
 var streamRows = map[Stream]model.Rows{ImageStream: model.PerImage, TextStream: model.PerText}
 
-// of puts a row of weights on one stream, save those that are on one already.
-func (s Stream) of(row ...Weight) []Weight {
+// on puts a row of weights on one stream, save those that are on one already.
+func (s Stream) on(row ...Weight) []Weight {
 	for i := range row {
 		if row[i].Stream == BothStreams {
 			row[i].Stream = s
@@ -151,7 +151,7 @@ func (b *kindBuilder) weights(row []Weight, x model.Val, width int64) model.Val 
 func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 	switch w.Use {
 	case LooksUp:
-		t := matrix(w.Role, whole(w.In), whole(w.Out))
+		t := matrix(w.Role, unsplit(w.In), unsplit(w.Out))
 		t.Table = w.Fixed
 		e := b.op(model.Op{Kind: model.Embed, Role: w.Role, Out: w.Out, W: []*model.Tensor{t}})
 		return b.add(x, e, w.Out)
@@ -168,7 +168,7 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 	case Steers:
 		return b.steer(w, x, width)
 	}
-	return b.linear(x, matrix(w.Role, whole(w.Out), whole(w.In)), w.Bias)
+	return b.linear(x, matrix(w.Role, unsplit(w.Out), unsplit(w.In)), w.Bias)
 }
 
 // odd finds a weight whose size cannot be.

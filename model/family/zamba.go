@@ -87,28 +87,29 @@ func (b *layerBuilder) sharedBlock() model.Val {
 		q, k = b.rope(q, a.Dim), b.rope(k, a.Dim)
 	}
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.Dim, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.Dim, DimV: a.Dim}}, q, k, v)
-	o = b.borrowed(b.linear(o, matrix(dtype.SharedOut, whole(b.h), heads(a.Heads*a.Dim, a.Dim)), false))
+	o = b.borrowed(b.linear(o, matrix(dtype.SharedOut, unsplit(b.h), heads(a.Heads*a.Dim, a.Dim)), false))
 	f := b.borrowed(b.norm(RMS, dtype.SharedFFNNorm, o, b.h))
 	up := inner(a.Inner)
-	t := matrix(dtype.SharedUp, up, whole(b.h))
+	t := matrix(dtype.SharedUp, up, unsplit(b.h))
 	t.Segs = append(t.Segs, up)
 	gu := b.borrowed(b.linear(f, t, false))
-	adapter := matrix(dtype.SharedUpB, up, whole(a.Rank))
+	adapter := matrix(dtype.SharedUpB, up, unsplit(a.Rank))
 	adapter.Segs = append(adapter.Segs, up)
-	low := b.linear(b.linear(f, matrix(dtype.SharedUpA, whole(a.Rank), whole(b.h)), false), adapter, false)
+	low := b.linear(b.linear(f, matrix(dtype.SharedUpA, unsplit(a.Rank), unsplit(b.h)), false), adapter, false)
 	gu = b.add(gu, low, 2*a.Inner)
 	p := b.glu(model.GELU, b.slice(gu, a.Inner, 0, a.Inner), b.slice(gu, a.Inner, a.Inner, a.Inner), 0)
-	d := b.borrowed(b.linear(p, matrix(dtype.SharedDown, whole(b.h), up), false))
-	return b.add(b.linear(d, matrix(dtype.SharedBridge, whole(b.h), whole(b.h)), false), 0, b.h)
+	d := b.borrowed(b.linear(p, matrix(dtype.SharedDown, unsplit(b.h), up), false))
+	return b.add(b.linear(d, matrix(dtype.SharedBridge, unsplit(b.h), unsplit(b.h)), false), 0, b.h)
 }
 
 // sharedMap is a matrix of the block, and the layer's own low-rank addition where it has one.
 func (b *layerBuilder) sharedMap(x model.Val, role, down, up dtype.Role, rows model.Seg, from int64) model.Val {
-	y := b.borrowed(b.linear(x, matrix(role, rows, whole(from)), false))
+	y := b.borrowed(b.linear(x, matrix(role, rows, unsplit(from)), false))
 	if !b.l.Shared.Adapts {
 		return y
 	}
-	low := b.linear(b.linear(x, matrix(down, whole(b.l.Shared.Rank), whole(from)), false), matrix(up, rows, whole(b.l.Shared.Rank)), false)
+	low := b.linear(x, matrix(down, unsplit(b.l.Shared.Rank), unsplit(from)), false)
+	low = b.linear(low, matrix(up, rows, unsplit(b.l.Shared.Rank)), false)
 	return b.add(y, low, rows.Rows)
 }
 

@@ -168,7 +168,7 @@ func (f *framework) part(data []byte) (*part, *node, error) {
 			}
 			continue
 		}
-		if held := p.held(n); held > most {
+		if held := p.knownKeys(n); held > most {
 			best, tree, most = p, n, held
 		}
 	}

@@ -122,7 +122,7 @@ func (f *framework) holds(texts [][]byte) (sum int, err error) {
 			return 0, problem
 		}
 		marked = marked || slices.ContainsFunc(n.keys, func(k string) bool { return has(f.marks, k) })
-		held := p.held(n)
+		held := p.knownKeys(n)
 		if held == 0 {
 			return 0, nil
 		}

@@ -50,8 +50,8 @@ func (p *part) command(in *Input) string {
 	return p.run(in)
 }
 
-// held counts the keys of a file that the part's lists have.
-func (p *part) held(n *node) int {
+// knownKeys counts the keys of a file that the part's lists have.
+func (p *part) knownKeys(n *node) int {
 	held := 0
 	r := reader{root: n}
 	r.unread(n, "", func(path string, _ *node) {

@@ -51,7 +51,7 @@ func (w *walker) adapter(k *speed.Kernel) {
 	if w.m.mixed() {
 		bytes = adapterInWide*in + adapterOutWide*out
 	}
-	passes := passesOf{1 + w.recipe.of(k), 1}.all()
+	passes := passesOf{1 + w.recipe.repeats(k), 1}.all()
 	w.out.adapters += w.count * bytes * w.tokens * w.share * passes / w.memory()
 	w.out.launches += w.count * adapterKernels * passes / 3
 }

@@ -50,8 +50,8 @@ func blockShare(m *Model, count string) float64 {
 	return min(1, n*float64(m.groups.pp*m.groups.vpp)/float64(len(m.in.Model.Decoder().Layers)))
 }
 
-// of is how many times an operator's forward pass is repeated.
-func (r *recompute) of(k *speed.Kernel) float64 {
+// repeats is how many times an operator's forward pass is repeated.
+func (r *recompute) repeats(k *speed.Kernel) float64 {
 	if r.layers > 0 {
 		return r.layers
 	}

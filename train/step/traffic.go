@@ -13,7 +13,7 @@ func (w *walker) split(k *speed.Kernel) {
 	if g.tp == 1 || k.Op.Kind != model.Linear || len(k.Op.W) == 0 || k.Op.W[0].ColsBy == model.Whole {
 		return
 	}
-	times := 4 + w.recipe.of(k)
+	times := 4 + w.recipe.repeats(k)
 	if w.m.sequenceParallel() {
 		times++
 	}
@@ -29,7 +29,7 @@ func ring(n int64) float64 { return float64(n-1) / float64(n) }
 // arXiv:2412.19437, section 3.2.2).
 func (w *walker) combine(k *speed.Kernel) {
 	g := &w.m.groups
-	repeat := w.recipe.of(k)
+	repeat := w.recipe.repeats(k)
 	chosen := float64(k.Moe.Used)
 	row := activation * float64(k.Op.Out) * w.tokens * w.share
 	if g.tp > 1 {
@@ -73,5 +73,5 @@ func (w *walker) context(k *speed.Kernel) {
 		width = float64(a.Heads * (a.Latent.Nope + a.Latent.Rope + a.Latent.V))
 	}
 	bytes := activation * width * w.tokens * ring(g.cp)
-	w.out.ring += w.count * bytes * (3 + w.recipe.of(k)) / g.rate(g.cp*g.tp)
+	w.out.ring += w.count * bytes * (3 + w.recipe.repeats(k)) / g.rate(g.cp*g.tp)
 }

@@ -179,7 +179,7 @@ func (w *walker) hold(k *speed.Kernel) {
 func (w *walker) passes(k *speed.Kernel) passesOf {
 	p := passesOf{1, 2}
 	if k.Layer != model.InPost {
-		p.forward += w.recipe.of(k)
+		p.forward += w.recipe.repeats(k)
 	}
 	if w.m.frozen() && !w.m.saved(k) {
 		p.backward = 1
@@ -346,7 +346,7 @@ const stepsOfGPTQ = 26
 // attention: fused kernels multiply scores again in their backward pass, five products where the forward has two
 // (FlashAttention-2, arXiv:2307.08691, section 3.1); others keep them, and move the score matrix.
 func (w *walker) attention(k *speed.Kernel) {
-	p := passesOf{1 + w.recipe.of(k), 2}
+	p := passesOf{1 + w.recipe.repeats(k), 2}
 	if w.fused() {
 		p.backward = 2.5
 	}
@@ -394,7 +394,7 @@ func (w *walker) scan(k *speed.Kernel) {
 func (w *walker) element(k *speed.Kernel) {
 	p := passesOf{1, 2}
 	if k.Layer != model.InPost {
-		p.forward += w.recipe.of(k)
+		p.forward += w.recipe.repeats(k)
 	}
 	bytes := (k.Prefill().Activations[model.Tokens] + k.Prefill().Activations[model.Outputs]) * w.tokens * w.share
 	if w.m.class() == eager && !on(w.m.in.Training.Fused) {

@@ -42,49 +42,49 @@ func (l *lowering) asLong(x, other ID) ID {
 
 func (l *lowering) widen(o *model.Op, x ID) ID {
 	h, others := n(l.m.Hidden), n(o.W[0].Batch)
-	copies := l.new(Repeat, f32, dims(h, of(tokens), others), x)
-	y := l.asLong(l.new(MulMat, f32, dims(h, of(tokens), others), l.weight(), copies), x)
-	return l.new(Concat, f32, dims(h, of(tokens), n(o.Out/l.m.Hidden)), x, y)
+	copies := l.new(Repeat, f32, dims(h, sym(tokens), others), x)
+	y := l.asLong(l.new(MulMat, f32, dims(h, sym(tokens), others), l.weight(), copies), x)
+	return l.new(Concat, f32, dims(h, sym(tokens), n(o.Out/l.m.Hidden)), x, y)
 }
 
 // predict: every stream gains a mixture of all.
 func (l *lowering) predict(o *model.Op, x, modalities ID) ID {
 	streams := n(o.Out / o.Unit)
 	h := n(o.Unit)
-	apart := l.new(Cont, f32, dims(streams, h, of(tokens)), l.part(x, streams, h, of(tokens)))
-	coefs := l.new(MulMat, f32, dims(n(o.W[0].Rows()), of(tokens)), l.weight(), modalities)
-	coefs = l.reshape(coefs, streams, streams, of(tokens))
-	mixed := l.new(MulMat, f32, dims(h, streams, of(tokens)), apart, coefs)
-	ne := dims(h, of(tokens), streams)
+	apart := l.new(Cont, f32, dims(streams, h, sym(tokens)), l.part(x, streams, h, sym(tokens)))
+	coefs := l.new(MulMat, f32, dims(n(o.W[0].Rows()), sym(tokens)), l.weight(), modalities)
+	coefs = l.reshape(coefs, streams, streams, sym(tokens))
+	mixed := l.new(MulMat, f32, dims(h, streams, sym(tokens)), apart, coefs)
+	ne := dims(h, sym(tokens), streams)
 	return l.new(Add, f32, ne, l.new(Cont, f32, ne, l.viewOf(mixed, true, ne)), x)
 }
 
 // correct: every stream gains its share of what the layer did to the first.
 func (l *lowering) correct(o *model.Op, predicted, modalities, activated ID) ID {
 	streams := n(o.Out / o.Unit)
-	innovation := l.like(Sub, activated, l.reshape(predicted, n(o.Unit), of(tokens)))
-	all := l.new(Repeat, f32, dims(n(o.Unit), of(tokens), streams), innovation)
-	coefs := l.like(Scale, l.new(MulMat, f32, dims(streams, of(tokens)), l.weight(), modalities))
-	coefs = l.new(Cont, f32, dims(n(1), of(tokens), streams), l.part(coefs, of(tokens), streams))
+	innovation := l.like(Sub, activated, l.reshape(predicted, n(o.Unit), sym(tokens)))
+	all := l.new(Repeat, f32, dims(n(o.Unit), sym(tokens), streams), innovation)
+	coefs := l.like(Scale, l.new(MulMat, f32, dims(streams, sym(tokens)), l.weight(), modalities))
+	coefs = l.new(Cont, f32, dims(n(1), sym(tokens), streams), l.part(coefs, sym(tokens), streams))
 	return l.like(Add, l.like(Mul, all, coefs), predicted)
 }
 
 // toOthers adds a value to every stream but the first.
 func (l *lowering) toOthers(o *model.Op, x, y ID) ID {
 	h, streams := n(o.Unit), o.Out/o.Unit
-	first := l.reshape(x, h, of(tokens))
-	rest := l.new(Add, f32, dims(h, of(tokens), n(streams-1)), l.reshape(x, h, of(tokens), n(streams-1)), y)
-	return l.new(Concat, f32, dims(h, of(tokens), n(streams)), first, rest)
+	first := l.reshape(x, h, sym(tokens))
+	rest := l.new(Add, f32, dims(h, sym(tokens), n(streams-1)), l.reshape(x, h, sym(tokens), n(streams-1)), y)
+	return l.new(Concat, f32, dims(h, sym(tokens), n(streams)), first, rest)
 }
 
 // merge is the mean of the first stream and the others brought back to it.
 func (l *lowering) merge(o *model.Op, x ID) ID {
 	h, others := n(o.Out), o.W[0].Batch
-	y := l.reshape(x, h, of(tokens))
-	rest := l.new(MulMat, f32, dims(h, of(tokens), n(others)), l.weight(), l.reshape(x, h, of(tokens), n(others)))
-	rest = l.asLong(rest, l.reshape(x, h, of(tokens)))
+	y := l.reshape(x, h, sym(tokens))
+	rest := l.new(MulMat, f32, dims(h, sym(tokens), n(others)), l.weight(), l.reshape(x, h, sym(tokens), n(others)))
+	rest = l.asLong(rest, l.reshape(x, h, sym(tokens)))
 	for range others {
-		y = l.new(Add, f32, dims(h, of(tokens)), y, l.reshape(rest, h, of(tokens)))
+		y = l.new(Add, f32, dims(h, sym(tokens)), y, l.reshape(rest, h, sym(tokens)))
 	}
 	return l.like(Scale, y)
 }

@@ -87,7 +87,7 @@ func (l *lowering) project(o *model.Op) *qkv {
 // temperature is a number for each position.
 func (l *lowering) temperature() ID {
 	if l.temper == 0 {
-		l.temper = l.leaf(f32, n(1), n(1), of(tokens))
+		l.temper = l.leaf(f32, n(1), n(1), sym(tokens))
 	}
 	return l.temper
 }
@@ -112,15 +112,15 @@ func (l *lowering) rotate(a *model.Attn, s *qkv) {
 func (l *lowering) absorb(o *model.Op, s *qkv) {
 	a, la := o.Attn, o.Attn.Latent
 	qn, qr, c, kr := l.in(o, 0), l.in(o, 1), l.in(o, 2), l.in(o, 3)
-	wide := l.new(MulMat, f32, dims(n(la.Rank), of(tokens), n(a.Heads)), l.weight(), l.part(qn, n(la.Nope), of(tokens), n(a.Heads)))
-	s.q = l.new(Concat, f32, dims(n(la.Width()), n(a.Heads), of(tokens)), l.part(wide, n(la.Rank), n(a.Heads), of(tokens)), qr)
-	s.v = l.reshape(c, n(la.Rank), n(1), of(tokens))
-	s.k = l.new(Concat, f32, dims(n(la.Width()), n(1), of(tokens)), s.v, kr)
+	wide := l.new(MulMat, f32, dims(n(la.Rank), sym(tokens), n(a.Heads)), l.weight(), l.part(qn, n(la.Nope), sym(tokens), n(a.Heads)))
+	s.q = l.new(Concat, f32, dims(n(la.Width()), n(a.Heads), sym(tokens)), l.part(wide, n(la.Rank), n(a.Heads), sym(tokens)), qr)
+	s.v = l.reshape(c, n(la.Rank), n(1), sym(tokens))
+	s.k = l.new(Concat, f32, dims(n(la.Width()), n(1), sym(tokens)), s.v, kr)
 	s.dimK, s.dimV, s.kvHeads, s.valueInKey = la.Width(), la.Rank, 1, l.shape.Older.Latent == LatentOnly
 }
 
-// whole is a cache as one tensor, whatever its streams.
-func (l *lowering) whole(cache ID) ID {
+// oneTensor is a cache as one tensor, whatever its streams.
+func (l *lowering) oneTensor(cache ID) ID {
 	if l.shape.Streams {
 		return l.reshape(cache)
 	}
@@ -140,8 +140,8 @@ func (l *lowering) storeKeys(s *qkv, keys ID) {
 		l.appendKeys(s, keys)
 		return
 	}
-	row := l.reshape(s.k, n(s.dimK*s.kvHeads), of(tokens))
-	l.Expand(l.into(SetRows, keys, row, l.indices(&l.keyIDs[s.cache], of(tokens)), l.whole(keys)))
+	row := l.reshape(s.k, n(s.dimK*s.kvHeads), sym(tokens))
+	l.Expand(l.into(SetRows, keys, row, l.indices(&l.keyIDs[s.cache], sym(tokens)), l.oneTensor(keys)))
 }
 
 // storeValues: without flash attention values are kept transposed, as wide as the widest layer's, with one
@@ -153,13 +153,13 @@ func (l *lowering) storeValues(s *qkv, values ID) {
 		return
 	}
 	if l.shape.Flash {
-		row := l.reshape(s.v, n(width), of(tokens))
-		l.Expand(l.into(SetRows, values, row, l.indices(&l.valueIDs[s.cache], of(tokens)), l.whole(values)))
+		row := l.reshape(s.v, n(width), sym(tokens))
+		l.Expand(l.into(SetRows, values, row, l.indices(&l.valueIDs[s.cache], sym(tokens)), l.oneTensor(values)))
 		return
 	}
-	row := l.straight(s.v, n(width), of(tokens))
+	row := l.straight(s.v, n(width), sym(tokens))
 	if width < l.maxV {
-		row = l.new(Pad, f32, dims(n(l.maxV), of(tokens)), row)
+		row = l.new(Pad, f32, dims(n(l.maxV), sym(tokens)), row)
 	}
 	each := by(l.maxV, tokens)
 	row = l.reshape(row, n(1), each)
@@ -173,9 +173,9 @@ func (l *lowering) maskFor(s *qkv) ID {
 		if l.shape.Flash && !l.shape.Older.WideMask {
 			t = f16
 		}
-		*m = l.leaf(t, of(s.cells), of(tokens))
+		*m = l.leaf(t, sym(s.cells), sym(tokens))
 		if l.shape.Flash && l.shape.Older.WideMask {
-			*m = l.new(Cpy, f16, dims(of(s.cells), of(tokens)), *m)
+			*m = l.new(Cpy, f16, dims(sym(s.cells), sym(tokens)), *m)
 		}
 	}
 	return *m
@@ -184,7 +184,7 @@ func (l *lowering) maskFor(s *qkv) ID {
 func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	a := o.Attn
 	ne := l.at(s.q).ne
-	q := l.part(l.part(s.q, ne[:]...), n(s.dimK), of(tokens), n(a.Heads))
+	q := l.part(l.part(s.q, ne[:]...), n(s.dimK), sym(tokens), n(a.Heads))
 	kc := l.part(keys)
 	k := l.cached(l.part(kc), s, l.site.keyRow(s.dimK*s.kvHeads))
 	var v ID
@@ -208,14 +208,14 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 
 func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 	a := o.Attn
-	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), of(tokens)), src...)
+	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), sym(tokens)), src...)
 	l.at(y).aux = ID(len(l.Graph.heads))
 	l.Graph.heads = append(l.Graph.heads, s.flashHeads(a.Heads))
 	if la := s.latent; la != nil {
-		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), l.part(y, n(s.dimV), of(tokens), n(a.Heads)))
-		y = l.new(Cont, f32, dims(n(la.V), n(a.Heads), of(tokens)), l.part(y, n(la.V), n(a.Heads), of(tokens)))
+		y = l.new(MulMat, f32, dims(n(la.V), sym(tokens), n(a.Heads)), l.weight(), l.part(y, n(s.dimV), sym(tokens), n(a.Heads)))
+		y = l.new(Cont, f32, dims(n(la.V), n(a.Heads), sym(tokens)), l.part(y, n(la.V), n(a.Heads), sym(tokens)))
 	}
-	return l.reshape(y, n(o.Out), of(tokens))
+	return l.reshape(y, n(o.Out), sym(tokens))
 }
 
 // plain attention: scores of every query with every cell, softmax, values.
@@ -225,17 +225,17 @@ func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	if s.valueInKey {
 		v = l.transposedLatent(s, v)
 	}
-	scores := l.new(MulMat, f32, dims(of(s.cells), of(tokens), n(a.Heads)), k, q)
+	scores := l.new(MulMat, f32, dims(sym(s.cells), sym(tokens), n(a.Heads)), k, q)
 	if a.Cap {
 		scores = l.softcap(scores)
 	}
 	p := l.like(SoftMax, append([]ID{scores}, mask...)...)
-	y := l.new(MulMat, f32, dims(n(dimV), of(tokens), n(a.Heads)), v, p)
+	y := l.new(MulMat, f32, dims(n(dimV), sym(tokens), n(a.Heads)), v, p)
 	if la := s.latent; la != nil {
-		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), y)
+		y = l.new(MulMat, f32, dims(n(la.V), sym(tokens), n(a.Heads)), l.weight(), y)
 		dimV = la.V
 	}
-	y = l.new(Cont, f32, dims(n(o.Out), of(tokens)), l.part(y, n(dimV), n(a.Heads), of(tokens)))
+	y = l.new(Cont, f32, dims(n(o.Out), sym(tokens)), l.part(y, n(dimV), n(a.Heads), sym(tokens)))
 	l.at(y).pin = l.site.scoresPin()
 	return y
 }
@@ -246,7 +246,7 @@ func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 	l.at(t).typ = f16
 	var f Form
 	f[s.allCells()] = width[f16] * s.dimV
-	return l.sized(l.new(Cont, f16, dims(of(s.cells), n(s.dimV)), t), f)
+	return l.sized(l.new(Cont, f16, dims(sym(s.cells), n(s.dimV)), t), f)
 }
 
 func (s *qkv) flashHeads(heads int64) flashHeads {

@@ -9,14 +9,14 @@ func (l *lowering) encode(o *model.Op) ID {
 	l.Expand(s.q)
 	l.Expand(s.k)
 	l.Expand(s.v)
-	q := l.part(l.part(s.q, l.at(s.q).ne[:]...), n(s.dimK), of(tokens), n(o.Attn.Heads))
-	k := l.part(s.k, n(s.dimK), of(tokens), n(s.kvHeads))
-	v := l.part(s.v, n(s.dimV), of(tokens), n(s.kvHeads))
+	q := l.part(l.part(s.q, l.at(s.q).ne[:]...), n(s.dimK), sym(tokens), n(o.Attn.Heads))
+	k := l.part(s.k, n(s.dimK), sym(tokens), n(s.kvHeads))
+	v := l.part(s.v, n(s.dimV), sym(tokens), n(s.kvHeads))
 	var y ID
 	if l.shape.Flash {
 		y = l.flash(o, s, []ID{q, l.halved(k), l.halved(v), l.maskFor(s)})
 	} else {
-		v = l.new(Cont, f32, dims(of(tokens), n(s.dimV), n(s.kvHeads)), l.part(v, of(tokens), n(s.dimV), n(s.kvHeads)))
+		v = l.new(Cont, f32, dims(sym(tokens), n(s.dimV), n(s.kvHeads)), l.part(v, sym(tokens), n(s.dimV), n(s.kvHeads)))
 		y = l.plain(o, s, q, k, v, []ID{l.maskFor(s)})
 	}
 	l.Expand(y)

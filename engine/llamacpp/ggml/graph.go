@@ -39,7 +39,7 @@ type Dim struct {
 }
 
 func n(x int64) Dim         { return Dim{N: x} }
-func of(s Sym) Dim          { return Dim{N: 1, Sym: s} }
+func sym(s Sym) Dim         { return Dim{N: 1, Sym: s} }
 func by(x int64, s Sym) Dim { return Dim{N: x, Sym: s} } //nolint:unparam // one of the three ways to write a Dim
 func (d Dim) isOne() bool   { return d == Dim{N: 1} }
 

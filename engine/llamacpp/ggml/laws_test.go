@@ -234,15 +234,15 @@ func TestForms(t *testing.T) {
 		want int64
 	}{
 		{f32, dims(n(3), n(5)), 60},
-		{f16, dims(of(cells), of(tokens)), 2 * 8192 * 512},
-		{f32, dims(of(windowCells), of(tokens), n(16)), 4 * 1536 * 512 * 16},
+		{f16, dims(sym(cells), sym(tokens)), 2 * 8192 * 512},
+		{f32, dims(sym(windowCells), sym(tokens), n(16)), 4 * 1536 * 512 * 16},
 		{i64, dims(by(256, tokens)), 8 * 256 * 512},
-		{f32, dims(n(64), of(perSeq), of(seqs)), 4 * 64 * 512},
-		{f32, dims(Dim{N: 1, Sym: perSeq, Plus: 3}, n(10), of(seqs)), 4 * (128 + 3) * 10 * 4},
-		{f32, dims(n(100), of(outputs)), 2800},
+		{f32, dims(n(64), sym(perSeq), sym(seqs)), 4 * 64 * 512},
+		{f32, dims(Dim{N: 1, Sym: perSeq, Plus: 3}, n(10), sym(seqs)), 4 * (128 + 3) * 10 * 4},
+		{f32, dims(n(100), sym(outputs)), 2800},
 		{f32, dims(n(9), n(0)), 0},
-		{f32, dims(n(2), of(seqs)), 32},
-		{f16, dims(of(cells), n(512)), 2 * 8192 * 512},
+		{f32, dims(n(2), sym(seqs)), 32},
+		{f16, dims(sym(cells), n(512)), 2 * 8192 * 512},
 	} {
 		if f := formOf(c.t, &c.ne); f.at(&v) != c.want {
 			t.Errorf("%v: %d bytes, want %d", c.ne, f.at(&v), c.want)

@@ -10,12 +10,12 @@ import (
 // rows is how many rows the value at hand has.
 func (l *lowering) rows() Dim {
 	if l.gathered {
-		return of(outputs)
+		return sym(outputs)
 	}
-	return of(tokens)
+	return sym(tokens)
 }
 
-func (nd *node) bySeq() bool { return nd.ne[2] == of(seqs) || nd.ne[3] == of(seqs) }
+func (nd *node) bySeq() bool { return nd.ne[2] == sym(seqs) || nd.ne[3] == sym(seqs) }
 
 // flat is a value with one row of w elements per token.
 func (l *lowering) flat(x ID, w int64) ID {
@@ -31,7 +31,7 @@ func (l *lowering) grouped(x ID, w int64) ID {
 	if nd.ne[0] == n(w) && nd.bySeq() && !nd.strided {
 		return x
 	}
-	return l.straight(x, n(w), of(perSeq), of(seqs))
+	return l.straight(x, n(w), sym(perSeq), sym(seqs))
 }
 
 // heads is a value with its rows parted into heads.
@@ -41,7 +41,7 @@ func (l *lowering) heads(x ID, unit, out int64) ID {
 		return x
 	}
 	if nd.bySeq() {
-		return l.reshape(x, n(unit), n(out/unit), of(perSeq), of(seqs))
+		return l.reshape(x, n(unit), n(out/unit), sym(perSeq), sym(seqs))
 	}
 	return l.reshape(x, n(unit), n(out/unit), l.rows())
 }
@@ -60,7 +60,7 @@ func (m *memo) reshape(g *Graph, x ID, ne extent) ID {
 func (l *lowering) slice(o *model.Op, x ID) ID {
 	r := []Dim{l.rows()}
 	if o.BySeq {
-		r = []Dim{of(perSeq), of(seqs)}
+		r = []Dim{sym(perSeq), sym(seqs)}
 	}
 	view := func(x ID, d ...Dim) ID { return l.spanned(l.part(x, append(d, r...)...), x, o) }
 	switch {

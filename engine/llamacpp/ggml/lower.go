@@ -98,7 +98,7 @@ func lower(g *Graph, m *model.Model, layers []int, s Shape, site *Site) (*Graph,
 			return nil, err
 		}
 		if int64(n) < l.quirks.deepStack {
-			x = l.like(Add, x, l.part(l.deep, Dim{N: m.Hidden}, of(tokens)))
+			x = l.like(Add, x, l.part(l.deep, Dim{N: m.Hidden}, sym(tokens)))
 		}
 	}
 	l.mark()
@@ -125,15 +125,15 @@ func (l *lowering) inputs() ID {
 	l.k = &l.m.Decoder().Pre
 	table := l.weight()
 	l.Expand(table)
-	ids := l.leaf(i32, of(tokens))
+	ids := l.leaf(i32, sym(tokens))
 	l.Expand(ids)
 	if !l.shape.Older.OneInput {
-		l.Expand(l.leaf(f32, n(l.embedded()), of(tokens)))
+		l.Expand(l.leaf(f32, n(l.embedded()), sym(tokens)))
 	}
-	x := l.new(GetRows, f32, dims(n(l.m.Hidden), of(tokens)), table, ids)
+	x := l.new(GetRows, f32, dims(n(l.m.Hidden), sym(tokens)), table, ids)
 	if l.quirks.deepStack > 0 {
-		x = l.new(Pad, f32, dims(n(l.embedded()), of(tokens)), x)
-		x = l.part(x, n(l.m.Hidden), of(tokens))
+		x = l.new(Pad, f32, dims(n(l.embedded()), sym(tokens)), x)
+		x = l.part(x, n(l.m.Hidden), sym(tokens))
 		l.deep = x
 	}
 	l.Expand(x)
@@ -209,9 +209,9 @@ func (l *lowering) in(o *model.Op, i int) ID {
 func (l *lowering) withLogits(x ID) ID {
 	l.gathered = true
 	if l.outIDs == 0 {
-		l.outIDs = l.leaf(i32, of(outputs))
+		l.outIDs = l.leaf(i32, sym(outputs))
 	}
-	return l.new(GetRows, f32, dims(l.at(x).ne[0], of(outputs)), x, l.outIDs)
+	return l.new(GetRows, f32, dims(l.at(x).ne[0], sym(outputs)), x, l.outIDs)
 }
 
 func (l *lowering) op(o *model.Op) (ID, error) {
@@ -274,12 +274,12 @@ func (l *lowering) producer(o *model.Op, i int) *model.Op {
 func (l *lowering) embed(o *model.Op) ID {
 	switch o.Role {
 	case dtype.PositionEmbd:
-		return l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.positions())
+		return l.new(GetRows, f32, dims(n(o.Out), sym(tokens)), l.weight(), l.positions())
 	case dtype.TokenTypes:
 		return l.part(l.weight(), n(o.Out)) // the first row: all tokens are of one segment
 	case dtype.PerLayerEmbd:
-		x := l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.leaf(i32, of(tokens)))
-		return l.reshape(x, n(o.Unit), n(o.Out/o.Unit), of(tokens))
+		x := l.new(GetRows, f32, dims(n(o.Out), sym(tokens)), l.weight(), l.leaf(i32, sym(tokens)))
+		return l.reshape(x, n(o.Unit), n(o.Out/o.Unit), sym(tokens))
 	}
 	return l.val[0]
 }
@@ -290,7 +290,7 @@ func (l *lowering) layOutSide(pre *model.Kind) {
 		return
 	}
 	x := l.val[pre.Side]
-	ne := dims(l.at(x).ne[0], of(tokens), l.at(x).ne[1])
+	ne := dims(l.at(x).ne[0], sym(tokens), l.at(x).ne[1])
 	l.side = l.new(Cont, f32, ne, l.viewOf(x, true, ne))
 }
 

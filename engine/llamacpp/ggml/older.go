@@ -33,12 +33,12 @@ func (l *lowering) expandLatent(o *model.Op, s *qkv) {
 	a, la := o.Attn, o.Attn.Latent
 	qn, qr, c, kr := l.in(o, 0), l.in(o, 1), l.in(o, 2), l.in(o, 3)
 	each := la.Nope + la.V
-	wide := l.new(MulMat, f32, dims(n(each*a.Heads), of(tokens)), l.weight(), c)
-	kn := l.part(wide, n(la.Nope), n(a.Heads), of(tokens))
-	s.v = l.new(Cont, f32, dims(n(la.V), n(a.Heads), of(tokens)), l.part(wide, n(la.V), n(a.Heads), of(tokens)))
-	s.q = l.new(Concat, f32, dims(n(la.Nope+la.Rope), n(a.Heads), of(tokens)), qn, qr)
-	every := l.new(Repeat, f32, dims(n(la.Rope), n(a.Heads), of(tokens)), kr)
-	s.k = l.new(Concat, f32, dims(n(la.Nope+la.Rope), n(a.Heads), of(tokens)), kn, every)
+	wide := l.new(MulMat, f32, dims(n(each*a.Heads), sym(tokens)), l.weight(), c)
+	kn := l.part(wide, n(la.Nope), n(a.Heads), sym(tokens))
+	s.v = l.new(Cont, f32, dims(n(la.V), n(a.Heads), sym(tokens)), l.part(wide, n(la.V), n(a.Heads), sym(tokens)))
+	s.q = l.new(Concat, f32, dims(n(la.Nope+la.Rope), n(a.Heads), sym(tokens)), qn, qr)
+	every := l.new(Repeat, f32, dims(n(la.Rope), n(a.Heads), sym(tokens)), kr)
+	s.k = l.new(Concat, f32, dims(n(la.Nope+la.Rope), n(a.Heads), sym(tokens)), kn, every)
 	s.dimK, s.dimV, s.kvHeads, s.latent = la.Nope+la.Rope, la.V, a.Heads, nil
 }
 
@@ -49,9 +49,9 @@ func (l *lowering) appendKeys(s *qkv, keys ID) {
 
 // appendValues does the same with values, which without flash attention are kept transposed.
 func (l *lowering) appendValues(s *qkv, values ID) {
-	row := l.straight(s.v, n(s.dimV*s.kvHeads), of(tokens))
+	row := l.straight(s.v, n(s.dimV*s.kvHeads), sym(tokens))
 	if !l.shape.Flash {
-		row = l.part(row, of(tokens), n(s.dimV*s.kvHeads))
+		row = l.part(row, sym(tokens), n(s.dimV*s.kvHeads))
 	}
 	l.Expand(l.into(Cpy, values, row, l.part(values)))
 }

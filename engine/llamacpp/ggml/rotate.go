@@ -30,7 +30,7 @@ func (l *lowering) rotated(matrix *ID, w int64, x ID, out, dim int64) ID {
 	ne := []Dim{n(w), by(out/w, tokens)}
 	y := l.new(MulMat, f32, dims(ne...), *matrix, l.straight(x, ne...))
 	if dim > 0 {
-		return l.reshape(y, n(dim), n(out/dim), of(tokens))
+		return l.reshape(y, n(dim), n(out/dim), sym(tokens))
 	}
-	return l.reshape(y, n(out), of(tokens))
+	return l.reshape(y, n(out), sym(tokens))
 }

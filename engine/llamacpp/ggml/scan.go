@@ -5,8 +5,8 @@ import "github.com/memwall/memwall/model"
 // states gives the indices of the states that a batch continues, and of those that are only carried over.
 func (l *lowering) states() (main, extra ID) {
 	if l.stateIDs == 0 {
-		l.stateIDs = l.leaf(i32, of(seqs))
-		l.stateMain = l.part(l.stateIDs, of(seqs))
+		l.stateIDs = l.leaf(i32, sym(seqs))
+		l.stateMain = l.part(l.stateIDs, sym(seqs))
 		l.stateExtra = l.part(l.stateIDs, n(0))
 	}
 	return l.stateMain, l.stateExtra
@@ -15,7 +15,7 @@ func (l *lowering) states() (main, extra ID) {
 // loadState clears the row of a new sequence in a cache of states.
 func (l *lowering) loadState(elems int64) (cache, state ID) {
 	cache = l.cache()
-	state = l.reshape(cache, n(elems), of(seqs))
+	state = l.reshape(cache, n(elems), sym(seqs))
 	l.Expand(l.into(Scale, cache, l.part(state, n(elems))))
 	return cache, state
 }
@@ -31,7 +31,7 @@ func (l *lowering) carryOver(cache, state ID, elems int64) {
 func (l *lowering) copyState(elems int64) (cache, rows ID) {
 	main, _ := l.states()
 	cache, state := l.loadState(elems)
-	rows = l.new(GetRows, f32, dims(n(elems), of(seqs)), state, main)
+	rows = l.new(GetRows, f32, dims(n(elems), sym(seqs)), state, main)
 	l.Expand(rows)
 	l.carryOver(cache, state, elems)
 	return cache, rows
@@ -42,14 +42,14 @@ func (l *lowering) conv(o *model.Op, x ID) ID {
 	s := o.Scan
 	channels := n(s.ConvDim())
 	cache, rows := l.copyState(s.ConvElems())
-	old := l.reshape(rows, n(s.Conv-1), channels, of(seqs))
+	old := l.reshape(rows, n(s.Conv-1), channels, sym(seqs))
 	if !l.at(x).bySeq() {
-		x = l.parted(x, channels, of(perSeq), of(seqs))
+		x = l.parted(x, channels, sym(perSeq), sym(seqs))
 	}
 	window := Dim{N: 1, Sym: perSeq, Plus: int32(s.Conv - 1)}
-	both := l.new(Concat, f32, dims(window, channels, of(seqs)), old, l.part(x, of(perSeq), channels, of(seqs)))
-	l.Expand(l.into(Cpy, cache, l.lastColumns(both, n(s.Conv-1), channels, of(seqs)), l.part(cache)))
-	y := l.new(SSMConv, f32, dims(channels, of(perSeq), of(seqs)), both, l.weight())
+	both := l.new(Concat, f32, dims(window, channels, sym(seqs)), old, l.part(x, sym(perSeq), channels, sym(seqs)))
+	l.Expand(l.into(Cpy, cache, l.lastColumns(both, n(s.Conv-1), channels, sym(seqs)), l.part(cache)))
+	y := l.new(SSMConv, f32, dims(channels, sym(perSeq), sym(seqs)), both, l.weight())
 	for _, t := range o.W {
 		if t.Bias {
 			y = l.like(Add, y, l.weight())
@@ -81,9 +81,9 @@ func (l *lowering) scan(o *model.Op, u ID) ID {
 // mamba1: dt, B and C come as values.
 func (l *lowering) mamba1(o *model.Op, u ID) ID {
 	s := o.Scan
-	ne := dims(n(s.Inner), of(perSeq), of(seqs))
+	ne := dims(n(s.Inner), sym(perSeq), sym(seqs))
 	y := l.selective(s, func(state ID) []ID {
-		x := l.reshape(u, n(1), n(s.Inner), of(perSeq), of(seqs))
+		x := l.reshape(u, n(1), n(s.Inner), sym(perSeq), sym(seqs))
 		return []ID{state, x, l.in(o, 1), l.weight(), l.in(o, 2), l.in(o, 3)}
 	})
 	return l.new(Add, f32, ne, l.reshape(y, ne[:]...), l.like(Mul, u, l.weight()))
@@ -92,13 +92,13 @@ func (l *lowering) mamba1(o *model.Op, u ID) ID {
 // mamba2: B and C are parts of what was convolved; dt has a bias.
 func (l *lowering) mamba2(o *model.Op, u ID) ID {
 	s := o.Scan
-	ne := dims(n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
+	ne := dims(n(s.HeadDim), n(s.Heads), sym(perSeq), sym(seqs))
 	x := l.reaching(l.part(u, ne[:]...), s.Inner)
 	y := l.selective(s, func(state ID) []ID {
 		dt := l.like(Cont, l.in(o, 1))
 		dt = l.like(Add, dt, l.weight())
-		b := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
-		c := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
+		b := l.reaching(l.part(u, n(s.State), n(s.Groups), sym(perSeq), sym(seqs)), s.State*s.Groups)
+		c := l.reaching(l.part(u, n(s.State), n(s.Groups), sym(perSeq), sym(seqs)), s.State*s.Groups)
 		return []ID{state, x, dt, l.weight(), b, c}
 	})
 	return l.new(Add, f32, ne, l.reshape(y, ne[:]...), l.like(Mul, x, l.weight()))
@@ -108,12 +108,12 @@ func (l *lowering) mamba2(o *model.Op, u ID) ID {
 // states.
 func (l *lowering) selective(s *model.ScanDims, sources func(state ID) []ID) ID {
 	cache, state := l.loadState(s.StateElems())
-	src := sources(l.reshape(state, n(s.State), n(s.HeadDim), n(s.Heads), of(seqs)))
+	src := sources(l.reshape(state, n(s.State), n(s.HeadDim), n(s.Heads), sym(seqs)))
 	main, _ := l.states()
 	y := l.withStates(l.new(SSMScan, f32, dims(), append(src, main)...), s)
 	l.Expand(y)
 	l.carryOver(cache, state, s.StateElems())
-	l.Expand(l.into(Cpy, cache, l.part(y, n(s.StateElems()), of(seqs)), l.part(cache)))
+	l.Expand(l.into(Cpy, cache, l.part(y, n(s.StateElems()), sym(seqs)), l.part(cache)))
 	return y
 }
 

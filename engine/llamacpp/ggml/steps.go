@@ -10,7 +10,7 @@ func (l *lowering) linear(o *model.Op, x ID) ID {
 	in := o.W[0].Cols
 	ne := dims(n(o.Out), l.rows())
 	if o.BySeq {
-		x, ne = l.grouped(x, in), dims(n(o.Out), of(perSeq), of(seqs))
+		x, ne = l.grouped(x, in), dims(n(o.Out), sym(perSeq), sym(seqs))
 	} else {
 		x = l.flat(x, in)
 	}

@@ -99,7 +99,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	began := time.Now()
 	at, err := a.swept(ctx, f, s)
 	a.clear()
-	return a.told(s, studyfile.Shown(f.out), at, time.Since(began), err)
+	return a.outcome(s, studyfile.Shown(f.out), at, time.Since(began), err)
 }
 
 // followed on a page, where one is wanted, until what it gives is called.
@@ -258,8 +258,8 @@ func (a *app) progress(before int64) func(farm.Progress) {
 	}
 }
 
-// told is what became of a sweep.
-func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Duration, err error) error {
+// outcome is what became of a sweep.
+func (a *app) outcome(s *farm.Sweep, out string, at farm.Progress, took time.Duration, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return &memwall.Error{Code: memwall.Remote, Field: "study",
 			Message: fmt.Sprintf("stopped: %d of %d questions are answered, and kept in %s", at.Done, at.Points, out),

@@ -168,7 +168,7 @@ func (w *Worker) answer(ctx context.Context, t *task) (then func() error, err er
 		return nil, fmt.Errorf("question %d of study %s has key %s here, not %s", t.Index, t.Study, p.Key, t.key)
 	}
 	e := &event{Kind: evDone, Index: t.Index, Key: t.key.String(), By: w.By.ID()}
-	if by, there, err := w.there(ctx, t); err != nil || there {
+	if by, there, err := w.answered(ctx, t); err != nil || there {
 		e.By, e.Again = by, true
 		return func() error { return w.farm.tell(ctx, t.Study, e) }, err
 	}
@@ -184,9 +184,9 @@ func (w *Worker) answer(ctx context.Context, t *task) (then func() error, err er
 	}, nil
 }
 
-// there: an answer of somebody is on the servers. Whether it is to be believed is the sweep's to say: a task whose answer was
+// answered: somebody's answer is on the servers. Whether it is to be believed is the sweep's to say: a task whose answer was
 // not is fresh.
-func (w *Worker) there(ctx context.Context, t *task) (by string, ok bool, err error) {
+func (w *Worker) answered(ctx context.Context, t *task) (by string, ok bool, err error) {
 	if t.Fresh {
 		return "", false, nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // found says a finding in words.
 func (s *watchScreen) found(f live.Finding) string {
-	e, d := s.engine(f.PID), s.of(f.Device)
+	e, d := s.engine(f.PID), s.watchedPlace(f.Device)
 	switch f.Code {
 	case live.Leaks:
 		if f.Device == nil {
@@ -91,7 +91,7 @@ type watchedPlace struct {
 	growth *live.Growth
 }
 
-func (s *watchScreen) of(device *int) watchedPlace {
+func (s *watchScreen) watchedPlace(device *int) watchedPlace {
 	if device == nil {
 		return watchedPlace{}
 	}
