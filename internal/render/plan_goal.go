@@ -76,7 +76,7 @@ func overBand(low, high *int64) string {
 // fleetsHeld counts those that were seen to hold.
 func (s *screen) fleetsHeld() (n int64) {
 	for i := range s.a.Candidates {
-		if held(s.a.Candidates[i].Fleet) {
+		if meetsGoal(s.a.Candidates[i].Fleet) {
 			n++
 		}
 	}
@@ -170,15 +170,15 @@ func OnWhich(a *memwall.Answer) string {
 	best := &a.Candidates[0]
 	for i := range a.Candidates {
 		f := a.Candidates[i].Fleet
-		if held(f) && f.USDPerHour != nil && best.Fleet.USDPerHour != nil && *f.USDPerHour < *best.Fleet.USDPerHour {
+		if meetsGoal(f) && f.USDPerHour != nil && best.Fleet.USDPerHour != nil && *f.USDPerHour < *best.Fleet.USDPerHour {
 			return " to count on"
 		}
 	}
 	return ""
 }
 
-// held: it was seen to hold.
-func held(f *memwall.Fleet) bool { return f != nil && (f.Meets == "yes" || f.Meets == "likely") }
+// meetsGoal reports whether a fleet meets the goal in the simulation, surely or likely.
+func meetsGoal(f *memwall.Fleet) bool { return f != nil && (f.Meets == "yes" || f.Meets == "likely") }
 
 // fleetWords are "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
 func fleetWords(c *memwall.Candidate) string {
