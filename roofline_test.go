@@ -13,7 +13,7 @@ func TestRoofline(t *testing.T) {
 		model, on string
 		users     int64
 		runs      int64
-	}{{"llama-3.1-70b", "2xh100", 6, 2}, {"llama-3.1-8b", "h100", 1, 1}, {"llama-3.1-8b", "rtx-4090", 2, 2},
+	}{{"llama-3.1-70b", "2xh100", 6, 3}, {"llama-3.1-8b", "h100", 1, 1}, {"llama-3.1-8b", "rtx-4090", 2, 2},
 		{"qwen3-30b-a3b", "h100", 4, 4}, {"deepseek-v3", "8xh200", 8, 8}} {
 		r := &Request{Ask: "fit", Model: c.model, Hardware: c.on}
 		r.Engine, r.Sequences = "vllm", plan.Int(c.users)

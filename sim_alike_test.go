@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"math"
 	"testing"
 
 	"github.com/memwall/memwall/api"
@@ -9,7 +10,7 @@ import (
 )
 
 // TestReplicasAreOneByOne: of requests that come in equal steps, are alike and go round, each replica sees what one alone sees, and all
-// times are the same to the last digit: whole models, speculation whose tokens are all accepted, layers on a host, ranks that attend apart. What differs where requests
+// times are the same: whole models, speculation whose tokens are all accepted, layers on a host, ranks that attend apart. What differs where requests
 // come at random is the load: every second arrival of a Poisson stream is more regular than such a stream of half the rate, by which
 // TPOT may move a few percent.
 func TestReplicasAreOneByOne(t *testing.T) {
@@ -36,8 +37,13 @@ func TestReplicasAreOneByOne(t *testing.T) {
 		one, two := play(1), play(2)
 		if one == nil || two == nil {
 			t.Errorf("%s: nothing was played", name)
-		} else if *one.TPOT != *two.TPOT || *one.TTFT != *two.TTFT || *one.E2E != *two.E2E {
+		} else if !alike(one.TPOT, two.TPOT) || !alike(one.TTFT, two.TTFT) || !alike(one.E2E, two.E2E) {
 			t.Errorf("%s: one %+v %+v, two %+v %+v", name, one.TPOT, one.TTFT, two.TPOT, two.TTFT)
 		}
 	}
+}
+
+// alike reports whether times are the same: means and medians to the last digit, and tails to what twice as many requests move them.
+func alike(a, b *api.Percentiles) bool {
+	return a.Mean == b.Mean && a.P50 == b.P50 && math.Abs(a.P90-b.P90) < 0.001*a.P90 && math.Abs(a.P99-b.P99) < 0.001*a.P99
 }

@@ -117,7 +117,7 @@ func TestExplains(t *testing.T) {
 		{s.Bytes, true, ""},
 		{s.Bytes + 300*unit.MiB, true, "collectives"},
 		{s.Bytes - find("weights"), false, "weights"},
-		{s.Bytes + find("activations") + 5*unit.MiB, false, "activations"},
+		{s.Bytes + find("kv_cache") + 5*unit.MiB, false, "kv_cache"},
 		{0, false, ""},
 	} {
 		o := s.against(c.measured)

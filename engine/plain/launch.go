@@ -173,6 +173,9 @@ func (e Engine) folder(j *engine.Job) string {
 	if r, err := catalog.Read(name); err == nil && r.Format != "" {
 		name = j.Model.ID // whose name says no other format
 	}
+	if j.Plan.Weights == "fp8" {
+		return path.Base(name) + "-fp8-dynamic" // makers mean blocks by fp8 alone
+	}
 	return path.Base(name) + "-" + j.Plan.Weights
 }
 

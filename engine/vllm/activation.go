@@ -65,12 +65,12 @@ var (
 
 // perLogit is the cost of the plan's dummy requests. Those of the second runner are greedy: nothing is sorted, and no logit is copied in
 // float32 (_dummy_sampler_run of v1/worker/gpu/model_runner.py).
-func (s *sizer) perLogit() (float64, string) {
-	v, n := s.job.Version, min(int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens))
-	if second(v, s.job.Model) {
+func perLogit(job *engine.Job, rocm bool) (float64, string) {
+	v, n := job.Version, min(int64(job.Plan.MaxSeqs), int64(job.Plan.MaxBatchedTokens))
+	if second(v, job.Model) {
 		return 2, "greedy requests: bf16"
 	}
-	return bytesPerLogit(n, v.AtLeast(tritonSampler) && n >= 8, s.t.rocm)
+	return bytesPerLogit(n, v.AtLeast(tritonSampler) && n >= 8, rocm)
 }
 
 // samplerPeak: k × requests × vocabulary, beside the forward output of T tokens.

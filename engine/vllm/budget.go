@@ -28,7 +28,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	}
 	r.Host = engine.HostedItems(b, &p.hosted)
 	if g := s.graphs(b, p); g.Bytes > 0 {
-		if s.setsGraphsAside() {
+		if setsGraphsAside(s.job, s.t.rocm) {
 			r.Items = append(r.Items, g)
 		} else {
 			r.Beside = append(r.Beside, g)
@@ -115,7 +115,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	peak := forwardPeak(b, &p.w, tokens, v)
 	name := "activations"
 	if p.pl.Post {
-		k, why := s.perLogit()
+		k, why := perLogit(s.job, s.t.rocm)
 		sampler := samplerPeak(b, &p.w, int64(s.job.Plan.MaxSeqs), tokens, k, why)
 		if sampler.V > peak.V {
 			name = fmt.Sprintf("activations: sampler over %s sequences", unit.Count(min(int64(s.job.Plan.MaxSeqs), tokens)))
@@ -137,7 +137,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 		peak = b.Add(peak, indexedPrompts(b, p.index, int64(s.job.Plan.Context)))
 	}
 	later := peak
-	if first := s.compiling(b, p); first.V > peak.V {
+	if first := compilePeak(b, p, s.job); first.V > peak.V {
 		name, peak = "activations: first start, compiling", b.Max(first, peak)
 	}
 	kept := workspace(s.t.hopper)
@@ -179,7 +179,7 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 	switch {
 	case eager(s.job.Plan):
 		return ledger.Item{}
-	case s.setsGraphsAside():
+	case setsGraphsAside(s.job, s.t.rocm):
 		return s.estimatedGraphs(b, p)
 	}
 	if c, ok := allGraphs(v, &s.t); ok {

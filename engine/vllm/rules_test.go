@@ -200,7 +200,7 @@ func TestSampler(t *testing.T) {
 	} {
 		p := plan.Plan{Context: 4096, Serving: plan.Serving{MaxSeqs: plan.Int(c.seqs), MaxBatchedTokens: 2048}}
 		z := &sizer{job: enginetest.Case{Model: c.model, Hardware: "h100", Version: c.v, Plan: p}.Job(t)}
-		k, why := z.perLogit()
+		k, why := perLogit(z.job, false)
 		want := c.per*float64(c.seqs)*128256 + 2*2048*4096
 		if got := samplerPeak(nil, w, c.seqs, 2048, k, why).V; got != want {
 			t.Errorf("%s, vLLM %s, %d requests: %.0f bytes, want %.0f", c.model, c.v, c.seqs, got, want)

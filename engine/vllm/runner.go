@@ -65,12 +65,12 @@ var (
 var rocmSizesGraphs = engine.V(0, 24, 0)
 
 // setsGraphsAside reports whether the budget loses an estimate for graphs. What does not lies beside the budget and may find no room.
-func (s *sizer) setsGraphsAside() bool {
-	v := s.job.Version
+func setsGraphsAside(job *engine.Job, rocm bool) bool {
+	v := job.Version
 	switch {
-	case v.Before(graphsInBudget), s.t.rocm && v.Before(rocmSizesGraphs):
+	case v.Before(graphsInBudget), rocm && v.Before(rocmSizesGraphs):
 		return false
-	case second(v, s.job.Model):
+	case second(v, job.Model):
 		return v.AtLeast(secondSizesGraphs)
 	}
 	return true
@@ -80,15 +80,15 @@ func (s *sizer) setsGraphsAside() bool {
 // inside the profile run counts as activations.
 var aheadOfTime = engine.V(0, 25, 0)
 
-// compiling is the peak of a first start: the kernel that reads the embedding is tried on a copy of it, beside what it writes. Logs of
+// compilePeak is the peak of a first start: the kernel that reads the embedding is tried on a copy of it, beside what it writes. Logs of
 // first starts: Qwen3 8B 1.18 GiB (1.16 of them the embedding), Qwen2.5 3B 0.67 (0.58), Qwen2.5 0.5B 0.25 (0.25); of next ones 0.19
 // and 0.22.
-func (s *sizer) compiling(b *ledger.Book, p *prepared) ledger.Num {
-	if s.job.Version.Before(aheadOfTime) || eager(s.job.Plan) || !p.pl.Pre {
+func compilePeak(b *ledger.Book, p *prepared, job *engine.Job) ledger.Num {
+	if job.Version.Before(aheadOfTime) || eager(job.Plan) || !p.pl.Pre {
 		return ledger.Num{}
 	}
-	m := s.job.Model
+	m := job.Model
 	rows := b.CeilDiv(b.Int("vocabulary", m.Vocab, "model"), b.Int("tp", p.pl.Parallel.TP, "plan"))
 	embedding := b.Mul(b.Lit(2), rows, b.Int("hidden", m.Hidden, "model"))
-	return b.Add(embedding, output(b, &p.w, int64(s.job.Plan.MaxBatchedTokens)))
+	return b.Add(embedding, output(b, &p.w, int64(job.Plan.MaxBatchedTokens)))
 }

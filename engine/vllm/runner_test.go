@@ -36,7 +36,7 @@ func TestSecondRunner(t *testing.T) {
 		if got := second(c.version, j.Model); got != c.second {
 			t.Errorf("%s, vLLM %s: second runner %v", c.model, c.version, got)
 		}
-		if got := s.setsGraphsAside(); got != c.aside {
+		if got := setsGraphsAside(s.job, s.t.rocm); got != c.aside {
 			t.Errorf("%s on %s, vLLM %s: graphs set aside %v", c.model, c.hardware, c.version, got)
 		}
 	}

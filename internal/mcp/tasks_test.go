@@ -50,7 +50,7 @@ var tasks = []struct {
 	{"what FP8 buys", []string{`diff {"model":"llama-3.1-70b","hardware":"2xh100","change":{"weights":"fp8"}}`}, []string{"verdict = fits", "needed_bytes_before > 60e9", "needed_bytes < 60e9"}},
 	{"what a longer context costs", []string{`diff {"model":"llama-3.1-8b","hardware":"rtx-4090","change":{"context":65536}}`}, []string{"needed_bytes > 12e9"}},
 	{"why did it run out", []string{`diagnose {"text":"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free."}`}, []string{"kind = device_memory"}},
-	{"and what to do", []string{`diagnose {"text":"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.86 GiB is free.","model":"llama-3.1-8b","hardware":"rtx-4090"}`}, []string{"fixes.0 has e"}},
+	{"and what to do", []string{`diagnose {"text":"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.86 GiB is free.","model":"llama-3.1-8b","hardware":"rtx-4090"}`}, []string{"fixes.1 has weights"}},
 	{"does the log say what the plan says", []string{`compare {"text":"INFO model_runner.py: Loading model weights took 14.9888 GB\nINFO gpu_executor.py: # GPU blocks: 27895, # CPU blocks: 2048","model":"llama-3.1-8b","hardware":"h100","engine":"vllm"}`}, []string{"compared_figures > 0"}},
 	{"what model is that", []string{`models {"name":"qwen3-32b"}`}, []string{"text has 32.8B parameters"}},
 	{"which Qwen3 are there", []string{`models {"name":"qwen3"}`}, []string{"text has qwen3-32b"}},

@@ -23,11 +23,23 @@ func leastHosted(q *question.Question) (plan.Size, bool) {
 		}
 		short := shortage(ranks)
 		if short <= 0 {
-			return plan.Size(moved), q.Verdict(ranks) == api.Fits && moved > unit.Bytes(q.Request.CPUOffload)
+			return plan.Size(lessHosted(q, moved)), q.Verdict(ranks) == api.Fits && moved > unit.Bytes(q.Request.CPUOffload)
 		}
 		moved = unit.Bytes(unit.PadUp(int64(moved+short), int64(unit.GiB)))
 	}
 	return 0, false
+}
+
+// lessHosted is a GiB less, where that is enough too: engines move whole parameters, and so more than is asked.
+func lessHosted(q *question.Question, moved unit.Bytes) unit.Bytes {
+	less := moved - unit.GiB
+	if less <= unit.Bytes(q.Request.CPUOffload) {
+		return moved
+	}
+	if ranks, err := withHosted(q, less); err != nil || shortage(ranks) > 0 || q.Verdict(ranks) != api.Fits {
+		return moved
+	}
+	return less
 }
 
 // withHosted sizes the plan with so many bytes of weights on the host.

@@ -375,7 +375,7 @@ func TestPages(t *testing.T) {
 func TestLists(t *testing.T) {
 	s := server(t, nil)
 	for path, want := range map[string]string{
-		"/v1/models": `"llama-3.1-8b"`, "/v1/models?q=qwen3": `"qwen3-32b"`, "/v1/models/llama-3.1-8b": `"kv_bytes_per_token":131072`, "/v1/models/meta-llama/Llama-3.1-8B-Instruct": `"id":"llama-3.1-8b"`,
+		"/v1/models": `"kind":"model"`, "/v1/models?q=qwen3": `"qwen3-32b"`, "/v1/models/llama-3.1-8b": `"kv_bytes_per_token":131072`, "/v1/models/meta-llama/Llama-3.1-8B-Instruct": `"id":"llama-3.1-8b"`,
 		"/v1/hardware": `"rtx-4090"`, "/v1/hardware/p5.48xlarge": `p5.48xlarge`, "/v1/hardware/rtx-4090": `"GeForce RTX 4090"`, "/v1/formats": `"bf16"`, "/v1/formats/q4_k_m": "q4_k_m",
 		"/v1/schema": `"$defs"`, "/v1/schema/request": `"ask"`, "/health": `"ok"`, "/": "<!doctype html>", "/fit?m=llama-3.1-8b&on=rtx-4090": "Yes.", "/page.css": "svg.mw", "/page.js": "use strict", "/diagnose": "<textarea",
 	} {

@@ -156,7 +156,8 @@ func (f *front) title() string {
 	}
 	rank := map[string]string{"latency": "the quickest", "devices": "the fewest devices",
 		"quality_loss": "the least loss of quality"}[goalDrawn(f.a).Minimize]
-	return fmt.Sprintf("%s: %s of %d plans that hold %s", fleetDrawn(&f.a.Candidates[0]), cmp.Or(rank, "the cheapest"+render.OnWhich(f.a)), n,
+	rank = cmp.Or(rank, "the cheapest"+render.OnWhich(f.a))
+	return fmt.Sprintf("%s: %s of %d plans that hold %s", fleetDrawn(&f.a.Candidates[0]), rank, n,
 		askers(f.a))
 }
 

@@ -60,7 +60,7 @@ func (s *svgPage) plots(a *memwall.Answer) {
 	top := s.y
 	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
 	longest, batch, kv := render.Peak(t.Waiting), render.Peak(t.Running), render.Peak(t.KV)
-	at(0).overTime("Queue: "+few(longest)+" waiting at its longest", t.Waiting, round(longest), t.IntervalS, "w", scaleLabel)
+	at(0).overTime("Longest queue: "+few(longest), t.Waiting, round(longest), t.IntervalS, "w", scaleLabel)
 	at(1).overTime("Batch: "+few(batch)+" running at its largest", t.Running, round(batch), t.IntervalS, "r", scaleLabel)
 	if p := render.PoolOf(a); p != nil {
 		kv = max(kv, p.Peak) // between two figures of the series too
