@@ -197,7 +197,11 @@ func (q *question) named() []place {
 		tries = append([]string{q.said.Org + "/" + q.said.Base}, tries...)
 	}
 	if q.said.Ollama && q.said.Tag != "" {
-		tries = []string{q.said.Base + "-" + naming.Read("x-" + q.said.Tag).Base[1:], q.said.Base}
+		tries = []string{q.said.Base + naming.Read("x-" + q.said.Tag).Base[1:], q.said.Base}
+		if c := q.said.Tag[0]; c >= '0' && c <= '9' { // a size, which no other stands in for
+			q.said.Base = tries[0]
+			tries = tries[:1]
+		}
 		q.said.GGUF = true
 	}
 	for i := range spellings {
