@@ -2,7 +2,9 @@ package naming
 
 import (
 	_ "embed"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -184,20 +186,30 @@ func (n *Name) format(list []string) {
 	}
 }
 
-// exl is the recipe of ExLlama with the bits that the name states.
+// exl is the recipe of ExLlama with the bits that the name states, or the nearest to them.
 func exl(kind string, list []string) (recipe, loose string) {
 	for _, w := range list {
-		if bits := bitsPerWeight(w); bits != "" {
-			if !strings.Contains(bits, ".") {
-				bits += ".0"
-			}
-			if r := dtype.FindRecipe(kind + "-" + strings.TrimSuffix(bits, "0") + "bpw"); r != nil {
-				return r.Name, ""
-			}
-			if r := dtype.FindRecipe(kind + "-" + bits + "bpw"); r != nil {
-				return r.Name, ""
-			}
+		said, err := strconv.ParseFloat(bitsPerWeight(w), 64)
+		if err != nil {
+			continue
 		}
+		near, off := nearestBits(kind, said)
+		if off > 0 {
+			loose = "the name says " + bitsPerWeight(w) + " bits per weight; of those that are known " + near + " is the nearest"
+		}
+		return near, loose
 	}
 	return kind + "-4.0bpw", "the name says " + kind + " and no bits per weight; 4 are usual"
+}
+
+// nearestBits is the recipe of a kind whose bits per weight are nearest, and by how much they are off.
+func nearestBits(kind string, bits float64) (name string, off float64) {
+	off = math.Inf(1)
+	for _, r := range dtype.Recipes() {
+		of, ok := strings.CutPrefix(r.Name, kind+"-")
+		if x, err := strconv.ParseFloat(bitsPerWeight(of), 64); ok && err == nil && math.Abs(x-bits) < off {
+			name, off = r.Name, math.Abs(x-bits)
+		}
+	}
+	return name, off
 }

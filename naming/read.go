@@ -22,7 +22,10 @@ func Read(text string) Name {
 	}
 	text, far := inHub(text)
 	if at := strings.IndexByte(text, '@'); at > 0 && strings.Contains(text, "/") {
-		text = text[:at] // a revision
+		revision := text[at+1:]
+		if text = text[:at]; inGGUF(strings.ToLower(revision)) != "" {
+			text += ":" + revision // as LM Studio tells the files of a model apart
+		}
 	}
 	if _, file, ok := strings.Cut(text, " / "); ok { // "qwen3 32B Q8_0 / Qwen3-32B-Q8_0": a file after its label
 		text = file
@@ -78,7 +81,7 @@ func (n *Name) read(name string) {
 		}
 	}
 	n.GGUF = n.GGUF || n.Ollama
-	name = versions.ReplaceAllString(name, "$1.$2")
+	name = versions.ReplaceAllString(exllama.ReplaceAllString(name, "$1-"), "$1.$2")
 	base, format, _ := cutFormat(tokens(name))
 	if tag != "" && n.Org != "" { // a file of a repository
 		n.GGUF, more = true, tag
@@ -95,3 +98,6 @@ func (n *Name) read(name string) {
 
 // versions are numbers whose point is written as files may have it: Qwen3_6-35B, Llama-3_3. Q4_0 and its kin are formats.
 var versions = regexp.MustCompile(`(?i)((?:^|[-_ ]|[a-pr-z])\d)_(\d)(?:\b)`)
+
+// exllama is a format that bits stand behind: exl2_6.0bpw.
+var exllama = regexp.MustCompile(`(?i)\b(exl[23])_`)
