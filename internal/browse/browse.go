@@ -259,7 +259,8 @@ func (x *Browser) copy() {
 		return
 	}
 	flags, with := render.WorkingFlags(answer)
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
+	if len(flags) > 0 {
+		name := slices.Min(slices.Collect(maps.Keys(flags)))
 		x.copied, x.told = flags[name], "copied: "+name+"'s command"
 		if with != "" {
 			x.told += ", with " + with

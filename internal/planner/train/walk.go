@@ -30,7 +30,8 @@ func tryPlans(ctx context.Context, s *space) (*found, error) {
 		return f, err
 	}
 	f.space = s.withOffloads()
-	return f, f.trySites(ctx)
+	err := f.trySites(ctx)
+	return f, err
 }
 
 // found is what a search found in a space.
