@@ -87,8 +87,5 @@ func compilePeak(b *ledger.Book, p *prepared, job *engine.Job) ledger.Num {
 	if job.Version.Before(aheadOfTime) || eager(job.Plan) || !p.pl.Pre {
 		return ledger.Num{}
 	}
-	m := job.Model
-	rows := b.CeilDiv(b.Int("vocabulary", m.Vocab, "model"), b.Int("tp", p.pl.Parallel.TP, "plan"))
-	embedding := b.Mul(b.Lit(2), rows, b.Int("hidden", m.Hidden, "model"))
-	return b.Add(embedding, output(b, &p.w, int64(job.Plan.MaxBatchedTokens)))
+	return b.Add(b.Size("token_embedding", p.embedding, "as the rank stores it"), output(b, &p.w, int64(job.Plan.MaxBatchedTokens)))
 }

@@ -224,10 +224,12 @@ type prepared struct {
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
 	hosted  engine.Hosted
 	w       widths
-	encoder *encoder   // on the first stage; nil without
-	splits  int64      // of the graphs: attention and recurrent layers, and indexers
-	index   unit.Bytes // a token's key of the indexer of sparse attention; 0 without
-	g       groups
+
+	embedding unit.Bytes // of tokens, on the first stage
+	encoder   *encoder   // on the first stage; nil without
+	splits    int64      // of the graphs: attention and recurrent layers, and indexers
+	index     unit.Bytes // a token's key of the indexer of sparse attention; 0 without
+	g         groups
 }
 
 type weightSum struct {
@@ -272,6 +274,7 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 type stored struct {
 	weights        []weightSum
 	scalars, rests unit.Bytes
+	embedding      unit.Bytes
 	hosted         engine.Hosted
 }
 
@@ -290,7 +293,7 @@ func (s *sizer) load(p *prepared) {
 	by := &p.pl.Parallel
 	key := loadedKey{s.job.Weights, s.job.Version, [6]int64{by.TP, by.PP, by.EP, by.DP, by.CP, by.Redundant}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
-	p.weights, p.scalars, p.rests, p.hosted = l.weights, l.scalars, l.rests, l.hosted
+	p.weights, p.scalars, p.rests, p.embedding, p.hosted = l.weights, l.scalars, l.rests, l.embedding, l.hosted
 }
 
 func (s *sizer) stored(p *prepared) (l stored) {
@@ -305,6 +308,9 @@ func (s *sizer) stored(p *prepared) (l stored) {
 		w := weightSum{g.Name, g.Count, 0}
 		for i := range set {
 			w.bytes += set[i].bytes()
+			if set[i].role == dtype.TokenEmbd {
+				l.embedding = set[i].bytes()
+			}
 		}
 		l.weights = append(l.weights, w)
 		sum += unit.Bytes(w.count) * w.bytes

@@ -253,7 +253,7 @@ type answer struct {
 	command string
 }
 
-// fit asks memwall. vLLM 0.24 is the engine unless another is named.
+// fit asks memwall. vLLM 0.24 is the engine unless another is named: what people claim is held against one version, whatever is newest.
 func (c *calc) fit(q ask) answer {
 	if q.Engine == "" {
 		q.Engine = "vllm@0.24"

@@ -37,18 +37,14 @@ func (t *Training) suggest(a *api.Answer) []api.Suggestion {
 // With the name of a phase of the step, what a change saves is counted there and not at the peak.
 func (t *Training) Changes(a *api.Answer, phase string) (out []api.Suggestion) {
 	x := trial{t, change.SameModelEnv(t.Question), a, phase}
-	var all []rung
-	for _, s := range t.rungs() {
-		if r, ok := x.apply(&s); ok && x.helps(&r) {
-			all = append(all, r)
-		}
-	}
+	singles := x.singles()
+	all := slices.DeleteFunc(slices.Clone(singles), func(r rung) bool { return !x.helps(&r) })
 	if worse := question.VerdictSeverity[a.Verdict]; worse > 0 {
-		if r, ok := x.together(api.Fits, cheapest(all, api.Fits)); ok {
+		if r, ok := x.together(singles, api.Fits, cheapest(all, api.Fits)); ok {
 			all = append(all, r)
 		}
 		if least := cheapest(all, api.Tight); worse > question.VerdictSeverity[api.Tight] && least >= change.PriceOfMoreDevices {
-			if r, ok := x.together(api.Tight, least); ok {
+			if r, ok := x.together(singles, api.Tight, least); ok {
 				all = append(all, r)
 			}
 		}

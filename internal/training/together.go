@@ -15,6 +15,7 @@ import (
 type rung struct {
 	api.Suggestion
 	price float64
+	from  change.Setting
 }
 
 // trial is a training plan whose changes are asked again and compared with its answer.
@@ -23,6 +24,16 @@ type trial struct {
 	env   *question.Env
 	was   *api.Answer
 	phase string
+}
+
+// singles are the single changes that the framework takes.
+func (x *trial) singles() (out []rung) {
+	for _, s := range x.rungs() {
+		if r, ok := x.apply(&s); ok {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // apply asks the plan again with a change; ok is false where it is refused.
@@ -37,7 +48,7 @@ func (x *trial) apply(s *change.Setting) (out rung, ok bool) {
 	a := b.orSharded().Answer() // as whoever asks with the patch is answered
 	out = rung{api.Suggestion{Change: s.Words, Patch: change.PatchOf(x.asCame(), &r), Verdict: a.Verdict,
 		Saves:  InPhase(&x.was.Devices[0], x.phase) - InPhase(&a.Devices[0], x.phase),
-		Phases: a.Devices[0].Phases}, s.Price}
+		Phases: a.Devices[0].Phases}, s.Price, *s}
 	if x.was.Step != nil && a.Step != nil {
 		out.Speed = question.Rounded(a.Step.PerDevice / x.was.Step.PerDevice)
 		out.price += max(0, change.PriceOfDoubling[""]*(1/(*out.Speed)-1))
@@ -90,8 +101,8 @@ func allOf(list []change.Setting) change.Setting {
 
 // together are changes with which, all at once, the verdict is no worse than one for less than a price: the cheap ones are made one
 // after the other until it is, and those that it does without are taken back.
-func (x *trial) together(verdict api.Verdict, below float64) (best rung, ok bool) {
-	used, best := x.until(verdict)
+func (x *trial) together(singles []rung, verdict api.Verdict, below float64) (best rung, ok bool) {
+	used, best := x.until(singles, verdict)
 	if best.Patch == nil || !mends(&best, verdict) {
 		return best, false
 	}
@@ -105,9 +116,9 @@ func (x *trial) together(verdict api.Verdict, below float64) (best rung, ok bool
 }
 
 // until makes changes, each of which saves something or leaves it, until the verdict is no worse than one, or none is left.
-func (x *trial) until(verdict api.Verdict) (used []change.Setting, last rung) {
-	for _, s := range x.byPrice() {
-		with := append(slices.Clone(used), s)
+func (x *trial) until(singles []rung, verdict api.Verdict) (used []change.Setting, last rung) {
+	for _, single := range byPrice(singles) {
+		with := append(slices.Clone(used), single.from)
 		all := allOf(with)
 		r, taken := x.apply(&all)
 		if !taken || r.Saves < last.Saves {
@@ -120,14 +131,9 @@ func (x *trial) until(verdict api.Verdict) (used []change.Setting, last rung) {
 	return used, last
 }
 
-// byPrice are the single changes that the framework takes, the cheapest first, without those that train on other samples.
-func (x *trial) byPrice() []change.Setting {
-	price := map[string]float64{}
-	list := slices.DeleteFunc(x.rungs(), func(s change.Setting) bool {
-		r, ok := x.apply(&s)
-		price[s.Words] = r.price
-		return !ok || s.Price == shorterSample
-	})
-	slices.SortStableFunc(list, func(a, b change.Setting) int { return cmp.Compare(price[a.Words], price[b.Words]) })
+// byPrice are single changes, the cheapest first, without those that train on other samples.
+func byPrice(singles []rung) []rung {
+	list := slices.DeleteFunc(slices.Clone(singles), func(r rung) bool { return r.from.Price == shorterSample })
+	slices.SortStableFunc(list, func(a, b rung) int { return cmp.Compare(a.price, b.price) })
 	return list
 }

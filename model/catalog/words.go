@@ -177,7 +177,7 @@ func oneSize(list []place) bool {
 // weighed finds entries by words of their names and by a number of parameters that the names do not have, or have without
 // the words before it: "R1 671b", "oss 120b", "Mistral-Large-Instruct-2411-123B".
 func (q *question) weighed() []place {
-	words, billions := apart(wordsOf(q.said.Base))
+	words, billions := splitSize(wordsOf(q.said.Base))
 	if billions == 0 || len(words) == 0 || len(words) == 1 && len(words[0]) < 2 {
 		return nil
 	}
@@ -197,8 +197,8 @@ func (q *question) weighed() []place {
 // mostWeighed entries are built for one name, so that an unknown one is refused within a millisecond.
 const mostWeighed = 6
 
-// apart parts words from the billions of parameters among them.
-func apart(asked []string) (words []string, billions float64) {
+// splitSize parts words from the billions of parameters among them.
+func splitSize(asked []string) (words []string, billions float64) {
 	for _, w := range asked {
 		if b := billionsOf(w); b > 0 && billions == 0 {
 			billions = b
@@ -211,12 +211,12 @@ func apart(asked []string) (words []string, billions float64) {
 
 // billionsOf reads "671b", "1.5b", "270m" and "1t".
 func billionsOf(w string) float64 {
-	times := map[byte]float64{'b': 1, 'm': 1e-3, 't': 1e3}[w[len(w)-1]]
-	n, err := strconv.ParseFloat(w[:len(w)-1], 64)
+	last := len(w) - 1
+	n, err := strconv.ParseFloat(w[:last], 64)
 	if err != nil || n <= 0 {
 		return 0
 	}
-	return n * times
+	return n * map[byte]float64{'b': 1, 'm': 1e-3, 't': 1e3}[w[last]]
 }
 
 // nearestOf are the entries whose names have words in their order, those with fewest others and newest first.

@@ -18,7 +18,7 @@ func (o *out) error(r *row) float64 { return math.Log(o.rate / r.Rate) }
 // errors over a noise that was found without them.
 func bands(t *coef.Table, rows []row, all []leftOut) {
 	for i := range all {
-		all[i].speaks = voices(rows, all[i].outs)
+		all[i].sampled = sampledErrors(rows, all[i].outs)
 	}
 	noises(t, rows, all, nil)
 	for _, l := range all {
@@ -45,19 +45,19 @@ type leftOut struct {
 	// bands: its errors make the bands of one device. Those of a model left out do not, where others of the same report stayed
 	// in the fit: the next user is a report that nobody has.
 	bands  bool
-	speaks []bool
+	sampled []bool
 }
 
-// mostVoices is how many errors of a report count towards bands: its rows share a machine, a build and an owner.
-const mostVoices = 8
+// errorsPerReport is how many errors of a report count towards bands: its rows share a machine, a build and an owner.
+const errorsPerReport = 8
 
-// voices picks the errors that count: of a report with many those at equal steps of their order, so that they keep its quantiles;
+// sampledErrors picks the errors that count: of a report with many those at equal steps of their order, so that they keep its quantiles;
 // of several devices all, which few reported, and whose band plans have too that share a model with a host.
-func voices(rows []row, outs []out) []bool {
-	by, speaks := map[string][]int{}, make([]bool, len(rows))
+func sampledErrors(rows []row, outs []out) []bool {
+	by, sampled := map[string][]int{}, make([]bool, len(rows))
 	for i := range rows {
 		if rows[i].Count > 1 {
-			speaks[i] = true
+			sampled[i] = true
 		} else if len(outs[i].spreads) > 0 {
 			k := rows[i].report() + "/" + rows[i].figure()
 			by[k] = append(by[k], i)
@@ -65,12 +65,12 @@ func voices(rows []row, outs []out) []bool {
 	}
 	for _, list := range by {
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(outs[a].error(&rows[a]), outs[b].error(&rows[b])) })
-		n := min(mostVoices, len(list))
+		n := min(errorsPerReport, len(list))
 		for k := range n {
-			speaks[list[(2*k+1)*len(list)/(2*n)]] = true
+			sampled[list[(2*k+1)*len(list)/(2*n)]] = true
 		}
 	}
-	return speaks
+	return sampled
 }
 
 func noises(t *coef.Table, rows []row, all []leftOut, without map[int]bool) {
@@ -78,7 +78,7 @@ func noises(t *coef.Table, rows []row, all []leftOut, without map[int]bool) {
 	for _, l := range all {
 		for i := range l.outs {
 			o := &l.outs[i]
-			if o.scatter.Name == "" || !l.bands || !l.speaks[i] || without[i] {
+			if o.scatter.Name == "" || !l.bands || !l.sampled[i] || without[i] {
 				continue
 			}
 			n := by[o.scatter.Name]
@@ -99,7 +99,7 @@ func spread(t *coef.Table, rows []row, all []leftOut) {
 	for _, l := range all {
 		for i := range l.outs {
 			o := &l.outs[i]
-			if rows[i].Count == 1 && !l.bands || !l.speaks[i] {
+			if rows[i].Count == 1 && !l.bands || !l.sampled[i] {
 				continue
 			}
 			for _, name := range o.spreads {
