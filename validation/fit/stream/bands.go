@@ -44,7 +44,7 @@ type leftOut struct {
 	key  func(*row) string
 	// bands: its errors make the bands of one device. Those of a model left out do not, where others of the same report stayed
 	// in the fit: the next user is a report that nobody has.
-	bands  bool
+	bands   bool
 	sampled []bool
 }
 
