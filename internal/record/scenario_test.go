@@ -1,10 +1,12 @@
 package record
 
 import (
+	"bytes"
 	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/memwall/memwall"
@@ -19,7 +21,7 @@ var update = flag.Bool("update", false, "write docs/examples/watch.jsonl")
 // and whose front leaks host memory.
 const example = "../../docs/examples/watch.jsonl"
 
-func drawn(t *testing.T) {
+func drawn(t *testing.T) []byte {
 	t.Helper()
 	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192")
 	if err != nil {
@@ -31,11 +33,9 @@ func drawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := &live.Prediction{On: []int{0, 1}, Answer: &memwall.Answer{Schema: a.Schema, Version: a.Version, Ask: a.Ask, Model: a.Model, Plan: a.Plan, Verdict: a.Verdict, Devices: a.Devices, KV: a.KV}}
-	if err := os.Remove(example); err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
+	path := filepath.Join(t.TempDir(), "watch.jsonl")
 	const began, every, hour = 1_790_000_000, 30, 3600
-	file, err := create(example, began, "drawn")
+	file, err := create(path, began, "drawn")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +48,11 @@ func drawn(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // second of the drawn server.
@@ -74,10 +79,16 @@ func second(s float64, rng *rand.Rand, began float64) *live.Moment {
 	return m
 }
 
-// TestExample: the leak of the drawn server is found, and its cache is none.
+// TestExample: what lies in the tree is what is drawn today; the leak of the drawn server is found, and its cache is none.
 func TestExample(t *testing.T) {
+	want := drawn(t)
 	if *update {
-		drawn(t)
+		if err := os.WriteFile(example, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(example); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not what is drawn (%v): go test ./internal/record -update", example, err)
 	}
 	var s live.Session
 	if err := Replay(example, s.Predict, func(m *live.Moment) error { s.Add(m); return nil }); err != nil {
