@@ -104,6 +104,15 @@ func Local(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// Base is the address of a server without what people copy with it: /v1, /metrics.
+func Base(address string) (string, error) {
+	u, err := parse(address)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
 // parse reads an address; what people copy with it is left out: /v1, /metrics.
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)

@@ -101,7 +101,7 @@ func (p *Plan) Serve(ctx context.Context, s *Server) error {
 	if err := p.compare(log.Name()); err != nil || p.Once {
 		return err
 	}
-	p.say("serving at %s · Ctrl-C ends it\n", s.Address)
+	p.say("serving at %s · Ctrl-C ends it · memwall bench %s measures it\n", s.Address, s.Address)
 	select {
 	case <-ctx.Done():
 		return nil
