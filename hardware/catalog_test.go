@@ -55,7 +55,7 @@ func TestEveryRowIsRead(t *testing.T) {
 
 // Every line has as many cells as its head, so no cell stands under a wrong one.
 func TestRowsFillTheirColumns(t *testing.T) {
-	for _, tab := range []table{devices, nodes, prices, levels, metal, defaults, sources} {
+	for _, tab := range []table{devices, nodes, prices, levels, metal, defaults, shapes, sources} {
 		lines := strings.Split(strings.TrimSuffix(tab.text, "\n"), "\n")
 		for i, l := range lines {
 			if got, want := strings.Count(l, "\t"), strings.Count(lines[0], "\t"); got != want {
@@ -69,7 +69,7 @@ func TestRowsFillTheirColumns(t *testing.T) {
 }
 
 func TestIDsAreUnique(t *testing.T) {
-	for _, tab := range []table{devices, nodes, metal, defaults, sources} {
+	for _, tab := range []table{devices, nodes, metal, defaults, shapes, sources} {
 		ids := tab.ids()
 		slices.Sort(ids)
 		for i := 1; i < len(ids); i++ {

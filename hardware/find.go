@@ -139,14 +139,14 @@ func (q query) loosely(name string) (Device, []Note, error) {
 	return d, []Note{note("name_unread", "%s: a board refitted with %s, twice what it is sold with; speed as sold", quote(name), size)}, nil
 }
 
-// grown reads a name whose memory has grown onto it: "A10080", "v10032", "H20141".
+// grown reads a name whose memory has grown onto it: "A10080", "v10032", "H20141", "A600048GB".
 func (q query) grown(name string) (Device, []Note, error) {
 	last := len(q.words) - 1
 	if last < 0 {
 		return Device{}, nil, errMissing
 	}
 	for _, digits := range []int{2, 3} {
-		w := q.words[last]
+		w := strings.TrimSuffix(q.words[last], "gb")
 		cut := len(w) - digits
 		if cut < 3 || w[cut] == '0' || !number(w[cut-1:]) || number(w[:cut]) {
 			continue

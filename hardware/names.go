@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/unit"
@@ -62,6 +63,9 @@ func read(text string) query {
 		default:
 			q.take(w, words)
 		}
+	}
+	if i := slices.Index(q.words, "super"); i >= 0 && i+1 < len(q.words) && q.words[i+1] == "ti" { // sold as Ti Super
+		q.words[i], q.words[i+1] = "ti", "super"
 	}
 	return q
 }

@@ -43,6 +43,9 @@ func (m *Machine) set(o option) ([]Note, error) {
 	case "pool":
 		m.Pool, err = givenStore(o)
 	case "link":
+		if strings.EqualFold(o.value, "nvlink") {
+			return m.bridge(o)
+		}
 		m.Intra, err = givenLink(o)
 		m.Intra.EachWay = halved(m.Intra.EachWay)
 		return linkNote(m.Intra), err
@@ -133,6 +136,20 @@ func (m *Machine) setPCIe(o option) error {
 		m.Intra.EachWay = p.EachWay
 	}
 	return nil
+}
+
+// bridge is "link=nvlink": the link that the catalog knows for the device, which for a card is a bridge bought apart.
+func (m *Machine) bridge(o option) ([]Note, error) {
+	if len(m.Groups) != 1 || !m.Groups[0].Device.Link.EachWay.Known {
+		return nil, bad(o.key, o.value, "is a link of which no rate is known here", "name:rate, such as nvlink:900GB/s")
+	}
+	d := &m.Groups[0].Device
+	if strings.Contains(d.Link.Name, "bridge") && m.PerNode > 2 {
+		return []Note{note("link_assumed", "a bridge joins two of %s: between all %d the slower PCIe counts", d.ID, m.PerNode)}, nil
+	}
+	m.Intra = d.Link
+	m.Intra.EachWay.Source = given // that it is there; the rate has the basis of the catalog
+	return nil, nil
 }
 
 func linkNote(l Link) []Note {

@@ -80,6 +80,7 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	case head == "" || isCount(head):
 		return parseCustom(head, options, devices)
 	}
+	head = offered(head)
 	if n, count, ok := nodeNamed(head); ok {
 		return parseNodes(n, count, devices)
 	}
@@ -88,6 +89,9 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	}
 	if p, count, ok := rented(head); ok {
 		return parseDevices(strconv.Itoa(count*p.Devices)+"x"+p.Device, devices)
+	}
+	if device, count, ok := shaped(head); ok {
+		return parseDevices(strconv.Itoa(count)+"x"+device, devices)
 	}
 	return parseDevices(head, devices)
 }
@@ -302,12 +306,12 @@ func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
 	return g, counted, notes, err
 }
 
-// CountBehind reads "h100 x2", "rtx-3090x2" and "4090 * 4" into the count and the rest.
+// CountBehind reads "h100 x2", "rtx-3090x2", "4090 * 4" and "A100-80GB:8" into the count and the rest.
 func CountBehind(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ")"))
 	digits := len(s) - len(strings.TrimRight(s, "0123456789"))
 	head := strings.TrimRight(s[:len(s)-digits], " ")
-	for _, times := range []string{"x", "X", "×", "*"} {
+	for _, times := range []string{"x", "X", "×", "*", ":"} {
 		before, cut := strings.CutSuffix(head, times)
 		if before = strings.TrimRight(before, " (-"); cut && before != "" && digits > 0 && digits <= 7 {
 			n, err := strconv.Atoi(s[len(s)-digits:])

@@ -17,6 +17,10 @@ func spoken(text string) string {
 	if err != nil {
 		return text
 	}
+	head, bridged := unbridged(strings.Join(unprovided(head), " "))
+	if bridged {
+		options = append(options, option{"link", "nvlink"})
+	}
 	if front, back, ok := cutLast(head); ok { // a comma parts devices of a list, and a device from the memory beside it
 		if rest, host := hostMemory(back); rest == "" && host != "" {
 			head, options = front, append(options, option{"host", host})
@@ -47,6 +51,21 @@ func spoken(text string) string {
 		head += "," + o.key + "=" + o.value
 	}
 	return head
+}
+
+// unbridged cuts "nvlink", "with NVLink" and "(NVLink)" off the end of a text.
+func unbridged(text string) (rest string, ok bool) {
+	words := strings.Fields(text)
+	end := len(words)
+	for ; end > 1; end-- {
+		word := strings.ToLower(strings.Trim(words[end-1], "(),"))
+		if link := strings.HasPrefix(word, "nvlink"); link {
+			ok = true
+		} else if !ok || !slices.Contains([]string{"with", "w/", "and", "+", "over", "via"}, word) {
+			break
+		}
+	}
+	return strings.TrimSuffix(strings.Join(words[:end], " "), ","), ok
 }
 
 // processorAlone reads "cpu only 64gb", "no gpu, 32 GB" and "64GB cpu": a machine without a device, and its memory.

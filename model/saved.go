@@ -395,6 +395,6 @@ func (p *keeper) expanded(o *Op) {
 		p.module = LatentUps.index()
 	}
 	p.own(o.Kind, p.s.width()*o.Attn.Heads*(2*(l.Nope+l.Rope)+l.V))
-	p.keep(o.Kind, o.In[2])
+	p.keep(o.Kind, o.In[len(o.In)/2]) // the latent, behind the parts of the query
 	p.module = module
 }

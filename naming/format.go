@@ -98,7 +98,7 @@ func joined(list []string) (out []string) {
 		w := list[i]
 		if i+1 < len(list) {
 			switch next := list[i+1]; {
-			case len(w) == 1 && digit(w[0]) && (next == "bit" || next == "bits"):
+			case (len(w) == 1 || len(w) == 4 && w[1] == '.') && digit(w[0]) && (next == "bit" || next == "bits"):
 				w, i = w+"bit", i+1
 			case w == "4b" && (next == "128g" || next == "64g" || next == "32g"): // beside a group a number of bits, and no size
 				w = "4bit"
@@ -130,6 +130,19 @@ func inGGUF(w string) string {
 func Publishes(org string) bool {
 	return slices.ContainsFunc(rows(), func(r row) bool { return slices.Contains(r.orgs, org) })
 }
+
+// quantisers publish other people's models in formats of their own making. Programs that keep models in folders put their
+// names before a model's: "turboderp_Qwen3-32B-exl3".
+var quantisers = map[string]bool{
+	"turboderp": true, "bartowski": true, "thebloke": true, "mradermacher": true, "unsloth": true, "lonestriker": true,
+	"mlx-community": true, "lmstudio-community": true, "quantfactory": true, "maziyarpanahi": true, "ubergarm": true,
+	"casperhansen": true, "cpatonn": true, "cyankiwi": true, "stelterlab": true, "ggml-org": true, "hugging-quants": true,
+	"neuralmagic": true, "artusdev": true, "mikeroz": true, "panchovix": true, "dracones": true, "blockblockblock": true,
+	"second-state": true, "dranger003": true, "exllamav2": true, "tensorblock": true, "devquasar": true, "intel": true, "amd": true,
+}
+
+// Quantises reports whether an organisation is known for other people's models in formats of its own making.
+func Quantises(org string) bool { return quantisers[strings.ToLower(org)] }
 
 // cutFormat parts the words of a name into those of the model and those of its format.
 func cutFormat(list []string) (base, format []string, found bool) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memwall/memwall/naming"
 )
 
 // said takes the labels of files and of benchmark tables apart, the whole first: "baidu_ERNIE-4.5-21B-A3B" is an
@@ -15,8 +17,11 @@ func said(name string) (tries []sized) {
 		name = strings.TrimSpace(name[:i])
 	}
 	tries = append(tries, sized{name, 0})
-	if i := strings.IndexAny(name, "_-"); i > 0 && orgs()[fold(name[:i])] {
-		tries = append(tries, sized{name[i+1:], 0})
+	for i := range name {
+		if (name[i] == '_' || name[i] == '-') && i < mostOrg && (orgs()[fold(name[:i])] || naming.Quantises(name[:i])) {
+			tries = append(tries, sized{name[i+1:], 0})
+			break
+		}
 	}
 	for i, n := 0, len(tries); i < n; i++ {
 		if rest, size, ok := withoutSize(tries[i].name); ok {
@@ -25,6 +30,9 @@ func said(name string) (tries []sized) {
 	}
 	return tries
 }
+
+// mostOrg bounds the name of an organisation.
+const mostOrg = 40
 
 // orgs are the organisations of the entries' repositories.
 var orgs = sync.OnceValue(func() map[string]bool {

@@ -33,7 +33,7 @@ func TestFindRefusesOtherSizes(t *testing.T) {
 
 // A version that is not known is no other model whose name holds the figure; a figure that is a size is one.
 func TestFindRefusesOtherVersions(t *testing.T) {
-	for _, name := range []string{"llama-5", "granite4.1:30b", "llama3.1:9b", "phi-5", "nemotron 4", "qwen4", "gemma 6"} {
+	for _, name := range []string{"llama-5", "granite4.1:70b", "llama3.1:9b", "phi-5", "nemotron 4", "qwen4", "gemma 6"} {
 		if e, err := Find(name); err == nil {
 			t.Errorf("%s is %s, want an error", name, e.ID)
 		}

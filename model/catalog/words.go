@@ -52,12 +52,20 @@ func wordsOf(name string) (out []string) {
 			continue
 		}
 		if hit := stuck.FindStringSubmatch(w); hit != nil {
-			out = append(out, hit[1], hit[2])
+			out = append(out, hit[1], rounding(hit[2]))
 			continue
 		}
-		out = append(out, w)
+		out = append(out, rounding(w))
 	}
 	return out
+}
+
+// rounding is a version as people round it: "granite 4" is Granite 4.0.
+func rounding(w string) string {
+	if n, ok := strings.CutSuffix(w, ".0"); ok && figures.MatchString(n) {
+		return n
+	}
+	return w
 }
 
 var (
@@ -65,6 +73,7 @@ var (
 	size    = regexp.MustCompile(`^\d+(\.\d+)?[bmt]$|^\d+x\d+b$|^[ae]\d+b$`)
 	figures = regexp.MustCompile(`^\d+$`)
 	dated   = regexp.MustCompile(`^\d{4}$`)
+	context = regexp.MustCompile(`^\d+k$|^1m$`)
 	version = regexp.MustCompile(`^\d+(\.\d+)*$`)
 )
 
@@ -78,8 +87,9 @@ const leastSize = "7"
 func (q *question) short() []place {
 	asked := wordsOf(q.said.Base)
 	repo := q.said.Repo != ""
-	if repo && !slices.ContainsFunc(asked, isSize) || len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
-		return nil // a repository is one model, and has all words of its name, but LM Studio's: "qwen/qwen3-coder-30b"
+	whole := repo && !slices.ContainsFunc(asked, isSize) // then no word may be lacking: a repository is one model
+	if len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
+		return nil
 	}
 	if last := len(asked) - 1; last > 0 && figures.MatchString(asked[last]) && len(q.wider(asked)) == 0 {
 		if last == 1 && len(asked[last]) == 1 && asked[last] < leastSize {
@@ -91,7 +101,7 @@ func (q *question) short() []place {
 	for _, w := range wordings()[asked[0]] {
 		more, ok := between(asked, w.words)
 		switch {
-		case !ok || len(best) > 0 && more > least:
+		case !ok || len(best) > 0 && more > least || whole && more > 0:
 		case len(best) > 0 && more == least:
 			best = with(best, w.place)
 		default:
@@ -261,9 +271,10 @@ func (q *question) longer() []place {
 	}
 	unsized := !slices.ContainsFunc(best.words, isSize)
 	for i, w := range asked {
-		ownVersion := 0 < i && i < from && version.MatchString(w) // "Dolphin 3.0 Llama 3.1 8B"
+		ownVersion := 0 < i && i < from && version.MatchString(w)                          // "Dolphin 3.0 Llama 3.1 8B"
+		reach := context.MatchString(w) && i > 0 && slices.ContainsFunc(asked[:i], isSize) // "…-30B-A3B-Instruct-1M"
 		switch {
-		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion:
+		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion || reach:
 		case othershape.MatchString(w) && !(unsized && len(w) > 3 && figures.MatchString(w)), unsized && strings.HasPrefix(w, "distill"):
 			return nil
 		}

@@ -179,12 +179,20 @@ func (s *Spec) stack(role dtype.Role) *model.Tensor {
 	return t
 }
 
+// oneStream is what the head reads of the streams.
+func (s *Spec) oneStream(b *kindBuilder, x model.Val) model.Val {
+	if s.HyperMean && s.Hyper > 1 {
+		return b.op(model.Op{Kind: model.Mix, Out: s.Hidden}, x)
+	}
+	return b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+}
+
 func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	x := model.Val(0)
 	if s.AltUp > 1 {
 		x = b.op(model.Op{Kind: model.Mix, Role: dtype.AltupUnembdProj, Out: s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupUnembdProj)}}, x)
 	}
-	x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+	x = s.oneStream(b, x)
 	if s.Recall {
 		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
 	}
@@ -504,7 +512,7 @@ func (s *partBuilder) mtp() model.Part {
 			x = b.linear(joined, matrix(dtype.MTPProj, unsplit(s.Hidden), unsplit(2*s.Hidden)), false)
 		}
 		if uint8(i) == last || s.MTPStep <= 1 {
-			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+			x = b.collapse(x, s.MTP[0].Hyper, s.Hidden, hyperHead)
 			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
 		if s.MTPEnds || s.MTPTable {

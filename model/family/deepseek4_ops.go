@@ -47,19 +47,22 @@ func (b *layerBuilder) compressed(x model.Val, dim int64, kv, gate, pos, norm dt
 // hyperRoles are the tensors of one hyper-connection, and how many weights it gives.
 type hyperRoles struct {
 	fn, base, mul dtype.Role
-	spread        bool // it also gives weights that spread a branch's result and mix the streams
+	spread        bool // it also gives weights that spread a branch's result over the streams
+	mixed         bool // and some that mix the streams with each other
 }
 
 var (
-	hyperAttn = hyperRoles{dtype.HyperAttn, dtype.HyperAttnBase, dtype.HyperAttnMul, true}
-	hyperFFN  = hyperRoles{dtype.HyperFFN, dtype.HyperFFNBase, dtype.HyperFFNMul, true}
-	hyperHead = hyperRoles{dtype.HyperHead, dtype.HyperHeadBase, dtype.HyperHeadMul, false}
+	hyperAttn = hyperRoles{dtype.HyperAttn, dtype.HyperAttnBase, dtype.HyperAttnMul, true, true}
+	hyperFFN  = hyperRoles{dtype.HyperFFN, dtype.HyperFFNBase, dtype.HyperFFNMul, true, true}
+	hyperHead = hyperRoles{fn: dtype.HyperHead, base: dtype.HyperHeadBase, mul: dtype.HyperHeadMul}
 )
 
 // hyper is a layer between hyper-connected streams (arXiv:2512.24880): each branch reads a weighted sum of all streams and
 // its result is spread over them, by weights that a small projection of the streams gives.
 func (b *layerBuilder) hyper() {
 	n := b.l.Hyper * b.h
+	hyperAttn, hyperFFN := hyperAttn, hyperFFN
+	hyperAttn.mixed, hyperFFN.mixed = !b.l.HyperPlain, !b.l.HyperPlain
 	o := b.mixer(b.norm(b.l.Norm, dtype.AttnNorm, b.collapse(0, b.l.Hyper, b.h, hyperAttn), b.h))
 	r := b.op(model.Op{Kind: model.Mix, Out: n}, 0, b.gather(o, b.h))
 	f := b.ffn(b.norm(b.l.Norm, dtype.FFNNorm, b.collapse(r, b.l.Hyper, b.h, hyperFFN), b.h))
@@ -73,7 +76,10 @@ func (b *kindBuilder) collapse(x model.Val, streams, width int64, roles hyperRol
 	}
 	weights, factors := streams, int64(1)
 	if roles.spread {
-		weights, factors = (2+streams)*streams, 3
+		weights, factors = weights+streams, factors+1
+	}
+	if roles.mixed {
+		weights, factors = weights+streams*streams, factors+1
 	}
 	fn := matrix(roles.fn, unsplit(weights), unsplit(streams*width))
 	fn.Adapt = false

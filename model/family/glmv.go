@@ -39,7 +39,7 @@ func glmVision(v *Config, ocr bool) *Tower {
 	w, out, p := v.Int("hidden_size"), v.Int("out_hidden_size"), v.Int("patch_size")
 	b, inner, wide := v.Bool(ocr, "attention_bias"), out, v.Int("intermediate_size")
 	if ocr {
-		inner, wide = wide, out*v.Int("in_channels")
+		inner, wide = wide, v.IntOr(out*v.Int("in_channels"), "projection_intermediate_size")
 	}
 	a := seeing(w, v.Int("num_heads")).bias(b, b, b && ocr)
 	a.Fused = true

@@ -12,6 +12,8 @@ type Indexer struct {
 	// mean, and nothing weighs the heads (MiniMax-M3).
 	Blocks bool
 	Every  int64 // tokens that share a key, 0 for one
+	// Pooled: such a key is a sum of theirs by learned weights (GLM-5.3-Flash).
+	Pooled bool
 }
 
 // chosen is how many positions a token of an indexed layer attends to: so many tokens, or blocks of them; 0 when the
@@ -36,8 +38,20 @@ func (b *layerBuilder) index(x, query model.Val, rank int64) {
 		b.headNorm(dtype.IndexKNorm, k, i.Dim)
 		return
 	}
+	if i.Pooled {
+		b.pool(x, k)
+	}
 	b.norm(LayerNormBias, dtype.IndexKNorm, k, i.Dim)
 	b.linear(x, matrix(dtype.IndexProj, unsplit(i.Heads), unsplit(b.h)), false)
+}
+
+// pool sums the keys of a pool, weighed by gates and a bias of each place.
+func (b *layerBuilder) pool(x, k model.Val) {
+	i := &b.l.Attn.Index
+	gate := b.linear(x, matrix(dtype.IndexGate, unsplit(i.Dim), unsplit(b.h)), false)
+	place := matrix(dtype.IndexPos, unsplit(i.Every), unsplit(i.Dim))
+	place.Adapt = false
+	b.op(model.Op{Kind: model.Mix, Role: dtype.IndexPos, Out: i.Dim, W: []*model.Tensor{place}}, k, gate)
 }
 
 // keys is what the cache holds of the indexer.

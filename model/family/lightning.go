@@ -63,22 +63,19 @@ var bailingLinear = &Family{
 }
 
 // bailingHybrid: Ling and Ring 2.5: linear attention as in Ring-linear, and latent attention in every layer_group_size-th
-// layer (inclusionAI/Ring-2.5-1T; vLLM, model_executor/models/bailing_moe_linear.py).
+// layer (inclusionAI/Ring-2.5-1T; vLLM, model_executor/models/bailing_moe_linear.py). Ling 3 has delta attention in its place,
+// and a gate of each head of the latent one (Megatron-Bridge, models/bailing/bailing_moe3_bridge.py).
 var bailingHybrid = &Family{
-	Name: "bailing-hybrid", Classes: []string{"BailingMoeV2_5ForCausalLM"}, Types: []string{"bailing_hybrid"},
+	Name: "bailing-hybrid", Classes: []string{"BailingMoeV2_5ForCausalLM", "BailingMoeV3ForCausalLM"}, Types: []string{"bailing_hybrid"},
 	Config: func(c *Config) *Spec {
-		if c.Class() == "BailingMoeV3ForCausalLM" || c.Has("short_conv_kernel_size") {
-			c.lacks("short_conv_kernel_size", c.m["short_conv_kernel_size"], "is of Ling 3, whose delta attention is not described", fromFiles)
-		}
 		s := c.base(false)
 		n := c.Layers()
-		h := c.IntOr(c.Int("num_attention_heads"), "num_kv_heads_for_linear_attn")
-		linear := SSM{Style: Lightning, Inner: h * (s.Hidden / max(1, h)), Heads: h, BiasIn: c.Bool(false, "attention_bias"), HeadNorm: c.Bool(true, "use_qk_norm")}
+		linear, a := c.bailingMixers(s.Hidden)
 		e := c.bailingExperts()
 		e.Sigmoid, e.ChoiceBias, e.Scaled = true, true, true
 		group := max(1, int(c.IntOr(8, "layer_group_size")))
 		s.Layers = denseFirst(n, int(c.IntOr(0, "first_k_dense_replace")), 1, Layer{Norm: RMS}, c.gated(), e)
-		types, a := c.Strs("layer_types"), c.latent()
+		types := c.Strs("layer_types")
 		for i := range s.Layers {
 			full := (i+1)%group == 0 || i >= n/group*group
 			if len(types) >= n {
@@ -94,4 +91,19 @@ var bailingHybrid = &Family{
 		s.MTP = repeat(last, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8)))
 		return s
 	},
+}
+
+// bailingMixers of the layers that do not attend, and of those that do.
+func (c *Config) bailingMixers(hidden int64) (SSM, Attention) {
+	a := c.latent()
+	n := c.Int("num_attention_heads")
+	if c.Class() != "BailingMoeV3ForCausalLM" && !c.Has("short_conv_kernel_size") {
+		h := c.IntOr(n, "num_kv_heads_for_linear_attn")
+		return SSM{Style: Lightning, Inner: h * (hidden / max(1, h)), Heads: h, BiasIn: c.Bool(false, "attention_bias"), HeadNorm: c.Bool(true, "use_qk_norm")}, a
+	}
+	if c.Str("gated_attention_proj_granularity_type") == "head_wise" {
+		a.OutGate = 1
+	}
+	wide := c.Bool(false, "no_kda_lora")
+	return SSM{Style: DeltaHeads, Conv: c.IntOr(4, "short_conv_kernel_size"), Inner: n * c.IntOr(128, "head_dim"), Heads: n, NoConvBias: true, WideGate: wide, WideDecay: wide}, a
 }

@@ -13,6 +13,18 @@ func likeLlama(name, class, kind string) *Family {
 	return &Family{Name: name, Classes: []string{class}, Types: []string{kind}, Config: llama.Config, Header: llama.Header}
 }
 
+// k2Horizon: llama, where it has no experts (IFM/K2-Horizon-7B, modeling_k2_horizon.py).
+var k2Horizon = &Family{
+	Name: "k2-horizon", Classes: []string{"K2HorizonForCausalLM"}, Types: []string{"k2_horizon"},
+	Config: func(c *Config) *Spec {
+		if n := c.IntOr(0, "num_experts"); n > 0 {
+			c.lacks("num_experts", n, "is of K2 Horizon MoVA, whose attention and experts are not described", fromFiles)
+		}
+		return llama.Config(c)
+	},
+	Header: llama.Header,
+}
+
 // pangu: llama with biases on all four matrices of attention (openPangu-Embedded, modeling_openpangu_dense.py).
 var pangu = &Family{
 	Name: "pangu-embedded", Classes: []string{"PanguEmbeddedForCausalLM", "PanguForCausalLM"}, Types: []string{"PanguEmbedded"},

@@ -151,6 +151,9 @@ func (b *layerBuilder) latent(x model.Val) (compressed, rotary model.Val) {
 	rope := a.DimK - a.Nope
 	kv := b.linear(x, matrix(dtype.AttnKVA, unsplit(a.KVRank+rope), unsplit(b.from())), a.BiasKV)
 	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, 0), a.KVRank)
+	if rope == 0 {
+		return c, model.None
+	}
 	return c, b.rope(b.slice(kv, rope, a.KVRank, rope), rope)
 }
 
@@ -161,16 +164,23 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	rope := a.DimK - a.Nope
 	q := b.latentQuery(x)
 	qn := b.ofEach(q, a.Heads, a.DimK, 0, a.Nope)
-	qr := b.rope(b.ofEach(q, a.Heads, a.DimK, a.Nope, rope), rope)
 	c, kr := b.latent(x)
+	in := []model.Val{qn, c}
+	if rope > 0 {
+		in = []model.Val{qn, b.rope(b.ofEach(q, a.Heads, a.DimK, a.Nope, rope), rope), c, kr}
+	}
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{unsplit(a.KVRank)},
 		Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{unsplit(a.DimV)},
 		Cols: a.KVRank, Dims: 3, Adapt: true}
 	kb.In = &model.Matrix{Rows: a.Heads * (a.Nope + a.DimV), Cols: a.KVRank} // kv_b, of both heads' rows in turn
 	vb.In, kb.First = kb.In, true
-	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
-		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
+	w := []*model.Tensor{kb, vb}
+	if a.Sinks {
+		w = append(w, vector(dtype.AttnSinks, a.Heads, model.ByHead, 1))
+	}
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: w, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
+		Sinks: a.Sinks, Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, in...)
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // deltaHeads is Kimi delta attention (arXiv:2510.26692): queries, keys and values of as many heads, each through a short
-// convolution; a decay of every channel and a gate of the output, both through a rank of a head's width.
+// convolution; a decay of every channel and a gate of the output, each through a rank of a head's width or one matrix.
 func (b *layerBuilder) deltaHeads(x model.Val) model.Val {
 	s := &b.l.SSM
 	hd := s.Inner / s.Heads
@@ -17,7 +17,7 @@ func (b *layerBuilder) deltaHeads(x model.Val) model.Val {
 	v := b.linear(x, matrix(dtype.AttnV, rows, unsplit(b.h)), false)
 	qkv := b.op(model.Op{Kind: model.Concat, Out: 3 * s.Inner}, q, k, v)
 	u := b.op(model.Op{Kind: model.Conv, Role: dtype.SSMConvQ, Out: dims.ConvDim(), Scan: dims, W: convs(rows, s.Conv), Fn: model.SiLU}, qkv)
-	decay := b.lowRank(x, dtype.SSMFA, dtype.SSMFB, rows, hd)
+	decay := b.decay(x, rows, hd)
 	beta := b.linear(x, matrix(dtype.SSMBeta, heads(s.Heads, 1), unsplit(b.h)), false)
 	dtBias := vector(dtype.SSMDt, s.Inner, model.ByHead, hd)
 	dtBias.Bias = true
@@ -32,6 +32,14 @@ func convs(rows model.Seg, kernel int64) (out []*model.Tensor) {
 		out = append(out, &model.Tensor{Role: role, Batch: 1, Segs: []model.Seg{rows}, Cols: kernel, Dims: 2})
 	}
 	return out
+}
+
+// decay of every channel.
+func (b *layerBuilder) decay(x model.Val, rows model.Seg, rank int64) model.Val {
+	if b.l.SSM.WideDecay {
+		return b.linear(x, matrix(dtype.SSMFB, rows, unsplit(b.h)), false)
+	}
+	return b.lowRank(x, dtype.SSMFA, dtype.SSMFB, rows, rank)
 }
 
 func (b *layerBuilder) outerGate(x model.Val, rows model.Seg, rank int64) model.Val {

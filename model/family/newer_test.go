@@ -70,6 +70,25 @@ func TestNewerParts(t *testing.T) {
 	}
 }
 
+// TestGLMNext: parts of zai-org/GLM-5.3-Flash by the shapes in its 62 headers; 321.32 billion in all.
+func TestGLMNext(t *testing.T) {
+	m := readModel(t, `{"architectures":["Glm5NextForConditionalGeneration"],"text_config":{"hidden_size":4096,"intermediate_size":12288,"num_hidden_layers":45,
+		"num_attention_heads":64,"vocab_size":154880,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":256,"qk_rope_head_dim":0,"v_head_dim":256,
+		"index_n_heads":32,"index_head_dim":128,"index_topk":2048,"index_kpool":4,"hc_mult":4,"linear_attn_config":{"num_heads":64,"head_dim":128},
+		"n_routed_experts":288,"n_shared_experts":1,"num_experts_per_tok":8,"moe_intermediate_size":2048,"first_k_dense_replace":3,
+		"num_nextn_predict_layers":1,"tie_word_embeddings":false},"vision_config":{"attention_bias":true,"depth":24,"hidden_size":1024,
+		"intermediate_size":4096,"num_heads":16,"out_hidden_size":4096,"projection_intermediate_size":10240}}`)
+	all := m.Totals()
+	if got := all.Unique + all.MTP; got < 321_320_000_000 || got > 321_326_000_000 {
+		t.Errorf("%d parameters, counted are 321.32 billion", got)
+	}
+	for _, p := range m.Parts {
+		if p.Name == PartVision && p.Params() != 563_627_008 {
+			t.Errorf("the encoder has %d parameters, its 347 tensors hold 563,627,008", p.Params())
+		}
+	}
+}
+
 // TestImageExperts: a step of text reads none of the experts for tokens of images.
 func TestImageExperts(t *testing.T) {
 	count := func(widths string) (all, active int64) {

@@ -60,9 +60,11 @@ type Spec struct {
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
 	Hyper    int64 // hyper-connected residual streams (DeepSeek V4), 0 for one
-	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
-	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
-	PLEVocab int64
+	// HyperMean: the head reads the mean of the streams, which no weights sum (GLM-5.3-Flash).
+	HyperMean bool
+	Recall    bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
+	PLE       int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
+	PLEVocab  int64
 	// Grams and GramWidth are of a table that is looked up by the last tokens together (Qwen3.8 Flash Next), 0 for none.
 	Grams, GramWidth int64
 	// Unsure is the share by which the weights of a network that no family describes may differ from what is read; 0 for others.
@@ -121,6 +123,8 @@ type Layer struct {
 	Branches [2]Branch
 	AltUp    int64
 	Hyper    int64
+	// HyperPlain: a stream keeps to itself but for what the branches add (Hy4).
+	HyperPlain bool
 	// Recall: branches read a weighted sum of earlier blocks' outputs (Kimi K3).
 	Recall bool
 	Laurel int64 // rank of the augmented residual, 0 for none
@@ -258,6 +262,8 @@ type SSM struct {
 	// the mixes and the decay.
 	Ranks    [4]int64
 	WideGate bool // the gate is one matrix, not a product of two (Kimi K3)
+	// WideDecay: so is the decay (Ling 3).
+	WideDecay bool
 }
 
 // SSMStyle is the kind of recurrence.

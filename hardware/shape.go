@@ -1,0 +1,75 @@
+package hardware
+
+import (
+	_ "embed" // the shapes
+	"strconv"
+	"strings"
+)
+
+//go:embed catalog/shapes.tsv
+var shapesText string
+
+var shapes = table{"shapes", shapesText}
+
+// providers stand before the names of what they rent.
+var providers = map[string]bool{"oracle": true, "oci": true, "aws": true, "amazon": true, "ec2": true, "sagemaker": true, "gcp": true,
+	"google": true, "gce": true, "azure": true, "lambda": true, "lambdalabs": true, "digitalocean": true, "scaleway": true, "coreweave": true,
+	"runpod": true, "vast.ai": true, "vast": true, "nebius": true, "cloud": true, "instance": true, "vm": true, "kaggle": true, "colab": true,
+	"paperspace": true, "hetzner": true, "ovh": true, "ovhcloud": true, "modal": true, "fluidstack": true, "tensordock": true}
+
+// offered is a text without the provider before it and the kind behind it: "aws g5.12xlarge", "ml.p5.48xlarge".
+func offered(text string) string {
+	words := unprovided(text)
+	if len(words) != 1 {
+		return text
+	}
+	return strings.TrimPrefix(strings.ToLower(words[0]), "ml.")
+}
+
+// unprovided are the words of a text without those at its ends that say who rents it out.
+func unprovided(text string) []string {
+	words := strings.Fields(text)
+	for len(words) > 1 && providers[strings.ToLower(words[0])] {
+		words = words[1:]
+	}
+	for len(words) > 1 && providers[strings.ToLower(words[len(words)-1])] {
+		words = words[:len(words)-1]
+	}
+	return words
+}
+
+// shaped reads "[N x]SHAPE": a cloud's name of a machine, which says how many devices it has, or of which shapes.tsv does.
+func shaped(text string) (device string, count int, ok bool) {
+	count = 1
+	if n, rest, counted := CountOf(text); counted && n > 0 && n <= mostInNode {
+		count, text = n, rest
+	}
+	if len(text) > maxName || !strings.ContainsAny(text, "-._") {
+		return "", 0, false
+	}
+	text = strings.ToLower(text)
+	for shape, r := range shapes.lines() {
+		if n, fits := fill(shape, text); fits {
+			if n == 0 {
+				n, _ = strconv.Atoi(r.text("devices"))
+			}
+			return r.second(), n * count, n > 0
+		}
+	}
+	return "", 0, false
+}
+
+// fill says what number stands in a text at the mark of a shape, 0 where it has none.
+func fill(shape, text string) (n int, ok bool) {
+	front, back, open := strings.Cut(shape, "#")
+	if !open {
+		return 0, text == shape || "standard_"+text == shape
+	}
+	rest, begins := strings.CutPrefix(text, front)
+	number, ends := strings.CutSuffix(rest, back)
+	if !begins || !ends || number == "" || len(number) > 3 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(number)
+	return n, err == nil && n > 0
+}
