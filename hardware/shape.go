@@ -12,10 +12,16 @@ var shapesText string
 var shapes = table{"shapes", shapesText}
 
 // providers stand before the names of what they rent.
-var providers = map[string]bool{"oracle": true, "oci": true, "aws": true, "amazon": true, "ec2": true, "sagemaker": true, "gcp": true,
-	"google": true, "gce": true, "azure": true, "lambda": true, "lambdalabs": true, "digitalocean": true, "scaleway": true, "coreweave": true,
-	"runpod": true, "vast.ai": true, "vast": true, "nebius": true, "cloud": true, "instance": true, "vm": true, "kaggle": true, "colab": true,
-	"paperspace": true, "hetzner": true, "ovh": true, "ovhcloud": true, "modal": true, "fluidstack": true, "tensordock": true}
+var providers = setOf(`oracle oci aws amazon ec2 sagemaker gcp google gce azure lambda lambdalabs digitalocean scaleway coreweave
+	runpod vast.ai vast nebius cloud instance vm kaggle colab paperspace hetzner ovh ovhcloud modal fluidstack tensordock`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
 
 // offered is a text without the provider before it and the kind behind it: "aws g5.12xlarge", "ml.p5.48xlarge".
 func offered(text string) string {

@@ -73,7 +73,8 @@ func TestLinkByName(t *testing.T) {
 	if err != nil || m.Intra.Name != "PCIe" || len(notes) == 0 || !strings.Contains(notes[len(notes)-1].Text, "joins two") {
 		t.Errorf("%v %+v %v", err, m.Intra, notes)
 	}
-	for _, text := range []string{"2x4090,link=nvlink", "cpu,link=nvlink", "3090+a6000,link=nvlink", "2x3090,link=", "nvlink", "with nvlink"} {
+	for _, text := range []string{"2x4090,link=nvlink", "cpu,link=nvlink", "3090+a6000,link=nvlink", "2x3090,link=", "nvlink",
+		"with nvlink"} {
 		if m, _, err := Parse(text, 0); err == nil {
 			t.Errorf("%s: %s", text, shape(&m))
 		}

@@ -25,7 +25,8 @@ type Family struct {
 type UnknownError struct{ Arch string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no model family reads the architecture %q", e.Arch)
+	const most = 80 // of a name that a file makes up
+	return fmt.Sprintf("no model family reads the architecture %.*q", most, e.Arch)
 }
 
 // Families lists all families by name.

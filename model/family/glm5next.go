@@ -4,7 +4,8 @@ package family
 // indexer ranks pools of keys; hyper-connected streams that end in their mean; GLM-OCR's encoder with a wider projector
 // (transformers and vLLM, models/glm5_next).
 var glm5next = &Family{
-	Name: "glm5-next", Classes: []string{"Glm5NextForConditionalGeneration", "Glm5NextForCausalLM"}, Types: []string{"glm5_next", "glm5_next_text"},
+	Name: "glm5-next", Classes: []string{"Glm5NextForConditionalGeneration", "Glm5NextForCausalLM"}, Types: []string{"glm5_next",
+		"glm5_next_text"},
 	Config: func(c *Config) *Spec {
 		t := c.Text()
 		s := t.base(false)
@@ -29,9 +30,11 @@ var glm5next = &Family{
 // latentWithoutTurns is latent attention whose positions are the indexer's alone.
 func (c *Config) latentWithoutTurns() Attention {
 	h := c.Int("num_attention_heads")
-	a := Attention{Heads: h, KVHeads: h, NoRope: true, QRank: c.Int("q_lora_rank"), KVRank: c.Int("kv_lora_rank"), Nope: c.Int("qk_nope_head_dim"), DimV: c.Int("v_head_dim")}
+	a := Attention{Heads: h, KVHeads: h, NoRope: true, QRank: c.Int("q_lora_rank"), KVRank: c.Int("kv_lora_rank"),
+		Nope: c.Int("qk_nope_head_dim"), DimV: c.Int("v_head_dim")}
 	a.DimK = a.Nope + c.IntOr(0, "qk_rope_head_dim")
-	a.Index = Indexer{Heads: c.Int("index_n_heads"), Dim: c.Int("index_head_dim"), Every: c.IntOr(1, "index_kpool"), Pooled: c.Bool(true, "index_kpool_compress")}
+	a.Index = Indexer{Heads: c.Int("index_n_heads"), Dim: c.Int("index_head_dim"), Every: c.IntOr(1, "index_kpool"),
+		Pooled: c.Bool(true, "index_kpool_compress")}
 	a.Chosen = c.chosen()
 	return a
 }
@@ -56,5 +59,6 @@ func (c *Config) glmDelta() SSM {
 		return SSM{Style: DeltaHeads, Conv: t.IntOr(4, "short_conv_kernel_size"), Inner: h * t.Int("head_dim"), Heads: h, NoConvBias: true}
 	}
 	h := c.Int("linear_num_heads")
-	return SSM{Style: DeltaHeads, Conv: c.IntOr(4, "linear_conv_kernel_dim"), Inner: h * c.Int("linear_head_dim"), Heads: h, NoConvBias: true}
+	return SSM{Style: DeltaHeads, Conv: c.IntOr(4, "linear_conv_kernel_dim"), Inner: h * c.Int("linear_head_dim"), Heads: h,
+		NoConvBias: true}
 }

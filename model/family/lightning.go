@@ -99,11 +99,13 @@ func (c *Config) bailingMixers(hidden int64) (SSM, Attention) {
 	n := c.Int("num_attention_heads")
 	if c.Class() != "BailingMoeV3ForCausalLM" && !c.Has("short_conv_kernel_size") {
 		h := c.IntOr(n, "num_kv_heads_for_linear_attn")
-		return SSM{Style: Lightning, Inner: h * (hidden / max(1, h)), Heads: h, BiasIn: c.Bool(false, "attention_bias"), HeadNorm: c.Bool(true, "use_qk_norm")}, a
+		return SSM{Style: Lightning, Inner: h * (hidden / max(1, h)), Heads: h, BiasIn: c.Bool(false, "attention_bias"),
+			HeadNorm: c.Bool(true, "use_qk_norm")}, a
 	}
 	if c.Str("gated_attention_proj_granularity_type") == "head_wise" {
 		a.OutGate = 1
 	}
 	wide := c.Bool(false, "no_kda_lora")
-	return SSM{Style: DeltaHeads, Conv: c.IntOr(4, "short_conv_kernel_size"), Inner: n * c.IntOr(128, "head_dim"), Heads: n, NoConvBias: true, WideGate: wide, WideDecay: wide}, a
+	return SSM{Style: DeltaHeads, Conv: c.IntOr(4, "short_conv_kernel_size"), Inner: n * c.IntOr(128, "head_dim"), Heads: n,
+		NoConvBias: true, WideGate: wide, WideDecay: wide}, a
 }

@@ -10,11 +10,13 @@ var minicpmv46 = &Family{
 		s := c.outerTie(qwen35.Config(c.part("text_config")))
 		s.Family = qwen35.Name
 		v := c.part("vision_config")
-		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16, "image_size": 980, "patch_size": 14})
+		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27,
+			"num_attention_heads": 16, "image_size": 980, "patch_size": 14})
 		t := v.siglipTower()
 		wide := 4 * t.Width
 		t.After = append(windowMerger(t.Width, v.Int("intermediate_size")), t.After...)
-		t.After = append(t.After, norms(dtype.ProjectorNorm, LayerNormBias, wide), mapping(dtype.ProjectorIn, wide, wide, true), mapping(dtype.ProjectorOut, wide, s.Hidden, true))
+		t.After = append(t.After, norms(dtype.ProjectorNorm, LayerNormBias, wide), mapping(dtype.ProjectorIn, wide, wide, true),
+			mapping(dtype.ProjectorOut, wide, s.Hidden, true))
 		s.Vision = t
 		return s
 	},
@@ -22,6 +24,8 @@ var minicpmv46 = &Family{
 
 // windowMerger stands between two blocks: attention among four patches, and an MLP from all four to one.
 func windowMerger(w, inner int64) []Weight {
-	return []Weight{norms(dtype.LatentNorm, LayerNormBias, w), mapping(dtype.LatentQ, w, w, true), mapping(dtype.LatentK, w, w, true), mapping(dtype.LatentV, w, w, true),
-		mapping(dtype.LatentOut, w, w, true), norms(dtype.LatentFFNNorm, LayerNormBias, 4*w), mapping(dtype.LatentUp, 4*w, 4*inner, true), mapping(dtype.LatentDown, 4*inner, w, true)}
+	return []Weight{norms(dtype.LatentNorm, LayerNormBias, w), mapping(dtype.LatentQ, w, w, true), mapping(dtype.LatentK, w, w,
+		true), mapping(dtype.LatentV, w, w, true),
+		mapping(dtype.LatentOut, w, w, true), norms(dtype.LatentFFNNorm, LayerNormBias, 4*w), mapping(dtype.LatentUp, 4*w, 4*inner,
+			true), mapping(dtype.LatentDown, 4*inner, w, true)}
 }

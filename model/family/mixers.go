@@ -179,7 +179,8 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	if a.Sinks {
 		w = append(w, vector(dtype.AttnSinks, a.Heads, model.ByHead, 1))
 	}
-	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: w, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: w, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1,
+		DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
 		Sinks: a.Sinks, Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, in...)
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, unsplit(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
