@@ -199,10 +199,13 @@ func (f *filler) dequantised(phase string) ledger.Item {
 	n := f.b.Lit(0)
 	if f.s.j.quantised() {
 		copies := 1.0
-		if phase != "forward" && sharded(f.s.j.Training.Sharding) {
+		if phase != "forward" && sharded(f.s.j.Training.Sharding) && f.s.j.loads() != stayWhole {
 			copies = 2
 		}
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(copies*float64(f.s.j.width())))
+	}
+	if stack := f.stackBytes(); stack > 0 {
+		n = f.b.In("experts_of_a_block", stack, "model")
 	}
 	return ledger.Known("workspace", "dequantised weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }
@@ -237,6 +240,9 @@ func (f *filler) unitBytes() (root, one float64) {
 		root = f.h.endsStored
 		for i := range f.h.blocks {
 			one = max(one, f.h.blocks[i].stored)
+		}
+		if f.s.j.loads() == stayWhole {
+			one = 0
 		}
 		return root, one
 	}

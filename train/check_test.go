@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "pen and paper" }},
 		{"framework", "version", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@new" }},
 		{"framework", "versions of its own", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "trl@0.20" }},
-		{"framework", "counted as 2026.3", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "torchtitan@0.2.2" }},
+		{"framework", "counted as 2026.8", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "torchtitan@0.2.2" }},
 		{"framework", "counted as 4.57", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@2025.1" }},
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "megatrn" }},
 		{"frozen", "no part", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Frozen = []string{"nonsense"} }},

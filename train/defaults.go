@@ -23,6 +23,7 @@ func Defaults(j *Job) error {
 	remarkGeneration(j)
 	j.remarkTowers()
 	j.remarkDevices()
+	remarkLoads(j)
 	return nil
 }
 

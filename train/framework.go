@@ -55,6 +55,10 @@ type Narrow struct{ Adapters, Full string }
 // keeps that goes through the logits in chunks; a fused head keeps nothing.
 type Loss struct {
 	Plain, Fused, Native, NativeFused, Chunked int64
+	// Compiled is that of a loss which torch.compile takes along with the model; 0 where it does not, or keeps as much.
+	Compiled int64
+	// Chunks are how many parts the tokens go through the head and the loss in when nothing is said; 0 for one.
+	Chunks int64
 	// Heads are the gradients of a head's matrix that live beside chunks of logits: one that adds up, and that of a chunk.
 	Heads int64
 	// Most is what a loss takes that goes through the tokens in chunks of so many bytes, or of half of what the device has left; 0 without.
@@ -90,12 +94,16 @@ type Keeping struct {
 	WidensMoments bool
 	// Unstacked are families whose experts it loads from checkpoints of linear layers, where transformers stacks them.
 	Unstacked []string
+	// Splits are families whose stacked experts it makes linear layers of before they are packed.
+	Splits []string
 	// RepeatsKV: keys and values are repeated to all heads where attention is not of FlashAttention; FlashHeads is the version from
 	// which classes of Mistral and Mixtral give FlashAttention theirs as they are (transformers/models/mistral/modeling_mistral.py).
 	RepeatsKV  bool
 	FlashHeads engine.Version
 	// Shards16: FSDP2 shards weights in the format that they were loaded in, where accelerate makes them fp32 first.
 	Shards16 bool
+	// Loads are how 4-bit bases of bitsandbytes come under FSDP2: whole on each device before they are shared, or for good.
+	Loads loading
 	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
 	OwnHead bool
 }

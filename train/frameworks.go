@@ -50,7 +50,8 @@ var frameworks = []Framework{
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
 		Loss: hfLoss,
 		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true, FlashHeads: engine.V(4, 46, 0),
-			Embeddings32: engine.V(4, 52, 0)}, // transformers/trainer.py: create_optimizer
+			Embeddings32: engine.V(4, 52, 0), // transformers/trainer.py: create_optimizer
+			Loads:        stayWhole},
 		Peft: true,
 	},
 	{ // transformers' trainer; of it axolotl makes norms and embeddings 16 bits again (loaders/model.py: _configure_embedding_dtypes), takes
@@ -59,7 +60,8 @@ var frameworks = []Framework{
 		Name: "axolotl", Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "flash", Optimizer: fused, Rank: 8,
 		Targets: allLinear, Batch: 1, Length: 2048, WithCritic: true, Peft: true, Loss: hfModels,
-		Keep: Keeping{Scores: 2, WideSoftmax: true, Linear: true, RepeatsKV: true, CastsAdapters: true, Shards16: true},
+		Keep: Keeping{Scores: 2, WideSoftmax: true, Linear: true, RepeatsKV: true, CastsAdapters: true, Shards16: true, Loads: sharedLater,
+			Splits: []string{"llama4"}}, // monkeypatch/models/llama4/modeling.py: llama4_linearized_experts
 	},
 	{
 		Name: "fms-acceleration", Latest: engine.V(4, 48, 1), Oldest: engine.V(4, 45, 0), // transformers' versions
@@ -98,11 +100,14 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true},
 	},
 	{
-		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
+		Name: "torchtitan", Latest: engine.V(2026, 8, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
 		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true, Expands: true, // torchtitan/run_train.sh
 		Loss: []engine.Since[Loss]{
 			{From: engine.V(0, 0, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
-			{From: engine.V(2025, 6, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},
+			{From: engine.V(2025, 4, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16, Compiled: 4},
+				Source: "torchtitan/components/loss.py: build_cross_entropy_loss, compiled with the model (#1033): logits in bf16 and their gradient"},
+			{From: engine.V(2026, 5, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16, Compiled: 4, Chunks: 8},
+				Source: "torchtitan/components/loss.py: ChunkedLossWrapper (#2937), which the models' configurations take"},
 		},
 		Keep: Keeping{Scores: 2, WideSoftmax: true, RepeatsKV: true},
 	},

@@ -24,13 +24,14 @@ type share struct {
 	head       float64 // bytes that the final norm and the head keep of a token
 	stream     float64 // bytes of a token between blocks
 	largest    float64 // numbers of the largest matrix of a block
+	experts    float64 // numbers of the experts of a block
 	rows, cols float64 // of the largest adapted matrices
 }
 
 // holds reports whether another class of ranks, of an earlier stage, holds the same.
 func (s *share) holds(o *share) bool {
 	return s.pl.Pre == o.pl.Pre && s.pl.Post == o.pl.Post && s.pl.Stage >= o.pl.Stage && s.dense == o.dense && s.expert == o.expert && s.ends == o.ends && s.layers == o.layers &&
-		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && slices.Equal(s.blocks, o.blocks) && slices.Equal(s.facing, o.facing)
+		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && s.experts == o.experts && slices.Equal(s.blocks, o.blocks) && slices.Equal(s.facing, o.facing)
 }
 
 // numbers counts parameters.
@@ -85,6 +86,7 @@ type counted struct {
 	block         block
 	dense, expert numbers
 	largest       float64
+	experts       float64
 	rows, cols    float64 // of the largest adapted matrices
 }
 
@@ -149,7 +151,7 @@ func (c *counter) share(pl engine.Placed) share {
 		s.dense.add(&x.dense, n)
 		s.expert.add(&x.expert, n)
 		s.layers += n
-		s.largest = max(s.largest, x.largest)
+		s.largest, s.experts = max(s.largest, x.largest), max(s.experts, x.experts)
 		s.rows, s.cols = max(s.rows, x.rows), max(s.cols, x.cols)
 	}
 	c.prompts(&s)
@@ -256,6 +258,7 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, st
 			into := &x.dense
 			if t.BatchBy == model.ByExpert {
 				into = &x.expert
+				x.experts += float64(t.Elems())
 			}
 			c.tensor(into, t, bytesPerNumber(&stored[i], t), true)
 			x.block.numbers += float64(t.Elems())

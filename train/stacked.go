@@ -19,9 +19,11 @@ func passesExperts(j *Job) bool {
 	return j.Framework.Keep.Linear && j.Model.Traits.Experts > 0 && slices.Contains(stacked, j.Model.Family)
 }
 
-// linear is a recipe of bitsandbytes as the framework applies it, and what it leaves out in 16 bits.
+// linear is a recipe of bitsandbytes as the framework applies it, and what it leaves out in 16 bits. nf4-all and bnb-int8-all are what a
+// program makes of experts while it loads them (axolotl/monkeypatch/moe_quant.py: quantize_moe_experts), or of a checkpoint that has
+// them as linear layers.
 func linear(j *Job, r *dtype.Recipe) *dtype.Recipe {
-	bnb := r.Base == dtype.NF4 || r.Name == "bnb-int8"
+	bnb := (r.Base == dtype.NF4 || r.Name == "bnb-int8") && !packsStacks(r.Name)
 	if !bnb || !passesExperts(j) || slices.Contains(j.Framework.Keep.Unstacked, j.Model.Family) {
 		return r
 	}
@@ -51,4 +53,24 @@ func beyondExperts(j *Job, adapts func(*model.Tensor) bool) func(*model.Tensor) 
 		return adapts
 	}
 	return func(t *model.Tensor) bool { return !t.Role.Expert() && adapts(t) }
+}
+
+// packsStacks reports whether a recipe packs experts as the stacks that they are.
+func packsStacks(recipe string) bool { return recipe == "nf4-all" || recipe == eightBitStacks }
+
+const eightBitStacks = "bnb-int8-all"
+
+// stackBytes are those that all experts of a block take in the format that they are computed in, where they were packed as stacks: a module
+// has them whole from its forward to its backward pass (torch/nn/utils/parametrize.py: cached; axolotl/monkeypatch/moe_quant.py), and those
+// of 8 bits in fp32 (bitsandbytes/functional.py: int8_vectorwise_dequant).
+func (f *filler) stackBytes() float64 {
+	j := f.s.j
+	if !packsStacks(j.Plan.Weights) || slices.Contains(j.Framework.Keep.Splits, j.Model.Family) {
+		return 0
+	}
+	width := float64(j.width())
+	if j.Plan.Weights == eightBitStacks {
+		width = 4
+	}
+	return f.h.experts / float64(max(1, j.Plan.EP)) * width
 }

@@ -73,7 +73,8 @@ func facing(ranks []share) []share {
 		s.dense.add(&o.dense, 1)
 		s.expert.add(&o.expert, 1)
 		s.ends, s.endsStored, s.layers = s.ends+o.ends, s.endsStored+o.endsStored, s.layers+o.layers
-		s.vocab, s.head, s.largest = max(s.vocab, o.vocab), max(s.head, o.head), max(s.largest, o.largest)
+		s.vocab, s.head = max(s.vocab, o.vocab), max(s.head, o.head)
+		s.largest, s.experts = max(s.largest, o.largest), max(s.experts, o.experts)
 		s.rows, s.cols, s.facing = max(s.rows, o.rows), max(s.cols, o.cols), o.blocks
 	}
 	return out

@@ -19,6 +19,24 @@ var modules = map[string][]dtype.Role{
 	"dense_h_to_4h": {dtype.FFNUp}, "dense_4h_to_h": {dtype.FFNDown}, "in_proj": {dtype.SSMIn}, "linear_qkv": {dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQKV}, "linear_proj": {dtype.AttnOutput},
 	"linear_fc1": {dtype.FFNGate, dtype.FFNUp, dtype.FFNGateExps, dtype.FFNUpExps}, "linear_fc2": {dtype.FFNDown, dtype.FFNDownExps},
 	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output},
+	"in_proj_qkvz": {dtype.AttnQKV, dtype.AttnGate}, "in_proj_qkv": {dtype.AttnQKV}, "in_proj_z": {dtype.AttnGate}, "in_proj_ba": {dtype.SSMBA}, "in_proj_b": {dtype.SSMBeta}, "in_proj_a": {dtype.SSMAlpha},
+	"shared_expert_gate": {dtype.FFNGateInpSh},
+}
+
+// rolesOf the linear layers that a name stands for; one under shared experts is of those alone.
+func rolesOf(name string) []dtype.Role {
+	parts := strings.Split(name, ".")
+	found := modules[parts[len(parts)-1]]
+	if n := len(parts); n < 2 || !strings.HasPrefix(parts[n-2], "shared_expert") {
+		return found
+	}
+	var shared []dtype.Role
+	for _, r := range found {
+		if r == dtype.FFNGateSh || r == dtype.FFNUpSh || r == dtype.FFNDownSh {
+			shared = append(shared, r)
+		}
+	}
+	return shared
 }
 
 // roles that names of modules stand for; all is true where they name every linear layer.
@@ -28,7 +46,7 @@ func roles(names []string) (out []dtype.Role, all bool) {
 		if n == "all-linear" || n == "all" {
 			all = true
 		}
-		out = append(out, modules[n[strings.LastIndexByte(n, '.')+1:]]...)
+		out = append(out, rolesOf(n)...)
 	}
 	return out, all
 }
@@ -162,11 +180,19 @@ func (j *Job) repeatsKV() bool {
 
 // loss is what logits hold for each token and entry of the vocabulary.
 func (j *Job) loss() float64 {
-	t := j.Training
 	l := engine.At(j.Framework.Loss, j.Version).Value
-	if on(t.FusedLoss) {
+	switch {
+	case on(j.Training.FusedLoss):
 		return float64(l.Chunked)
+	case on(j.Training.Compile) && l.Compiled > 0 && !j.wide():
+		return float64(l.Compiled) / float64(max(1, l.Chunks))
 	}
+	return j.eagerLoss(&l) / float64(max(1, l.Chunks))
+}
+
+// eagerLoss is that of all tokens at once, kernel by kernel.
+func (j *Job) eagerLoss(l *Loss) float64 {
+	t := j.Training
 	native := nativeLoss[j.Model.Family] && (t.Precision == "bf16" || j.cast()) && l.Native != l.Plain
 	switch {
 	case j.wide() && !on(t.Fused) && !j.megatron():

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/memwall/memwall/plan"
+import (
+	"strings"
+
+	"github.com/memwall/memwall/plan"
+)
 
 // Places of the fields that rules read and write.
 func objective(in *Input) *string       { return &in.Training.Objective }
@@ -72,9 +76,12 @@ func fourBit(in *Input) bool {
 }
 
 // eightBit tells a base that bitsandbytes loads in eight bits.
-func eightBit(in *Input) bool { return adapted(in) && in.Plan.Weights == bnbInt8 }
+func eightBit(in *Input) bool { return adapted(in) && strings.HasPrefix(in.Plan.Weights, bnbInt8) }
 
 const bnbInt8 = "bnb-int8"
+
+// ofExperts is the end of the names of formats that take in experts which a class stacks.
+const ofExperts = "-all"
 
 // nested tells constants of the quantisation that are quantised again; bitsandbytes leaves that open, QLoRA does it.
 func nested(in *Input) bool { return in.Plan.Weights != "nf4-single" }

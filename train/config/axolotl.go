@@ -11,7 +11,7 @@ func axolotl() *framework {
 	return &framework{
 		name: "axolotl", title: "axolotl", plan: "axolotl",
 		says: map[string]string{
-			"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single bnb-int8", "reference_model": "none", "rollout": "vllm",
+			"objective": "sft pretrain dpo grpo", "method": "full lora qlora dora", "weights": "nf4 nf4-all nf4-single bnb-int8 bnb-int8-all", "reference_model": "none", "rollout": "vllm",
 			"optimizer": "adamw adamw-fused adamw-8bit adamw-4bit paged-adamw-8bit paged-adamw adafactor lion sgd galore muon schedule-free-adamw", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
 			"sharding": "~none ddp zero1 zero2 zero3 fsdp fsdp2 hsdp", "tp": "*", "cp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full",
 			"attention": "flash sdpa eager", "fused_loss": "true", "fused_kernels": "true", "compile": "true", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*",
@@ -97,6 +97,7 @@ func axolotlRules() []rule {
 	}, hfAttention("attn_implementation"), []rule{
 		{get: getAxolotlAttention},
 		{put: putAxolotlLiger, get: getAxolotlLiger},
+		{get: getAxolotlFrozen},
 		flag("torch_compile", compiled),
 		count("tensor_parallel_size", tp), count("context_parallel_size", cp),
 		{get: func(in *Input, r *reader) {
@@ -175,6 +176,9 @@ func putAxolotlMethod(in *Input, s *section) {
 	if fourBit(in) {
 		s.set(bnbNested, nested(in))
 	}
+	if strings.HasSuffix(in.Plan.Weights, ofExperts) {
+		s.set("quantize_moe_experts", true)
+	}
 	if in.Training.Method == "dora" {
 		s.set("peft_use_dora", true)
 	}
@@ -204,8 +208,26 @@ func getAxolotlMethod(in *Input, r *reader) {
 			in.Plan.Weights = "nf4-single"
 		}
 	}
+	getAxolotlExperts(in, r)
+	if r.on("gptq") {
+		in.Plan.Weights = "gptq"
+		r.take("gptq_disable_exllama")
+	}
 	if r.on("peft_use_dora") {
 		in.Training.Method = "dora"
+	}
+}
+
+// getAxolotlExperts: experts that a class stacks are quantised as they are loaded, or are linear layers in a checkpoint of axolotl's
+// own (axolotl/monkeypatch/moe_quant.py; monkeypatch/models/llama4/modeling.py).
+func getAxolotlExperts(in *Input, r *reader) {
+	stacked, linear := r.on("quantize_moe_experts"), r.on("llama4_linearized_experts")
+	switch w := in.Plan.Weights; {
+	case !stacked && !linear:
+	case w == "nf4" || w == bnbInt8:
+		in.Plan.Weights = w + ofExperts
+	case stacked:
+		r.keep("quantize_moe_experts")
 	}
 }
 

@@ -198,6 +198,14 @@ func TestReadOthers(t *testing.T) {
 		{"axolotl", "base_model: a/b\nplugins: [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin, axolotl.integrations.spectrum.SpectrumPlugin]\ncut_cross_entropy: false\nliger_rms_norm: true\noptimizer: adamw_torch_8bit\n",
 			map[string]any{"method": "full", "objective": "sft", "optimizer": "adamw-8bit", "fused_loss": false},
 			[]string{"liger_rms_norm = true", "plugins = [axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugi…"}},
+		{"axolotl", "base_model: a/b\nload_in_4bit: true\nadapter: qlora\nquantize_moe_experts: true\nunfrozen_parameters:\n  - ^model.language_model.*\n  - ^lm_head.*\n",
+			map[string]any{"method": "qlora", "weights": "nf4-all", "objective": "sft"}, nil},
+		{"axolotl", "base_model: a/b\nload_in_8bit: true\nadapter: lora\nllama4_linearized_experts: true\n",
+			map[string]any{"method": "lora", "weights": "bnb-int8-all", "objective": "sft"}, nil},
+		{"axolotl", "base_model: a/b\nunfrozen_parameters:\n  - model.layers.2[0-9]+.mlp\n", map[string]any{"method": "full", "objective": "sft"},
+			[]string{"unfrozen_parameters = [model.layers.2[0-9]+.mlp]"}},
+		{"axolotl", "base_model: TheBloke/Llama-2-7B-GPTQ\ngptq: true\ngptq_disable_exllama: true\nadapter: lora\n",
+			map[string]any{"method": "lora", "weights": "gptq", "objective": "sft"}, nil},
 		{"deepspeed", `{"train_micro_batch_size_per_gpu":"auto","bf16":{"enabled":"auto"},"zero_optimization":{"stage":3,"offload_param":{"device":"cpu"},"reduce_bucket_size":5e8}}`,
 			map[string]any{"sharding": "zero3", "offload.params": "host"}, []string{"zero_optimization.reduce_bucket_size = 5e8"}},
 		{"torchtitan", "# comment\n[model]\nflavor = \"8B\" # size\nconverters = [\n  'quantize.linear.float8',\n]\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 8\n[training]\nseq_len = 8_192\n",
@@ -231,6 +239,26 @@ func TestReadOthers(t *testing.T) {
 		slices.Sort(unread)
 		if d := cmp.Diff(c.unread, unread); d != "" {
 			t.Errorf("%s: unread\n%s", c.framework, d)
+		}
+	}
+}
+
+// TestAxolotlFrozen: a model whose text alone learns leaves its towers frozen; beside adapters there is nothing to freeze.
+func TestAxolotlFrozen(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		frozen []string
+		unread []string
+	}{
+		{"unfrozen_parameters:\n  - model.language_model.*\n  - lm_head\n  - embed_tokens\n", towers, nil},
+		{"unfrozen_parameters:\n  - lm_head\n", nil, []string{"unfrozen_parameters = [lm_head]"}},
+		{"freeze_mm_modules: true\n", towers, nil},
+		{"freeze_mm_modules: true\nadapter: lora\nunfrozen_parameters: [lm_head]\n", nil, nil},
+		{"quantize_moe_experts: true\n", nil, []string{"quantize_moe_experts = true"}},
+	} {
+		_, tr, unread, err := Read("axolotl", []byte("base_model: a/b\n"+c.text))
+		if err != nil || !slices.Equal(tr.Frozen, c.frozen) || !slices.Equal(unread, c.unread) {
+			t.Errorf("%q: %v frozen, %q unread, %v", c.text, tr.Frozen, unread, err)
 		}
 	}
 }

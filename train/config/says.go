@@ -111,7 +111,7 @@ var near = map[string]string{
 	"flash": "sdpa", "sdpa": "flash", "eager": "sdpa flash",
 	"zb-h1": "interleaved 1f1b", "zb-h2": "interleaved 1f1b", "zbv": "interleaved 1f1b", "gpipe": "1f1b", "interleaved": "1f1b",
 	"nvme": "host", "ppo": "grpo dpo sft", "grpo": "dpo sft", "dpo": "sft", "distill": "sft", "qat": "sft", "sft": "pretrain", "pretrain": "sft",
-	"nf4-single": "nf4",
+	"nf4-single": "nf4", "nf4-all": "nf4", "bnb-int8-all": "bnb-int8",
 }
 
 // kind is a value without its number: every:4 is every; selective with a list is modules.

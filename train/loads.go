@@ -1,0 +1,61 @@
+package train
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+)
+
+// loading is how a base that bitsandbytes packs comes to the ranks of FSDP2. It cannot be emptied on the way, so that every
+// device loads all of it (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model, model_has_params4bit).
+type loading uint8
+
+const (
+	// inParts: each rank loads its part, as programs with formats of their own do.
+	inParts loading = iota
+	// sharedLater: weights, those of 4 bits packed in bfloat16, are shared once all are there; until then both lie on the device
+	// (axolotl/loaders/model.py: bnb_4bit_quant_storage, device_map; monkeypatch/accelerate/fsdp2.py: original_sd).
+	sharedLater
+	// stayWhole: weights packed in bytes, as BitsAndBytesConfig does when nothing is said, stay out of FSDP's units: every rank keeps all
+	// (accelerate 1.14, fsdp2_prepare_model: incompatible_params4bit, #3987).
+	stayWhole
+)
+
+// loads is how the job's base comes to its ranks.
+func (j *Job) loads() loading {
+	four := strings.HasPrefix(j.Plan.Weights, "nf4") || j.Plan.Weights == "fp4"
+	eight := strings.HasPrefix(j.Plan.Weights, "bnb-int8")
+	how := j.Framework.Keep.Loads
+	if j.Training.Sharding != "fsdp2" || !j.quantised() || !four && !(eight && how == sharedLater) {
+		return inParts
+	}
+	return how
+}
+
+// remarkLoads says where FSDP2 does not share what QLoRA is for.
+func remarkLoads(j *Job) {
+	if j.loads() == stayWhole && j.Plan.DP > 1 {
+		j.Note("replicated_base", "warn", "sharding", "4-bit weights are packed in bytes unless bnb_4bit_quant_storage says bfloat16, and FSDP2 leaves those out: every device holds all of them; --sharding fsdp shares them")
+	}
+}
+
+// frozenWeights are those that do not train: this rank's part, and all of those that FSDP2 leaves out.
+func (f *filler) frozenWeights() ledger.Num {
+	if f.s.j.loads() != stayWhole {
+		return f.both("frozen_bytes", stored, 1, ofWeights)
+	}
+	return f.b.Add(f.part("quantised_bytes", f.h.dense.stored+f.h.expert.stored-f.h.endsStored, 1, 1), f.part("embedding_and_head_bytes", f.h.endsStored, 1, f.s.every.weights))
+}
+
+// loadingPhase is before the first step: the whole base and the rank's part of it are there; no phase elsewhere.
+func (f *filler) loadingPhase() []Phase {
+	if f.s.j.loads() != sharedLater || f.s.every.weights == 1 {
+		return nil
+	}
+	base := ledger.Known("weights", "frozen weights, before they are shared", f.both("frozen_bytes", stored, 1, notShared), ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
+	p := Phase{Name: "loading", Items: []ledger.Item{f.called(base)}}
+	if !f.s.j.offload().params {
+		p.add(f.called(ledger.Known("weights", "frozen weights", f.frozenWeights(), ledger.Exact, ledger.Persistent, ledger.Device, statesPage)))
+	}
+	return []Phase{p}
+}
