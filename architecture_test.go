@@ -22,7 +22,7 @@ var houseOrder = []string{
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
-	"engine engine/argv engine/startup quant score",
+	"engine engine/argv engine/startup quant score train/config/shell",
 	"engine/called",
 	"engine/manifest engine/pycall engine/torch speed train diagnose quant/quanttest",
 	"snapshot speed/stream speed/serving cost train/step train/config sim",

@@ -194,17 +194,18 @@ func (j *Job) leaks() bool {
 	return j.Training.Sharding == "fsdp" && j.Adapters() && recomputeOf(j).share == 1 && !j.gathersMixed()
 }
 
-// dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the next one's too.
+// dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the
+// next one's too.
 func (f *filler) dequantised(phase string) ledger.Item {
 	n := f.b.Lit(0)
 	if f.s.j.quantised() {
 		copies := 1.0
-		if phase != "forward" && sharded(f.s.j.Training.Sharding) && f.s.j.loads() != stayWhole {
+		if phase != "forward" && sharded(f.s.j.Training.Sharding) && loads(f.s.j) != stayWhole {
 			copies = 2
 		}
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(copies*float64(f.s.j.width())))
 	}
-	if stack := f.stackBytes(); stack > 0 {
+	if stack := stackBytes(f.s.j, f.h); stack > 0 {
 		n = f.b.In("experts_of_a_block", stack, "model")
 	}
 	return ledger.Known("workspace", "dequantised weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
@@ -241,7 +242,7 @@ func (f *filler) unitBytes() (root, one float64) {
 		for i := range f.h.blocks {
 			one = max(one, f.h.blocks[i].stored)
 		}
-		if f.s.j.loads() == stayWhole {
+		if loads(f.s.j) == stayWhole {
 			one = 0
 		}
 		return root, one

@@ -22,7 +22,7 @@ const (
 )
 
 // loads is how the job's base comes to its ranks.
-func (j *Job) loads() loading {
+func loads(j *Job) loading {
 	four := strings.HasPrefix(j.Plan.Weights, "nf4") || j.Plan.Weights == "fp4"
 	eight := strings.HasPrefix(j.Plan.Weights, "bnb-int8")
 	how := j.Framework.Keep.Loads
@@ -34,28 +34,31 @@ func (j *Job) loads() loading {
 
 // remarkLoads says where FSDP2 does not share what QLoRA is for.
 func remarkLoads(j *Job) {
-	if j.loads() == stayWhole && j.Plan.DP > 1 {
-		j.Note("replicated_base", "warn", "sharding", "4-bit weights are packed in bytes unless bnb_4bit_quant_storage says bfloat16, and FSDP2 leaves those out: every device holds all of them; --sharding fsdp shares them")
+	if loads(j) == stayWhole && j.Plan.DP > 1 {
+		j.Note("replicated_base", "warn", "sharding", "4-bit weights are packed in bytes unless "+
+			"bnb_4bit_quant_storage says bfloat16, and FSDP2 leaves those out: every device holds all of them; --sharding fsdp shares them")
 	}
 }
 
 // frozenWeights are those that do not train: this rank's part, and all of those that FSDP2 leaves out.
-func (f *filler) frozenWeights() ledger.Num {
-	if f.s.j.loads() != stayWhole {
+func frozenWeights(f *filler) ledger.Num {
+	if loads(f.s.j) != stayWhole {
 		return f.both("frozen_bytes", stored, 1, ofWeights)
 	}
-	return f.b.Add(f.part("quantised_bytes", f.h.dense.stored+f.h.expert.stored-f.h.endsStored, 1, 1), f.part("embedding_and_head_bytes", f.h.endsStored, 1, f.s.every.weights))
+	blocks := f.part("quantised_bytes", f.h.dense.stored+f.h.expert.stored-f.h.endsStored, 1, 1)
+	return f.b.Add(blocks, f.part("embedding_and_head_bytes", f.h.endsStored, 1, f.s.every.weights))
 }
 
 // loadingPhase is before the first step: the whole base and the rank's part of it are there; no phase elsewhere.
-func (f *filler) loadingPhase() []Phase {
-	if f.s.j.loads() != sharedLater || f.s.every.weights == 1 {
+func loadingPhase(f *filler) []Phase {
+	if loads(f.s.j) != sharedLater || f.s.every.weights == 1 {
 		return nil
 	}
-	base := ledger.Known("weights", "frozen weights, before they are shared", f.both("frozen_bytes", stored, 1, notShared), ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
+	whole := f.both("frozen_bytes", stored, 1, notShared)
+	base := ledger.Known("weights", "frozen weights, before they are shared", whole, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 	p := Phase{Name: "loading", Items: []ledger.Item{f.called(base)}}
 	if !f.s.j.offload().params {
-		p.add(f.called(ledger.Known("weights", "frozen weights", f.frozenWeights(), ledger.Exact, ledger.Persistent, ledger.Device, statesPage)))
+		p.add(f.called(ledger.Known("weights", "frozen weights", frozenWeights(f), ledger.Exact, ledger.Persistent, ledger.Device, statesPage)))
 	}
 	return []Phase{p}
 }

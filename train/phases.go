@@ -16,7 +16,7 @@ func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	f := &filler{s: s, h: h, b: b}
 	f.resident()
 	engine := f.rollout()
-	ph := append(f.learning(s.criticOn(b, h.pl.Stage)), f.loadingPhase()...)
+	ph := append(f.learning(s.criticOn(b, h.pl.Stage)), loadingPhase(f)...)
 	if engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
 		ph = append(ph, f.with("rollout", false, engine))
 	}
@@ -118,7 +118,7 @@ func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
-		f.keep("weights", "frozen weights", f.frozenWeights(), ledger.Exact, statesPage)
+		f.keep("weights", "frozen weights", frozenWeights(f), ledger.Exact, statesPage)
 		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, statesPage)
 		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}

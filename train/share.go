@@ -31,7 +31,8 @@ type share struct {
 // holds reports whether another class of ranks, of an earlier stage, holds the same.
 func (s *share) holds(o *share) bool {
 	return s.pl.Pre == o.pl.Pre && s.pl.Post == o.pl.Post && s.pl.Stage >= o.pl.Stage && s.dense == o.dense && s.expert == o.expert && s.ends == o.ends && s.layers == o.layers &&
-		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && s.experts == o.experts && slices.Equal(s.blocks, o.blocks) && slices.Equal(s.facing, o.facing)
+		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && s.experts == o.experts &&
+		slices.Equal(s.blocks, o.blocks) && slices.Equal(s.facing, o.facing)
 }
 
 // numbers counts parameters.

@@ -63,8 +63,7 @@ const eightBitStacks = "bnb-int8-all"
 // stackBytes are those that all experts of a block take in the format that they are computed in, where they were packed as stacks: a module
 // has them whole from its forward to its backward pass (torch/nn/utils/parametrize.py: cached; axolotl/monkeypatch/moe_quant.py), and those
 // of 8 bits in fp32 (bitsandbytes/functional.py: int8_vectorwise_dequant).
-func (f *filler) stackBytes() float64 {
-	j := f.s.j
+func stackBytes(j *Job, h *share) float64 {
 	if !packsStacks(j.Plan.Weights) || slices.Contains(j.Framework.Keep.Splits, j.Model.Family) {
 		return 0
 	}
@@ -72,5 +71,5 @@ func (f *filler) stackBytes() float64 {
 	if j.Plan.Weights == eightBitStacks {
 		width = 4
 	}
-	return f.h.experts / float64(max(1, j.Plan.EP)) * width
+	return h.experts / float64(max(1, j.Plan.EP)) * width
 }

@@ -19,7 +19,8 @@ var modules = map[string][]dtype.Role{
 	"dense_h_to_4h": {dtype.FFNUp}, "dense_4h_to_h": {dtype.FFNDown}, "in_proj": {dtype.SSMIn}, "linear_qkv": {dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQKV}, "linear_proj": {dtype.AttnOutput},
 	"linear_fc1": {dtype.FFNGate, dtype.FFNUp, dtype.FFNGateExps, dtype.FFNUpExps}, "linear_fc2": {dtype.FFNDown, dtype.FFNDownExps},
 	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output},
-	"in_proj_qkvz": {dtype.AttnQKV, dtype.AttnGate}, "in_proj_qkv": {dtype.AttnQKV}, "in_proj_z": {dtype.AttnGate}, "in_proj_ba": {dtype.SSMBA}, "in_proj_b": {dtype.SSMBeta}, "in_proj_a": {dtype.SSMAlpha},
+	"in_proj_qkvz": {dtype.AttnQKV, dtype.AttnGate}, "in_proj_qkv": {dtype.AttnQKV}, "in_proj_z": {dtype.AttnGate},
+	"in_proj_ba": {dtype.SSMBA}, "in_proj_b": {dtype.SSMBeta}, "in_proj_a": {dtype.SSMAlpha},
 	"shared_expert_gate": {dtype.FFNGateInpSh},
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train/config/shell"
 )
 
 // others are formats that are read and not written, in the order in which they are tried.
@@ -36,15 +37,15 @@ func overrides(data []byte) (*node, error) {
 		return nil, wrong("command", "is longer than 64 KiB", "one command")
 	}
 	out, vars := block(), map[string]string{}
-	for _, w := range shellWords(string(data)) {
+	for _, w := range shell.Words(string(data)) {
 		key, value, ok := strings.Cut(w, "=")
 		key = strings.TrimLeft(key, "+")
 		switch {
 		case !ok:
-		case isName(key):
-			vars[key] = expand(value, vars)
+		case shell.IsName(key):
+			vars[key] = shell.Expand(value, vars)
 		case !strings.HasPrefix(key, "-") && strings.Contains(key, "."):
-			out.putPath(key, &node{text: expand(value, vars), given: true})
+			out.putPath(key, &node{text: shell.Expand(value, vars), given: true})
 		}
 	}
 	if len(out.keys) == 0 {
@@ -191,7 +192,7 @@ func swiftArguments(data []byte) (*node, error) {
 	if err != nil || !isCommand(data) {
 		return n, err
 	}
-	for _, w := range shellWords(string(data)) {
+	for _, w := range shell.Words(string(data)) {
 		if name, value, ok := strings.Cut(w, "="); ok && (name == "NPROC_PER_NODE" || name == "NNODES") {
 			n.put(strings.ToLower(name), &node{text: value, given: true})
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train/config/shell"
 )
 
 // toShell writes a command with one flag a line.
@@ -33,18 +34,18 @@ func fromShell(data []byte) (*node, error) {
 	out := block()
 	vars := map[string]string{}
 	flag := ""
-	for _, w := range flagWords(shellWords(string(data))) {
+	for _, w := range shell.Flags(shell.Words(string(data))) {
 		name, value, assigned := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--"):
 			flag = name
 			out.put(flag, &node{text: "true"})
 			if assigned {
-				out.put(flag, &node{text: expand(value, vars)})
+				out.put(flag, &node{text: shell.Expand(value, vars)})
 				flag = ""
 			}
-		case assigned && isName(name):
-			vars[name] = expand(value, vars)
+		case assigned && shell.IsName(name):
+			vars[name] = shell.Expand(value, vars)
 			flag = ""
 		case strings.HasSuffix(w, ".py"):
 			out.put("script", &node{text: w[strings.LastIndexByte(w, '/')+1:]})
@@ -52,7 +53,7 @@ func fromShell(data []byte) (*node, error) {
 		case w == "(" || w == ")" || w == "\n":
 			flag = ""
 		case flag != "":
-			out.add(flag, expand(w, vars))
+			out.add(flag, shell.Expand(w, vars))
 		}
 	}
 	if len(out.keys) == 0 {
@@ -73,33 +74,6 @@ func isScript(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh")) || isCommand(text)
 }
 
-// flagWords parts "--flag value" that stands in one pair of quotes, as scripts keep flags in arrays, or in a variable behind
-// others: ARGS=" $MORE --flag value".
-func flagWords(words []string) (out []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, "--") && strings.ContainsAny(w, " \t") {
-			out = append(out, strings.Fields(w)...)
-			continue
-		}
-		name, value, assigned := strings.Cut(w, "=")
-		if fields := strings.Fields(strings.ReplaceAll(value, "\\\n", " ")); assigned && isName(name) && len(fields) > 1 && flagged(fields) {
-			out = append(out, fields...)
-			out = append(out, "\n")
-			continue
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// flagged: words begin with a flag, or with variables and a flag.
-func flagged(words []string) bool {
-	for len(words) > 0 && strings.HasPrefix(words[0], "$") {
-		words = words[1:]
-	}
-	return len(words) > 0 && strings.HasPrefix(words[0], "--")
-}
-
 // add gives a flag its value, or one more.
 func (n *node) add(flag, word string) {
 	v := n.of[flag]
@@ -111,76 +85,4 @@ func (n *node) add(flag, word string) {
 	default:
 		n.of[flag] = &node{list: []*node{{text: v.text}, {text: word}}}
 	}
-}
-
-// expand puts variables in: $NAME, ${NAME} and ${NAME:-value}; unknown ones stand as they are written.
-func expand(w string, vars map[string]string) string {
-	if len(w) < 2 || w[0] != '$' {
-		return w
-	}
-	name, value, _ := strings.Cut(strings.Trim(w[1:], "{}"), ":-")
-	if v, ok := vars[name]; ok {
-		return v
-	}
-	if value != "" {
-		return value
-	}
-	return w
-}
-
-func isName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9' || i == 0) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// shellWords splits at blanks outside quotes; comments are left out, the ends of lines are words unless a backslash
-// joins them.
-func shellWords(s string) (words []string) {
-	var b strings.Builder
-	quote, open := byte(0), false
-	end := func() {
-		if open {
-			words = append(words, b.String())
-		}
-		b.Reset()
-		open = false
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			} else {
-				b.WriteByte(c)
-			}
-		case c == '\'' || c == '"':
-			quote, open = c, true
-		case c == '\\' && i+1 < len(s):
-			i++
-			if s[i] != '\n' && s[i] != '\r' {
-				b.WriteByte(s[i])
-				open = true
-			}
-		case c == '#' && !open:
-			for i+1 < len(s) && s[i+1] != '\n' {
-				i++
-			}
-		case c == '\n' || c == '(' || c == ')' || c == ';':
-			end()
-			words = append(words, string(c))
-		case c == ' ' || c == '\t' || c == '\r':
-			end()
-		default:
-			b.WriteByte(c)
-			open = true
-		}
-	}
-	end()
-	return words
 }
