@@ -145,7 +145,7 @@ func TestNoMemoryIsOverfull(t *testing.T) {
 			ask := func(on string) *Answer {
 				r := Request{Ask: "fit", Model: model, Hardware: on, Plan: plan.Plan{Engine: "llama.cpp", Context: 8192}}
 				set(&r)
-				a, err := Ask(&r)
+				a, err := asker().Size(&r)
 				if err != nil {
 					return nil // this model has no experts
 				}
