@@ -145,34 +145,6 @@ func CheckCross(j *Job, engine string) error {
 	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Lacking: true, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
 }
 
-func checkExperts(j *Job) error {
-	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
-	switch {
-	case ep <= 1:
-		return nil
-	case experts == 0:
-		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true, Message: fmt.Sprintf("ep = %d: %s has no experts", ep, j.Model.ID), Fix: "leave ep out"}
-	case ep > experts:
-		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
-			Message: fmt.Sprintf("ep = %d is more than the %d experts of %s", ep, experts, j.Model.ID), Fix: fmt.Sprintf("--ep %d or less", experts)}
-	case ranks%ep != 0:
-		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
-			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks), Fix: fmt.Sprintf("--tp %d, or a smaller ep", ep)}
-	}
-	return nil
-}
-
-// CheckEvenExperts refuses expert parallelism that gives ranks unequal numbers of experts, for engines that do (SGLang's fused_moe_triton/layer.py,
-// TensorRT-LLM's fused_moe/interface.py). vLLM gives the first ranks one more (fused_moe/layer.py, determine_expert_map).
-func CheckEvenExperts(j *Job) error {
-	ep, experts := j.Plan.EP, j.Model.Traits.Experts
-	if ep <= 1 || experts%ep == 0 {
-		return nil
-	}
-	return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
-		Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", ep, experts, j.Model.ID), Fix: "an ep that divides them, or none"}
-}
-
 func tpProblem(j *Job) error {
 	p := j.Plan
 	best := int64(1)

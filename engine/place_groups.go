@@ -29,6 +29,7 @@ type shareKey struct {
 	tp, pp, ep int64
 	dp, cp     int64
 	etp        int64
+	copies     int64 // of experts
 	stages     string
 }
 
@@ -38,7 +39,7 @@ func (j *Job) placeShared(part *model.Part, w *model.PartWeights, p shard.Parall
 		placed []Placed
 		err    error
 	}
-	key := shareKey{part, w, p.TP, p.PP, p.EP, p.DP, p.CP, p.ETP, ""}
+	key := shareKey{part, w, p.TP, p.PP, p.EP, p.DP, p.CP, p.ETP, p.Redundant, ""}
 	if p.Stages != nil {
 		key.stages = fmt.Sprint(p.Stages)
 	}

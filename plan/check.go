@@ -44,7 +44,8 @@ func (p *Plan) Check() error {
 		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
 		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext}, {"attn_max_batch", int64(p.AttnMaxBatch), MaxRanks},
 		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
-		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"redundant_experts", int64(p.RedundantExperts), 1 << 20},
+		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"redundant_experts", int64(p.RedundantExperts), 1 << 12},
+		{"dispatch_tokens", int64(p.DispatchTokens), 1 << 20},
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20}, {"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
 		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50}, {"kv_host_bytes", int64(p.KVHost), 1 << 50},
 	} {
@@ -112,13 +113,15 @@ func (p *Plan) checkShares() error {
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
+		{"all2all", p.All2All, DeepEP + " " + DeepEPNormal + " " + DeepEPLowLatency},
 		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"}, {"offload.experts", p.offload().Experts, "none host nvme pool"},
 	} {
 		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
 			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))
 		}
 	}
-	return nil
+	_, err := p.Loads(1)
+	return err
 }
 
 func (p *Plan) offload() Offload {

@@ -123,5 +123,9 @@ type Serving struct {
 	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"one scale per token and head in the KV cache (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
 	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
 	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"redundant experts for load balance, over all ranks" engines:"vllm,sglang"`
+	All2All               string         `json:"all2all,omitempty" flag:"all2all" enum:"deepep,deepep-normal,deepep-low-latency" doc:"kernels that bring tokens to experts of other ranks and back; deepep takes its normal ones for prompts and its low-latency ones for answers" engines:"vllm,sglang"`
+	DispatchTokens        Int            `json:"dispatch_tokens,omitempty" flag:"dispatch-tokens" doc:"most tokens that a rank sends at a time with DeepEP's low-latency kernels" engines:"vllm,sglang"`
+	TwoBatches            *bool          `json:"two_batch_overlap,omitempty" flag:"two-batch-overlap" doc:"compute one half of a batch while tokens of the other are on their way" engines:"vllm,sglang"`
+	ExpertLoad            string         `json:"expert_load,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"expert-load" doc:"how tokens spread over the experts of a layer: even, zipf:S, or a count for each expert with commas" engines:"vllm,sglang,tensorrt-llm"`
 	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
 }

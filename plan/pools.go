@@ -31,6 +31,7 @@ func (p *Plan) Pooled() int64 {
 // Worker is the plan of a single worker that generates.
 func (p *Plan) Worker() Plan {
 	w := *p
+	w.All2All = p.kernels()
 	w.Disaggregated = nil
 	return w
 }
@@ -40,6 +41,9 @@ func (p *Plan) Worker() Plan {
 func (p *Plan) Prompter() Plan {
 	w := p.Worker()
 	w.MaxSeqs = 0
+	if w.All2All != "" {
+		w.All2All, w.DispatchTokens = DeepEPNormal, 0
+	}
 	d := p.Disaggregated
 	if d == nil || d.PrefillTP == 0 && d.PrefillEP == 0 && d.PrefillDP == 0 {
 		return w

@@ -27,6 +27,8 @@ type Report struct {
 	Pools []Vote
 	// Streams are single ones, with a vote for each report.
 	Streams []Vote
+	// Wide are published rates of servers whose experts are spread over many ranks.
+	Wide []Comparison
 	// Training has a vote for each who measured, Runs what was said of runs, and Idle why rows are not used.
 	Training []Vote
 	Runs     Verdicts
@@ -59,7 +61,8 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	all = slices.Concat(all, served, pools)
 	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
-	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds, CompareLoads} {
+	published := func() (Set, []Comparison, error) { return CompareWide(asker) }
+	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds, CompareLoads, published} {
 		set, compared, err := stored()
 		if err != nil {
 			return nil, err
@@ -68,6 +71,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
+	r.Wide = ofMeasures(all, WideMeasures)
 	r.Pools, r.Streams = PoolVotes(all), StreamVotes(all)
 	r.Training, r.Runs, r.Idle = TrainingVotes(all), TrainingVerdicts(all), trainingRefused(all)
 	peers, err := Peers()
@@ -90,6 +94,16 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		r.Groups = grouped(all, key)
 	}
 	return r, nil
+}
+
+// ofMeasures are the comparisons of some measures.
+func ofMeasures(all []Comparison, which []*Measure) (out []Comparison) {
+	for i := range all {
+		if slices.Contains(which, all[i].Measure) {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 func unseen(c *Comparison) bool { return !seen(c) }

@@ -24,6 +24,8 @@ type launch struct {
 	// steps of drafting, and branches of a draft
 	steps, branches plan.Int
 	own             *bool // the model's own layers draft, or what the text repeats
+	deepEP          bool
+	kernels         string // --deepep-mode
 	// of caches that the device evicts
 	tiers   bool
 	tier    float64 // GB of each rank, before it a multiple of the device's pool
@@ -72,6 +74,7 @@ func (l *launch) finish() {
 	if all := p.TP; l.sharedDP && p.DP > 1 && all%p.DP == 0 {
 		p.TP, p.EP = all/p.DP, all
 	}
+	l.dispatching()
 	l.adapters()
 	l.evicted()
 	switch {
@@ -92,6 +95,41 @@ func (l *launch) finish() {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// deepEPModes are the values of --deepep-mode (sglang/srt/layers/moe/utils.py, DeepEPMode).
+var deepEPModes = map[string]string{"": plan.DeepEP, "auto": plan.DeepEP, "normal": plan.DeepEPNormal, "low_latency": plan.DeepEPLowLatency}
+
+// dispatching: with DeepEP every rank of the group has experts of its own (server_args.py).
+func (l *launch) dispatching() {
+	if !l.deepEP {
+		return
+	}
+	p := &l.Plan
+	p.All2All = deepEPModes[l.kernels]
+	if p.EP == 0 {
+		p.EP = p.TP
+	}
+}
+
+// argDispatcher reads --moe-a2a-backend.
+func argDispatcher(l *launch, v string) error {
+	switch v = strings.ToLower(v); v {
+	case plan.DeepEP:
+		l.deepEP = true
+	case "none":
+	default:
+		l.Unknown = append(l.Unknown, "--moe-a2a-backend "+argv.Quote(argv.Blotted(v)))
+	}
+	return nil
+}
+
+// argDeepEPMode reads --deepep-mode.
+func argDeepEPMode(l *launch, v string) error {
+	if l.kernels = strings.ToLower(v); deepEPModes[l.kernels] == "" {
+		return &argv.Error{Value: v, Problem: "is no mode of DeepEP", Fix: "auto, normal or low_latency"}
+	}
+	return nil
 }
 
 // ownHeads are checkpoints of a model's own prediction layers, cut out of it (docs of DeepSeek's usage, NextN).
@@ -208,6 +246,11 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--cuda-graph-max-bs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
 	{Names: "--cuda-graph-bs", Kind: argv.List, Set: argGraphs},
 	{Names: "--ep-num-redundant-experts", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
+	{Names: "--moe-a2a-backend", Set: argDispatcher},
+	{Names: "--enable-deepep-moe", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.deepEP = true; return nil }},
+	{Names: "--deepep-mode", Set: argDeepEPMode},
+	{Env: mostDispatched, Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DispatchTokens })},
+	{Names: "--enable-two-batch-overlap", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.TwoBatches })},
 	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
 	{Names: "--enable-hierarchical-cache", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.tiers = true; return nil }},
 	{Names: "--hicache-size", Set: argv.Into(argTier, func(l *launch) *float64 { return &l.tier })},
@@ -224,10 +267,10 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group " +
 		"--offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size " +
 		"--mamba-full-memory-ratio", Unread: true},
-	{Names: "--json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
+	{Names: "--json-model-override-args --config --torchao-config", Unread: true},
 	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver " +
-		"--enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
+	{Names: "--enable-torch-compile --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver",
+		Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--nsa-prefill-backend --nsa-decode-backend --dsa-prefill-backend --dsa-decode-backend --fp4-gemm-backend --fp8-gemm-backend " +
@@ -237,6 +280,7 @@ var argFlags = []argv.Flag[launch]{
 		"--hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast " +
 		"--init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
 	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
+	{Names: "--moe-dense-tp-size"},                    // of which 1 is what is sized
 	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune " +
 		"--enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output " +
 		"--disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
@@ -245,7 +289,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout " +
 		"--watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
 	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend " +
-		"--mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
+		"--mm-attention-backend --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce " +
 		"--enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
 	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion " +

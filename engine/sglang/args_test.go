@@ -21,6 +21,11 @@ func TestFromArgs(t *testing.T) {
 		{"docker run --gpus all --shm-size 32g -p 30000:30000 -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" --ipc=host lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path X/Y --host 0.0.0.0", "X/Y", `{}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --disable-cuda-graph --disable-radix-cache", "X/Y", `{"enforce_eager":true,"prefix_cache":false}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --tp 8 --dp 8 --enable-dp-attention", "X/Y", `{"tp":1,"ep":8,"dp":8}`, "", ""},
+		{"SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=256 python3 -m sglang.launch_server --model-path X/Y --tp-size 72 --dp-size 72 " +
+			"--enable-dp-attention --enable-deepep-moe --deepep-mode low_latency --ep-num-redundant-experts 32 --enable-two-batch-overlap", "X/Y",
+			`{"tp":1,"ep":72,"dp":72,"redundant_experts":32,"all2all":"deepep-low-latency","dispatch_tokens":256,"two_batch_overlap":true}`, "", ""},
+		{"sglang serve X/Y --tp 8 --moe-a2a-backend deepep", "X/Y", `{"tp":8,"ep":8,"all2all":"deepep"}`, "", ""},
+		{"sglang serve X/Y --tp 8 --ep 8 --moe-a2a-backend mooncake --deepep-mode normal", "X/Y", `{"tp":8,"ep":8}`, "", "--moe-a2a-backend mooncake"},
 		{"python -m sglang.launch_server --model-path X/Y --speculative-algorithm EAGLE --speculative-draft-model-path E/F " +
 			"--speculative-num-draft-tokens 4", "X/Y",
 			`{"draft_model":"E/F","draft_tokens":4}`, "", ""},
@@ -39,6 +44,7 @@ func TestFromArgsErrors(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X --tp x", "--tp x is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --mem-fraction-static 1.2", "--mem-fraction-static 1.2 is not a share"},
 		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},
+		{"python -m sglang.launch_server --model-path X --deepep-mode fast", "--deepep-mode fast is no mode of DeepEP"},
 		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is no format"},
 		{"python -m sglang.launch_server --model-path", "--model-path has no value"},
 	})

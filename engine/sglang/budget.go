@@ -142,6 +142,9 @@ func (s *sizer) keptFree(b *ledger.Book, p *prepared) []ledger.Item {
 	if n := graphs(s.job); n > 0 {
 		out = append(out, graphItem(b, n))
 	}
+	if s.job.Plan.All2All != "" {
+		out = append(out, s.dispatchItem(b))
+	}
 	if p.hosted.Bytes > 0 {
 		out = append(out, engine.HostedWindow(b, &p.hosted))
 	}
@@ -183,9 +186,13 @@ func (s *sizer) reserveNote() {
 	if n := graphs(s.job); n > 0 {
 		want += graphItem(nil, n).Low
 	}
+	what := ""
+	if s.job.Plan.All2All != "" {
+		want, what = want+s.dispatchItem(nil).Low, ", and DeepEP's buffers,"
+	}
 	if keep < want {
 		s.job.Note("small_reserve", "warn", "mem_fraction_static",
-			"mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs take about %s", *f, keep,
-			unit.Count(int64(s.job.Plan.MaxBatchedTokens)), want)
+			"mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs%s take about %s", *f, keep,
+			unit.Count(int64(s.job.Plan.MaxBatchedTokens)), what, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Command is the launch of a server with what differs from its defaults.
 func (Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{"python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())},
+	args := append([]string{variables(p) + "python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())},
 		argv.StoredArgs(p.Weights, j.Checkpoint.Stored)...)
 	tp := p.TP
 	if sharesExperts(p) {
@@ -86,6 +86,7 @@ func changed(j *engine.Job) (args []string) {
 			args = append(args, fmt.Sprint(f.flag, " ", f.n))
 		}
 	}
+	args = append(args, dispatcher(j)...)
 	if engine.On(p.WholeTower, false) {
 		args = append(args, "--mm-enable-dp-encoder")
 	}

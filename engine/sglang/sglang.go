@@ -47,6 +47,10 @@ func (Engine) Defaults(j *engine.Job) {
 		p.MemFractionStatic = &f
 		j.Default("mem_fraction_static", f)
 	}
+	if p.LowLatency() && p.DispatchTokens == 0 {
+		p.DispatchTokens = usualDispatched
+		j.Default("dispatch_tokens", int64(p.DispatchTokens))
+	}
 	engine.EagerNote(j, false)
 	engine.SpeechNote(j)
 }
@@ -156,8 +160,10 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
-	if err := engine.CheckEvenExperts(j); err != nil {
-		return err
+	for _, check := range []func(*engine.Job) error{engine.CheckRedundant, engine.CheckEvenExperts, engine.CheckDispatch} {
+		if err := check(j); err != nil {
+			return err
+		}
 	}
 	if err := engine.CheckBlocks(j, "SGLang", "whole experts on each rank"); err != nil {
 		return err

@@ -173,6 +173,10 @@ var flags = []argv.Flag[launch]{
 	{Names: "--mamba-ssm-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 	{Names: "--mamba-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.states })},
 	{Names: "--decode-context-parallel-size -dcp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DCP })},
+	{Names: "--all2all-backend", Env: "VLLM_ALL2ALL_BACKEND", Set: dispatcher},
+	{Env: chunkVariable, Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DispatchTokens })},
+	{Names: "--enable-dbo", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.TwoBatches })},
+	{Names: "--dbo-decode-token-threshold --dbo-prefill-token-threshold"},
 	{Names: "--num-redundant-experts", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--eplb-config", Set: balancing},
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
@@ -182,8 +186,8 @@ var flags = []argv.Flag[launch]{
 	// Memory that no field of a plan holds.
 	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
 	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
-	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-dbo --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales --mm-encoder-only", Kind: argv.Switch, Unread: true},
-	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --all2all-backend --backend --disaggregation-mode", Unread: true},
+	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales --mm-encoder-only", Kind: argv.Switch, Unread: true},
+	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --backend --disaggregation-mode", Unread: true},
 	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch, Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.

@@ -23,6 +23,9 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 		r.Items = append(r.Items, s.loading(b))
 	}
 	r.Items = append(r.Items, s.activations(b, p), s.system(b, &p.pl))
+	if s.job.Plan.All2All != "" {
+		r.Items = append(r.Items, dispatchItem(b, s.job))
+	}
 	if p.hosted.Bytes > 0 && !p.hosted.InPlace {
 		r.Items = append(r.Items, engine.HostedWindow(b, &p.hosted))
 	}

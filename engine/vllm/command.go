@@ -15,7 +15,7 @@ import (
 // Command is "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{"vllm serve", argv.Quote(j.CheckpointName())}, argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
+	args := append([]string{chunkSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())}, argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
 	if p.TP == 1 && j.Devices() > p.Ranks() {
 		args = append(args, "--tensor-parallel-size 1") // said, because memwall would take all devices
 	}
@@ -77,6 +77,7 @@ func changed(j *engine.Job) (args []string) {
 	if p.RedundantExperts > 0 {
 		args = append(args, "--enable-eplb", fmt.Sprintf(`--eplb-config '{"num_redundant_experts":%d}'`, p.RedundantExperts))
 	}
+	args = append(args, dispatching(p)...)
 	if engine.On(p.TextOnly, false) {
 		args = append(args, "--language-model-only")
 	}

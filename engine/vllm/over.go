@@ -23,21 +23,3 @@ func checkOver(j *engine.Job) error {
 			p.DCP, p.TP, kv, j.Model.ID, most),
 		Fix: fmt.Sprintf("--dcp %d, or a larger tp", most)}
 }
-
-// checkRedundant: copies of experts are spread evenly over the ranks that share experts (vllm/config/parallel.py, EPLBConfig).
-func checkRedundant(j *engine.Job) error {
-	p, experts := j.Plan, j.Model.Traits.Experts
-	n := int64(p.RedundantExperts)
-	switch {
-	case n == 0:
-		return nil
-	case experts == 0 || p.EP <= 1:
-		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
-			Message: "redundant_experts: copies of experts balance ranks that share experts, and none do here", Fix: "--ep, or leave redundant_experts out"}
-	case n < 0 || n > experts*p.EP || (experts+n)%p.EP != 0:
-		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
-			Message: fmt.Sprintf("%d experts and %d copies do not go evenly over %d ranks", experts, n, p.EP),
-			Fix:     fmt.Sprintf("--redundant-experts %d", (p.EP-experts%p.EP)%p.EP)}
-	}
-	return nil
-}

@@ -122,7 +122,7 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckBlocks(j, "vLLM", "--enable-expert-parallel"); err != nil {
 		return err
 	}
-	for _, check := range []func(*engine.Job) error{checkShare, checkOver, checkRedundant} {
+	for _, check := range []func(*engine.Job) error{checkShare, checkOver, engine.CheckRedundant, engine.CheckDispatch, checkDispatch} {
 		if err := check(j); err != nil {
 			return err
 		}

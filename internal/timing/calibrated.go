@@ -55,14 +55,15 @@ type compiledKey struct {
 	kv      float64
 	moe     string
 	drafted int64
+	sent    serving.Dispatch
 }
 
 // Compiled is the model of a plan; plans of a search that differ in their load alone share its kernels.
 func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
 	first := &in.Stages[0]
 	p := first.Parallel
-	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP}, in.Device, in.Link, in.Engine, in.Version, in.Exec.KVBytes,
-		in.MoE, 0}
+	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP, p.Redundant}, in.Device, in.Link, in.Engine, in.Version,
+		in.Exec.KVBytes, in.MoE, 0, in.Dispatch}
 	if in.Speculation != nil {
 		key.drafted = in.Speculation.Tokens
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
 )
 
 // serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
@@ -28,6 +29,7 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	}
 	p := q.Request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
+	noteExperts(q, &in.Dispatch)
 	f, err := closedLoop(q, m, load)
 	if err != nil {
 		return err
@@ -171,7 +173,7 @@ func Identifier(name string) string { return strings.NewReplacer("-", "_", " ", 
 // ServingInput is the plan as the timing of engines that batch needs it.
 func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 	p := q.Request.Plan
-	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP}
+	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, Redundant: int64(p.RedundantExperts)}
 	stages, err := slowestStages(q, q.Job.Model, &q.Job.Weights.Parts[0], par)
 	if err != nil {
 		return nil, err
@@ -187,7 +189,35 @@ func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 	if p.TP > q.Job.PerNode() {
 		in.Link = q.Job.Machine.Inter
 	}
+	in.Dispatch = dispatch(q)
 	return in, speculate(q, in)
+}
+
+// noteExperts says what the exchange of tokens between nodes is taken to be, and how uneven experts make it.
+func noteExperts(q *question.Question, d *serving.Dispatch) {
+	p := q.Request.Plan
+	if shared := p.EP > max(1, p.TP); shared && d.Kernels == "" && p.EP > d.PerNode {
+		q.Job.Note("experts_apart", "info", "all2all",
+			"ranks that share experts lie on several nodes, and their tokens cross between these as the engine sends them by default; "+
+				"DeepEP's kernels, --all2all deepep, send each only where it is wanted")
+	}
+	if d.Uneven > 1 {
+		q.Job.Note("experts_uneven", "info", "expert_load", "the busiest rank computes %s times the mean of tokens, and all wait for it",
+			unit.Significant(d.Uneven, 3))
+	}
+}
+
+// dispatch is how the plan's tokens reach experts of other ranks. Experts are as busy as the plan says; without copies they
+// stand in their order.
+func dispatch(q *question.Question) serving.Dispatch {
+	p := q.Request.Plan
+	d := serving.Dispatch{Kernels: p.Worker().All2All, PerNode: q.Job.PerNode(), Wire: q.Job.Machine.Inter,
+		TwoBatches: engine.On(p.TwoBatches, false)}
+	loads, err := p.Loads(q.Job.Model.Traits.Experts)
+	if err == nil && p.EP > 1 {
+		d.Uneven, _ = shard.Busiest(loads, int64(p.RedundantExperts), p.EP)
+	}
+	return d
 }
 
 // stagesKey is all that the ranks of a network depend on, whose stages divide the layers evenly.
@@ -195,11 +225,12 @@ type stagesKey struct {
 	model      *model.Model
 	weights    *model.PartWeights
 	tp, pp, ep int64
+	copies     int64 // of experts
 }
 
 // slowestStages are the slowest ranks of each stage.
 func slowestStages(q *question.Question, m *model.Model, w *model.PartWeights, p shard.Parallel) ([]engine.Placed, error) {
-	got := engine.Once(q.Job, stagesKey{m, w, p.TP, p.PP, p.EP}, func() (out withError[[]engine.Placed]) {
+	got := engine.Once(q.Job, stagesKey{m, w, p.TP, p.PP, p.EP, p.Redundant}, func() (out withError[[]engine.Placed]) {
 		ranks, err := engine.Place(m.Decoder(), w, p)
 		out.value, out.err = slowest(ranks), err
 		return out

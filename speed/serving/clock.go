@@ -81,7 +81,7 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	if c.draft != nil && b.Decodes > 0 {
 		seconds = c.drafts * c.draft.Step(speed.Batch{Decodes: b.Decodes, Context: b.Context})
 	}
-	if c.m.in.Eager {
+	if c.m.in.Eager || c.m.in.Dispatch.Kernels != "" {
 		return seconds + c.m.Step(b)
 	}
 	decodes := int64(c.m.width) * b.Decodes

@@ -10,7 +10,8 @@ import (
 type experts struct {
 	rows, cols float64 // of one expert's matrix
 	held       float64 // experts of the rank
-	all, used  float64 // experts of the layer, and how many a token takes
+	all, used  float64 // experts of the layer, copies included, and how many a token takes
+	uneven     float64 // tokens of the rank that has most, over the mean
 	weights    float64 // bytes held
 	peak, in   float64
 	quantise   bool
@@ -26,8 +27,9 @@ type expertCoefs struct{ floor, memory, compute, half, skew, product int }
 // them and products in more groups, is set by hand between none and proportion: it takes the p90 of models that were left out from 32 to 30 %.
 const grouped = 8
 
-func (b *book) experts(k *speed.Kernel) *experts {
-	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N), used: float64(k.Moe.Used), weights: float64(k.Bytes)}
+func (b *book) experts(k *speed.Kernel, copies int64, uneven float64) *experts {
+	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N + copies), used: float64(k.Moe.Used),
+		uneven: uneven, weights: float64(k.Bytes)}
 	e.groups = math.Sqrt(e.used / grouped)
 	a := b.device.arithmetic(k.Scheme)
 	e.peak, e.in, e.quantise = a.peak, a.in, a.in < 2
@@ -100,7 +102,7 @@ func (e *experts) touched(p *point, c []float64) float64 {
 	return e.held * (1 - math.Pow(1-e.used/e.all, math.Pow(p.all, c[e.at.skew])))
 }
 
-func (e *experts) chosen(p *point) float64 { return p.all * e.used * e.held / e.all }
+func (e *experts) chosen(p *point) float64 { return e.uneven * p.all * e.used * e.held / e.all }
 
 // bytes that rows of so many experts move.
 func (e *experts) bytes(rows, touched float64) float64 {

@@ -88,15 +88,14 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 	for i := range m.stages {
 		s := &m.stages[i]
 		p, kernels := m.point(s, b, 1), 0.0
-		for j := range s.ops {
-			o := &s.ops[j]
-			t := m.times(o) * o.seconds(&p, &m.device, m.c)
+		s.each(m, &p, 1, func(r execution) {
+			t := r.times * r.seconds(r.at, &m.device, m.c)
 			if kernels += t; t > 0 {
-				w := of(o.part)
-				w.stage, w.p = i, p
-				w.terms = append(w.terms, w.in("times", o.count, "a step")+" × "+w.fitted("overlap", m.host.overlap)+" × ("+w.kernel(o.law)+")")
+				w := of(r.part)
+				w.stage, w.p = i, *r.at
+				w.terms = append(w.terms, w.times(r)+w.fitted("overlap", m.host.overlap)+" × ("+w.kernel(r.law)+")")
 			}
-		}
+		})
 		w := of("host")
 		w.stage, w.p = i, p
 		w.host(s, kernels)
@@ -109,6 +108,15 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 		out = append(out, writers[part].formula(part, l))
 	}
 	return out
+}
+
+// times that a step runs a kernel: of two batches twice, and what is hidden of an exchange less.
+func (w *writer) times(r execution) string {
+	text := w.in("times", r.count, "a step") + " × "
+	if alone := w.m.times(r.op); r.times != alone {
+		text += w.in("halves", r.times/alone, "two batches, slower or hidden beside each other") + " × "
+	}
+	return text
 }
 
 func (w *writer) formula(part string, l *loop) speed.Formula {
@@ -134,6 +142,8 @@ func (w *writer) kernel(l law) string {
 		return w.in("bytes", w.p.tokens*l.perToken+w.p.outputs*l.perOutput, "read and written") + " / (" + w.bandwidth() + " × " + w.fitted("factor", l.memory) + ")"
 	case *collective:
 		return w.collective(l)
+	case *dispatch:
+		return w.dispatch(l)
 	}
 	return ""
 }

@@ -59,6 +59,9 @@ func (m *Model) alone() bool { return m.in.Engine == "sglang" }
 // Step is the time of a batch on the stages of a replica, in seconds, one after the other.
 func (m *Model) Step(b speed.Batch) (seconds float64) { return m.step(b, 1) }
 
+// Together is the time of a batch where all replicas that share experts compute prompts as this one does, in seconds.
+func (m *Model) Together(b speed.Batch) float64 { return m.step(b, m.peers) }
+
 // step in which so many of the replicas that share experts compute prompts.
 func (m *Model) step(b speed.Batch, prompting float64) (seconds float64) {
 	for i := range m.stages {
@@ -69,9 +72,7 @@ func (m *Model) step(b speed.Batch, prompting float64) (seconds float64) {
 
 func (m *Model) stageSeconds(s *stage, b speed.Batch, prompting float64) (seconds float64) {
 	p := m.point(s, b, prompting)
-	for j := range s.ops {
-		seconds += m.times(&s.ops[j]) * s.ops[j].seconds(&p, &m.device, m.c)
-	}
+	s.each(m, &p, prompting, func(r execution) { seconds += r.times * r.seconds(r.at, &m.device, m.c) })
 	return m.withHost(s, &p, seconds)
 }
 
@@ -103,14 +104,13 @@ func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 		s := &m.stages[i]
 		p := m.point(s, b, prompting)
 		kernels := 0.0
-		for j := range s.ops {
-			o := &s.ops[j]
-			t := m.times(o) * o.seconds(&p, &m.device, m.c)
+		s.each(m, &p, prompting, func(r execution) {
+			t := r.times * r.seconds(r.at, &m.device, m.c)
 			kernels += t
 			if t > 0 {
-				add(o.part, t, m.bound(o, &p))
+				add(r.part, t, m.bound(r.op, r.at))
 			}
-		}
+		})
 		host := m.onHost(float64(s.rank.Layers), &p)
 		if m.in.Eager {
 			host += math.Max(0, s.launches()*m.c[m.host.launch]-kernels)

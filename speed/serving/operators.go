@@ -15,12 +15,11 @@ func (m *Model) Operators(l Load) (out []speed.Operator) {
 		var told []operating
 		s := m.stage(b, &m.in.Stages[i], func(k *speed.Kernel, kernel int) { told = append(told, operating{*k, kernel}) })
 		at := m.point(&s, batch, 1)
-		for j := range s.ops {
-			o := &s.ops[j]
-			for _, x := range o.apart(told, j, &at, m.times(o)*o.seconds(&at, &m.device, m.c)/p.expected) {
+		s.each(m, &at, 1, func(r execution) {
+			for _, x := range r.apart(told, r.place, r.at, r.times*r.seconds(r.at, &m.device, m.c)/p.expected) {
 				out = speed.PutOperator(out, x)
 			}
-		}
+		})
 	}
 	return out
 }

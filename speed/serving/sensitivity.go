@@ -17,9 +17,7 @@ func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seco
 		s := &m.stages[i]
 		p := m.point(s, b, prompting)
 		kernels := 0.0
-		for j := range s.ops {
-			kernels += m.times(&s.ops[j]) * m.slopesOf(&s.ops[j], &p, c, out)
-		}
+		s.each(m, &p, prompting, func(r execution) { kernels += r.times * m.slopesOf(r, c, out) })
 		out[m.host.overlap] += kernels
 		m.hostSlopes(float64(s.rank.Layers), &p, out)
 		seconds += m.withHost(s, &p, kernels)
@@ -41,16 +39,16 @@ type nudged interface {
 }
 
 // slopesOf a kernel, and its time.
-func (m *Model) slopesOf(o *op, p *point, c, out []float64) float64 {
-	if g, ok := o.law.(sloped); ok {
-		return g.slopes(p, &m.device, c, out, m.times(o))
+func (m *Model) slopesOf(r execution, c, out []float64) float64 {
+	if g, ok := r.law.(sloped); ok {
+		return g.slopes(r.at, &m.device, c, out, r.times)
 	}
-	t := o.seconds(p, &m.device, c)
-	if n, ok := o.law.(nudged); ok {
+	t := r.seconds(r.at, &m.device, c)
+	if n, ok := r.law.(nudged); ok {
 		for _, k := range n.uses() {
 			was := c[k]
 			c[k] = was * (1 + nudge)
-			out[k] += m.times(o) * (o.seconds(p, &m.device, c) - t) / nudge
+			out[k] += r.times * (r.seconds(r.at, &m.device, c) - t) / nudge
 			c[k] = was
 		}
 	}

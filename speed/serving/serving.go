@@ -56,6 +56,8 @@ type In struct {
 	MoE string
 	// Speculation drafts tokens that a step then verifies; nil without.
 	Speculation *Speculation
+	// Dispatch is how tokens go to experts that other replicas' ranks hold.
+	Dispatch Dispatch
 }
 
 // Speculation is how a step gets more than one token of a sequence.
@@ -95,12 +97,14 @@ type stage struct {
 	ops  []op
 	// mixtures are layers with routed experts, chosen how many of these a token takes.
 	mixtures, chosen float64
+	routed           *model.Experts
 }
 
 // count the layers of a kernel that have routed experts.
 func (s *stage) count(k *speed.Kernel) {
 	if k.Moe != nil {
 		s.chosen = math.Max(s.chosen, float64(k.Moe.Used))
+		s.routed = k.Moe
 	}
 	if k.Op.Kind == model.Route {
 		s.mixtures += float64(k.Count)
@@ -224,7 +228,7 @@ func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) int {
 	case k.Scan != nil && k.Op.Kind == model.Scan:
 		l, part = b.scan(k), "attention"
 	case k.Op.Kind == model.ExpertLinear:
-		l, part = b.experts(k), "experts"
+		l, part = b.experts(k, m.in.Stages[0].Parallel.Redundant, m.in.Dispatch.uneven()), "experts"
 	case k.Op.Kind == model.Linear || k.Op.Kind == model.Route || k.Op.Kind == model.Head:
 		if k.Rows == 0 {
 			return passing
@@ -271,11 +275,24 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 		out = append(out, op{l, 1, "hand-over", speed.Network})
 	}
 	if m.peers > 1 {
-		l := b.collective(name, rate, pl.Parallel.EP)
-		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), s.chosen)
-		out = append(out, op{l, 2 * s.mixtures, "all-to-all", speed.Network})
+		out = append(out, op{s.exchange(m, b, pl.Parallel.EP, name, rate), 2 * s.mixtures, exchanged, speed.Network})
 	}
 	return out
+}
+
+// exchange of tokens between the ranks that share experts, one way: by the kernels that the plan names, or as whole engines
+// were seen to, on the slowest link that it crosses.
+func (s *stage) exchange(m *Model, b *book, ranks int64, name string, rate float64) law {
+	d := &m.in.Dispatch
+	if d.Kernels != "" {
+		return s.dispatch(m, ranks, rate)
+	}
+	if d.crosses(ranks) {
+		name, rate = d.Wire.Name, float64(d.Wire.EachWay.Value)
+	}
+	l := b.collective(name, rate, ranks)
+	l.perToken, l.reach = m.in.Exec.ActBytes*float64(m.in.Model.Hidden), reached(float64(ranks), s.chosen)
+	return l
 }
 
 // versionKey lumps versions of an engine that behave alike: minor versions, of SGLang patches too.

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// Slots are the places for experts of a layer over all ranks that share them: one for each, and one for each copy.
+func Slots(j *Job) int64 { return j.Model.Traits.Experts + int64(j.Plan.RedundantExperts) }
+
+func checkExperts(j *Job) error {
+	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
+	switch {
+	case ep <= 1:
+		return nil
+	case experts == 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d: %s has no experts", ep, j.Model.ID), Fix: "leave ep out"}
+	case ep > Slots(j):
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d is more than the %d experts of %s", ep, Slots(j), j.Model.ID),
+			Fix:     fmt.Sprintf("--ep %d or less, or --redundant-experts %d", experts, ep-experts)}
+	case ranks%ep != 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks),
+			Fix:     fmt.Sprintf("--tp %d, or a smaller ep", ep)}
+	}
+	return nil
+}
+
+// CheckEvenExperts refuses expert parallelism that gives ranks unequal numbers of experts, for engines that do (SGLang's
+// fused_moe_triton/layer.py, TensorRT-LLM's fused_moe/interface.py). vLLM gives the first ranks one more (fused_moe/layer.py,
+// determine_expert_map).
+func CheckEvenExperts(j *Job) error {
+	ep, experts := j.Plan.EP, j.Model.Traits.Experts
+	if ep <= 1 || Slots(j)%ep == 0 {
+		return nil
+	}
+	if j.Plan.RedundantExperts > 0 {
+		return unevenSlots(j)
+	}
+	return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+		Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", ep, experts, j.Model.ID),
+		Fix:     fmt.Sprintf("--redundant-experts %d, an ep that divides them, or none", wholeSlots(experts, ep, 1))}
+}
+
+// CheckRedundant refuses copies of experts that no ranks share, that do not go evenly over those that do (vllm/config/parallel.py,
+// EPLBConfig; sglang/srt/eplb/expert_location.py), or that are so many that a rank would hold an expert twice.
+func CheckRedundant(j *Job) error {
+	p, experts := j.Plan, j.Model.Traits.Experts
+	n := int64(p.RedundantExperts)
+	switch {
+	case n == 0:
+		return nil
+	case experts == 0 || p.EP <= 1:
+		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
+			Message: "redundant_experts: copies of experts balance ranks that share experts, and none do here",
+			Fix:     "--ep, or leave redundant_experts out"}
+	case n > experts*(p.EP-1):
+		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
+			Message: fmt.Sprintf("redundant_experts = %d: with more than %d each of %d ranks would hold all %d experts of %s and more", n,
+				experts*(p.EP-1), p.EP, experts, j.Model.ID),
+			Fix: fmt.Sprintf("--redundant-experts %d", wholeSlots(experts, p.EP, 1))}
+	case Slots(j)%p.EP != 0:
+		return unevenSlots(j)
+	}
+	return nil
+}
+
+func unevenSlots(j *Job) error {
+	p, experts := j.Plan, j.Model.Traits.Experts
+	n := int64(p.RedundantExperts)
+	fewer, more := wholeSlots(experts, p.EP, n)-p.EP, wholeSlots(experts, p.EP, n)
+	fix := fmt.Sprintf("--redundant-experts %d", more)
+	if fewer >= 0 {
+		fix += fmt.Sprintf(" or %d", fewer)
+	}
+	return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
+		Message: fmt.Sprintf("%d experts and %d copies do not go evenly over %d ranks", experts, n, p.EP), Fix: fix}
+}
+
+// wholeSlots is the least number of copies, from one on, with which each rank holds equally many experts.
+func wholeSlots(experts, ranks, from int64) int64 {
+	return from + (ranks-(experts+from)%ranks)%ranks
+}

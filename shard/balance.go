@@ -1,0 +1,78 @@
+package shard
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Busiest is how many times the mean of all ranks the rank has that most tokens reach, where experts have such loads.
+// Ranks hold equally many slots. With copies beyond one for each expert they are placed as DeepSeek's load balancer does
+// (deepseek-ai/EPLB, eplb.py: replicate_experts, balanced_packing): the expert with the most load a copy is copied next, and
+// slots go from the heaviest on to the rank with the least load that has room. Without copies experts stand in their order.
+//
+// Placed is false where slots do not go evenly over the ranks, or there are fewer than experts.
+func Busiest(loads []float64, copies, ranks int64) (times float64, placed bool) {
+	n := int64(len(loads)) + copies
+	if len(loads) == 0 || copies < 0 || ranks < 1 || n%ranks != 0 {
+		return 1, false
+	}
+	slots := loads
+	if copies > 0 {
+		slots = replicated(loads, copies)
+	}
+	return busiest(slots, int(ranks), copies > 0), true
+}
+
+// replicated are the loads of slots: those of an expert share its tokens.
+func replicated(loads []float64, copies int64) (slots []float64) {
+	held := make([]float64, len(loads))
+	for i := range held {
+		held[i] = 1
+	}
+	for range copies {
+		most := 0
+		for i := range loads {
+			if loads[i]/held[i] > loads[most]/held[most] {
+				most = i
+			}
+		}
+		held[most]++
+	}
+	for i, n := range held {
+		for range int(n) {
+			slots = append(slots, loads[i]/n)
+		}
+	}
+	return slots
+}
+
+// busiest rank over the mean of all.
+func busiest(slots []float64, ranks int, packed bool) float64 {
+	each, sum := len(slots)/ranks, 0.0
+	loads, held := make([]float64, ranks), make([]int, ranks)
+	if packed {
+		slots = slices.Clone(slots)
+		slices.SortStableFunc(slots, func(a, b float64) int { return cmp.Compare(b, a) })
+	}
+	for i, load := range slots {
+		at := i / each
+		if packed {
+			at = lightest(loads, held, each)
+		}
+		loads[at] += load
+		held[at]++
+		sum += load
+	}
+	return slices.Max(loads) * float64(ranks) / sum
+}
+
+// lightest rank that has room for another slot.
+func lightest(loads []float64, held []int, each int) (at int) {
+	at = -1
+	for i := range loads {
+		if held[i] < each && (at < 0 || loads[i] < loads[at]) {
+			at = i
+		}
+	}
+	return at
+}
