@@ -56,20 +56,36 @@ func Tuned(ranks int64) bool {
 
 // Item books the buffers.
 func (d *DeepEP) Item(b *ledger.Book) ledger.Item {
-	nvlink, rdma := b.Lit(0), b.Lit(0)
+	var n ledger.Num
+	var hint unit.Bytes
 	if d.Normal {
-		nvlink, rdma = d.nvlink(b), d.rdma(b)
+		n = d.nvlink(b)
+		hint = n.Bytes()
 	}
-	if d.LowLatency {
-		rdma = b.Max(rdma, d.lowLatency(b))
-	}
-	n, hint := nvlink, nvlink.Bytes()+rdma.Bytes()
-	if rdma.V > 0 {
+	if rdma, ok := d.heap(b); ok {
+		hint += rdma.Bytes()
 		rdma = b.PadUp(rdma, b.Size("heap_granule", heapGranule, "NVSHMEM_CUMEM_GRANULARITY"))
-		n = b.Add(nvlink, rdma)
+		if n.V > 0 {
+			rdma = b.Add(n, rdma)
+		}
+		n = rdma
 	}
 	it := ledger.Known("collectives", d.name(), n, ledger.Derived, ledger.Persistent, ledger.Device, "docs/formulas.md#deepep-buffers")
 	return it.Band(hint, it.Bytes+heapGranule)
+}
+
+// heap is what RDMA reaches, of which both kinds of kernels use the same; false where nothing does.
+func (d *DeepEP) heap(b *ledger.Book) (n ledger.Num, ok bool) {
+	between := d.Normal && d.Ranks > nodePeers
+	switch {
+	case between && d.LowLatency:
+		return b.Max(d.rdma(b), d.lowLatency(b)), true
+	case between:
+		return d.rdma(b), true
+	case d.LowLatency:
+		return d.lowLatency(b), true
+	}
+	return n, false
 }
 
 func (d *DeepEP) name() string {
@@ -102,9 +118,6 @@ func (d *DeepEP) nvlink(b *ledger.Book) ledger.Num {
 
 // rdma is the room of chunks between nodes, for both ways.
 func (d *DeepEP) rdma(b *ledger.Book) ledger.Num {
-	if d.Ranks <= nodePeers {
-		return b.Lit(0)
-	}
 	token := 2*d.Hidden + sourceMeta + mostChoices*8 + mostChoices*4 + mostScales*4 + 16
 	chunks := b.Mul(b.Lit(2), b.Int("rdma_channels", usualSMs/2, "half of 20 multiprocessors"), b.Int("nodes", d.Ranks/nodePeers, "of 8 ranks"),
 		b.Int("rdma_chunk", d.chunk().rdma, "tokens, buffer.py"), b.Size("rdma_message", unit.Bytes(token), "a token, its choices and scales"))

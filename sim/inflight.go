@@ -145,7 +145,7 @@ func (s *server) admissible() bool {
 type entry struct{ hits, stored, cached, piece int64 }
 
 func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
-	e.hits, e.stored, e.cached = s.pool.match(t.Spans, t.goal)
+	e.hits, e.stored, e.cached = s.matched(t)
 	rest := t.goal - (e.hits+e.stored)*s.BlockTokens
 	if e.piece = rest; s.LongPrompt > 0 {
 		e.piece = min(e.piece, s.LongPrompt)
@@ -163,6 +163,31 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 		return e, false
 	}
 	return e, true
+}
+
+// matched is what is cached of a prompt, looked up again only when something of the cache changed since.
+func (s *server) matched(t *slot) (rows, stored, free int64) {
+	m := &s.last
+	if now := (sight{t, t.gen, t.goal, len(t.Spans), s.pool.changed}); m.sight != now {
+		m.sight = now
+		m.rows, m.stored, m.free = s.pool.match(t.Spans, t.goal)
+	}
+	return m.rows, m.stored, m.free
+}
+
+// looked is a look into the cache, and what was found.
+type looked struct {
+	sight
+	rows, stored, free int64
+}
+
+// sight is all that a look depends on.
+type sight struct {
+	slot    *slot
+	gen     uint32
+	goal    int64
+	spans   int
+	changed int64
 }
 
 // fits reports whether a request finds room to begin, and where its answer is promised room, to end. One that was

@@ -48,6 +48,8 @@ type pool struct {
 	// stored are the rows in the tier, shelf the order in which they came there.
 	stored int64
 	shelf  runs
+	// changed grows whenever cached rows come, go, or change hands.
+	changed int64
 }
 
 func newPool(p Paging) pool {
@@ -107,6 +109,7 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 	}
 	rows := min((want+p.Full-1)/p.Full, node.rows-low)
 	blocks := rows * p.Full
+	p.changed++
 	p.named -= blocks
 	node.rows -= rows
 	if node.left[0].end = node.rows; node.rows == low {
@@ -139,6 +142,7 @@ func (p *pool) give(n int64) {
 func (p *pool) hold(at int32, rows int64) {
 	node := &p.spans.nodes[at]
 	before := node.rowsHeld()
+	p.changed++
 	node.users++
 	node.reach(rows, 1)
 	if rows <= before {
@@ -155,6 +159,7 @@ func (p *pool) hold(at int32, rows int64) {
 func (p *pool) drop(at int32, rows int64) {
 	node := &p.spans.nodes[at]
 	before := node.rowsHeld()
+	p.changed++
 	node.users--
 	node.reach(rows, -1)
 	if left := before - node.rowsHeld(); left > 0 {

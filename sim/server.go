@@ -19,6 +19,7 @@ type server struct {
 	pool            pool
 	slots           slots
 	waiting         queue
+	last            looked
 	running         order
 	partial         []int32 // prompts that are being computed, in order
 	dec             decoders

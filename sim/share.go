@@ -57,6 +57,7 @@ func (s *server) extend(t *slot, at int32, from, to int64) bool {
 		t.apart = true
 		return false
 	}
+	s.pool.changed++
 	node.reach(t.rows-from, -1)
 	node.reach(to-from, 1)
 	s.pool.unstore(node, min(node.stored, to-from-node.rows))

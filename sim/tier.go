@@ -17,6 +17,7 @@ func (p *pool) store(at int32, rows int64) {
 		return
 	}
 	node := &p.spans.nodes[at]
+	p.changed++
 	node.stored += rows
 	p.stored += rows
 	node.shelved++
@@ -54,6 +55,7 @@ func (p *pool) moved(r *run) bool {
 
 // unstore rows.
 func (p *pool) unstore(node *span, n int64) {
+	p.changed++
 	node.stored -= n
 	p.stored -= n
 }

@@ -27,6 +27,8 @@ type clockStage struct {
 	apart []apart // of sequences that go on, and of prompts
 	joint []op
 	mixed []op // experts
+	own   float64
+	alone bool
 }
 
 // apart is a kernel with a time for sequences that go on and another for prompts.
@@ -51,6 +53,7 @@ func (m *Model) Clock() *Clock {
 	c := &Clock{m: m}
 	for i := range m.stages {
 		s := newClockStage(&m.stages[i])
+		s.own, s.alone = float64(s.stage.rank.Layers)*m.c[m.host.layer]+m.c[m.host.step], m.alone()
 		c.stages, c.mixed = append(c.stages, s), c.mixed || len(s.mixed) > 0
 	}
 	if s := m.in.Speculation; s != nil && s.Draft != nil {
@@ -98,9 +101,21 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 		if b.Prefill > 0 {
 			seconds += s.prompts(c.m, &c.at)
 		}
-		seconds += c.m.onHost(float64(s.stage.rank.Layers), &c.at)
+		seconds += s.host(c.m, &b)
 	}
 	return seconds
+}
+
+// host is what the engine's own code takes of a step: the terms of hostTerms, of which those of the stage are known before.
+func (s *clockStage) host(m *Model, b *speed.Batch) float64 {
+	t := s.own
+	if b.Prefill == 0 || !s.alone {
+		t += float64(b.Decodes) * m.c[m.host.request]
+	}
+	if b.Prefill > 0 {
+		t += m.c[m.host.prompt]
+	}
+	return t
 }
 
 // byTokens are the seconds of kernels by their number of tokens, in pages: the steps of a run have few of all numbers.
