@@ -38,6 +38,7 @@ var badRequests = []struct {
 	message, hint      string
 }{
 	{"tp that cuts heads", `{"ask":"fit","model":"llama-3.1-8b","hardware":"8xh100","tp":3}`, ImpossiblePlan, "tp", "3", "does not divide the 32 attention heads", "--tp 2"},
+	{"a word of another field", `{"ask":"train","model":"llama-3.1-8b","hardware":"h100","method":"grpo"}`, BadField, "method", "grpo", "is not known", `objective = "grpo"`},
 	{"tp beyond the heads", bare(`"tp":1000000`), ImpossiblePlan, "tp", "1000000", "32 attention heads", "--tp 32"},
 	{"tp that cuts recurrent heads", `{"ask":"fit","model":"mamba2-2.7b","tp":3}`, ImpossiblePlan, "tp", "3", "heads of the recurrent layers", "--tp 2"},
 	{"more stages than layers", bare(`"pp":33`), ImpossiblePlan, "pp", "33", "more than the 32 layers", "--pp 32"},

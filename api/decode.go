@@ -252,8 +252,27 @@ func checkEnum(f *Field, v reflect.Value) error {
 	if !slices.ContainsFunc(words, func(w string) bool { return !f.Takes(w) }) {
 		return nil
 	}
-	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()),
-		Hint: "one of " + strings.Join(f.Enum, ", ")}
+	hint := "one of " + strings.Join(f.Enum, ", ")
+	if other := f.Elsewhere(v.String()); other != nil {
+		hint = fmt.Sprintf("%s = %q", other.Name, v.String())
+	}
+	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Hint: hint,
+		Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String())}
+}
+
+// Elsewhere is the one other field that takes a word: grpo is no method, and an objective. nil where none does, or several do.
+func (f *Field) Elsewhere(word string) (found *Field) {
+	for i := range Fields() {
+		other := &Fields()[i]
+		if other.Name == f.Name || !slices.Contains(other.Enum, word) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = other
+	}
+	return found
 }
 
 func decodeAlso(r *Request, value json.RawMessage) error {

@@ -154,8 +154,11 @@ func (v *fieldValue) counts() bool {
 	return memwall.NeverNone(v.field.Name) || slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
 }
 
-// hint is the words that may have been meant, else what the flag is about.
+// hint is the flag that takes the word, the words that may have been meant, else what the flag is about.
 func (v *fieldValue) hint(s string) string {
+	if f := v.field.Elsewhere(s); f != nil && f.Flag != "" {
+		return "--" + f.Flag + " " + s
+	}
 	if near := spell.Nearest(s, v.field.Enum); len(near) > 0 {
 		return "did you mean: " + strings.Join(near, ", ")
 	}
@@ -211,13 +214,8 @@ func (v *fieldValue) known(s string) error {
 }
 
 func oneOf(s string, words []string) error {
-	if len(words) == 0 {
+	if len(words) == 0 || slices.Contains(words, s) {
 		return nil
-	}
-	for _, w := range words {
-		if w == s {
-			return nil
-		}
 	}
 	return fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
 }
