@@ -39,7 +39,7 @@ func (d *Device) Grantable() (unit.Bytes, string) {
 		return n * unit.GiB, fmt.Sprintf("sudo sysctl iogpu.wired_limit_mb=%d", n*1024)
 	case "gtt":
 		n := d.Unified.Limit.Value / unit.GiB
-		return n * unit.GiB, fmt.Sprintf("ttm.pages_limit=%d at the start of the kernel", n*(unit.GiB/4096))
+		return n * unit.GiB, fmt.Sprintf("ttm.pages_limit=%d", n*(unit.GiB/4096))
 	}
 	return 0, ""
 }

@@ -195,7 +195,7 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 
 // estimatedGraphs is "Estimated CUDA graph memory"; a plan whose log has the line is better asked with it.
 func (s *sizer) estimatedGraphs(b *ledger.Book, p *prepared) ledger.Item {
-	first, c := firstGraph.or(), estimatedPiece(p.pl.Parallel.TP > 1)
+	first, c := firstGraph.or(), estimatedPiece(s.job.Machine, p.pl.Parallel.TP, latent(s.job)).or()
 	n := b.Add(b.Size("first", gib(first.Value), first.source()), s.pieces(b, p, c))
 	it := ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
 	low, high := c.band(p.pieces(s.captured()))

@@ -105,24 +105,35 @@ func allGraphs(v engine.Version, t *traits) (Constant, bool) {
 
 // What vLLM estimates for CUDA graphs before it captures them, and from 0.20 sets aside inside the budget: of each mode two graphs are
 // captured, and the second's memory counts once for every further size (gpu_model_runner.py, profile_cudagraph_memory, #30515). firstGraph is
-// what the first takes, by logs with few sizes; piecesOne and piecesMany what a piece of a further size adds, alone and with the collectives
-// of tensor parallelism: 0.00064 for 72B and 0.00095 for GLM-5.2 in two logs, and captured 0.00058 for 405B, 0.00072 for Qwen3-Next, 0.00087 for
-// DeepSeek R1.
+// what the first takes, by logs with few sizes; the others are what a piece of a further size adds. A graph is the driver's record of the
+// kernels in it, so that a piece counts for more where a layer launches more of them: latent attention (0.0007 to 0.0009 in logs of DeepSeek V2
+// Lite, Kimi-VL and GLM-5.2, and captured 0.00087 for DeepSeek R1), and NCCL's all-reduce in place of vLLM's own (0.00064 for 72B on four L40S,
+// where 0.0004 is on two H100). Tensor parallelism by itself adds nothing: 0.00037 to 0.00044 for 70B and 72B on two and four H100.
 var (
-	firstGraph = Constant{"graph_estimate.first", 0.1, 0, 0.5, 0}
-	piecesOne  = Constant{"graph_estimate.one", 0.0004, 0.0001, 0.0008, 0}
-	piecesMany = Constant{"graph_estimate.many", 0.0007, 0.0005, 0.001, 0}
+	firstGraph   = Constant{"graph_estimate.first", 0.1, 0, 0.5, 0}
+	piecesOne    = Constant{"graph_estimate.one", 0.0004, 0.0001, 0.0008, 0}
+	piecesLatent = Constant{"graph_estimate.latent", 0.0008, 0.0005, 0.0011, 0}
+	piecesNCCL   = Constant{"graph_estimate.nccl", 0.00064, 0.0004, 0.0009, 0}
 )
 
 // graphsEstimated is the first version that prints the estimate (#30515, 2026-03-07).
 var graphsEstimated = engine.V(0, 17, 0)
 
-// estimatedPiece is what a further piece of a graph counts for in the estimate.
-func estimatedPiece(many bool) Constant {
-	if many {
-		return piecesMany.or()
+// estimatedPiece is what a further piece of a graph counts for in the estimate, as rules.go assumes it.
+func estimatedPiece(m *hardware.Machine, tp int64, latent bool) Constant {
+	switch {
+	case latent:
+		return piecesLatent
+	case recordsNCCL(m, tp):
+		return piecesNCCL
 	}
-	return piecesOne.or()
+	return piecesOne
+}
+
+// recordsNCCL: vLLM's own all-reduce steps aside for more than two devices that NVLink does not join, and graphs record NCCL's
+// (vllm/distributed/device_communicators/custom_all_reduce.py).
+func recordsNCCL(m *hardware.Machine, tp int64) bool {
+	return tp > 2 && m != nil && m.Intra.Name == "PCIe"
 }
 
 // traits of a device that rules ask for.

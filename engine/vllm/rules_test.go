@@ -75,7 +75,7 @@ func TestOutside(t *testing.T) {
 
 // TestFitted: the table of fitted constants holds names that rules ask for, and bands around their values.
 func TestFitted(t *testing.T) {
-	known := map[string]bool{wholeGraphs.Name: true, rocmGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, unifiedOutside.Name: true, piecesOne.Name: true, piecesMany.Name: true}
+	known := map[string]bool{wholeGraphs.Name: true, rocmGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, unifiedOutside.Name: true, piecesOne.Name: true, piecesLatent.Name: true, piecesNCCL.Name: true}
 	for _, tr := range []traits{{datacenter: true}, {sm120: true}, {}} {
 		known[graphPiece(&tr).Name] = true
 	}

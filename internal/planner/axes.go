@@ -200,13 +200,40 @@ func utilizationAxis(q *question.Question) Axis {
 // mostUtilization leaves other programs of the device a little.
 const mostUtilization = 0.95
 
+// withoutGraphs is the price of launching each kernel of a step by itself: decoding a few sequences then waits for the host, 1.7 times as long
+// for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of which the law of steps sees only what exceeds
+// the kernels' time. Maintainers name it behind shorter contexts, fewer sequences and fewer bits (docs.vllm.ai, conserving memory).
+const withoutGraphs = 6
+
 func graphsAxis(q *question.Question) Axis {
 	a := asGiven("enforce_eager")
-	if api.FieldByName("enforce_eager").OwnedBy(q.Engine.Name()) && !question.IsTrue(q.Request.EnforceEager) {
+	if hasGraphs(q) {
 		a.Settings = append(a.Settings, change.Setting{Words: "no CUDA graphs", Short: "eager",
-			Set: func(r *api.Request) { yes := true; r.EnforceEager = &yes }, Price: change.PriceNearlyFree})
+			Set: func(r *api.Request) { yes := true; r.EnforceEager = &yes }, Price: withoutGraphs})
 	}
 	return a
+}
+
+// hasGraphs reports whether the engine captures CUDA graphs.
+func hasGraphs(q *question.Question) bool {
+	return api.FieldByName("enforce_eager").OwnedBy(q.Engine.Name()) && !question.IsTrue(q.Request.EnforceEager)
+}
+
+// fewerGraphs captures them up to a smaller batch, which the load does not exceed. It is a change by itself: how many sequences run at once
+// says what is captured else.
+func fewerGraphs(q *question.Question) (out []change.Setting) {
+	if !hasGraphs(q) {
+		return nil
+	}
+	for _, n := range []plan.Int{64, 16} {
+		if n < q.Request.Sequences || q.Request.GraphBatch > 0 && n >= q.Request.GraphBatch {
+			continue
+		}
+		words := fmt.Sprintf("CUDA graphs up to batch %d", n)
+		out = append(out, change.Setting{Words: words, Short: words, Set: func(r *api.Request) { r.GraphBatch = n },
+			Price: change.PriceNearlyFree * float64(3+len(out))})
+	}
+	return out
 }
 
 func attentionAxis(q *question.Question) Axis {

@@ -28,7 +28,7 @@ func grantedOn(m *hardware.Machine, name string) []change.Setting {
 		return nil
 	}
 	to := fmt.Sprintf("%s,usable=%dGiB", name, n/unit.GiB)
-	return []change.Setting{{Words: fmt.Sprintf("%d of %d GiB for the GPU: %s", n/unit.GiB, d.Memory.Value/unit.GiB, how),
+	return []change.Setting{{Words: how, Short: fmt.Sprintf("%d of %d GiB for the GPU", n/unit.GiB, d.Memory.Value/unit.GiB),
 		Set: func(r *api.Request) { r.Hardware = to }, Price: priceOfGrant}}
 }
 

@@ -47,6 +47,9 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 	return out
 }
 
+// onlyTight is the price of a plan that may not start after all.
+const onlyTight = 2
+
 // addRung asks the plan with one more change, and adds it where it helps and a practitioner would say it.
 func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate {
 	r := p.Asked
@@ -56,6 +59,9 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 		return out
 	}
 	c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
+	if c.Verdict == api.Tight {
+		c.Price += onlyTight
+	}
 	if advice.Refused(p.cure(&c)) == nil {
 		out = append(out, c)
 	}
@@ -132,6 +138,7 @@ func (p *Planner) rungs() (out []change.Setting) {
 		out = append(out, a.Settings[1:]...)
 	}
 	out = append(out, smallerLoads(p.Question)...)
+	out = append(out, fewerGraphs(p.Question)...)
 	out = append(out, granted(p)...)
 	for _, w := range p.ways(true) {
 		switch {

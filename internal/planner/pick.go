@@ -68,7 +68,7 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		if p.machine, _, err = p.env.Find(p.asked.Hardware, int(r.Devices)); err != nil {
 			return nil, err
 		}
-		notes = append(notes, hardware.Note{Code: "granted", Text: s.Words})
+		notes = append(notes, hardware.Note{Code: "granted", Text: s.Short + ": " + s.Words + " on the kernel's command line"})
 	}
 	if m.CPUOnly {
 		p.use.Decode /= 2 // without a GPU people wait for as long as they read

@@ -13,21 +13,34 @@ import (
 // agents would like more. Somebody who wants least latency minds each.
 const comfortable = 0.04
 
+// noSlower and worthSaying: of what is somewhat slower or faster nobody sees the difference.
+const noSlower = 1.02
+
 // slowdown is the price of a plan that answers a user in so many seconds, against what was asked for and against what
-// is comfortable; none where it is not known or no slower.
+// is comfortable; none where it is not known, and where people read along and it is no slower than what was asked for.
 func (p *Planner) slowdown(a *api.Answer) float64 {
-	now := tokenSeconds(a)
+	now, asked := tokenSeconds(a), tokenSeconds(p.base)
 	if now <= 0 {
 		return 0
 	}
-	enough := comfortable
 	if p.want == "latency" {
-		enough = comfortable / 100
-	} else if asked := tokenSeconds(p.base); asked > 0 {
-		enough = min(enough, asked)
+		return max(0, math.Log2(now/comfortable*100)) * p.twice
 	}
-	return max(0, math.Log2(now/enough)) * p.twice
+	if now <= asked*noSlower && now >= asked/worthSaying {
+		now = asked
+	}
+	if asked > 0 && now <= asked && asked*readAlong <= 1 {
+		return 0
+	}
+	price := max(0, math.Log2(now/comfortable))
+	if asked > 0 && asked < comfortable {
+		price += inComfort * math.Log2(max(asked, min(now, comfortable))/asked)
+	}
+	return price * p.twice
 }
+
+// inComfort is the part of the price of slower answers that those have which come in comfort all the same.
+const inComfort = 0.5
 
 // tokenSeconds is how long one user waits for a whole answer, by its tokens; 0 where nobody knows.
 func tokenSeconds(a *api.Answer) float64 {

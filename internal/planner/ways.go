@@ -220,7 +220,18 @@ func (p *Planner) addLayout(out []Way, l Layout) []Way {
 		return out
 	}
 	return append(out, Way{words: l.Words(), Set: func(r *api.Request) { r.TP, r.PP, r.DP, r.EP = l.TP, l.PP, l.DP, l.EP },
-		price: change.PriceNearlyFree})
+		price: p.priceOfLayout(l)})
+}
+
+// pipelined is the price of stages within one node whose devices NVLink joins: each token passes all of them in turn, and tensor
+// parallelism is what engines are tuned for there (docs.vllm.ai, parallelism and scaling).
+const pipelined = 6
+
+func (p *Planner) priceOfLayout(l Layout) float64 {
+	if m := p.Question.Job.Machine; l.PP > 1 && l.TP*l.PP <= p.Question.Job.PerNode() && m.Intra.Name != "PCIe" {
+		return pipelined
+	}
+	return change.PriceNearlyFree
 }
 
 // Words name a layout: tp 2, pp 4.

@@ -219,7 +219,7 @@ func (s *screen) suggestions() {
 	}
 	timed := s.page.Style.Cells() >= term.Narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
-		Most: map[int]int{0: s.page.Style.Cells() * 9 / 20}}
+		Most: map[int]int{0: s.page.Style.Cells() / 2}}
 	row := func(change, saves, then, speed, flags term.Text) {
 		cells := []term.Text{change, saves, then, speed, flags}
 		if !timed {

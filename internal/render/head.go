@@ -270,9 +270,12 @@ func waiting(a *memwall.Answer) string {
 // mends are the cheapest change that is sure to help, and how to ask for it; else what the plan would hold.
 func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
-		slow, t := slowly(s), firstThat(a, memwall.Tight)
-		if t != nil && a.Verdict == memwall.DoesNotFit && t == &a.Suggestions[0] && replaces(s) && !replaces(t) {
+		slow := slowly(s)
+		if t := tightFirst(a, s); t != nil {
 			return []string{". Tight with " + briefFlags(t) + ", fits with " + briefFlags(s), ". Tight with " + briefFlags(t)}
+		}
+		if grants(s) {
+			return []string{". Fits with " + s.Change + slow + ": " + briefFlags(s), ". Fits with " + s.Change + slow}
 		}
 		return []string{". Fits with " + s.Change + slow + ": " + briefFlags(s), ". Fits with " + briefFlags(s) + slow,
 			". Fits with " + briefFlags(s)}
@@ -296,6 +299,22 @@ func mends(a *memwall.Answer) []string {
 		return []string{"; holds " + lengthFor(a)}
 	}
 	return nil
+}
+
+// tightFirst is a cure with which the plan is tight, where it is said before one that fits and needs other hardware, or another program; nil
+// where none is.
+func tightFirst(a *memwall.Answer, fits *memwall.Suggestion) *memwall.Suggestion {
+	t := firstThat(a, memwall.Tight)
+	if t == nil || a.Verdict != memwall.DoesNotFit || t != &a.Suggestions[0] || !replaces(fits) || replaces(t) {
+		return nil
+	}
+	return t
+}
+
+// grants reports whether a cure is a setting of the system that grants the GPU more of the memory that they share, and nothing else.
+func grants(s *memwall.Suggestion) bool {
+	to, _ := s.Patch["hardware"].(string)
+	return len(s.Patch) == 1 && strings.Contains(to, ",usable=")
 }
 
 // briefFlags are patchFlags for a headline: a pattern that names dozens of layers stands in the table of changes.

@@ -79,6 +79,9 @@ func PeakText(a *memwall.Answer) term.Text {
 	if a.Verdict == memwall.DoesNotFit {
 		x = term.Join(term.Say(term.GiB(-d.Headroom, n.Decimals())+" GiB short: ", term.InkBad), x)
 		if c := firstThat(a, memwall.Fits); c != nil {
+			if t := tightFirst(a, c); t != nil {
+				x = term.Join(x, term.Say(". Tight with "+cmp.Or(patchFlags(t), t.Change)))
+			}
 			x = term.Join(x, term.Say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
 		} else if c := firstThat(a, memwall.Tight); c != nil {
 			x = term.Join(x, term.Say(". Tight with "+cmp.Or(patchFlags(c), c.Change)))

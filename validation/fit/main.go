@@ -21,6 +21,8 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/validation"
 	"github.com/memwall/memwall/validation/fit/internal/tables"
@@ -215,11 +217,27 @@ func graphs(r *validation.Row, found estimatesOf) error {
 	if err != nil {
 		return err
 	}
-	c, first := vllm.Estimated(a.Plan.TP > 1)
+	m, _, err := hardware.Parse(ask.Hardware, 0)
+	if err != nil {
+		return err
+	}
+	c, first := vllm.Estimated(&m, a.Plan.TP, latent(ask.Model))
 	now := c.Fitted()
 	pieces := math.Round((print(a, "Estimated CUDA graph memory") - first) / now.Value)
 	found.add(c.Name, r, ask.Hardware, (g.Mid/gib-first)/pieces)
 	return nil
+}
+
+// latent: the layers of a model keep one latent for all heads.
+func latent(name string) (found bool) {
+	m, err := catalog.Model(name)
+	if err != nil {
+		return false
+	}
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
+	})
+	return found
 }
 
 // named are the version and the device of a row.

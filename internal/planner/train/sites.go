@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/hardware"
@@ -54,7 +55,18 @@ func (t *task) findSites() (sites, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(all) == 0 {
+		return nil, t.offersNone()
+	}
 	return all.within(int64(r.MaxDevices))
+}
+
+// offersNone: no kind of device is offered in such a number.
+func (t *task) offersNone() error {
+	counts := strings.Trim(fmt.Sprint(t.offeredCounts()), "[]")
+	return &api.Error{Code: api.ImpossiblePlan, Field: "devices", Value: counts,
+		Message: fmt.Sprintf("devices = %s: no kind of device that is offered comes in such a number", counts),
+		Hint:    "--max-devices 64 tries 1, 2, 4, … of each kind; --on 24xh100 names one"}
 }
 
 // anyHardware that is offered will do.
@@ -65,11 +77,11 @@ func (t *task) anyHardware() bool {
 // maxDevices of an offered machine.
 func (t *task) maxDevices() int64 { return cmp.Or(int64(t.original.MaxDevices), mostOffered) }
 
-// offeredSites are all kinds of devices that are offered, 1, 2, 4, … of each.
+// offeredSites are all kinds of devices that are offered, so many of each as may be tried.
 func (t *task) offeredSites([]string) (out sites, err error) {
 	for _, id := range planner.Offered {
-		for n := int64(1); n <= t.maxDevices(); n *= 2 {
-			if !t.allowsCount(n) || !t.offers(id, n) {
+		for _, n := range t.offeredCounts() {
+			if !t.offers(id, n) {
 				continue
 			}
 			if out, err = t.addSite(out, id, n); err != nil {
@@ -80,12 +92,18 @@ func (t *task) offeredSites([]string) (out sites, err error) {
 	return out, nil
 }
 
-// allowsCount reports whether so many devices may be tried.
-func (t *task) allowsCount(n int64) bool {
+// offeredCounts are how many devices may be tried: those of a list, the one that is given, or 1, 2, 4, … up to the most.
+func (t *task) offeredCounts() (out []int64) {
 	if list := t.numbers("devices"); list != nil {
-		return slices.Contains(list, n)
+		return list
 	}
-	return t.original.Devices == 0 || n == t.original.Devices
+	if n := t.original.Devices; n > 0 {
+		return []int64{n}
+	}
+	for n := int64(1); n <= t.maxDevices(); n *= 2 {
+		out = append(out, n)
+	}
+	return out
 }
 
 // offers reports whether so many devices are offered together: those of one node, and of several where they are made
