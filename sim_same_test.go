@@ -36,8 +36,11 @@ func TestPlanIsSim(t *testing.T) {
 	brief.Workload.Requests, brief.Workload.Warmup, brief.Engine = 300, new(plan.Int), "vllm"
 	timed := forUsers("llama-3.1-8b", "l40s", 0, 2000, 0)
 	timed.Workload, timed.Engine = &workload.Spec{Rate: 3, DurationS: 300}, "vllm"
+	split := forUsers("llama-3.1-8b", "4xh100", 0, 1500, 0)
+	split.Workload, split.Engine, split.TP = &workload.Spec{Rate: 6}, "vllm", 1
+	split.Disaggregated = &plan.Disaggregated{Prefill: 1, Decode: 3}
 	compared := 0
-	for _, r := range []*Request{users, rate, slots, brief, timed} {
+	for _, r := range []*Request{users, rate, slots, brief, timed, split} {
 		a := goalOf(t, r)
 		for i := range a.Candidates[:min(3, len(a.Candidates))] {
 			c := &a.Candidates[i]

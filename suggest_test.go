@@ -185,6 +185,8 @@ func TestAbsurdCures(t *testing.T) {
 		"llama-3.1-8b on rtx-4090, sequences=64: engine=llama.cpp":                     "many users",
 		"llama-3.1-70b on 2xh100, sequences=64: cpu_offload_bytes=47244640256":         "tens of GiB",
 		"gpt-oss-120b on a100-40gb, engine=vllm: hardware=2xa100-sxm-40gb weights=awq": "four bits",
+		"gpt-oss-20b on rtx-4080, engine=vllm: enforce_eager=true":                     "graphs",
+		"deepseek-v3.1 on 8xh200, engine=vllm sequences=64: dp=1 ep=1 pp=8 tp=1":       "NVLink",
 	} {
 		if !slices.ContainsFunc(judged(t, "absurd.tsv"), func(x map[string]string) bool {
 			return strings.Contains(x["why"], why) && regexp.MustCompile(x["pattern"]).MatchString(whole)

@@ -12,7 +12,7 @@ import (
 
 // Fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
 func Fit(a *question.Env, r *api.Request) (*api.Answer, error) {
-	q, err := a.Prepare(r)
+	q, err := a.Remembering().Prepare(r) // formats are tried before one is chosen, and changes after
 	if err != nil {
 		return nil, err
 	}

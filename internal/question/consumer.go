@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/unit"
 )
 
 // handy are the formats that people run on devices of their own, the best first: what is lost to 16 bits is small in all.
@@ -79,9 +80,29 @@ func (q *Question) fitsIn(format string) bool {
 	r := q.Original
 	r.Ask, r.Engine, r.Weights, r.Explain, r.Also = "fit", q.Request.Engine, format, false, nil
 	r.Plan.Context, r.Plan.BatchTokens, r.Plan.Attention = q.Request.Plan.Context, q.Request.Plan.BatchTokens, q.Request.Plan.Attention
-	if dtype.FindRecipe(format) == nil {
+	recipe := dtype.FindRecipe(format)
+	if recipe == nil || q.outgrows(&r, recipe) {
 		return false
 	}
 	trial, ranks, err := q.Env.SizedRanks(&r)
 	return err == nil && trial.Verdict(ranks) == api.Fits
+}
+
+// outgrows: in a format the layers alone are more than all devices hold, and none is left on the host. It saves sizing what cannot fit.
+func (q *Question) outgrows(r *api.Request, recipe *dtype.Recipe) bool {
+	m := q.Job.Machine
+	placed := r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.Fit == "on"
+	if m == nil || m.CPUOnly || m.Memory() == 0 || placed || recipe.Store != dtype.GGUF || q.Engine.Name() != "llama.cpp" {
+		return false
+	}
+	b := q.Env.Build(BuiltKey{q.Resolved, recipe.Name, true, q.cast}, func() BuiltModel {
+		n := q.Resolved.Spec.Converted().Model(q.Resolved.ID)
+		return BuiltModel{n, n.Store(recipe)}
+	})
+	layers := unit.Bytes(0)
+	for i := range b.Weights.Parts[0].Variants {
+		v := &b.Weights.Parts[0].Variants[i]
+		layers += unit.Bytes(v.Count) * v.Bytes()
+	}
+	return layers > m.Memory()
 }
