@@ -201,7 +201,7 @@ func perNode(o option) (int, error) {
 // nearKey lists the keys, those spelt most like the wrong one when there are any.
 func nearKey(k string) string {
 	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch",
-		"vendor", "link", "fabric", "per-node", "host", "cores", "nvme", "pool"}
+		"vendor", "link", "fabric", "per-node", "host", "cores", "nvme", "pool", "mps"}
 	var near []string
 	for _, have := range keys {
 		if distance(have, k, 2) <= 2 && len(k) > 2 {

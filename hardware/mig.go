@@ -90,34 +90,44 @@ func profilesOf(device string) (out []string) {
 // slice is the part of a device that a profile gives: its share of memory, rate and peaks. What a driver keeps of a slice
 // is not published, and the band of what is usable reaches from half a GiB less to all of the share.
 func (d Device) slice(profile string, r row) Device {
-	compute, memory := fraction(r.text("compute")), fraction(r.text("memory"))
+	memory := fraction(r.text("memory"))
 	d.ID += "-" + profile
 	d.Name += " MIG " + profile
-	of := func(f Fact[unit.Bytes], by float64) Fact[unit.Bytes] {
-		f.Value, f.Low, f.High = share(f.Value, by), share(f.Low, by), share(f.High, by)
-		f.Basis, f.Source = ledger.Derived, "nvidia-mig"
-		return f
-	}
-	d.Memory, d.Usable, d.Reported, d.L2 = of(d.Memory, memory), of(d.Usable, memory), of(d.Reported, memory), of(d.L2, memory)
+	d.scale(portion{memory: memory, bandwidth: memory, compute: fraction(r.text("compute")), source: "nvidia-mig"})
+	d.L2.Value, d.L2.Low, d.L2.High = share(d.L2.Value, memory), share(d.L2.Low, memory), share(d.L2.High, memory)
 	d.Usable = d.Usable.band(d.Usable.Value-unit.GiB/2, d.Usable.High)
 	d.Options, d.Dies, d.PerNode = nil, 0, fact(1, ledger.Exact, "nvidia-mig")
-	d.Bandwidth = scaled(d.Bandwidth, memory)
-	for _, p := range []*Fact[unit.FLOPRate]{&d.Peaks.FP32, &d.Peaks.TF32, &d.Peaks.FP16, &d.Peaks.BF16, &d.Peaks.FP8, &d.Peaks.FP4,
-		&d.Peaks.INT8} {
-		*p = scaled(*p, compute)
-	}
-	if d.SMs.Known {
-		d.SMs.Value = int(float64(d.SMs.Value) * compute)
-		d.SMs.Low, d.SMs.High = d.SMs.Value, d.SMs.Value
-	}
 	d.Link = Link{} // slices do not reach each other
 	return d
 }
 
-func scaled[T ~float64](f Fact[T], by float64) Fact[T] {
-	if f.Known {
+// portion is the shares of a device that a slice of it has, and who says so.
+type portion struct {
+	memory, bandwidth, compute float64
+	source                     string
+}
+
+// scale leaves a device its parts.
+func (d *Device) scale(p portion) {
+	for _, f := range []*Fact[unit.Bytes]{&d.Memory, &d.Usable, &d.Reported} {
+		f.Value, f.Low, f.High = share(f.Value, p.memory), share(f.Low, p.memory), share(f.High, p.memory)
+		f.Basis, f.Source = ledger.Derived, p.source
+	}
+	d.Bandwidth = scaled(d.Bandwidth, p.bandwidth, p.source)
+	for _, f := range []*Fact[unit.FLOPRate]{&d.Peaks.FP32, &d.Peaks.TF32, &d.Peaks.FP16, &d.Peaks.BF16, &d.Peaks.FP8, &d.Peaks.FP4,
+		&d.Peaks.INT8} {
+		*f = scaled(*f, p.compute, p.source)
+	}
+	if d.SMs.Known {
+		d.SMs.Value = int(float64(d.SMs.Value) * p.compute)
+		d.SMs.Low, d.SMs.High = d.SMs.Value, d.SMs.Value
+	}
+}
+
+func scaled[T ~float64](f Fact[T], by float64, source string) Fact[T] {
+	if f.Known && by != 1 {
 		f.Value, f.Low, f.High = T(float64(f.Value)*by), T(float64(f.Low)*by), T(float64(f.High)*by)
-		f.Basis, f.Source = ledger.Derived, "nvidia-mig"
+		f.Basis, f.Source = ledger.Derived, source
 	}
 	return f
 }

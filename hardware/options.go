@@ -57,6 +57,8 @@ func (m *Machine) set(o option) ([]Note, error) {
 		err = m.setUsable(o)
 	case "pcie":
 		err = m.setPCIe(o)
+	case "mps":
+		return m.setMPS(o)
 	default:
 		return nil, bad(o.key, o.value, "is no key of a machine", nearKey(o.key))
 	}

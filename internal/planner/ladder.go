@@ -33,7 +33,7 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 	if c, ok := (joint{p}).withMoreHost(); ok {
 		out = append(out, c)
 	}
-	for _, s := range narrowed(p) {
+	for _, s := range narrowed(p, cheapestThatFits(out)) {
 		if more := addRung(p, out, &s); len(more) > len(out) && more[len(out)].Price < cheapestThatFits(out) {
 			out = more
 		}
