@@ -8,9 +8,9 @@ import (
 // mostClients of one card are as many as the Multi-Process Service takes (docs.nvidia.com/deploy/mps, since Volta).
 const mostClients = 48
 
-// setMPS makes each device what one of so many clients of CUDA's Multi-Process Service has of it, as the device plugin of Kubernetes and GKE
-// set it up: an equal part of the memory (CUDA_MPS_PINNED_DEVICE_MEM_LIMIT) and of the threads (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). The
-// bandwidth is nobody's, so that speeds are of one whose neighbours are idle.
+// setMPS makes each device what one of so many clients of CUDA's Multi-Process Service has of it, as the device plugin of
+// Kubernetes and GKE set it up: an equal part of the memory (CUDA_MPS_PINNED_DEVICE_MEM_LIMIT) and of the threads
+// (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). Bandwidth has no limit: speeds are of one whose neighbours are idle.
 func (m *Machine) setMPS(o option) ([]Note, error) {
 	n, err := strconv.Atoi(o.value)
 	switch {
@@ -23,6 +23,7 @@ func (m *Machine) setMPS(o option) ([]Note, error) {
 	d := &m.Groups[0].Device
 	d.scale(portion{memory: each, bandwidth: 1, compute: each, source: "nvidia-mps"})
 	d.Name = fmt.Sprintf("1/%d of %s (MPS)", n, d.Name)
-	return []Note{note("mps_shared", "one of %d clients of CUDA MPS: 1/%d of the memory and of the threads, and all of the bandwidth while the "+
-		"others are idle; torch sees the whole card (NVIDIA/k8s-device-plugin#764), so that a share of 0.9 is %.2g there", n, n, 0.9/float64(n))}, nil
+	return []Note{note("mps_shared", "one of %d clients of CUDA MPS: 1/%d of the memory and of the threads, and all of the bandwidth "+
+		"while the others are idle; torch sees the whole card (NVIDIA/k8s-device-plugin#764): a share of 0.9 is %.2g there",
+		n, n, 0.9/float64(n))}, nil
 }

@@ -115,8 +115,8 @@ func Graphs(v engine.Version, d *hardware.Device) Constant {
 	return graphPiece(&t)
 }
 
-// Estimated is the constant of the estimate's pieces as rules.go assumes it, for a group of devices of a machine and a model with or without
-// latent attention, and what it assumes of the first graph, in GiB.
+// Estimated is the constant of the estimate's pieces as rules.go assumes it, for a group of devices of a machine and a model with or
+// without latent attention, and what it assumes of the first graph, in GiB.
 func Estimated(m *hardware.Machine, tp int64, latent bool) (piece Constant, first float64) {
 	return estimatedPiece(m, tp, latent), firstGraph.Value
 }

@@ -200,9 +200,10 @@ func utilizationAxis(q *question.Question) Axis {
 // mostUtilization leaves other programs of the device a little.
 const mostUtilization = 0.95
 
-// withoutGraphs is the price of launching each kernel of a step by itself: decoding a few sequences then waits for the host, 1.7 times as long
-// for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of which the law of steps sees only what exceeds
-// the kernels' time. Maintainers name it behind shorter contexts, fewer sequences and fewer bits (docs.vllm.ai, conserving memory).
+// withoutGraphs is the price of launching each kernel of a step by itself: decoding a few sequences then waits for the host,
+// 1.7 times as long for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of which the law of
+// steps sees only what exceeds the kernels' time. Maintainers name it behind shorter contexts, fewer sequences and fewer bits
+// (docs.vllm.ai, conserving memory).
 const withoutGraphs = 6
 
 func graphsAxis(q *question.Question) Axis {

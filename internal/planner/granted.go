@@ -35,8 +35,8 @@ func grantedOn(m *hardware.Machine, name string) []change.Setting {
 // narrowedToo is the price of saying a format of the KV cache beside a placement: two flags of one command.
 const narrowedToo = 2.5
 
-// narrowed is a narrower KV cache, and on the host what the devices then have no room for: fewer layers than without. What cannot be had for
-// less than a price is not looked for.
+// narrowed is a narrower KV cache, and on the host what the devices then have no room for: fewer layers than without. What cannot
+// be had for less than a price is not looked for.
 func narrowed(p *Planner, below float64) (out []change.Setting) {
 	price := spillPrice(p)
 	if !p.gguf() || !p.Spillable(p.Question) {

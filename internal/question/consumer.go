@@ -81,15 +81,16 @@ func (q *Question) fitsIn(format string) bool {
 	r.Ask, r.Engine, r.Weights, r.Explain, r.Also = "fit", q.Request.Engine, format, false, nil
 	r.Plan.Context, r.Plan.BatchTokens, r.Plan.Attention = q.Request.Plan.Context, q.Request.Plan.BatchTokens, q.Request.Plan.Attention
 	recipe := dtype.FindRecipe(format)
-	if recipe == nil || q.outgrows(&r, recipe) {
+	if recipe == nil || outgrows(q, &r, recipe) {
 		return false
 	}
 	trial, ranks, err := q.Env.SizedRanks(&r)
 	return err == nil && trial.Verdict(ranks) == api.Fits
 }
 
-// outgrows: in a format the layers alone are more than all devices hold, and none is left on the host. It saves sizing what cannot fit.
-func (q *Question) outgrows(r *api.Request, recipe *dtype.Recipe) bool {
+// outgrows: in a format the layers alone are more than all devices hold, and none is left on the host. It saves sizing what cannot
+// fit.
+func outgrows(q *Question, r *api.Request, recipe *dtype.Recipe) bool {
 	m := q.Job.Machine
 	placed := r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.Fit == "on"
 	if m == nil || m.CPUOnly || m.Memory() == 0 || placed || recipe.Store != dtype.GGUF || q.Engine.Name() != "llama.cpp" {

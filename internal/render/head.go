@@ -301,8 +301,8 @@ func mends(a *memwall.Answer) []string {
 	return nil
 }
 
-// tightFirst is a cure with which the plan is tight, where it is said before one that fits and needs other hardware, or another program; nil
-// where none is.
+// tightFirst is a cure with which the plan is tight, where it is said before one that fits and needs other hardware, or another
+// program; nil where none is.
 func tightFirst(a *memwall.Answer, fits *memwall.Suggestion) *memwall.Suggestion {
 	t := firstThat(a, memwall.Tight)
 	if t == nil || a.Verdict != memwall.DoesNotFit || t != &a.Suggestions[0] || !replaces(fits) || replaces(t) {
