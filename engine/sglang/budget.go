@@ -61,6 +61,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s.hostAll()
 	s.reserveNote()
+	s.dispatchNote()
 	return s, cmp.Or(s.checkOffload(), s.checkEvicted())
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // mostDispatched is the variable that bounds what a rank sends with DeepEP's low-latency kernels, usualDispatched what it is
@@ -38,20 +39,36 @@ func variables(p *plan.Plan) string {
 // dispatcher are the arguments of what brings tokens to their experts.
 func dispatcher(j *engine.Job) (args []string) {
 	p := j.Plan
-	if p.All2All == "" {
+	kernels := p.Worker().All2All
+	if kernels == "" {
 		return nil
 	}
 	flag := "--moe-a2a-backend deepep"
 	if j.Version.Before(namesDispatcher) {
 		flag = "--enable-deepep-moe"
 	}
-	if args = append(args, flag); p.All2All != plan.DeepEP {
-		args = append(args, "--deepep-mode "+strings.ReplaceAll(strings.TrimPrefix(p.All2All, plan.DeepEP+"-"), "-", "_"))
+	if args = append(args, flag); kernels != plan.DeepEP {
+		args = append(args, "--deepep-mode "+strings.ReplaceAll(strings.TrimPrefix(kernels, plan.DeepEP+"-"), "-", "_"))
 	}
 	if engine.On(p.TwoBatches, false) {
 		args = append(args, "--enable-two-batch-overlap")
 	}
 	return args
+}
+
+// dispatchNote warns where a rank decodes more sequences at a time than it may send: DeepEP stops at that.
+func (s *sizer) dispatchNote() {
+	p := s.job.Plan
+	each := unit.CeilDiv(max(1, int64(p.Sequences)), max(1, p.DP)*p.Workers())
+	if engine.On(p.TwoBatches, false) {
+		each = unit.CeilDiv(each, 2)
+	}
+	if most := dispatched(p); p.LowLatency() && each > most {
+		s.job.Note("dispatch_tokens", "warn", "dispatch_tokens",
+			"a rank decodes %s sequences at a time and sends %s tokens at most, at which DeepEP stops: --dispatch-tokens %d",
+			unit.Count(each),
+			unit.Count(most), each)
+	}
 }
 
 // dispatchItem are DeepEP's buffers, which are allocated by the first step that needs them: beside what mem_fraction_static
