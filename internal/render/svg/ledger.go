@@ -311,24 +311,25 @@ func (s *svgPage) whisker(d *memwall.Device, v *view) {
 // crosses a label.
 func (s *svgPage) label(labels []placed) {
 	top := s.y + 12
-	var starts []float64 // of the leftmost label of each row
+	var free []float64 // where a label of each row may end: before the next label, and before lines to rows below
 	for i := len(labels) - 1; i >= 0; i-- {
 		l := labels[i]
 		w := float64(term.Cells(l.words)) * SvgLetter
 		x := max(svgMargin, min(l.x-2, float64(s.width-svgMargin)-w))
 		row := 0
-		for row < len(starts) && x+w > starts[row]-8 {
+		for row < len(free) && x+w > free[row]-8 {
+			free[row] = min(free[row], l.x)
 			row++
 		}
-		if row == len(starts) {
-			starts = append(starts, x)
+		if row == len(free) {
+			free = append(free, 0)
 		}
-		starts[row] = x
+		free[row] = x
 		y := top + (row+1)*svgLine
 		fmt.Fprintf(&s.b, "<path class=\"lead\" d=\"M%.1f %dV%d\"/>\n", l.x, s.y+2, y-svgLine+5)
 		s.text(x, y, "l", l.words)
 	}
-	s.y = top + len(starts)*svgLine + 6
+	s.y = top + len(free)*svgLine + 6
 }
 
 // SmallBar is the first group's bar without words, beside those of other plans on one scale.
