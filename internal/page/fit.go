@@ -39,7 +39,7 @@ func (v *view) headline() string {
 	look := lookOf[v.answer.Verdict]
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"},
 		el("p", class("ans"), el("span", class(look), txt(h.Sign+" "+h.Word+".")), txt(" "+h.Answer+".")),
-		when(h.Under != "", el("p", class("sub"), txt(h.Under+".")))),
+		when(h.Under != "", el("p", class("sub"), words(h.Under+".")))),
 		v.moved(h.Word+". "+h.Answer+". "+h.Under))
 	model, machine, _ := render.Names(v.answer)
 	return model + " on " + machine + ": " + h.Answer

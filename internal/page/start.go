@@ -99,7 +99,7 @@ func (v *view) answerTo(o *opening, s *state) part {
 		return all(nil)
 	}
 	lead, under := o.gist(a)
-	return el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "+under))
+	return el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "), words(under))
 }
 
 // openFailure is the question of what ran out: what a program printed, pasted.
@@ -109,7 +109,7 @@ func (v *view) openFailure() part {
 	answer := part(all(nil))
 	if a, err := v.site.Asker.AskContext(v.ctx, &memwall.Request{Ask: "diagnose", Text: exampleLog}); err == nil {
 		lead, under := gist(a)
-		answer = el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "+under))
+		answer = el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "), words(under))
 	}
 	return el("section", class("whole"), el("h2", txt("Why did it run out?")), form, answer)
 }
