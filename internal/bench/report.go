@@ -62,6 +62,20 @@ func (r *Report) Predict(said *memwall.Answer, ask func(*memwall.Request) (*memw
 	}
 }
 
+// PlanOfFlags is the plan of a server that memwall does not know, by flags alone; without a model it is not known.
+func PlanOfFlags(r *memwall.Request, ask func(*memwall.Request) (*memwall.Answer, error)) (*memwall.Answer, error) {
+	if r.Model == "" || r.Hardware == "" {
+		return &memwall.Answer{Verdict: memwall.Unknown, Notes: []memwall.Note{{Code: "not_sized",
+			Text: "the server is none that memwall knows: --model, --on and --engine say what it runs"}}}, nil
+	}
+	r.Ask = "fit"
+	answer, err := ask(r)
+	if err == nil {
+		answer.Plan = r
+	}
+	return answer, err
+}
+
 // unsized is why the plan of a server was not sized, "" where it was.
 func unsized(said *memwall.Answer) string {
 	if said.Plan != nil && said.Verdict != memwall.Unknown {

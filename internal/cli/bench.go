@@ -35,7 +35,8 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.request.Model, "model", "", "the model, when the server does not name one of the catalog")
 	flags.StringVar(&f.request.Hardware, "on", "", "the devices that the server runs on; without it what it says, or this machine")
 	flags.StringVar(&f.request.Weights, "weights", "", "how the weights are stored, when the server does not say")
-	for _, name := range []string{"model", "on", "weights"} {
+	flags.StringVar(&f.request.Engine, "engine", "", "the engine, when the server is none that memwall knows")
+	for _, name := range []string{"model", "on", "weights", "engine"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&asked.Users, "users", "1,2,4,8,16", "how many users at once, a level each")
@@ -59,6 +60,9 @@ func runBench(a *app, f *compareFlags, asked *bench.Asked, address, out string) 
 		return serverError(err)
 	}
 	answer, err := a.compareServer(f, base)
+	if err != nil && memwall.AsError(err).Code == memwall.Unsupported {
+		answer, err = bench.PlanOfFlags(&f.request, a.asker.Ask)
+	}
 	if err != nil {
 		return err
 	}

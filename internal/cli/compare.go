@@ -129,7 +129,7 @@ func serverError(err error) error {
 	if !ok {
 		return err
 	}
-	return &memwall.Error{Code: memwall.Remote, Field: "server", Value: e.Address, Message: e.Error(), Hint: e.Fix}
+	return &memwall.Error{Code: e.Code(), Field: "server", Value: e.Address, Message: e.Error(), Hint: e.Fix}
 }
 
 // log opens the file that is named, or standard input.

@@ -305,8 +305,8 @@ func (v *visitor) nobody(p Pages) error {
 		return v.refused
 	}
 	if len(p) > 0 {
-		return refusal(v.base.Host, "vLLM, SGLang, TensorRT-LLM, llama-server, TGI and Ollama are known by their /v1/models, /metrics or "+
-			"/api/version", "answers, but as no inference server that memwall knows")
+		return &Error{Address: v.base.Host, Unknown: true, Problem: "answers, but as no inference server that memwall knows",
+			Fix: "vLLM, SGLang, TensorRT-LLM, llama-server, TGI and Ollama are known by their /v1/models, /metrics or /api/version"}
 	}
 	return refusal(v.base.Host, "give the address of the server: http://localhost:8000",
 		"has neither /v1/models nor /metrics nor /api/version")

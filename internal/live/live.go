@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine/startup"
 )
 
@@ -115,9 +116,19 @@ type Error struct {
 	Address, Problem, Fix string
 	// Unauthorised: the server wants a token, or another one.
 	Unauthorised bool
+	// Unknown: it answers, as no engine that is known.
+	Unknown bool
 }
 
 func (e *Error) Error() string { return e.Address + " " + e.Problem }
+
+// Code of the error in an answer: of a server that cannot be read, or is none that is known.
+func (e *Error) Code() string {
+	if e.Unknown {
+		return api.Unsupported
+	}
+	return api.Remote
+}
 
 // Hint is the fix.
 func (e *Error) Hint() string { return e.Fix }
