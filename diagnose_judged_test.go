@@ -70,6 +70,11 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"vLLM, graphs", "INFO [gpu_worker.py:227] Available KV cache memory: 8.12 GiB\nCapturing CUDA graph shapes:  40%|\nERROR [core.py:515] " + torchFull("CUDA", "20.00 MiB", 79.15, 77.60, 0.30), "graphs were captured", "--gpu-memory-utilization", "expandable_segments"},
 		{"vLLM, sampler", "RuntimeError: CUDA out of memory occurred when warming up sampler with 1024 dummy requests. Please try lowering `max_num_seqs` or `gpu_memory_utilization` when initializing the engine.", "sampler", "--max-num-seqs", ""},
 		{"vLLM, context", "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger than the available KV cache memory (6.12 GiB). Based on the available memory, the estimated maximum model length is 50128.", "one sequence of 131,072 tokens", "context 131,072 → 50,128", ""},
+		{"vLLM, states", "ValueError: max_num_seqs (1024) exceeds available Mamba cache blocks (856). Each decode sequence requires one " +
+			"Mamba cache block, so CUDA graph capture cannot proceed. Please lower max_num_seqs to at most 856 or increase " +
+			"gpu_memory_utilization.", "the states of 856", "max_num_seqs 1,024 → 856", "tokens is allowed"},
+		{"Ollama, warned", `level=WARN source=server.go:566 msg="model request too large for system" requested="41.2 GiB" ` +
+			`available="30.1 GiB" total="31.2 GiB"`, "30.10 GiB are free", "a smaller model", ""},
 		{"vLLM, nothing left", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", "nothing", "--gpu-memory-utilization 0.95", ""},
 		{"vLLM, somebody else's card", "ValueError: Free memory on device (3.21/23.64 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.", "others hold 20.43 GiB", "end what else holds the device", "0.13"},
 		{"vLLM, a desktop on the card", "ValueError: Free memory on device (20.90/23.64 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.", "others hold 2.74 GiB", "gpu_memory_utilization 0.90 → 0.88", ""},

@@ -26,7 +26,7 @@ var vllmRules = []rule{
 			Later: "a device of its own for each server"}},
 	{words: "occurred when warming up sampler with", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Sampler,
 		figures: torchFigures,
-		fix:     &Fix{Now: "fewer sequences at once: --max-num-seqs", Later: "a smaller share of the device: --gpu-memory-utilization"}},
+		fix:     &Fix{Now: "fewer sequences at once: --max-num-seqs 256, or 64", Later: "a smaller share of the device: --gpu-memory-utilization"}},
 	{words: "exceeds available Mamba cache blocks (", kind: KVCacheTooSmall, engine: "vllm", place: Graphs,
 		figures: []figure{{needed, "max_num_seqs (", "", false}, {available, "Mamba cache blocks (", "", false}},
 		fix: &Fix{Now: "fewer sequences at once: --max-num-seqs, of which each takes a block of states",

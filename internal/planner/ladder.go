@@ -43,8 +43,18 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 			out = addRung(p, out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b api.Candidate) int { return cmp.Compare(a.Price, b.Price) })
+	slices.SortStableFunc(out, func(a, b api.Candidate) int {
+		return cmp.Or(cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
+	})
 	return out
+}
+
+// ratioOf is how many times the tokens a second a change gives; 1 where nobody knows.
+func ratioOf(c *api.Candidate) float64 {
+	if c.SpeedRatio == nil {
+		return 1
+	}
+	return *c.SpeedRatio
 }
 
 // onlyTight is the price of a plan that may not start after all.

@@ -22,14 +22,17 @@ var handyOf = map[string][]string{
 	"ktransformers": handy,
 }
 
-// personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac, a computer
-// without an accelerator, a card too old for engines that serve.
+// personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac or several, a
+// computer without an accelerator, a card too old for engines that serve.
 func personal(j *engine.Job) bool {
 	m := j.Machine
-	if m == nil || m.Nodes > 1 || m.CPUOnly {
+	if m == nil || m.CPUOnly {
 		return m != nil && m.CPUOnly
 	}
 	d := j.Device(0)
+	if m.Nodes > 1 {
+		return d != nil && !engine.Runs("vllm", d)
+	}
 	return d == nil || d.Consumer() || !engine.Runs("vllm", d)
 }
 

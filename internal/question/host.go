@@ -1,6 +1,8 @@
 package question
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -55,10 +57,15 @@ func systemShare(m *hardware.Machine) unit.Bytes {
 	return max(2*unit.GiB, pool/16)
 }
 
-// onDevices is what the ranks of one node take of their devices.
+// onDevices is what the ranks of one node take of their devices: of ranks that differ, those that take most.
 func onDevices(j *engine.Job, ranks []engine.Rank) (n unit.Bytes) {
-	for i := range ranks {
-		n += ranks[i].Needed().Bytes * unit.Bytes(min(ranks[i].Count, j.PerNode()))
+	left := j.PerNode()
+	most := slices.SortedFunc(slices.Values(ranks), func(a, b engine.Rank) int {
+		return cmp.Compare(b.Needed().Bytes, a.Needed().Bytes)
+	})
+	for i := range most {
+		count := min(most[i].Count, left)
+		n, left = n+most[i].Needed().Bytes*unit.Bytes(count), left-count
 	}
 	return n
 }

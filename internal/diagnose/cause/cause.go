@@ -110,6 +110,9 @@ func cacheCause(f *diagnose.Finding) string {
 	case f.Requested.Known && f.Free.Known && f.Needed > 0:
 		return fmt.Sprintf("the KV cache of one sequence of %s tokens takes %s, and %s are left after weights and activations",
 			unit.Count(f.Needed), f.Requested.Bytes, f.Free.Bytes)
+	case f.Needed > 0 && f.Available > 0 && f.Place == diagnose.Graphs:
+		return fmt.Sprintf("%s sequences at once are allowed, and the memory left after weights and activations holds the states of %s",
+			unit.Count(f.Needed), unit.Count(f.Available))
 	case f.Needed > 0 && f.Available > 0:
 		return fmt.Sprintf("a sequence of %s tokens is allowed, and the memory left after weights and activations holds %s",
 			unit.Count(f.Needed), unit.Count(f.Available))

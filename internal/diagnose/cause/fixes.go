@@ -81,7 +81,7 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	f := p.first
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
-		return shorter(f)
+		return append(fewerSequences(f), shorter(f)...)
 	case diagnose.BudgetAboveFree:
 		return smallerShare(f)
 	case diagnose.DeviceMemory, diagnose.Collectives:
@@ -111,6 +111,15 @@ func pieces(f *diagnose.Finding) []api.Fix {
 		return nil
 	}
 	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(f.Unallocated)}}
+}
+
+// fewerSequences: as many as there are blocks of recurrent states for, of which each takes one.
+func fewerSequences(f *diagnose.Finding) []api.Fix {
+	if f.Place != diagnose.Graphs || f.Available <= 0 || f.Available >= f.Needed {
+		return nil
+	}
+	return []api.Fix{{When: now, Text: fmt.Sprintf("max_num_seqs %s → %s", unit.Count(f.Needed), unit.Count(f.Available)),
+		Patch: map[string]any{"max_num_seqs": f.Available}}}
 }
 
 // shorter: the longest sequence that the message says would do, or that follows from its figures.
@@ -307,7 +316,7 @@ func (p *failed) patched(f *api.Fix) string {
 
 // engineFlags are what engines call the fields that a message alone can set.
 var engineFlags = map[string]map[string]string{
-	"vllm":   {"context": "--max-model-len", "gpu_memory_utilization": "--gpu-memory-utilization"},
+	"vllm":   {"context": "--max-model-len", "gpu_memory_utilization": "--gpu-memory-utilization", "max_num_seqs": "--max-num-seqs"},
 	"sglang": {"context": "--context-length", "mem_fraction_static": "--mem-fraction-static"},
 }
 
