@@ -38,7 +38,8 @@ var serverRules = []rule{
 		figures: []figure{
 			{requested, "system memory (", "", false}, {free, "than is available (", "", false}}},
 	{words: "model request too large for system", kind: HostMemory, engine: "ollama", backend: "cpu", device: "host", place: Loading,
-		figures: []figure{{requested, "requested=\"", "", false}, {free, "available=\"", "", false}, {free, "available=", "", true}}},
+		figures: []figure{
+			{requested, "requested=\"", "", false}, {free, "available=\"", "", false}, {free, "available=", "", true}}},
 	{words: "llama runner process has terminated: cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
 	{words: "memory layout cannot be allocated", kind: DeviceMemory, engine: "ollama", place: Loading},
 	{words: "due to insufficient system resources", kind: HostMemory, engine: "lm-studio", place: Loading,
