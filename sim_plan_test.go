@@ -80,6 +80,20 @@ func TestSimPlans(t *testing.T) {
 		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g",
 			below.KV.PoolUse.PrefixHitRate, below.Simulated.TTFT.Mean, without.KV.PoolUse.PrefixHitRate, without.Simulated.TTFT.Mean)
 	}
+	tiers := simulates(t, small+`,"kv_tier_bytes":"64GiB","versus":["kv-tier=0","kv-tier=2GB","kv-tier=all"]}`).Simulated.Versus
+	none, some, all := tiers[0].Pool.PrefixHitRate, tiers[1].Pool.PrefixHitRate, tiers[2].Pool.PrefixHitRate
+	if none != without.KV.PoolUse.PrefixHitRate || all != below.KV.PoolUse.PrefixHitRate || some <= none || some > all {
+		t.Errorf("without a tier %.3g of prompts are found, with 2 GB %.3g, with all %.3g; alone %.3g and %.3g", none, some, all,
+			without.KV.PoolUse.PrefixHitRate, below.KV.PoolUse.PrefixHitRate)
+	}
+	if tiers[0].TTFT.Mean != without.Simulated.TTFT.Mean || *tiers[0].Capacity != *without.Simulated.Capacity {
+		t.Error("what keeps nothing evicted is not the plan without a tier")
+	}
+	for _, bad := range []string{"kv-tier=", "kv-tier=x", "kv-tier=-1GB", "kv-tier=1"} {
+		if _, err := askText(small + `,"versus":["` + bad + `"]}`); err == nil {
+			t.Errorf("%s was played", bad)
+		}
+	}
 }
 
 // TestSimRunsOut: what those who wait wait for is named: adapters of which a step has one, seats, room.

@@ -50,7 +50,7 @@ type Request struct {
 	Use        string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
 	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans must meet and favour"`
 	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
-	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
+	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation; or with another kv-tier: kv-tier=100GB, kv-tier=0, kv-tier=all"`
 	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each on such hardware"`
 	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are routed to replicas"`
 	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"scheduler, instead of the engine's own"`

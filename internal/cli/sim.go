@@ -51,7 +51,7 @@ func (a *app) sim() *cobra.Command {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
-	offer(c, "versus", cobra.FixedCompletions([]string{"static", "contiguous-kv", "no-prefix-cache", "no-speculation"}, cobra.ShellCompDirectiveNoFileComp))
+	offer(c, "versus", cobra.FixedCompletions([]string{"static", "contiguous-kv", "no-prefix-cache", "no-speculation", "kv-tier="}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

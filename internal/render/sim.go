@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -399,6 +400,21 @@ func share100(x float64) string {
 var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache",
 	"no-speculation": "no speculation"}
 
+// ofTier begins the name of another size of the tier below the cache.
+const ofTier = "kv-tier="
+
+func ofTiers(all []memwall.Versus) bool {
+	return slices.ContainsFunc(all, func(o memwall.Versus) bool { return strings.HasPrefix(o.Name, ofTier) })
+}
+
+// versusName is what stands beside the plan, in words.
+func versusName(name string) string {
+	if size, tiered := strings.CutPrefix(name, ofTier); tiered {
+		return "KV tier of " + size
+	}
+	return versusNames[name]
+}
+
 // versus is a row for the plan and one for each technique less.
 func (s *screen) versus() {
 	v := s.a.Simulated
@@ -406,12 +422,17 @@ func (s *screen) versus() {
 		return
 	}
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Decimal, term.Decimal, term.Right, term.Right}}
-	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "TTFT p99, s", "waste", "papers")...)
-	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a))...)
+	tiers := ofTiers(v.Versus)
+	header := []string{"instead", "holds/s", "we", "tokens/s", "TTFT p99, s", "waste", "papers"}
+	if tiers {
+		header = append(header[:5], "found")
+	}
+	s.versusRow(tb, dimmed(header...)...)
+	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a), tiers)...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
-		row := outcome(versusNames[o.Name], fmt.Sprintf("/versus/%d", i), &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
-		if o.Published != "" {
+		row := outcome(versusName(o.Name), fmt.Sprintf("/versus/%d", i), &o.Load, o.CapacityRatio, o.TTFT, o.Pool, tiers)
+		if o.Published != "" && !tiers {
 			row = append(row, term.Say(o.Published+" ×", term.Dim))
 		}
 		s.versusRow(tb, row...)
@@ -440,9 +461,9 @@ func dimmed(words ...string) (out []term.Text) {
 }
 
 // outcome is a row of what became of a workload, which stands at a place of the answer.
-func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []term.Text {
+func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse, tiers bool) []term.Text {
 	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)),
-		term.LinkedNumber(rateOf(l.Throughput.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
+		term.LinkedNumber(rateOf(l.Throughput.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p, tiers)}
 }
 
 func capacityOf(l *memwall.Load, at string) term.Text {
@@ -459,9 +480,13 @@ func first99(p *memwall.Percentiles, at string) term.Text {
 	return term.LinkedNumber(timed(p.P99, 1000), at+"/ttft_ms/p99")
 }
 
-func wasted(p *memwall.PoolUse) term.Text {
-	if p == nil {
+// wasted is how much of the cache holds nothing or, beside other tiers, how much of the prompts was found in one.
+func wasted(p *memwall.PoolUse, tiers bool) term.Text {
+	switch {
+	case p == nil:
 		return term.Say("—")
+	case tiers:
+		return term.Say(share100(p.PrefixHitRate))
 	}
 	return term.Say(share100(p.Waste.Total))
 }
@@ -469,6 +494,9 @@ func wasted(p *memwall.PoolUse) term.Text {
 // versusNote says what the columns compare.
 func versusNote(all []memwall.Versus) string {
 	out := "holds/s: the most requests a second of this mix; we: how many times that the plan holds"
+	if ofTiers(all) {
+		return out + "; found: how much of the prompts lay in a cache, evicted or not"
+	}
 	for i := range all {
 		if all[i].Published != "" {
 			return out + ". Papers: lengths that vary more buy more; reserving wastes 30–50 %, pages 5–10 %"

@@ -34,32 +34,37 @@ type Player struct {
 }
 
 // cacheTier is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
-func (p *Player) cacheTier(r *api.Request) error {
-	if r.KVTier <= 0 {
-		return nil
+func (p *Player) cacheTier(r *api.Request) (err error) {
+	p.tier, err = p.tierOf(r, unit.Bytes(r.KVTier))
+	return err
+}
+
+// tierOf so many bytes; nil of none.
+func (p *Player) tierOf(r *api.Request, size unit.Bytes) (*sim.Tier, error) {
+	if size <= 0 {
+		return nil, nil
 	}
 	if p.Stream != nil || !p.rules.PrefixCache {
-		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(),
+		return nil, &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: size.String(),
 			Message: "kv_tier_bytes: nothing is evicted that could be asked for again",
 			Hint:    "vllm or sglang with their prefix cache, or leave it out"}
 	}
 	where := cmp.Or(r.KVTierOn, "host")
 	rate, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), where)
 	if err != nil {
-		return &api.Error{Code: api.Unsupported, Field: "kv_tier", Value: where, Message: err.Error(),
+		return nil, &api.Error{Code: api.Unsupported, Field: "kv_tier", Value: where, Message: err.Error(),
 			Hint: "hardware of which that is known"}
 	}
 	page := p.paging(Variant{})
 	row := float64(page.BlockTokens) * float64(p.KV.PerToken)
 	ranks := float64(max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP))
-	if least := unit.Bytes(math.Ceil(row * ranks)); unit.Bytes(r.KVTier) < least {
-		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(),
+	if least := unit.Bytes(math.Ceil(row * ranks)); size < least {
+		return nil, &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: size.String(),
 			Message: fmt.Sprintf("kv_tier_bytes: a row of the cache takes %s on all ranks together, and the tier holds none", least),
 			Hint:    "a few GiB"}
 	}
-	p.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)),
-		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
-	return nil
+	return &sim.Tier{Rows: int64(float64(size) / (row * ranks)),
+		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}, nil
 }
 
 // prefillServers are the servers that compute prompts for others.
