@@ -50,7 +50,7 @@ var largeTypes = map[string]allowance{
 // largePackages have more lines or files than a package should.
 var largePackages = map[string]allowance{
 	"engine/llamacpp": {7500, 0, "three programs and a fork that share their buffers and their command line"},
-	"internal/cli":    {6400, 0, "a file for each command, of which check and snapshot came last"},
+	"internal/cli":    {6420, 0, "a file for each command, of which check and snapshot came last"},
 	"model/family":    {12000, 116, "a file for each family of models"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},
 }

@@ -40,7 +40,7 @@ var plausible = map[string][]string{
 	"chunked_prefill": {"true", "false"},
 	"moe_backend":     {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"},
 	"scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "cuda_graph_max_bs": {"64", "512"},
-	"language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"},
+	"language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"}, "dense_tp": {"1"},
 	"kv_scales": {"true"}, "reserved_bytes": {"1073741824"},
 }
 

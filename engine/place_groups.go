@@ -30,6 +30,8 @@ type shareKey struct {
 	dp, cp     int64
 	etp        int64
 	copies     int64 // of experts
+	dense      int64
+	shared     int64
 	stages     string
 }
 
@@ -39,7 +41,7 @@ func (j *Job) placeShared(part *model.Part, w *model.PartWeights, p shard.Parall
 		placed []Placed
 		err    error
 	}
-	key := shareKey{part, w, p.TP, p.PP, p.EP, p.DP, p.CP, p.ETP, p.Redundant, ""}
+	key := shareKey{part, w, p.TP, p.PP, p.EP, p.DP, p.CP, p.ETP, p.Redundant, p.DenseTP, p.SharedTP, ""}
 	if p.Stages != nil {
 		key.stages = fmt.Sprint(p.Stages)
 	}

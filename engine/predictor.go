@@ -81,7 +81,8 @@ func CheckDrafts(j *Job) error {
 // _maybe_share_lm_head; sglang/srt/speculative/eagle_worker.py, set_embed_and_head).
 func (d *Predictor) share(pl *Placed) *Placed {
 	by := pl.Parallel
-	placed, err := Place(d.Part, d.Weights, shard.Parallel{TP: by.TP, EP: by.EP, DP: by.DP})
+	placed, err := Place(d.Part, d.Weights, shard.Parallel{TP: by.TP, EP: by.EP, DP: by.DP,
+		DenseTP: by.DenseTP, SharedTP: by.SharedTP})
 	if err != nil { // one stage, cut as the model already is
 		panic(err)
 	}

@@ -37,6 +37,7 @@ var makers = map[string]bool{"nvidia": true, "amd": true, "intel": true, "apple"
 // Computers whose names precede or follow the name of their chip.
 var computers = map[[2]string]bool{
 	{"macbook", "pro"}: true, {"macbook", "air"}: true, {"mac", "studio"}: true, {"mac", "mini"}: true, {"mac", "pro"}: true,
+	{"framework", "desktop"}: true, {"gmktec", "evo"}: true, {"beelink", "gtr9"}: true,
 }
 
 // read takes a name apart.

@@ -313,12 +313,21 @@ func CountBehind(s string) (n int, rest string, ok bool) {
 	head := strings.TrimRight(s[:len(s)-digits], " ")
 	for _, times := range []string{"x", "X", "×", "*", ":"} {
 		before, cut := strings.CutSuffix(head, times)
+		if strings.EqualFold(times, "x") && ofName(head) {
+			continue
+		}
 		if before = strings.TrimRight(before, " (-"); cut && before != "" && digits > 0 && digits <= 7 {
 			n, err := strconv.Atoi(s[len(s)-digits:])
 			return n, before, err == nil
 		}
 	}
 	return 0, s, false
+}
+
+// ofName reports whether the x that ends a text is of a name, "RX 6800" and "RTX 3090", and counts nothing.
+func ofName(head string) bool {
+	w := strings.ToLower(head[strings.LastIndexFunc(head, func(r rune) bool { return !(r|0x20 >= 'a' && r|0x20 <= 'z') })+1:])
+	return slices.Contains([]string{"rx", "gtx", "rtx", "agx", "dgx", "hgx", "nx", "xtx", "mx"}, w)
 }
 
 // counting are words that count.

@@ -122,6 +122,7 @@ type Serving struct {
 	StateFormat           string         `json:"state_format,omitempty" flag:"state-format" enum:"f32,bf16,f16" doc:"format of recurrent states; the model's own if not given" engines:"vllm,sglang"`
 	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"one scale per token and head in the KV cache (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
 	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
+	DenseTP               int64          `json:"dense_tp,omitempty" flag:"dense-tp" doc:"with attention in data parallel groups: 1 for dense feed-forward layers that each rank holds, not cut over all" engines:"sglang"`
 	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"redundant experts for load balance, over all ranks" engines:"vllm,sglang"`
 	All2All               string         `json:"all2all,omitempty" flag:"all2all" enum:"deepep,deepep-normal,deepep-low-latency" doc:"kernels that bring tokens to experts of other ranks and back; deepep takes its normal ones for prompts and its low-latency ones for answers" engines:"vllm,sglang"`
 	DispatchTokens        Int            `json:"dispatch_tokens,omitempty" flag:"dispatch-tokens" doc:"most tokens that a rank sends at a time with DeepEP's low-latency kernels" engines:"vllm,sglang"`

@@ -8,6 +8,7 @@ package shard
 import (
 	"fmt"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
@@ -17,6 +18,9 @@ type Parallel struct {
 	TP, PP, EP, DP, CP int64
 	// ETP is how many ways one expert's matrices are cut; 0 for what tensor parallelism leaves.
 	ETP int64
+	// DenseTP and SharedTP are how many ways the matrices of dense feed-forward layers and of shared experts are cut, where that
+	// is over other ranks than those that attend together; 0 for TP.
+	DenseTP, SharedTP int64
 	// Redundant are experts that are held twice, for balance: ranks share them as they share the others.
 	Redundant int64
 	// Stages is how many layers each pipeline stage has; nil divides them evenly.
@@ -47,6 +51,17 @@ func (p *Parallel) expertTP() int64 {
 		return p.TP
 	}
 	return max(1, p.TP/p.EP)
+}
+
+// ffnTP is how many ways a matrix of a dense feed-forward layer or of a shared expert is cut; 0 for others, and for TP.
+func (p *Parallel) ffnTP(r dtype.Role) int64 {
+	switch r {
+	case dtype.FFNGate, dtype.FFNUp, dtype.FFNDown:
+		return p.DenseTP
+	case dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh:
+		return p.SharedTP
+	}
+	return 0
 }
 
 // Coord is a rank's place in the tensor and expert groups.
@@ -105,6 +120,8 @@ func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	if t.BatchBy == model.ByExpert {
 		tp, r = p.expertTP(), c.TP%p.expertTP()
 		out.Batch = Part(t.Batch+p.Redundant, max(1, p.EP), c.EP)
+	} else if n := p.ffnTP(t.Role); n > 0 {
+		tp, r = n, c.TP%n
 	} else if t.BatchBy != model.Whole {
 		out.Batch, _ = cut(t.Batch, t.BatchBy, 1, tp, r)
 		shared = false
@@ -125,6 +142,9 @@ func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	}
 	if shared {
 		first = r == 0
+	}
+	if tp < p.TP && t.BatchBy != model.ByExpert { // ranks behind those that cut it hold it again
+		first = first && c.TP < tp
 	}
 	out.Replica = !first
 	return out
@@ -161,7 +181,7 @@ func (p *Parallel) Share(t *model.Tensor, c Coord) (own, replica int64) {
 
 // Bytes of a rank's piece, stored as the whole is.
 func (p *Parallel) Bytes(t *model.Tensor, s model.Stored, c Coord) unit.Bytes {
-	if p.TP <= 1 && p.EP <= 1 {
+	if p.TP <= 1 && p.EP <= 1 && p.ffnTP(t.Role) <= 1 {
 		return s.Bytes
 	}
 	piece := p.Piece(t, c)

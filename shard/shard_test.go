@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
@@ -28,6 +29,38 @@ func TestSharesSumToTheWhole(t *testing.T) {
 				sums(t, m.ID, &m.Parts[i], p)
 			}
 		}
+	}
+}
+
+// TestFeedForwardGroups: dense layers and shared experts that are cut over other ranks than attention is.
+func TestFeedForwardGroups(t *testing.T) {
+	m := build(t, "deepseek-v3")
+	for _, p := range []shard.Parallel{{TP: 4, DenseTP: 1}, {TP: 4, DenseTP: 2, SharedTP: 2}, {TP: 8, EP: 8, SharedTP: 1}} {
+		p = p.Normal()
+		sums(t, m.ID, m.Decoder(), p)
+	}
+	held := func(p shard.Parallel) (dense, shared, rest int64) {
+		p = p.Normal()
+		m.Decoder().Each(func(k *model.Kind, _ int64) {
+			for i := range k.Ops {
+				for _, w := range k.Ops[i].W {
+					switch n := p.Piece(w, p.Coord(0)).Elems(); w.Role {
+					case dtype.FFNGate, dtype.FFNUp, dtype.FFNDown:
+						dense += n
+					case dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh:
+						shared += n
+					default:
+						rest += n
+					}
+				}
+			}
+		})
+		return dense, shared, rest
+	}
+	d, s, r := held(shard.Parallel{TP: 1, DP: 8, EP: 8})
+	if d8, s8, r8 := held(shard.Parallel{TP: 1, DP: 8, EP: 8, DenseTP: 8, SharedTP: 8}); d8*8 != d || s8*8 != s || r8 != r ||
+		d == 0 || s == 0 {
+		t.Errorf("cut eight ways: %d of %d, %d of %d, the rest %d and %d", d8, d, s8, s, r8, r)
 	}
 }
 

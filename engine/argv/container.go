@@ -151,8 +151,8 @@ func isProgram(s string) bool {
 // v0.4.6.post1-cu124, "b5716" of server-cuda-b5716; "" for latest and the like.
 func (c *Command) Tag() string {
 	i := strings.LastIndexByte(c.Image, ':')
-	if i < 0 || strings.Contains(c.Image[i:], "/") {
-		return ""
+	if i < 0 || strings.Contains(c.Image[i:], "/") || strings.HasPrefix(strings.TrimPrefix(c.Image, "docker.io/"), "lmcache/") {
+		return "" // LMCache's images have versions of its own
 	}
 	for _, part := range strings.FieldsFunc(c.Image[i+1:], func(r rune) bool { return r == '-' || r == '_' }) {
 		v := strings.TrimPrefix(part, "v")

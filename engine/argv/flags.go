@@ -159,6 +159,9 @@ func (r *reader[T]) values(f *Flag[T], value string, attached bool, rest []strin
 		if n == 1 && isFlag(rest[0]) && r.find(rest[0]) != nil {
 			n = 0
 		}
+		if words := spaced(rest); n == 1 && words > 1 {
+			return []string{strings.Join(rest[:words], " ")}, rest[words:]
+		}
 	case Maybe:
 		if len(rest) > 0 && !isFlag(rest[0]) && isWord(rest[0]) {
 			n = 1
@@ -174,6 +177,28 @@ func (r *reader[T]) values(f *Flag[T], value string, attached bool, rest []strin
 	}
 	return rest[:n], rest[n:]
 }
+
+// spaced counts the words of a path to a file of weights whose blanks nobody quoted, 1 where none begins: a shell would not
+// take it, and people paste it from a window's title or a launcher. It begins with a folder and ends in .gguf.
+func spaced(rest []string) int {
+	if len(rest) == 0 {
+		return 0
+	}
+	first := rest[0]
+	at := strings.LastIndexAny(first, `/\`)
+	if at < 0 || strings.Contains(first[at:], ".") || strings.Contains(first, "://") {
+		return 1
+	}
+	for i := 1; i < min(len(rest), mostBlanks) && !isFlag(rest[i]); i++ {
+		if strings.HasSuffix(strings.ToLower(rest[i]), ".gguf") {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// mostBlanks bounds the words of a path.
+const mostBlanks = 12
 
 // unknownFlag takes the word behind it for its value, unless that is a flag.
 func (r *reader[T]) unknownFlag(args []string, attached bool) []string {

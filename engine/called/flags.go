@@ -67,7 +67,7 @@ var koboldFlags = []argv.Flag[launch]{
 	{Names: "--batchsize --blasbatchsize", Set: koboldBatch},
 	{Names: "--usecublas --usecuda --usehipblas", Kind: argv.List, Set: koboldCUDA},
 	{Names: "--usevulkan", Kind: argv.List, Set: func(l *launch, _ string) error { l.Plan.Backend = "vulkan"; return nil }},
-	{Names: "--usecpu", Kind: argv.Switch, Set: func(l *launch, _ string) error { none := plan.Int(0); l.Plan.GPULayers = &none; return nil }},
+	{Names: "--usecpu", Kind: argv.Switch, Set: noLayers},
 	{Names: "--quantkv", Set: koboldKV},
 	{Names: "--flashattention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.Plan.Attention = "flash"; return nil }},
 	{Names: "--noflashattention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.Plan.Attention = "eager"; return nil }},
@@ -81,7 +81,9 @@ var koboldFlags = []argv.Flag[launch]{
 	{Names: "--usemlock", Kind: argv.Switch, Set: toggle(func(p *plan.Plan) **bool { return &p.MLock })},
 	{Names: "--usemmap", Kind: argv.Switch, Set: toggle(func(p *plan.Plan) **bool { return &p.Mmap })},
 	{Names: "--maingpu", Set: mainGPU},
-	{Names: "--lora --sdmodel --whispermodel --ttsmodel --embeddingsmodel --sdclip1 --sdclip2 --sdt5xxl --sdvae --savestate --autofit", Kind: argv.List, Unread: true},
+	{Names: "--lora", Kind: argv.List, Set: adapters},
+	{Names: "--sdmodel --whispermodel --ttsmodel --embeddingsmodel --sdclip1 --sdclip2 --sdt5xxl --sdvae --savestate --autofit",
+		Kind: argv.List, Unread: true},
 	{Names: "--useswa --smartcontext", Kind: argv.Switch, Unread: true},
 	{Names: "--port --host --threads --blasthreads --config --ropeconfig --multiuser --debugmode --chatcompletionsadapter --defaultgenamt --preloadstory --onready --password --ssl --benchmark --prompt --promptlimit --hordemodelname --hordekey", Kind: argv.List},
 	{Names: "--launch --skiplauncher --noshift --nofastforward --quiet --highpriority --foreground --remotetunnel --jinja --singleinstance --nomodel --noblas --nommap --failsafe", Kind: argv.Switch},
@@ -117,6 +119,23 @@ func koboldCUDA(l *launch, v string) error {
 	return nil
 }
 
+func noLayers(l *launch, _ string) error {
+	none := plan.Int(0)
+	l.Plan.GPULayers = &none
+	return nil
+}
+
+// adapters: files, and scales among them.
+func adapters(l *launch, v string) error {
+	for word := range strings.FieldsSeq(v) {
+		if _, err := strconv.ParseFloat(word, 64); err != nil {
+			argv.Adapter(&l.Launch, "--lora", word)
+		}
+	}
+	return nil
+}
+
+// koboldKV: without --flashattention the values stay in 16 bits (koboldcpp.py, --quantkv), which settle sees to.
 func koboldKV(l *launch, v string) error {
 	format, ok := map[string]string{"0": "f16", "1": "q8_0", "2": "q4_0"}[v]
 	if !ok {
@@ -246,8 +265,16 @@ var webuiFlags = []argv.Flag[launch]{
 	{Names: "--model-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
 	{Names: "--draft-max", Set: number(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--mmproj", Set: word(func(p *plan.Plan) *string { return &p.MMProj })},
-	{Names: "--lora --gpu-split --extra-flags --gpu-memory --cpu-memory", Kind: argv.List, Unread: true},
-	{Names: "--load-in-4bit --load-in-8bit --row-split --no-kv-offload --no-mmap --mlock --cpu --enable-tp --streaming-llm", Kind: argv.Switch, Unread: true},
+	{Names: "--cache-8bit", Kind: argv.Switch, Set: webuiBits("q8_0", "fp8")},
+	{Names: "--cache-4bit --cache-q4", Kind: argv.Switch, Set: webuiBits("q4_0", "q4")},
+	{Names: "--lora", Kind: argv.List, Set: adapters},
+	{Names: "--gpu-split --extra-flags --gpu-memory --cpu-memory", Kind: argv.List, Unread: true},
+	{Names: "--cpu", Kind: argv.Switch, Set: noLayers},
+	{Names: "--mlock", Kind: argv.Switch, Set: toggle(func(p *plan.Plan) **bool { return &p.MLock })},
+	{Names: "--no-mmap", Kind: argv.Switch, Set: argv.On(false, func(l *launch) **bool { return &l.Plan.Mmap })},
+	{Names: "--no-kv-offload", Kind: argv.Switch, Set: argv.On(false, func(l *launch) **bool { return &l.Plan.KVOffload })},
+	{Names: "--row-split", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.Plan.SplitMode = "row"; return nil }},
+	{Names: "--load-in-4bit --load-in-8bit --enable-tp --streaming-llm", Kind: argv.Switch, Unread: true},
 	{Names: "--listen-port --listen-host --model-dir --settings --extensions --api-port --api-key --threads --threads-batch --character --chat-buttons --admin-key --user-data-dir", Kind: argv.List},
 	{Names: "--listen --api --auto-launch --share --verbose --trust-remote-code --public-api --nowebui --multi-user --no-use-fast --notebook --chat", Kind: argv.Switch},
 }
@@ -262,6 +289,15 @@ func webuiLoader(l *launch, v string) error {
 		l.Engine = "transformers"
 	}
 	return nil
+}
+
+// webuiBits is a cache of so many bits by its flag of before --cache-type, as llama.cpp calls it and as ExLlamaV2 does
+// (modules/exllamav2.py: ExLlamaV2Cache_8bit, ExLlamaV2Cache_Q4).
+func webuiBits(ggml, exllama string) func(*launch, string) error {
+	return func(l *launch, _ string) error {
+		l.Plan.KV, l.Plan.KVV, l.exllamaKV = ggml, ggml, exllama
+		return nil
+	}
 }
 
 // webuiCache: fp16, q8_0, q4_0 and their kin; pairs of bits with ExLlama.

@@ -13,6 +13,7 @@ import (
 type launch struct {
 	argv.Launch
 	repo, file string // of the hub
+	exllamaKV  string // the cache's format, were ExLlamaV2 the loader
 }
 
 // Programs whose command lines FromArgs reads.
@@ -99,6 +100,15 @@ func (l *launch) settle(k *kin) {
 	}
 	if r, err := catalog.Read(l.Model); err == nil && r.Format == "" && k.usual != "" {
 		p.Weights = cmp.Or(r.KeptInFiles(), k.usual)
+	}
+	if l.Engine == "koboldcpp" && p.Attention != "flash" && p.KVV != "" && p.KVV != "f16" {
+		p.KVV = "f16" // llama.cpp quantises values for its fused attention alone
+	}
+	if strings.HasPrefix(l.Engine, "exllama") && l.exllamaKV != "" {
+		p.KV, p.KVV = l.exllamaKV, ""
+		if l.Engine == "exllamav3" && p.KV == "fp8" {
+			p.KV = "q8"
+		}
 	}
 	if l.Engine != k.engine {
 		p.Context, p.ContextTotal, p.GPULayers = p.ContextTotal, 0, nil

@@ -213,8 +213,12 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-rtr --run-time-repack", Kind: argv.Switch, Set: ofFork(argToggle(true, func(p *plan.Plan) **bool { return &p.Repack }))},
 	{Names: "-ser --smart-expert-reduction", Set: ofFork(argWord(func(p *plan.Plan) *string { return &p.ExpertsAtMost }))},
 
+	{Names: "--lora", Set: argAdapters},
+	{Names: "--lora-scaled", Kind: argv.List, Set: argAdapters},
+	{Names: "--gpu", Set: argVendor}, // of llamafile
+
 	// Memory that no field of a plan holds.
-	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
+	{Names: "-devd --device-draft --spec-draft-device --rpc -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
 	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
 	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},

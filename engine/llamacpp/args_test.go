@@ -44,6 +44,16 @@ func TestFromArgs(t *testing.T) {
 		{"llama-server -m m.gguf -np 1 -md d.gguf -ngld 10 -ctkd q8_0 -ngl -1 -lm mmap+mlock -dev CUDA0,CUDA1", "llama-server", "m.gguf",
 			`{"sequences":1,"draft_model":"d.gguf","mmap":true,"fit":"on","mlock":true,"draft_gpu_layers":10,"draft_kv":"q8_0","draft_kv_v":"f16"}`, ""},
 		{"docker exec -it ollama ollama run qwen3 --verbose", "ollama", "ollama:qwen3", `{"fit":"on"}`, ""},
+		{`llama-server -m D:\AI Models\My Stuff\Qwen3 8B-Q4_K_M.gguf -c 4096 -np 1`, "llama-server",
+			`D:\AI Models\My Stuff\Qwen3 8B-Q4_K_M.gguf`,
+			`{"sequences":1,"context_total":4096,"fit":"on"}`, ""},
+		{"llama-cli -m /home/me/my models/a b.gguf -ngl 9", "llama.cpp", "/home/me/my models/a b.gguf", `{"gpu_layers":9,"fit":"on"}`, ""},
+		{"llama-cli -m m.gguf --lora x-r32.gguf,y.gguf --lora-scaled z-rank8.gguf 0.5", "llama.cpp", "m.gguf",
+			`{"adapters":[{"rank":32},{"rank":8}],"fit":"on"}`,
+			"--lora y.gguf"},
+		{"llama-cli -m m.gguf --rpc a:50052,b:50052", "llama.cpp", "m.gguf", `{"fit":"on"}`,
+			"--rpc a:50052,b:50052"},
+		{"./llamafile -m m.gguf --gpu disable", "llamafile", "m.gguf", `{"gpu_layers":0}`, ""},
 		{"./main -m models/7B/ggml-model-q4_0.gguf -n 128 -ngl 32 -c 2048", "llama.cpp", "models/7B/ggml-model-q4_0.gguf", `{"context_total":2048,"gpu_layers":32}`, ""},
 	} {
 		cmds, err := argv.Parse(c.line)

@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -103,4 +104,22 @@ func (l *launch) version(program string) (engine.Version, bool) {
 	}
 	v, err := own.ParseVersion(tag)
 	return own.Program.llamaVersion(v), err == nil
+}
+
+// argAdapters: files, each with a scale behind a colon or a blank (common/arg.cpp).
+func argAdapters(l *launch, v string) error {
+	for name := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if _, err := strconv.ParseFloat(name, 64); err != nil { // a scale of the file before it
+			argv.Adapter(&l.Launch, "--lora", name)
+		}
+	}
+	return nil
+}
+
+// argVendor: llamafile computes without a device where it is told to.
+func argVendor(l *launch, v string) error {
+	if none := plan.Int(0); strings.EqualFold(v, "disable") {
+		l.Plan.GPULayers = &none
+	}
+	return nil
 }

@@ -51,6 +51,34 @@ func stacked(_ *file, d *yaml.Node) (out []container) {
 	return out
 }
 
+// runtimeObject is a model of the production stack's operator (operator/api/v1alpha1/vllmruntime_types.go), whose settings
+// stand in blocks of their own, or all in the specification as its first version has them.
+func runtimeObject(_ *file, d *yaml.Node) []container {
+	spec := d.At("spec")
+	model := spec.At("model", "modelURL").Value()
+	if d.At("kind").Value() != "VLLMRuntime" || model == "" {
+		return nil
+	}
+	c := container{entry: []string{"vllm", "serve", model}, args: flags(spec.At("model"), stackKeys)}
+	config, deployed := spec.At("vllmConfig"), spec.At("deploymentConfig")
+	if config == nil {
+		config = spec
+	}
+	if deployed == nil {
+		deployed = spec
+	}
+	c.args = append(c.args, flags(config, stackKeys)...)
+	if spec.At("model", "enableLoRA").Value() == "true" {
+		c.args = append(c.args, "--enable-lora")
+	}
+	c.args = append(c.args, words(config.At("extraArgs"))...)
+	if at := deployed.At("image"); at.At("name") != nil {
+		c.Image = at.At("name").Value()
+	}
+	c.Devices, c.Env = count(deployed.At("resources", "gpu").Value()), environment(config)
+	return []container{c}
+}
+
 func environment(n *yaml.Node) (out []argv.Variable) {
 	for _, e := range n.At("env").Items() {
 		if v := e.At("value"); v != nil {

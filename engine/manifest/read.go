@@ -97,7 +97,8 @@ type file struct {
 }
 
 // readers of files that say an engine's settings in keys of their own, each of documents of its kind alone.
-var readers = []func(*file, *yaml.Node) []container{composed, stacked, modelService, inferenceService, llmService, rayService, swapped, settled, tabby}
+var readers = []func(*file, *yaml.Node) []container{composed, stacked, runtimeObject, modelService, inferenceService,
+	llmService, rayService, swapped, settled, tabby}
 
 // container is one of a file.
 type container struct {

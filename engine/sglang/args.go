@@ -20,6 +20,7 @@ type launch struct {
 	sharedDP    bool
 	lora        bool
 	loras, rank plan.Int
+	stated      plan.Int // the largest rank that a name of an adapter says
 	prefill     plan.Int // --max-prefill-tokens
 	// steps of drafting, and branches of a draft
 	steps, branches plan.Int
@@ -163,6 +164,9 @@ func argTier(v string) (float64, error) {
 // adapters: the pool has a slot of the largest rank for each adapter of a batch; without a rank the files say it.
 func (l *launch) adapters() {
 	const slots, most = 8, 256 // server_args.py, max_loras_per_batch
+	if l.rank == 0 {
+		l.rank = l.stated
+	}
 	switch {
 	case l.lora && l.rank == 0:
 		l.Unknown = append(l.Unknown, "--enable-lora")
@@ -175,6 +179,18 @@ func (l *launch) adapters() {
 			l.Plan.Adapters = append(l.Plan.Adapters, plan.Adapter{Rank: l.rank})
 		}
 	}
+}
+
+// argLoRA: name=path of each adapter; with them LoRA is on, and their largest rank is that of the pool (server_args.py).
+func argLoRA(l *launch, v string) error {
+	l.lora = true
+	text := "--lora-paths"
+	for word := range strings.FieldsSeq(v) {
+		l.stated = max(l.stated, argv.RankOf(word))
+		text += " " + argv.Quote(argv.Blotted(word))
+	}
+	l.Beside = append(l.Beside, text)
+	return nil
 }
 
 // argAlgorithm: what drafts beside or inside of the model.
@@ -268,7 +284,9 @@ var argFlags = []argv.Flag[launch]{
 		"--offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size " +
 		"--mamba-full-memory-ratio", Unread: true},
 	{Names: "--json-model-override-args --config --torchao-config", Unread: true},
-	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
+	{Names: "--moe-dense-tp-size", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DenseTP })},
+	{Names: "--lora-paths", Kind: argv.List, Set: argLoRA},
+	{Names: "--piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
 	{Names: "--enable-torch-compile --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver",
 		Kind: argv.Switch, Unread: true},
 

@@ -34,7 +34,13 @@ func TestFromArgs(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X/Y --enable-hierarchical-cache --hicache-ratio 1.5", "X/Y", `{"kv_host_ratio":1.5}`, "", ""},
 		{"sglang serve X/Y --hicache-size 100 --hicache-ratio 3 --enable-hierarchical-cache", "X/Y", `{"kv_host_bytes":100000000000}`, "", ""},
 		{"sglang serve X/Y --hicache-ratio 3", "X/Y", `{}`, "", ""},
-		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y", `{"weights":"f32","kv":"f32"}`, "", "--lora-paths a b"},
+		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y",
+			`{"weights":"f32","kv":"f32"}`, "", "--enable-lora"},
+		{"sglang serve X/Y --lora-paths a=x/lora-r16 b=y/rank_64 --max-loras-per-batch 2", "X/Y",
+			`{"adapters":[{"rank":64},{"rank":64}]}`, "", ""},
+		{"sglang serve X/Y --enable-lora --max-lora-rank 8 --max-loras-per-batch 1 --lora-paths a-r16", "X/Y",
+			`{"adapters":[{"rank":8}]}`, "", ""},
+		{"sglang serve X/Y --tp 8 --dp 8 --enable-dp-attention --moe-dense-tp-size 1", "X/Y", `{"tp":1,"ep":8,"dp":8,"dense_tp":1}`, "", ""},
 	})
 }
 
@@ -46,6 +52,7 @@ func TestFromArgsErrors(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --deepep-mode fast", "--deepep-mode fast is no mode of DeepEP"},
 		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is no format"},
+		{"sglang serve X --moe-dense-tp-size some", "--moe-dense-tp-size some is not a whole number"},
 		{"python -m sglang.launch_server --model-path", "--model-path has no value"},
 	})
 }

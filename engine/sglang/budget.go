@@ -7,6 +7,8 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -45,7 +47,7 @@ type prepared struct {
 
 // Sizer prepares shares and pools.
 func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
-	p := engine.Parallel(j.Plan)
+	p := groupsOf(j.Plan)
 	if p.PP > 1 {
 		p.Stages = stageLayers(len(j.Model.Decoder().Layers), int(p.PP))
 	}
@@ -63,6 +65,24 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s.reserveNote()
 	s.dispatchNote()
 	return s, cmp.Or(s.checkOffload(), s.checkEvicted())
+}
+
+// groupsOf a plan: where ranks share experts and attend in groups, dense layers and shared experts are cut over all of them
+// (layers/dp_attention.py; models/deepseek_v2.py, DeepseekV2MLP), and dense layers over none with --moe-dense-tp-size 1
+// (enable_moe_dense_fully_dp).
+func groupsOf(p *plan.Plan) shard.Parallel {
+	g := engine.Parallel(p)
+	if !sharesExperts(p) {
+		return g
+	}
+	g.DenseTP, g.SharedTP = g.TP*g.DP, g.TP*g.DP
+	if p.DenseTP == 1 {
+		g.DenseTP = 1
+	}
+	if p.All2All != "" { // each rank computes the shared expert of its own tokens
+		g.SharedTP = 1
+	}
+	return g
 }
 
 // stageLayers gives the last stages what does not divide (distributed/utils.py, get_pp_indices).

@@ -32,6 +32,9 @@ func (Engine) Command(j *engine.Job) string {
 	if sharesExperts(p) {
 		args = append(args, "--enable-dp-attention")
 	}
+	if p.DenseTP == 1 {
+		args = append(args, "--moe-dense-tp-size 1")
+	}
 	args = append(args, fmt.Sprintf("--context-length %d", p.Context))
 	args = append(args, changed(j)...)
 	args = append(args, draftArguments(j)...)

@@ -187,6 +187,10 @@ func (Engine) Check(j *engine.Job) error {
 			Message: fmt.Sprintf("mem_fraction_static = %g leaves nothing for weights and pools on this device", *f),
 			Fix:     "give mem_fraction_static, or a larger device"}
 	}
+	if n := j.Plan.DenseTP; n > 1 { // server_args.py: None or 1
+		return &plan.Problem{Field: "dense_tp", Value: fmt.Sprint(n), Impossible: true,
+			Message: "dense_tp: SGLang cuts dense layers over all ranks or over none", Fix: "--dense-tp 1, or leave dense_tp out"}
+	}
 	return checkKV(j)
 }
 

@@ -74,14 +74,16 @@ func (l *launch) finish(v0 bool) {
 	switch {
 	case l.swap == "":
 	case v0:
-		l.Unknown = append(l.Unknown, "--swap-space "+argv.Quote(argv.Blotted(l.swap)))
+		l.swapped()
 	default: // V1 computes again what it evicts (vllm/v1/core/sched/scheduler.py)
 		l.Beside = append(l.Beside, "--swap-space "+argv.Quote(argv.Blotted(l.swap)))
 	}
 	if l.states != "" && p.StateFormat == "" {
 		p.StateFormat = l.states
 	}
-	p.KVHost = l.evicted / plan.Size(max(1, p.TP)*max(1, p.PP)) // vllm/config/vllm.py: of all ranks together
+	if l.evicted > 0 {
+		p.KVHost = l.evicted / plan.Size(max(1, p.TP)*max(1, p.PP)) // vllm/config/vllm.py: of all ranks together
+	}
 	if l.experts {
 		p.EP = max(1, p.TP) * max(1, p.DP)
 	}
@@ -97,6 +99,17 @@ func (l *launch) finish(v0 bool) {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// swapped: V0 keeps GiB of host memory for each device, page-locked, and moves caches there that it evicts
+// (vllm/worker/cache_engine.py, _allocate_kv_cache of "cpu").
+func (l *launch) swapped() {
+	n, err := argv.GiB[plan.Size](l.swap)
+	if err != nil {
+		l.Unknown = append(l.Unknown, "--swap-space "+argv.Quote(argv.Blotted(l.swap)))
+		return
+	}
+	l.Plan.KVHost = n
 }
 
 // before reports whether an image's tag states a version before another.

@@ -34,6 +34,9 @@ func TestFromArgs(t *testing.T) {
 		{"MODEL=Qwen/Qwen2.5-7B-Instruct; vllm serve $MODEL --tensor-parallel 4", "Qwen/Qwen2.5-7B-Instruct", `{"tp":4}`, "", ""},
 		{"vllm serve M/N --api-key sk-secret --served-model-name a b c --port 9000", "M/N", `{}`, "", ""},
 		{"vllm serve M/N --dtype float32", "M/N", `{"weights":"f32","kv":"f32"}`, "", ""},
+		{"docker run vllm/vllm-openai:v0.6.3 --model M/N --swap-space 16 -tp 2", "M/N", `{"tp":2,"kv_host_bytes":17179869184}`, "", ""},
+		{"docker run vllm/vllm-openai:v0.6.3 --model M/N --swap-space much", "M/N", `{}`, "", "--swap-space much"},
+		{"docker run vllm/vllm-openai:v0.10.0 --model M/N --swap-space 16", "M/N", `{}`, "", ""},
 		{"VLLM_USE_V1=0 vllm serve M/N", "M/N", `{}`, "", "VLLM_USE_V1=0"},
 	})
 }

@@ -50,7 +50,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.CPUOffload > 0 {
 		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
-	if p.KVHost > 0 { // of all ranks together
+	if p.KVHost > 0 && swaps(j.Version) {
+		args = append(args, "--swap-space "+strconv.FormatFloat(unit.Bytes(p.KVHost).GiB(), 'f', -1, 64))
+	} else if p.KVHost > 0 { // of all ranks together
 		all := unit.Bytes(p.KVHost) * unit.Bytes(max(1, p.TP)*max(1, p.PP))
 		args = append(args, "--kv-offloading-size "+strconv.FormatFloat(all.GiB(), 'f', -1, 64))
 	}

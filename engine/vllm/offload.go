@@ -75,9 +75,12 @@ func (s *sizer) Hosted() (out []engine.Hosted) {
 // evicts is the first version that has --kv-offloading-size (vllm/config/cache.py; which it was is from memory).
 var evicts = engine.V(0, 12, 0)
 
+// swaps: V0 has --swap-space for what it evicts.
+func swaps(v engine.Version) bool { return v.Before(v1Default) }
+
 // checkOffload refuses what vLLM does not move, and remarks on what it moves in vain.
 func (s *sizer) checkOffload() error {
-	if n := s.job.Plan.KVHost; n > 0 && s.job.Version.Before(evicts) {
+	if n := s.job.Plan.KVHost; n > 0 && !swaps(s.job.Version) && s.job.Version.Before(evicts) {
 		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Fix: "vllm@" + evicts.String() + " or newer",
 			Message: fmt.Sprintf("vLLM %s has no --kv-offloading-size", s.job.Version)}
 	}

@@ -27,9 +27,26 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 	}
 	var notes []memwall.Note
 	for _, arg := range unread {
-		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: arg + uncounted})
+		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: arg + uncounted + counting(arg)})
 	}
 	return r, notes, nil
+}
+
+// instead says what counts that which a flag alone does not tell.
+var instead = map[string]string{
+	"--lora":        "--adapters rank=16 counts an adapter of that rank",
+	"--lora-scaled": "--adapters rank=16 counts an adapter of that rank",
+	"--enable-lora": "--max-lora-rank says what a slot takes",
+	"--rpc":         "devices of other machines are counted where --on says them, as 3xNAME,per-node=1 does",
+}
+
+// counting is what the note of an argument says of another way; "" where there is none.
+func counting(arg string) string {
+	flag, _, _ := strings.Cut(arg, " ")
+	if said := instead[flag]; said != "" {
+		return "; " + said
+	}
+	return ""
 }
 
 // uncounted is what the note of an argument says of it.

@@ -110,6 +110,8 @@ func (q *question) short() []place {
 	}
 	all := q.wider(asked)
 	switch {
+	case whole && (len(best) == 0 || !oneSize(all)):
+		return nil
 	case len(best) == 0 || len(asked) == 1 && len(all) > 1 && !slices.ContainsFunc(asked, isSize) && !oneSize(all):
 		return q.open(all)
 	case !slices.ContainsFunc(asked, isSize) && !oneSize(all):
