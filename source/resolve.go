@@ -131,7 +131,7 @@ func (f *Files) named(ref string) (*Resolved, error) {
 		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) })
 	}
 	var missing *catalog.NotFoundError
-	if !errors.As(err, &missing) || missing.Ambiguous || !onHub(ref) {
+	if !errors.As(err, &missing) || !onHub(ref) || missing.Ambiguous && f.Options.Remote == nil { // of several here, the hub knows which
 		return r, err
 	}
 	if f.Options.Remote != nil {
