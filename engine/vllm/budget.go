@@ -160,7 +160,8 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 // system is memory that torch does not allocate.
 func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	many := pl.Parallel.TP*pl.Parallel.PP > 1
-	c, source := outsideTorch(s.job.Version, s.t, many)
+	assumed, source := outsideTorch(s.job.Version, s.t, pl.Parallel.TP, pl.Parallel.PP)
+	c := assumed.or()
 	id, name := "driver", "driver growth"
 	if many {
 		id, name = "collectives", "NCCL, driver growth"

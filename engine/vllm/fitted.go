@@ -85,22 +85,25 @@ func (c Constant) Fitted() Constant { return c.or() }
 
 // Constants are those that a plan's pool rests on, as rules.go assumes them where no log says more: of memory outside torch, and on
 // ROCm of loading.
-func Constants(v engine.Version, d *hardware.Device, many bool) []Constant {
+func Constants(v engine.Version, d *hardware.Device, tp, pp int64) []Constant {
 	t := traitsOf(d)
+	outside, _ := outsideTorch(v, t, tp, pp)
 	if t.rocm {
-		if many {
-			return []Constant{rocmOutsideMany, rocmLoading}
+		return []Constant{outside, rocmLoading}
+	}
+	return []Constant{outside}
+}
+
+// AssumedOutside is a constant of memory outside torch as it was assumed before any log; false for other names.
+func AssumedOutside(name string) (Constant, bool) {
+	for _, rule := range nonTorch {
+		for _, c := range []Constant{rule.Value.one, rule.Value.many, rule.Value.nvls} {
+			if c.Name == name {
+				return c, true
+			}
 		}
-		return []Constant{rocmOutsideOne, rocmLoading}
 	}
-	if t.unified {
-		return []Constant{unifiedOutside}
-	}
-	rule := engine.At(nonTorch, v).Value
-	if many {
-		return []Constant{rule.many}
-	}
-	return []Constant{rule.one}
+	return Constant{}, false
 }
 
 // Loading is the constant that ROCm's loading takes, in GiB.

@@ -29,7 +29,11 @@ var utilization = []engine.Since[float64]{
 
 // outside is what the budget loses to memory that torch does not allocate: on one device, on several
 // (NCCL).
-type outside struct{ one, many Constant }
+//
+// Where ranks of tensor parallelism meet over NVSwitch, NCCL keeps buffers for the switch's own sums besides (NVLS, from compute
+// capability 9.0; nvls.cc): ten logs of H100 have 2.1 GiB, and one of stages, which do not sum, 0.1. They come with the first sum, and
+// so after the budget's measure of NCCL; without those logs they are what all of NCCL was in 0.9.2.
+type outside struct{ one, many, nvls Constant }
 
 var nonTorch = []engine.Since[outside]{
 	{From: engine.V(0, 0, 0), Value: outside{one: Constant{"outside_torch.v0.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.many", 3, 1, 6, 0}}, Source: "V0 to 0.6.4: everything on the device that torch did not allocate"},
@@ -37,7 +41,8 @@ var nonTorch = []engine.Since[outside]{
 	{From: engine.V(0, 7, 0), Value: outside{one: Constant{"outside_torch.v0.7.one", 0.05, 0, 0.25, 0}, many: Constant{"outside_torch.v0.7.many", 0.4, 0.2, 1.5, 0}}, Source: "V0 from 0.7: growth since before NCCL"},
 	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0}, many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
 	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 2.5, 0}}, Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
-	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
+	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0},
+		nvls: Constant{"outside_torch.v1.0.11.nvls", 0.9, 0.5, 2.5, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
 }
 
 // Outside torch on ROCm, whatever the version: hipBLASLt's workspace comes while weights load. Some builds keep up to 3 GiB more
@@ -53,25 +58,28 @@ var (
 var unifiedOutside = Constant{"outside_torch.unified", 2, 1, 4, 0}
 
 // OutsideName is the name of the constant that outsideTorch takes.
-func OutsideName(v engine.Version, d *hardware.Device, many bool) string {
-	c, _ := outsideTorch(v, traitsOf(d), many)
+func OutsideName(v engine.Version, d *hardware.Device, tp, pp int64) string {
+	c, _ := outsideTorch(v, traitsOf(d), tp, pp)
 	return c.Name
 }
 
-func outsideTorch(v engine.Version, t traits, many bool) (Constant, string) {
+// outsideTorch is the constant, as it is assumed, for a device among tp of a stage and pp stages.
+func outsideTorch(v engine.Version, t traits, tp, pp int64) (Constant, string) {
 	rule := engine.At(nonTorch, v)
-	rocm := t.rocm
+	many := tp*pp > 1
 	switch {
-	case t.unified && !rocm:
-		return unifiedOutside.or(), "vllm/utils/mem_utils.py (MemorySnapshot): memory shared with the host"
-	case rocm && many:
-		return rocmOutsideMany.or(), "ROCm: the driver's view"
-	case rocm:
-		return rocmOutsideOne.or(), "ROCm: the driver's view"
+	case t.unified && !t.rocm:
+		return unifiedOutside, "vllm/utils/mem_utils.py (MemorySnapshot): memory shared with the host"
+	case t.rocm && many:
+		return rocmOutsideMany, "ROCm: the driver's view"
+	case t.rocm:
+		return rocmOutsideOne, "ROCm: the driver's view"
+	case tp > 1 && t.nvls && rule.Value.nvls.Name != "":
+		return rule.Value.nvls, rule.Source
 	case many:
-		return rule.Value.many.or(), rule.Source
+		return rule.Value.many, rule.Source
 	}
-	return rule.Value.one.or(), rule.Source
+	return rule.Value.one, rule.Source
 }
 
 // graphPiece is what one captured piece of a graph keeps: a layer for one batch size.
@@ -140,6 +148,7 @@ func recordsNCCL(m *hardware.Machine, tp int64) bool {
 type traits struct {
 	total      unit.Bytes // as torch sees it
 	hopper     bool
+	nvls       bool // Hopper whose NVLinks meet in a switch
 	rocm       bool
 	unified    bool // memory that the host has too
 	sm100      bool
@@ -152,7 +161,7 @@ type traits struct {
 func traitsOf(d *hardware.Device) traits {
 	name := strings.ToLower(d.Name + " " + d.ID)
 	total := d.Usable.Value
-	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
+	return traits{total: total, hopper: d.Capability == "9.0", nvls: d.Capability == "9.0" && strings.HasPrefix(d.Form, "SXM"), rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
 		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
 		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}

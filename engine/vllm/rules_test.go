@@ -54,21 +54,23 @@ func TestOutside(t *testing.T) {
 	for _, c := range []struct {
 		version engine.Version
 		on      string
-		many    bool
+		tp, pp  int64
 		want    string
 	}{
-		{engine.V(0, 4, 0), "h100", false, "outside_torch.v0.one"}, {engine.V(0, 6, 4), "h100", true, "outside_torch.v0.many"},
-		{engine.V(0, 6, 5), "h100", false, "outside_torch.v0.6.5.one"}, {engine.V(0, 6, 6), "h100", true, "outside_torch.v0.6.5.many"},
-		{engine.V(0, 7, 3), "h100", false, "outside_torch.v0.7.one"}, {engine.V(0, 7, 0), "h100", true, "outside_torch.v0.7.many"},
-		{engine.V(0, 8, 5), "h100", false, "outside_torch.v1.one"}, {engine.V(0, 9, 1), "h100", true, "outside_torch.v1.many"},
-		{engine.V(0, 9, 2), "h100", false, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), "h100", true, "outside_torch.v1.0.9.2.many"},
-		{engine.V(0, 11, 0), "h100", false, "outside_torch.v1.0.11.one"}, {engine.V(0, 24, 0), "h100", true, "outside_torch.v1.0.11.many"},
-		{engine.V(0, 12, 0), "r9700", false, "outside_torch.rocm.one"}, {engine.V(0, 7, 0), "r9700", true, "outside_torch.rocm.many"},
-		{engine.V(0, 27, 1), "gb10", false, "outside_torch.unified"}, {engine.V(0, 27, 1), "gb10", true, "outside_torch.unified"},
+		{engine.V(0, 4, 0), "h100", 1, 1, "outside_torch.v0.one"}, {engine.V(0, 6, 4), "h100", 2, 1, "outside_torch.v0.many"},
+		{engine.V(0, 6, 5), "h100", 1, 1, "outside_torch.v0.6.5.one"}, {engine.V(0, 6, 6), "h100", 2, 1, "outside_torch.v0.6.5.many"},
+		{engine.V(0, 7, 3), "h100", 1, 1, "outside_torch.v0.7.one"}, {engine.V(0, 7, 0), "h100", 2, 1, "outside_torch.v0.7.many"},
+		{engine.V(0, 8, 5), "h100", 1, 1, "outside_torch.v1.one"}, {engine.V(0, 9, 1), "h100", 2, 1, "outside_torch.v1.many"},
+		{engine.V(0, 9, 2), "h100", 1, 1, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), "h100", 2, 1, "outside_torch.v1.0.9.2.many"},
+		{engine.V(0, 11, 0), "h100", 1, 1, "outside_torch.v1.0.11.one"}, {engine.V(0, 24, 0), "h100", 2, 1, "outside_torch.v1.0.11.nvls"},
+		{engine.V(0, 12, 0), "r9700", 1, 1, "outside_torch.rocm.one"}, {engine.V(0, 7, 0), "r9700", 2, 1, "outside_torch.rocm.many"},
+		{engine.V(0, 27, 1), "gb10", 1, 1, "outside_torch.unified"}, {engine.V(0, 27, 1), "gb10", 2, 1, "outside_torch.unified"},
+		{engine.V(0, 19, 0), "h100", 1, 2, "outside_torch.v1.0.11.many"}, {engine.V(0, 19, 0), "h100-pcie-80gb", 2, 1, "outside_torch.v1.0.11.many"},
+		{engine.V(0, 19, 0), "l40s", 4, 1, "outside_torch.v1.0.11.many"}, {engine.V(0, 19, 0), "h200", 8, 1, "outside_torch.v1.0.11.nvls"},
 	} {
 		d := enginetest.Case{Model: "opt-125m", Hardware: c.on, Version: Latest}.Job(t).Device(0)
-		if got := OutsideName(c.version, d, c.many); got != c.want {
-			t.Errorf("%s on %s, several %v: %s, want %s", c.version, c.on, c.many, got, c.want)
+		if got := OutsideName(c.version, d, c.tp, c.pp); got != c.want {
+			t.Errorf("%s on %s, tp %d, pp %d: %s, want %s", c.version, c.on, c.tp, c.pp, got, c.want)
 		}
 	}
 }
@@ -80,7 +82,7 @@ func TestFitted(t *testing.T) {
 		known[graphPiece(&tr).Name] = true
 	}
 	for _, r := range nonTorch {
-		known[r.Value.one.Name], known[r.Value.many.Name] = true, true
+		known[r.Value.one.Name], known[r.Value.many.Name], known[r.Value.nvls.Name] = true, true, true
 	}
 	for name, c := range fitted() {
 		if !known[name] {
@@ -141,7 +143,7 @@ func TestTraits(t *testing.T) {
 		name string
 		want traits
 	}{
-		{"h100", traits{hopper: true, datacenter: true, large: true}}, {"h200", traits{hopper: true, datacenter: true, large: true}},
+		{"h100", traits{hopper: true, nvls: true, datacenter: true, large: true}}, {"h200", traits{hopper: true, nvls: true, datacenter: true, large: true}},
 		{"a100-sxm-80gb", traits{datacenter: true, marlinFP8: true}}, {"b200", traits{sm100: true, datacenter: true, large: true}},
 		{"rtx-4090", traits{}}, {"rtx-3090", traits{marlinFP8: true}}, {"t4", traits{marlinFP8: true}}, {"rtx-5090", traits{sm120: true}},
 		{"rtx-pro-6000-blackwell", traits{sm120: true, large: true}}, {"mi300x", traits{rocm: true, large: true}}, {"r9700", traits{rocm: true}},

@@ -133,6 +133,9 @@ func (e estimatesOf) constant(name, without string) (c vllm.Constant, ok bool) {
 		x[i] = stat.Weighted{Value: said[i].value, Weight: 1 / voters[voter(&said[i])]}
 	}
 	low, mid, high := band(x, len(voters), several)
+	if c, ok := vllm.AssumedOutside(name); ok && !several { // one reporter has one build of NCCL and one driver
+		low, high = min(low, c.Low), max(high, c.High)
+	}
 	return vllm.Constant{Name: name, Value: math.Max(least, mid), Low: math.Max(0, low), High: high, Rows: len(said)}, true
 }
 
@@ -177,7 +180,7 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	}
 	device, rocm := d.ID, d.Vendor == "AMD"
 	now := item(a, "driver") + item(a, "collectives")
-	name := vllm.OutsideName(v, d, a.Plan.TP*a.Plan.PP > 1)
+	name := vllm.OutsideName(v, d, int64(a.Plan.TP), int64(a.Plan.PP))
 	multimodal := strings.HasPrefix(a.Model.ID, "gemma-3")
 	free, ok := r.Got["kv_available"]
 	switch w := r.Got["weights"]; {
