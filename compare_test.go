@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 		{"vllm", "0.12-v1-llama-8b-rtx4090.log",
 			"read as: vllm@0.12.0, model llama-3.1-8b, on NVIDIA GeForce RTX 4090, context 31800, max_num_seqs 64, " +
 				"max_num_batched_tokens 2048, gpu_memory_utilization 0.95", Request{}, []want{
-				{"Available KV cache memory", "", false, 1.5}, {"Model loading took", "", false, 0.01},
+				{"Available KV cache memory", "", false, 1.6}, {"Model loading took", "", false, 0.01},
 				{"GPU KV cache size", "Available KV cache memory 6.93", true, 0}, {"Maximum concurrency", "Available", true, 0},
 				{"Maximum concurrency", "GPU KV cache size", true, 0},
 			}},

@@ -167,7 +167,7 @@ func checkErrorOf(t *testing.T, where string, err error) {
 func TestRandomRequests(t *testing.T) {
 	ids := catalog.IDs()
 	answered := 0
-	for seed := range uint64(2000) {
+	for seed := range uint64(2100) {
 		if askRandom(t, seed, ids) {
 			answered++
 		}
