@@ -88,7 +88,8 @@ func (s *Server) stream(ctx context.Context, c *http.Client, prompt string, toke
 	if got.StatusCode != http.StatusOK {
 		return a, refused(got)
 	}
-	return a, a.read(got.Body, began)
+	err = a.read(got.Body, began)
+	return a, err
 }
 
 func (s *Server) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {

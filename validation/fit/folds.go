@@ -31,7 +31,7 @@ func leftOut(rows []*validation.Row, found estimatesOf) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range vllm.Constants(v, d, int64(a.Plan.TP), int64(a.Plan.PP)) {
+		for _, c := range vllm.Constants(v, d, a.Plan.TP, a.Plan.PP) {
 			now := c.Fitted()
 			other, ok := found.constant(c.Name, validation.Reporter(r))
 			if !ok {

@@ -180,7 +180,7 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	}
 	device, rocm := d.ID, d.Vendor == "AMD"
 	now := item(a, "driver") + item(a, "collectives")
-	name := vllm.OutsideName(v, d, int64(a.Plan.TP), int64(a.Plan.PP))
+	name := vllm.OutsideName(v, d, a.Plan.TP, a.Plan.PP)
 	multimodal := strings.HasPrefix(a.Model.ID, "gemma-3")
 	free, ok := r.Got["kv_available"]
 	switch w := r.Got["weights"]; {
