@@ -403,7 +403,7 @@ func TestRungs(t *testing.T) {
 	home := host(t)
 	ctx := browse(t, home)
 	open(t, ctx, home+"/plan?m=llama-3.1-70b&on=2xh100&users=6")
-	do(t, ctx, chromedp.KeyEvent("2"))
+	do(t, ctx, chromedp.KeyEvent("1"))
 	says(t, ctx, "#answer", "Fits as asked")
 	open(t, ctx, home+"/pick?on=rtx-4090")
 	click(t, ctx, "table.grid tbody a, table.grid tr:nth-child(1) td a")
