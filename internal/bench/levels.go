@@ -14,10 +14,9 @@ import (
 
 // Bounds on what is asked of a server.
 const (
-	maxPrompt, maxAnswer   = 1 << 20, 1 << 17
-	maxRequests            = 10_000
-	maxUsers, maxLevels    = 4096, 64
-	exampleUsers, oneOfAll = "1,2,4,8,16", "16"
+	maxPrompt, maxAnswer = 1 << 20, 1 << 17
+	maxRequests          = 10_000
+	maxUsers, maxLevels  = 4096, 64
 )
 
 // Asked is what to measure, in the words of flags: "1,4,16" users, "2k" tokens.
@@ -28,31 +27,31 @@ type Asked struct {
 
 // Read gives the levels and the load of each user. Errors say which flag is wrong.
 func (a *Asked) Read() (levels []int64, l Load, err error) {
-	if l.Prompt, err = number("prompt", a.Prompt, maxPrompt); err != nil {
+	if l.Prompt, err = number("prompt", a.Prompt, maxPrompt, "512"); err != nil {
 		return nil, l, err
 	}
-	if l.Answer, err = number("output", a.Output, maxAnswer); err != nil {
+	if l.Answer, err = number("output", a.Output, maxAnswer, "128"); err != nil {
 		return nil, l, err
 	}
 	if l.Requests = a.Requests; l.Requests < 1 || l.Requests > maxRequests {
 		return nil, l, fault("requests", strconv.Itoa(l.Requests), fmt.Sprintf("--requests is of 1 to %d", maxRequests), "--requests 4")
 	}
 	for text := range strings.SplitSeq(a.Users, ",") {
-		n, err := number("users", text, maxUsers)
+		n, err := number("users", text, maxUsers, "1,4,16")
 		if err != nil {
 			return nil, l, err
 		}
 		if levels = append(levels, n); len(levels) > maxLevels {
-			return nil, l, fault("users", a.Users, fmt.Sprintf("--users names more than %d levels", maxLevels), "--users "+exampleUsers)
+			return nil, l, fault("users", a.Users, fmt.Sprintf("--users names more than %d levels", maxLevels), "--users 1,4,16")
 		}
 	}
 	return levels, l, nil
 }
 
-func number(flag, text string, most int64) (int64, error) {
+func number(flag, text string, most int64, example string) (int64, error) {
 	n, err := unit.ParseCount(strings.TrimSpace(text))
 	if err != nil || n < 1 || n > most {
-		return 0, fault(flag, text, fmt.Sprintf("--%s is of 1 to %d, and %q was given", flag, most, text), "--"+flag+" "+oneOfAll)
+		return 0, fault(flag, text, fmt.Sprintf("--%s is of 1 to %d, and %q was given", flag, most, text), "--"+flag+" "+example)
 	}
 	return n, nil
 }
