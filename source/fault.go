@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/format/arch"
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // badFile is a fault in a file.
@@ -58,11 +59,7 @@ func (d *disk) notFound(file string, err error) error {
 		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: file,
 			Message: fmt.Sprintf("no file or folder %s", format.Quote(file)), Hint: "check the path; memwall models lists what is known without files"}
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return badFile(path.Base(file), "", "cannot be read: "+err.Error(), "check the permissions")
+	return badFile(path.Base(file), "", "cannot be read: "+regular.Cause(err).Error(), "check the permissions")
 }
 
 // fileNames keeps what is no folder, sorted.

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // addModel shows the rows that a model would add to the repository.
@@ -62,7 +63,7 @@ func (a *app) config(args []string) ([]byte, error) {
 }
 
 func unreadable(name string, err error) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, plainError(err)), Hint: "the config.json of the model's repository, or - for standard input"}
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "the config.json of the model's repository, or - for standard input"}
 }
 
 func checkHub(hub string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // benchCommand measures a running server beside the prediction.
@@ -83,7 +84,7 @@ func runBench(a *app, f *compareFlags, asked *bench.Asked, address, out string) 
 	r.Predict(answer, a.asker.Ask)
 	if r.Written = out; out != "" {
 		if err := r.Write(out, a.WriteFile); err != nil {
-			return &memwall.Error{Code: memwall.BadFile, Field: "out", Value: out, Message: fmt.Sprintf("%s cannot be written: %v", out, plainError(err)), Hint: "--out FILE in a folder that exists"}
+			return &memwall.Error{Code: memwall.BadFile, Field: "out", Value: out, Message: fmt.Sprintf("%s cannot be written: %v", out, regular.Cause(err)), Hint: "--out FILE in a folder that exists"}
 		}
 	}
 	return a.show(r, func(st term.Style) string { return cards.Bench(r, st) })

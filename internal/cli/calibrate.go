@@ -82,12 +82,12 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 func (a *app) bench(name string) (*calibrate.File, error) {
 	in, err := a.open(name)
 	if err != nil {
-		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", plainError(err)))
+		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", regular.Cause(err)))
 	}
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
 	if err != nil {
-		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", plainError(err)))
+		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", regular.Cause(err)))
 	}
 	f, err := calibrate.Read(data)
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 		err = a.WriteFile(path, data)
 	}
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadFile, Field: "out", Value: path, Message: fmt.Sprintf("%s cannot be written: %v", path, plainError(err)), Hint: "--out FILE"}
+		return &memwall.Error{Code: memwall.BadFile, Field: "out", Value: path, Message: fmt.Sprintf("%s cannot be written: %v", path, regular.Cause(err)), Hint: "--out FILE"}
 	}
 	r.Written = path
 	return nil
@@ -218,7 +218,7 @@ func (a *app) profile(path string) (*calibrate.Profile, error) {
 		p, err = calibrate.ReadProfile(data)
 	}
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or name another: --out FILE, --calibration FILE"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, regular.Cause(err)), Hint: "remove it, or name another: --out FILE, --calibration FILE"}
 	}
 	return p, nil
 }

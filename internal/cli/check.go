@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/check"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // checkFlags are the flags of check.
@@ -102,11 +103,11 @@ func writeCheck(a *app, format string, run *check.Run) error {
 func readOf(a *app, name string) ([]byte, error) {
 	f, err := a.open(name)
 	if err != nil {
-		return nil, plainError(err)
+		return nil, regular.Cause(err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxPasted))
-	return text, plainError(err)
+	return text, regular.Cause(err)
 }
 
 // mostBase bounds the JSON of an earlier run.
@@ -117,7 +118,7 @@ func baseOf(a *app, base, name string) (*check.Run, error) {
 	if strings.HasSuffix(base, ".json") || base == "-" {
 		f, err := a.open(base)
 		if err != nil {
-			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("%s cannot be read: %v", base, plainError(err)), Hint: "what memwall check --json wrote, or a revision of git"}
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("%s cannot be read: %v", base, regular.Cause(err)), Hint: "what memwall check --json wrote, or a revision of git"}
 		}
 		defer f.Close()
 		var run check.Run

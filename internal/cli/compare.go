@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // compareFlags are the flags of compare.
@@ -112,7 +112,7 @@ func (a *app) serverToken(file string) (string, error) {
 	}
 	r, err := a.open(file)
 	if err != nil {
-		return "", &memwall.Error{Code: memwall.BadFile, Field: "token-file", Value: file, Message: fmt.Sprintf("%s cannot be read: %v", file, plainError(err)), Hint: "a file that holds the token alone"}
+		return "", &memwall.Error{Code: memwall.BadFile, Field: "token-file", Value: file, Message: fmt.Sprintf("%s cannot be read: %v", file, regular.Cause(err)), Hint: "a file that holds the token alone"}
 	}
 	defer r.Close()
 	const longest = 16 << 10
@@ -139,7 +139,7 @@ func (a *app) log(args []string) (io.ReadCloser, error) {
 	}
 	f, err := a.open(args[0])
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "log", Value: args[0], Message: fmt.Sprintf("%s cannot be read: %v", args[0], plainError(err)), Hint: "the file that the engine's start-up was written to, or - for standard input"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "log", Value: args[0], Message: fmt.Sprintf("%s cannot be read: %v", args[0], regular.Cause(err)), Hint: "the file that the engine's start-up was written to, or - for standard input"}
 	}
 	return f, nil
 }
@@ -150,13 +150,4 @@ func (a *app) open(name string) (io.ReadCloser, error) {
 		return io.NopCloser(a.Stdin), nil
 	}
 	return a.OpenFile(name)
-}
-
-// plainError leaves out the path that an error of a file repeats.
-func plainError(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // FromCommand reads the command line of an engine ("vllm serve …") and gives the request that it means and
@@ -105,7 +106,7 @@ func (a *app) pasted(text string) (string, error) {
 			return string(data), nil
 		}
 	}
-	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, plainError(err)), Hint: "a file with a command, or the command itself in quotes"}
+	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, regular.Cause(err)), Hint: "a file with a command, or the command itself in quotes"}
 }
 
 // namesFile tells the name of a file from a command: one word that is a path, or ends as such files do.

@@ -15,6 +15,7 @@ import (
 	"github.com/memwall/memwall/internal/render/tui"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // look is this machine as it is seen, with the rate that was measured on it; nil where nobody looks.
@@ -135,7 +136,7 @@ func (a *app) keepMeasured(m *card.Measured, path string) error {
 		err = a.WriteFile(path, append(data, '\n'))
 	}
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadFile, Field: "measure", Value: path, Message: fmt.Sprintf("%s cannot be written: %v", path, plainError(err)), Hint: "XDG_CONFIG_HOME names another folder of settings"}
+		return &memwall.Error{Code: memwall.BadFile, Field: "measure", Value: path, Message: fmt.Sprintf("%s cannot be written: %v", path, regular.Cause(err)), Hint: "XDG_CONFIG_HOME names another folder of settings"}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // outFiles are files that were begun; each takes its name only when it is whole.
@@ -60,5 +61,5 @@ func (o *outFiles) abandon() {
 }
 
 func unwritten(flag, name string, err error) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: flag, Value: name, Message: fmt.Sprintf("--%s: %s cannot be written: %v", flag, name, plainError(err)), Hint: "a file in a folder that exists and can be written"}
+	return &memwall.Error{Code: memwall.BadFile, Field: flag, Value: name, Message: fmt.Sprintf("--%s: %s cannot be written: %v", flag, name, regular.Cause(err)), Hint: "a file in a folder that exists and can be written"}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // snapshotted is the answer of snapshot as JSON.
@@ -74,7 +75,7 @@ const mostForSnapshot = 400 << 20
 func readSnapshot(a *app, name string) (*snapshot.Report, error) {
 	file, err := a.open(name)
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, plainError(err)), Hint: "the file that torch.cuda.memory._dump_snapshot wrote"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "the file that torch.cuda.memory._dump_snapshot wrote"}
 	}
 	defer file.Close()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
@@ -83,7 +84,7 @@ func readSnapshot(a *app, name string) (*snapshot.Report, error) {
 		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
 	}
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, plainError(err)), Hint: "give it again"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "give it again"}
 	}
 	return s.Report(), nil
 }

@@ -123,8 +123,5 @@ func (r *Recording) news(at float64, said map[int]*live.Prediction) (out []line)
 func (r *Recording) Close() error { return errors.Join(r.file.Sync(), r.file.Close()) }
 
 func broken(name string, err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		err = e.Err
-	}
-	return fault(name, fmt.Sprintf("%s cannot be used: %v", name, err), "a file in a folder that exists and can be written")
+	return fault(name, fmt.Sprintf("%s cannot be used: %v", name, regular.Cause(err)), "a file in a folder that exists and can be written")
 }

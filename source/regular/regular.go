@@ -17,6 +17,14 @@ func Open(name string) (*os.File, error) { return open(name, os.O_RDONLY) }
 // OpenPrivate opens a regular file with os.OpenFile's flags; one that it makes is its owner's alone.
 func OpenPrivate(name string, flag int) (*os.File, error) { return open(name, flag) }
 
+// Cause of an error of files, without what was done to which.
+func Cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
 const (
 	ownersFile   = 0o600
 	ownersFolder = 0o700

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/source/regular"
 )
 
 const digestPrefix = "sha256:"
@@ -35,20 +35,12 @@ func Digests(s *study.Study, folder string) (known *study.Study, digests map[str
 		sum, err := file.digest()
 		if err != nil {
 			return nil, nil, nil, &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name,
-				Message: fmt.Sprintf("trace %s cannot be read: %v", name, cause(err)),
+				Message: fmt.Sprintf("trace %s cannot be read: %v", name, regular.Cause(err)),
 				Hint:    "a file under the folder of the study, by its name from there"}
 		}
 		digests[name], files[sum] = sum, file
 	}
 	return s.Digested(digests), digests, files, nil
-}
-
-// cause of an error of files, without what was done to which.
-func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // traceFile is a file under a folder.
