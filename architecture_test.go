@@ -44,7 +44,7 @@ var houseOrder = []string{
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
-	"internal/batch internal/card internal/check internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
+	"internal/batch internal/card internal/check internal/clients internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/bench internal/planfile internal/quantize internal/record internal/run internal/schema internal/screen internal/simfile internal/tty",
 	"internal/detect internal/live internal/measure internal/study internal/term",
 	"internal/render",

@@ -97,9 +97,17 @@ func (b *building) archive(t target, entries []entry, binary int) error {
 	return b.write(t.archive(b.version), packed, nil)
 }
 
-// writeShared writes what speaks of all systems: npm's package that people name, the files of package managers, the script that installs.
+// writeShared writes what speaks of all systems: npm's package that people name and the one with the core in it, the files of package
+// managers, the script that installs.
 func (b *building) writeShared() error {
 	if err := b.write(npmOf(b.version, b.papers, b.of.time)); err != nil {
+		return err
+	}
+	folder := filepath.Join(b.work, "wasm")
+	if err := coreFor(b.version, ".", folder); err != nil {
+		return err
+	}
+	if err := b.write(wasmOf(b.version, os.DirFS(folder), b.papers, b.of.time)); err != nil {
 		return err
 	}
 	if err := b.write(published{b.version, b.sums}.managed(b.of.time)); err != nil {

@@ -1,20 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memwall/memwall/internal/clients"
+	"github.com/memwall/memwall/internal/schema"
 )
 
 // What npm and Python put around the program.
 //
-//go:embed npm/* python/memwall/*.py python/memwall/py.typed
+//go:embed npm/* wasm/* python/memwall/*.py python/memwall/py.typed
 var wrappers embed.FS
 
 // node is a system as Node.js names it: process.platform and process.arch.
@@ -49,10 +55,15 @@ func npmOf(version string, docs []entry, at time.Time) (name string, data []byte
 	if err != nil {
 		return "", nil, err
 	}
+	types, err := contract()
+	if err != nil {
+		return "", nil, err
+	}
 	all, err := embedded("npm", "package/")
 	if err != nil {
 		return "", nil, err
 	}
+	all = append(all, entry{"package/types.d.ts", 0o644, []byte(types.TypeScript())})
 	for i := range all {
 		if all[i].name == "package/package.json" {
 			all[i].data = []byte(strings.NewReplacer("VERSION", version, "PLATFORMS", string(list)).Replace(string(all[i].data)))
@@ -63,6 +74,50 @@ func npmOf(version string, docs []entry, at time.Time) (name string, data []byte
 	}
 	data, err = tarOf(append(all, under("package/", docs)...), at)
 	return "memwall-" + version + ".tgz", data, err
+}
+
+// wasmOf is the package of npm with the core as WebAssembly, which needs no program: for browsers and for Node.js.
+func wasmOf(version string, core fs.FS, docs []entry, at time.Time) (name string, data []byte, err error) {
+	types, err := contract()
+	if err != nil {
+		return "", nil, err
+	}
+	all, err := embedded("wasm", "package/")
+	if err != nil {
+		return "", nil, err
+	}
+	for i := range all {
+		all[i].data = bytes.ReplaceAll(all[i].data, []byte("VERSION"), []byte(version))
+	}
+	for _, name := range []string{"memwall.wasm.gz", "wasm_exec.js"} {
+		data, err := fs.ReadFile(core, name)
+		if err != nil {
+			return "", nil, err
+		}
+		all = append(all, entry{"package/" + name, 0o644, data})
+	}
+	all = append(all, entry{"package/types.d.ts", 0o644, []byte(types.TypeScript())})
+	data, err = tarOf(append(all, under("package/", docs)...), at)
+	return "memwall-wasm-" + version + ".tgz", data, err
+}
+
+// coreFor builds the core as WebAssembly, with what Go brings to start it, into a folder.
+func coreFor(version, top, folder string) error {
+	c := exec.Command("go", "run", "./internal/site", "-core", "-version", version, "-out", folder)
+	c.Dir = top
+	if said, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("the core as WebAssembly: %w\n%s", err, said)
+	}
+	return nil
+}
+
+// contract are the objects of requests and answers.
+func contract() (clients.Types, error) {
+	text, err := schema.Of("")
+	if err != nil {
+		return nil, err
+	}
+	return clients.Read(text)
 }
 
 // embedded are the files below a folder of wrappers, by path.
@@ -112,10 +167,15 @@ func pep440(version string) string {
 func (t target) wheel(version string, binary []byte, docs []entry, at time.Time) (name string, data []byte, err error) {
 	v := pep440(version)
 	info, tag := "memwall-"+v+".dist-info/", "py3-none-"+platforms[t.system()]
+	types, err := contract()
+	if err != nil {
+		return "", nil, err
+	}
 	all, err := embedded("python/memwall", "memwall/")
 	if err != nil {
 		return "", nil, err
 	}
+	all = append(all, entry{"memwall/types.py", 0o644, []byte(types.Python())})
 	readme := ""
 	for _, d := range docs {
 		all = append(all, entry{info + "licenses/" + d.name, 0o644, d.data})

@@ -7,10 +7,12 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/batch"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 func (a *app) batch() *cobra.Command {
-	return &cobra.Command{
+	pictures := false
+	c := &cobra.Command{
 		Use: "batch", Short: "one JSON request per line in, one answer per line out",
 		Long: "Answers come in the order of the requests. A bad line gets an answer with an error, and the rest go on. " +
 			"A line may have 1 MiB. memwall schema says what a request may hold.",
@@ -21,8 +23,10 @@ func (a *app) batch() *cobra.Command {
 				return err
 			}
 			return batch.Run(a.Stdin, a.Stdout, a.asker.Ask, func(w io.Writer, answer *memwall.Answer) error {
-				return writeJSON(w, answer, false)
+				return writeJSON(w, batch.Shown(answer, pictures, svg.Answer), false)
 			})
 		},
 	}
+	c.Flags().BoolVar(&pictures, "svg", false, "the picture of each answer instead, as a string: {\"svg\": …}")
+	return c
 }

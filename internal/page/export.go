@@ -16,7 +16,7 @@ var exports = map[string]struct {
 	kind string
 	text func(*memwall.Answer) (string, error)
 }{
-	"svg":  {"image/svg+xml", pictureOf},
+	"svg":  {"image/svg+xml", func(a *memwall.Answer) (string, error) { picture, err := svg.Answer(a); return string(picture), err }},
 	"json": {"application/json", answerJSON},
 	"csv":  {"text/csv; charset=utf-8", func(a *memwall.Answer) (string, error) { return separated(a, "", ",", "\r\n", ""), nil }},
 	"md": {"text/markdown; charset=utf-8", func(a *memwall.Answer) (string, error) {
@@ -33,21 +33,6 @@ func (q *question) endings() []string {
 		return []string{"csv", "md", "json"}
 	}
 	return []string{"svg", "csv", "md", "json"}
-}
-
-// pictureOf an answer: what --svg writes.
-func pictureOf(a *memwall.Answer) (string, error) {
-	switch {
-	case a.Simulated != nil:
-		return string(svg.Sim(a)), nil
-	case a.Ask == "train":
-		return string(svg.Phases(a)), nil
-	case a.Plan.Goal != nil && a.Plan.Workload != nil:
-		return string(svg.PlanFront(a)), nil
-	case len(a.Devices) > 0:
-		return string(svg.Ledger(a)), nil
-	}
-	return "", &memwall.Error{Code: memwall.Unsupported, Message: "this answer has no picture", Hint: "its table or its JSON"}
 }
 
 // exported is the answer of a page in another form.

@@ -13,61 +13,18 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/clients"
 )
 
-// shape is a schema of the description, as a generator of clients reads it.
-type shape struct {
-	Ref        string `json:"$ref"`
-	Type       string
-	Items      *shape
-	AnyOf      []shape
-	Properties map[string]*shape
-	Required   []string
-	More       json.RawMessage `json:"additionalProperties"`
-}
-
-// language is how a client writes types.
-type language struct {
-	list, dict, any string
-	words           map[string]string // of JSON types
-	named           func(string) string
-}
-
-// of is the type of a schema. Where one of several may come, a client takes what any of them is.
-func (l *language) of(s *shape) string {
-	switch {
-	case s.Ref != "":
-		return l.named(s.Ref[len(definitionsAt):])
-	case len(s.AnyOf) == 2 && s.AnyOf[1].Type == "null":
-		return l.of(&s.AnyOf[0])
-	case s.Items != nil:
-		return fmt.Sprintf(l.list, l.of(s.Items))
-	case s.Type == "object" && len(s.More) > 0 && s.More[0] == '{':
-		var each shape
-		_ = json.Unmarshal(s.More, &each) // it was part of a text that was read
-		return fmt.Sprintf(l.dict, l.of(&each))
-	case l.words[s.Type] != "":
-		return l.words[s.Type]
-	}
-	return l.any
-}
-
-func upper(name string) string {
-	var out strings.Builder
-	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_.-", r) }) {
-		out.WriteString(strings.ToUpper(w[:1]) + w[1:])
-	}
-	return out.String()
-}
-
-func goClient(types map[string]*shape) string {
-	l := &language{"[]%s", "map[string]%s", "any", map[string]string{"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}, func(s string) string { return "*" + upper(s) }}
+func goClient(types clients.Types) string {
+	l := &clients.Language{List: "[]%s", Dict: "map[string]%s", Any: "any", Words: map[string]string{"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"},
+		Named: func(s string) string { return "*" + clients.Upper(s) }}
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"encoding/json\"\n\t\"fmt\"\n\t\"net/http\"\n\t\"os\"\n\t\"strings\"\n)\n\n")
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		fmt.Fprintf(&b, "type %s struct {\n", upper(name))
+		fmt.Fprintf(&b, "type %s struct {\n", clients.Upper(name))
 		for _, field := range slices.Sorted(maps.Keys(types[name].Properties)) {
-			fmt.Fprintf(&b, "\t%s %s `json:\"%s,omitempty\"`\n", upper(field), l.of(types[name].Properties[field]), field)
+			fmt.Fprintf(&b, "\t%s %s `json:\"%s,omitempty\"`\n", clients.Upper(field), l.Of(types[name].Properties[field]), field)
 		}
 		b.WriteString("}\n")
 	}
@@ -93,50 +50,28 @@ func main() {
 	return b.String()
 }
 
-func pythonClient(types map[string]*shape) string {
-	l := &language{"list[%s]", "dict[str, %s]", "object", map[string]string{"string": "str", "integer": "int", "number": "float", "boolean": "bool"}, func(s string) string { return "'" + upper(s) + "'" }}
-	var b strings.Builder
-	b.WriteString("import json, sys, typing, urllib.request\n\n")
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		fmt.Fprintf(&b, "%s = typing.TypedDict('%[1]s', {\n", upper(name))
-		for _, field := range slices.Sorted(maps.Keys(types[name].Properties)) {
-			fmt.Fprintf(&b, "    %q: %s,\n", field, l.of(types[name].Properties[field]))
-		}
-		b.WriteString("}, total=False)\n")
-	}
-	b.WriteString(`
-asked = urllib.request.Request(sys.argv[1] + "/v1/fit", json.dumps(Request(model="llama-3.1-8b", hardware="rtx-4090")).encode(), {"Content-Type": "application/json"})
-answer: Answer = json.load(urllib.request.urlopen(asked))
-for unknown in answer.keys() - typing.get_type_hints(Answer).keys():
+// pythonClient is one for Python: the types of memwall's own package, and a request.
+func pythonClient(types clients.Types) string {
+	return types.Python() + `
+import json, sys, urllib.request
+
+asked = urllib.request.Request(sys.argv[1] + "/v1/fit", json.dumps(Fields(model="llama-3.1-8b", hardware="rtx-4090")).encode(), {"Content-Type": "application/json"})
+answer: Answer = Answer.read(json.load(urllib.request.urlopen(asked)))
+for unknown in answer.to_dict().keys() - Answer.__annotations__.keys():
     raise SystemExit("no field " + unknown)
-print(answer["verdict"], answer["devices"][0]["needed_bytes"])
-`)
-	return b.String()
+print(answer.verdict, answer.devices[0].needed_bytes)
+`
 }
 
-func typeScriptClient(types map[string]*shape) string {
-	l := &language{"(%s)[]", "Record<string, %s>", "unknown", map[string]string{"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}, upper}
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		fmt.Fprintf(&b, "export interface %s {\n", upper(name))
-		for _, field := range slices.Sorted(maps.Keys(types[name].Properties)) {
-			optional := "?"
-			if slices.Contains(types[name].Required, field) {
-				optional = ""
-			}
-			fmt.Fprintf(&b, "  %q%s: %s;\n", field, optional, l.of(types[name].Properties[field]))
-		}
-		b.WriteString("}\n")
-	}
-	b.WriteString(`
+func typeScriptClient(types clients.Types) string {
+	return types.TypeScript() + `
 export async function fit(at: string, request: Omit<Request, 'ask'>): Promise<Answer> {
   const r = await fetch(at + '/v1/fit', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(request)});
   if (!r.ok) throw (await r.json()) as Problem;
   return r.json();
 }
 export const needed = async (at: string): Promise<number | undefined> => (await fit(at, {model: 'llama-3.1-8b', hardware: 'rtx-4090'})).devices?.[0].needed_bytes;
-`)
-	return b.String()
+`
 }
 
 // TestClients: from the description alone come clients with types that compile where their language is here, and that read a real
@@ -144,7 +79,7 @@ export const needed = async (at: string): Promise<number | undefined> => (await 
 func TestClients(t *testing.T) {
 	s := server(t, nil)
 	var doc struct {
-		Components struct{ Schemas map[string]*shape }
+		Components struct{ Schemas clients.Types }
 	}
 	if err := json.Unmarshal(do(s, asked{method: "GET", path: openAPIPath}).Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,8 @@
 // as WebAssembly, and nothing that is asked leaves it.
 //
 //	go run ./internal/site -out site
+//
+// With -core it writes the core alone, and what Go brings to start it: what a package for JavaScript carries.
 package main
 
 import (
@@ -10,6 +12,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +36,8 @@ func main() {
 	out := flag.String("out", "site", "folder for the files; it is made")
 	base := flag.String("base", "", "address at which the world will find the folder, https://…; pages then say where they are")
 	only := flag.String("cards", "", "words that a card's name must have for its page to be made; all are made without it")
+	alone := flag.Bool("core", false, "write the core alone, and wasm_exec.js, which starts it")
+	version := flag.String("version", memwall.Version, "what the core says that it is")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()
@@ -41,42 +46,57 @@ func main() {
 	if *base != "" && !strings.HasSuffix(*base, "/") {
 		*base += "/"
 	}
-	if err := build(*out, *base, *only); err != nil {
+	files, err := started(*version)
+	if err == nil && !*alone {
+		err = pages(files, *base, *only)
+	}
+	if err == nil {
+		err = write(*out, files)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
 }
 
-// build writes all files of the site.
-func build(out, base, only string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	core, err := core()
+// Names of the core and of what starts it.
+const (
+	coreName  = "memwall.wasm.gz"
+	startName = "wasm_exec.js"
+)
+
+// started is the core with what starts it.
+func started(version string) (map[string][]byte, error) {
+	core, err := core(version)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	support, err := support()
-	if err != nil {
-		return err
-	}
+	return map[string][]byte{coreName: core, startName: support}, err
+}
+
+// pages adds those of the site, whose worker has what starts the core in it.
+func pages(files map[string][]byte, base, only string) error {
 	picture, err := shared()
 	if err != nil {
 		return err
 	}
 	s := page.Site{Asker: &memwall.Asker{Models: memwall.Catalog{}}, OnePage: true, Base: base}
-	files := map[string][]byte{
-		"index.html":      []byte(s.Page(context.Background(), "", "", "").HTML),
-		"page.css":        []byte(page.Style()),
-		"og.png":          picture,
-		"card.js":         []byte(page.Script()),
-		"page.js":         []byte(start + "\n;\n" + page.Script()),
-		"core.js":         bytes.Join([][]byte{support, []byte(worker)}, []byte("\n;\n")),
-		"memwall.wasm.gz": core,
-	}
-	for name, data := range cards(s, only) {
-		files[name] = data
-	}
+	maps.Copy(files, map[string][]byte{
+		"index.html": []byte(s.Page(context.Background(), "", "", "").HTML),
+		"page.css":   []byte(page.Style()),
+		"og.png":     picture,
+		"card.js":    []byte(page.Script()),
+		"page.js":    []byte(start + "\n;\n" + page.Script()),
+		"core.js":    bytes.Join([][]byte{files[startName], []byte(worker)}, []byte("\n;\n")),
+	})
+	delete(files, startName)
+	maps.Copy(files, cards(s, only))
+	return nil
+}
+
+// write puts files into a folder, which is made.
+func write(out string, files map[string][]byte) error {
 	for name, data := range files {
 		at := filepath.Join(out, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -113,14 +133,15 @@ func cards(s page.Site, only string) map[string][]byte {
 }
 
 // core is the program as WebAssembly, packed.
-func core() ([]byte, error) {
+func core(version string) ([]byte, error) {
 	work, err := os.MkdirTemp("", "memwall-site-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(work) }() // it is of the system's own temporary folder
 	name := filepath.Join(work, "memwall.wasm")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", name,
+	flags := "-s -w -buildid= -X github.com/memwall/memwall.Version=" + version
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", name,
 		"github.com/memwall/memwall/internal/site/inbrowser")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
 	if said, err := c.CombinedOutput(); err != nil {

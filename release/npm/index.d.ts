@@ -1,14 +1,17 @@
-/** A request's fields as `memwall schema request` describes them; `on` is short for `hardware`. */
-export type Fields = { on?: string; hardware?: string; [field: string]: unknown };
-/** An answer as `memwall schema answer` describes it. */
-export type Answer = { schema: "memwall/1"; ask: string; verdict?: "fits" | "tight" | "does_not_fit" | "unknown"; [field: string]: any };
+import type { Answer, Request } from "./types";
+export type * from "./types";
+
+/** A request's fields; `on` is short for `hardware`. */
+export type Fields = Partial<Omit<Request, "ask" | "model">> & { on?: string };
 export class MemwallError extends Error {
   code: string;
   field?: string;
   value?: string;
   hint?: string;
 }
-export function ask(request: { ask: string; [field: string]: unknown }): Answer;
+export function ask(request: Partial<Request>): Answer;
+/** The picture of a request's answer. */
+export function svg(request: Partial<Request> & { on?: string }): string;
 export function fit(model: string, fields?: Fields): Answer;
 export function plan(model: string, fields?: Fields): Answer;
 export function train(model: string, fields?: Fields): Answer;

@@ -1,17 +1,21 @@
 //go:build js
 
 // Command inbrowser is the core in a browser: it gives the page's script a function that draws the page of an address,
-// and what was pasted into it.
+// and what was pasted into it, and programs one that answers a request of the contract.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"syscall/js"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/batch"
 	"github.com/memwall/memwall/internal/page"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/safe"
 	"github.com/memwall/memwall/source"
 )
 
@@ -27,6 +31,14 @@ func main() {
 			pasted = args[1].String()
 		}
 		return s.Page(context.Background(), "", query, pasted).HTML
+	}))
+	js.Global().Set("memwallAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		line := &batch.Line{Text: []byte(args[0].String())}
+		text, err := json.Marshal(batch.Shown(line.Answer(s.Asker.Ask), len(args) > 1 && args[1].Truthy(), svg.Answer))
+		if err != nil {
+			return err.Error() // which is no JSON, and whoever reads it says so
+		}
+		return string(safe.JSON(text))
 	}))
 	select {}
 }

@@ -8,11 +8,19 @@ Fields of requests and answers are those of `memwall schema request` and `memwal
 The program comes with the package; MEMWALL_BINARY names another.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
 import subprocess
 import sysconfig
+from typing import TYPE_CHECKING, Any, Dict, Optional
+
+from . import types
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Answer", "MemwallError", "ask", "binary", "diagnose", "fit", "pick", "plan", "sim", "train"]
 
@@ -20,23 +28,31 @@ __all__ = ["Answer", "MemwallError", "ask", "binary", "diagnose", "fit", "pick",
 class MemwallError(Exception):
     """A question that has no answer: code, field, value and hint as the contract names them."""
 
-    def __init__(self, error):
+    def __init__(self, error: Dict[str, Any]):
         message, hint = error.get("message", "no answer"), error.get("hint")
         super().__init__(f"{message} ({hint})" if hint else message)
         self.code, self.field, self.value, self.hint = error.get("code"), error.get("field"), error.get("value"), hint
 
 
-class Answer(dict):
-    """An object of an answer: a dict whose members are attributes too."""
+class Answer(types.Answer):
+    """An answer: its members are attributes, to_dict() is its JSON, and a notebook shows its picture."""
 
-    def __getattr__(self, name):
+    _request: Dict[str, Any] = {}
+
+    def svg(self) -> Optional[str]:
+        """The picture of the answer; None where there is none."""
         try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+            return _read(self._request, "--svg").get("svg")
+        except MemwallError as e:
+            if e.code == "unsupported":
+                return None
+            raise
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.svg()
 
 
-def binary():
+def binary() -> str:
     """The path of the memwall program."""
     name = "memwall.exe" if os.name == "nt" else "memwall"
     here = os.path.dirname(os.path.abspath(__file__))
@@ -50,49 +66,56 @@ def binary():
     return found
 
 
-def ask(request):
-    """Answers a request of the contract, such as {"ask": "fit", "model": "qwen3-32b", "hardware": "rtx-4090"}."""
-    run = subprocess.run([binary(), "batch"], input=json.dumps(request) + "\n", capture_output=True, encoding="utf-8", check=False)
+def _read(request: Dict[str, Any], *flags: str) -> Dict[str, Any]:
+    run = subprocess.run([binary(), "batch", *flags], input=json.dumps(request) + "\n", capture_output=True, encoding="utf-8", check=False)
     line = run.stdout.partition("\n")[0]
     if not line:
         raise RuntimeError(run.stderr.strip() or f"memwall ended with exit code {run.returncode}")
-    answer = json.loads(line, object_hook=Answer)
+    answer = json.loads(line)
     if "error" in answer:
         raise MemwallError(answer["error"])
     return answer
 
 
-def _asked(name, fields, **named):
-    if "on" in fields:
-        fields["hardware"] = fields.pop("on")
-    return ask({"ask": name, **named, **fields})
+def ask(request: Dict[str, Any]) -> Answer:
+    """Answers a request of the contract, such as {"ask": "fit", "model": "qwen3-32b", "hardware": "rtx-4090"}."""
+    answer: Answer = Answer.read(_read(request))
+    answer._request = dict(request)
+    return answer
 
 
-def fit(model, **fields):
+def _asked(name: str, fields: Any, **named: str) -> Answer:
+    request = {"ask": name, **named, **fields}
+    if "on" in request:
+        request["hardware"] = request.pop("on")
+    return ask(request)
+
+
+def fit(model: str, **fields: Unpack[types.Fields]) -> Answer:
     """Does a model fit, where does every byte go, how fast is it?"""
     return _asked("fit", fields, model=model)
 
 
-def plan(model, **fields):
+def plan(model: str, **fields: Unpack[types.Fields]) -> Answer:
     """What to change so that a model fits, or which fleet serves a load."""
     return _asked("plan", fields, model=model)
 
 
-def pick(**fields):
+def pick(**fields: Unpack[types.Fields]) -> Answer:
     """Which models a machine runs, the best first."""
     return _asked("pick", fields)
 
 
-def train(model, **fields):
+def train(model: str, **fields: Unpack[types.Fields]) -> Answer:
     """What a training run takes."""
     return _asked("train", fields, model=model)
 
 
-def sim(model, **fields):
+def sim(model: str, **fields: Unpack[types.Fields]) -> Answer:
     """Plays a load request by request."""
     return _asked("sim", fields, model=model)
 
 
-def diagnose(text, **fields):
+def diagnose(text: str, **fields: Unpack[types.Fields]) -> Answer:
     """Why memory ran out, from an error or a log."""
     return _asked("diagnose", fields, text=text)
