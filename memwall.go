@@ -32,6 +32,8 @@ type Asker struct {
 	Models ModelSource
 	// Calibration tunes speeds to machines of the user's own; nil is none.
 	Calibration Calibration
+	// Evidence knows what was measured of plans; nil knows of nothing.
+	Evidence api.Evidence
 	// Data reads the lengths of samples; nil refuses plans that name a file of them.
 	Data LengthSource
 	// Traces reads recorded workloads; nil refuses plans that name one.
@@ -71,7 +73,19 @@ func (a *Asker) Ask(r *Request) (*Answer, error) { return a.AskContext(context.B
 // AskContext is Ask with a context that ends a search: the answer then has what was known by that time, and the error
 // is nil if that is something.
 func (a *Asker) AskContext(ctx context.Context, r *Request) (*Answer, error) {
-	return stamped(r.Ask)(a.ask(ctx, r))
+	return stamped(r.Ask)(a.borneOut(a.ask(ctx, r)))
+}
+
+// borneOut sets beside an answer what was measured of its plan.
+func (a *Asker) borneOut(out *Answer, err error) (*Answer, error) {
+	if err != nil || a.Evidence == nil {
+		return out, err
+	}
+	out.Measured = a.Evidence.Measured(out)
+	for _, also := range out.Also {
+		also.Measured = a.Evidence.Measured(also)
+	}
+	return out, nil
 }
 
 // stamped completes what a question came to: which version of the program was asked what, and an error in the contract's form.

@@ -26,7 +26,9 @@ type Answer struct {
 	KV      *KV        `json:"kv,omitempty"`
 	Rungs   []Rung     `json:"rungs,omitempty"`
 	Speed   *Speed     `json:"speed,omitempty"`
-	FitsOn  []FitsOn   `json:"fits_on,omitempty"`
+	// Measured is what rows of the user's own say of this model on these devices.
+	Measured *Measured `json:"measured,omitempty"`
+	FitsOn   []FitsOn  `json:"fits_on,omitempty"`
 	// Siblings are smaller models of the same line that the plan holds, where the one that was asked for is held slowly or not at all.
 	Siblings []Sibling `json:"siblings,omitempty"`
 	Prints   []Print   `json:"prints,omitempty"`

@@ -77,3 +77,9 @@ type TraceSource interface {
 	// Trace opens a trace for one reading.
 	Trace(name string) (io.ReadCloser, error)
 }
+
+// Evidence knows what was measured of plans such as those that are answered.
+type Evidence interface {
+	// Measured tells what was measured of an answer's plan; nil where nothing was.
+	Measured(a *Answer) *Measured
+}

@@ -8,7 +8,10 @@
 // Values that cannot be used are refused by name, and the rest is used.
 package calibrate
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Test is what an observation times.
 type Test string
@@ -31,6 +34,18 @@ var unitOf = map[Test]string{Prefill: "tokens/s", Decode: "tokens/s", Mixed: "to
 
 // Unit of a test's value.
 func (t Test) Unit() string { return unitOf[t] }
+
+// Tests lists the tests.
+func Tests() (out []string) {
+	for t := range unitOf {
+		out = append(out, string(t))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Name is what the model is called, without the folder and the endings of a file of another machine.
+func (o *Observation) Name() string { return named(o) }
 
 // Observation is one measured figure and what it was measured on. Fields that the file does not tell are
 // empty; what a model or a device is called is the file's word.

@@ -33,6 +33,18 @@ type Formula struct {
 	Own string
 }
 
+// Predicted is the value at the table's own coefficients.
+func (f *Formula) Predicted() float64 { return f.Value(f.start()) }
+
+// start are those coefficients.
+func (f *Formula) start() []float64 {
+	out := make([]float64, len(f.Uses))
+	for i, u := range f.Uses {
+		out[i] = f.Coefs.At(u).Value
+	}
+	return out
+}
+
 // deviceLevel is the level of a coefficient that belongs to a device.
 const deviceLevel = "device"
 
@@ -107,10 +119,7 @@ func newPoint(o *Observation, p Predictor) (*point, *Refusal) {
 	if err != nil {
 		return refuse("", "", err.Error())
 	}
-	x := &point{o, f, make([]float64, len(f.Uses))}
-	for i, u := range f.Uses {
-		x.base[i] = f.Coefs.At(u).Value
-	}
+	x := &point{o, f, f.start()}
 	value, unit := fmt.Sprintf("%.4g", o.Value), o.Test.Unit()
 	mid := x.predicted()
 	ratio := o.Value / mid
