@@ -42,6 +42,7 @@ type (
 	Line            = api.Line
 	Load            = api.Load
 	Match           = api.Match
+	Measured        = api.Measured
 	Memory          = api.Memory
 	ModelInfo       = api.ModelInfo
 	ModelSource     = api.ModelSource

@@ -46,7 +46,7 @@ var houseOrder = []string{
 	"validation validation/fit/internal/tables",
 	"internal/batch internal/card internal/check internal/clients internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/bench internal/planfile internal/quantize internal/record internal/run internal/schema internal/screen internal/simfile internal/tty",
-	"internal/detect internal/live internal/measure internal/study internal/term",
+	"internal/detect internal/live internal/measure internal/rows internal/study internal/term",
 	"internal/render",
 	"internal/render/cards internal/render/tui",
 	"internal/render/svg",

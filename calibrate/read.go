@@ -82,8 +82,9 @@ func (r record) count(name string) int64 {
 	return int64(x)
 }
 
-// Read reads a file of benchmarks: llama-bench as JSON, JSONL, CSV or Markdown; the JSON of vllm bench serve,
-// latency and throughput; the JSONL of SGLang's bench_serving; two columns. The error says that nothing of it
+// Read reads a file of benchmarks: llama-bench as JSON, JSONL, CSV, SQL or Markdown; the JSON of vllm bench serve,
+// latency and throughput; the JSONL of SGLang's bench_serving; the JSON of guidellm, InferenceX and LocalScore; MLPerf's summary; two
+// columns. The error says that nothing of it
 // could be read; single values that cannot be used are in File.Refused.
 func Read(data []byte) (*File, error) {
 	if len(data) > MaxBytes {
@@ -97,6 +98,10 @@ func Read(data []byte) (*File, error) {
 		return nil, fmt.Errorf("the file is not text")
 	case data[0] == '{' || data[0] == '[':
 		return readJSON(data)
+	case isSQL(data):
+		return readSQL(data)
+	case isMLPerf(data):
+		return readMLPerf(data)
 	case isMarkdown(data):
 		return readMarkdown(data)
 	}
@@ -104,7 +109,11 @@ func Read(data []byte) (*File, error) {
 }
 
 func readJSON(data []byte) (*File, error) {
-	rows, broken, err := records(finite(data))
+	data = finite(data)
+	if f := nested(data); f != nil {
+		return f, nil
+	}
+	rows, broken, err := records(data)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +123,7 @@ func readJSON(data []byte) (*File, error) {
 	}
 	if f.Format == "" {
 		return nil, fmt.Errorf("the JSON is of no benchmark that is known: llama-bench -o json, vllm bench --save-result, SGLang " +
-			"bench_serving --output-file")
+			"bench_serving --output-file, guidellm, InferenceX, LocalScore")
 	}
 	return f, nil
 }
@@ -139,6 +148,7 @@ var kinds = []struct {
 	{"llama-bench", "avg_ts", (*File).llamaBench},
 	{"SGLang bench_serving", "total_output_tokens_retokenized", (*File).sglang},
 	{"vllm bench serve", "mean_ttft_ms", (*File).vllmServe},
+	{"InferenceX", "output_tput_per_gpu", (*File).inferenceX},
 	{"vllm bench latency", "avg_latency", (*File).vllmLatency},
 	{"vllm bench throughput", "total_num_tokens", (*File).vllmThroughput},
 }

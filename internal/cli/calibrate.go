@@ -22,6 +22,7 @@ import (
 type calibrating struct {
 	given calibrate.Given
 	out   string
+	rows  bool
 }
 
 // calibrate fits a device's own speed to what a benchmark measured on it.
@@ -35,6 +36,9 @@ func (a *app) calibrate() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage("argument", args[1], fmt.Sprintf("calibrate takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+			}
+			if f.rows {
+				return a.calibrateRows(&f, args)
 			}
 			return a.runCalibrate(&f, append(args, "-")[0])
 		},
@@ -54,6 +58,8 @@ func (f *calibrating) flags(c *cobra.Command) {
 	for _, name := range []string{"model", "on", "weights", "engine", "users"} {
 		group(flags.Lookup(name), groupWhat)
 	}
+	flags.BoolVar(&f.rows, "rows", false, "the rows that memwall rows add has kept, in place of a FILE")
+	group(flags.Lookup("rows"), groupWhat)
 	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")
 	group(flags.Lookup("out"), groupOutput)
 }
@@ -63,6 +69,11 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 	if err != nil {
 		return err
 	}
+	return a.fitBench(f, name, file)
+}
+
+// fitBench fits what a file holds, and keeps it.
+func (a *app) fitBench(f *calibrating, name string, file *calibrate.File) error {
 	file.With(f.given)
 	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Formulas{Models: a.Models})
 	if err != nil {
@@ -176,6 +187,7 @@ const noCalibration = "none"
 
 // tune gives the asker the calibration that is named, or the one in the usual place where there is one.
 func (a *app) tune(name string) error {
+	a.bearOut()
 	path := name
 	switch name {
 	case noCalibration:

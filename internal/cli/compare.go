@@ -23,6 +23,7 @@ type compareFlags struct {
 	train     bool
 	watch     time.Duration
 	tokenFile string
+	share     sharing
 }
 
 // compare sets what an engine says of itself beside what memwall says.
@@ -30,10 +31,14 @@ func (a *app) compare() *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
 		Use: "compare [FILE|ADDRESS]", Short: "an engine's own figures (log, trace, server) against memwall's, line by line",
-		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), or what torch.cuda.memory_summary() or memory_stats() gave; without it, or with -, standard input is read. " +
+		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), " +
+			"or what torch.cuda.memory_summary() or memory_stats() gave; " +
+			"without it, or with -, standard input is read. " +
 			"ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
 			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights, and of which run a trace is.",
-		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\nmemwall compare vllm.log --on 2xh100 --model llama-3.1-70b\nmemwall compare trace.json.gz --model llama-3.1-8b --train --seq 4k",
+		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\n" +
+			"memwall compare vllm.log --on 2xh100 --model llama-3.1-70b\n" +
+			"memwall compare server.log --share\nmemwall compare trace.json.gz --model llama-3.1-8b --train --seq 4k",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "compare"
 			if len(args) > 1 {
@@ -46,6 +51,9 @@ func (a *app) compare() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.share.as != "" {
+				return a.share(&f.share, f.request.Model, answer)
+			}
 			return a.show(answer, func(st term.Style) string { return render.Compare(answer, f.notes, st) })
 		},
 	}
@@ -57,6 +65,7 @@ func (a *app) compare() *cobra.Command {
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a running server wants; or MEMWALL_SERVER_TOKEN")
 	c.Flags().BoolVar(&f.notes, "notes", false, "all notes")
 	complete(c)
+	f.share.flags(c)
 	return c
 }
 

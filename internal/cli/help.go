@@ -32,7 +32,7 @@ var commandsBy = []struct {
 	names []string
 }{
 	{"questions", []string{"fit", "plan", "pick", "train", "sim", "diagnose", "diff"}},
-	{"engines, runs and machines", []string{"run", "watch", "compare", "bench", "calibrate", "snapshot", "quant", "check"}},
+	{"engines, runs and machines", []string{"run", "watch", "compare", "bench", "calibrate", "rows", "snapshot", "quant", "check"}},
 	{"to look up and to learn", []string{"models", "hardware", "formats", "learn", "validate"}},
 	{"for programs", []string{"serve", "mcp", "batch", "schema"}},
 	{"commands", nil},

@@ -32,8 +32,8 @@ type screen struct {
 	foot footnotes
 }
 
-// Fit draws an answer to a fit question: verdict, the number that the user came for, picture, table,
-// contexts, reasons, command, footnotes and notes. An answer with a single number to explain shows only that.
+// Fit draws an answer to a fit question: verdict, the number that the user came for, picture, table, contexts, reasons, command, footnotes
+// and notes. An answer with a single number to explain shows only that.
 func Fit(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a, opt: opt}
 	if opt.Explain != "" && opt.Explain != All {
@@ -48,6 +48,7 @@ func Fit(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	s.host(a.Pool, "memory pool", "/pool/ledger")
 	s.also()
 	s.outlook()
+	s.page.Measured(a.Measured)
 	s.fitsOn()
 	s.suggestions()
 	s.reasons()
@@ -78,8 +79,7 @@ func (s *screen) devices() {
 	s.ledger(0)
 }
 
-// ranks draws one bar for each group of identical ranks, the deciding one first; of more than eight, the
-// two extremes and a count.
+// ranks draws one bar for each group of identical ranks, the deciding one first; of more than eight, the two extremes and a count.
 func (s *screen) ranks() {
 	shown := s.a.Devices
 	if len(shown) > 8 {

@@ -110,7 +110,8 @@ func (e *Evidence) Measured(a *api.Answer) *api.Measured {
 	}
 	for _, kind := range kinds {
 		if x := ratios[kind]; len(x) > 0 {
-			out.Ratios = append(out.Ratios, api.MeasuredRatio{Kind: kind, Figures: len(x), Median: math.Exp(stat.Median(x)), Low: math.Exp(slices.Min(x)), High: math.Exp(slices.Max(x))})
+			out.Ratios = append(out.Ratios, api.MeasuredRatio{Kind: kind, Figures: len(x), Median: math.Exp(stat.Median(x)),
+				Low: math.Exp(slices.Min(x)), High: math.Exp(slices.Max(x))})
 		}
 	}
 	return out

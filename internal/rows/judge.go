@@ -38,7 +38,7 @@ func Judge(rows []*Row) (out []Doubt) {
 	for at, r := range rows {
 		for i := range r.Figures {
 			f := &r.Figures[i]
-			if x, ok := f.Ratio(); ok && f.Kind() != "" {
+			if x, ok := f.Ratio(); ok && f.Kind() != "" && !f.within() {
 				if why := doubt(math.Log(x), groups[r.group(f)]); why != "" {
 					out = append(out, Doubt{at, i, why})
 				}
@@ -46,6 +46,11 @@ func Judge(rows []*Row) (out []Doubt) {
 		}
 	}
 	return out
+}
+
+// within its band a figure is as it was predicted, however small both are.
+func (f *Figure) within() bool {
+	return f.Low != nil && f.High != nil && *f.Low <= f.Measured && f.Measured <= *f.High
 }
 
 // group of figures that are compared.
@@ -68,7 +73,8 @@ func doubt(x float64, all []float64) string {
 	}
 	most := max(spread*1.4826*stat.Median(apart), math.Log(narrow))
 	if math.Abs(x-middle) > most {
-		return fmt.Sprintf("%.2g × the prediction, where %d figures of its kind have %.2g × in the middle", math.Exp(x), len(all), math.Exp(middle))
+		return fmt.Sprintf("%.2g × the prediction, where %d figures of its kind have %.2g × in the middle", math.Exp(x), len(all),
+			math.Exp(middle))
 	}
 	return ""
 }

@@ -35,8 +35,10 @@ func Observations(rows []*Row) *calibrate.File {
 }
 
 func (r *Row) observation(f *Figure, at string) calibrate.Observation {
-	o := calibrate.Observation{At: at, Model: r.plan.Model, Weights: r.plan.Weights, Hardware: r.plan.Hardware, Engine: engineKey(r.plan.Engine),
-		Backend: r.plan.Backend, Date: r.Date, Test: f.Test, Prompt: f.Prompt, Answer: f.Answer, Depth: f.Depth, Concurrency: f.Users, Value: f.Measured, Deviation: f.Deviation,
+	o := calibrate.Observation{At: at, Model: r.plan.Model, Weights: r.plan.Weights, Hardware: r.plan.Hardware,
+		Engine:  engineKey(r.plan.Engine),
+		Backend: r.plan.Backend, Date: r.Date, Test: f.Test, Prompt: f.Prompt, Answer: f.Answer, Depth: f.Depth, Concurrency: f.Users,
+		Value: f.Measured, Deviation: f.Deviation,
 		UBatch: int64(r.plan.UBatch), TypeK: r.plan.KV, TypeV: cmp.Or(r.plan.KVV, r.plan.KV)}
 	if r.plan.GPULayers != nil {
 		o.GPULayers = strconv.FormatInt(int64(*r.plan.GPULayers), 10)
@@ -46,7 +48,8 @@ func (r *Row) observation(f *Figure, at string) calibrate.Observation {
 
 // Imported makes rows of what a benchmark's file holds: a row for each model, device and engine. Figures that have no formula here
 // are kept without a prediction; what cannot be a row is refused.
-func Imported(f *calibrate.File, models memwall.ModelSource, source, licence string) (out []*Row, refused []calibrate.Refusal, err error) {
+func Imported(f *calibrate.File, models memwall.ModelSource, source, licence string) (out []*Row, refused []calibrate.Refusal,
+	err error) {
 	refused = f.Refused
 	by, formulas := map[string]*Row{}, &calibrate.Formulas{Models: models}
 	for i := range f.Observations {
@@ -86,7 +89,8 @@ func rowOf(o *calibrate.Observation, source, licence string) (*Row, error) {
 		return nil, err
 	}
 	ask, err := askOf(&p)
-	return &Row{Schema: Schema, By: memwall.Version, Date: o.Date, Source: source, Licence: licence, Ask: ask, Engine: engineOf(o), plan: &p}, err
+	return &Row{Schema: Schema, By: memwall.Version, Date: o.Date, Source: source, Licence: licence, Ask: ask, Engine: engineOf(o),
+		plan: &p}, err
 }
 
 func engineOf(o *calibrate.Observation) string {
@@ -97,7 +101,8 @@ func engineOf(o *calibrate.Observation) string {
 }
 
 func figureOf(o *calibrate.Observation, formulas *calibrate.Formulas) Figure {
-	f := Figure{Name: string(o.Test), Unit: o.Test.Unit(), Test: o.Test, Prompt: o.Prompt, Answer: o.Answer, Depth: o.Depth, Users: o.Concurrency, Measured: o.Value, Deviation: o.Deviation}
+	f := Figure{Name: string(o.Test), Unit: o.Test.Unit(), Test: o.Test, Prompt: o.Prompt, Answer: o.Answer, Depth: o.Depth,
+		Users: o.Concurrency, Measured: o.Value, Deviation: o.Deviation}
 	if x, err := formulas.Formula(o); err == nil {
 		if v := x.Predicted(); v > 0 {
 			f.Predicted = &v

@@ -92,7 +92,8 @@ func parse(at string, data []byte) (*Row, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(r); err != nil {
-		return nil, &Error{At: at, Why: "cannot be read: " + plain(err.Error()), Fix: "fields of a row are those that memwall compare --share writes"}
+		return nil, &Error{At: at, Why: "cannot be read: " + plain(err.Error()),
+			Fix: "fields of a row are those that memwall compare --share writes"}
 	}
 	return r, r.check(at)
 }
@@ -102,7 +103,8 @@ func known(at, schema string) error {
 	if schema == Schema {
 		return nil
 	}
-	e := &Error{At: at, Field: "schema", Value: clip(schema), Why: "is not read here: " + Schema + " is", Fix: "rows are written by memwall compare LOG --share"}
+	e := &Error{At: at, Field: "schema", Value: clip(schema), Why: "is not read here: " + Schema + " is",
+		Fix: "rows are written by memwall compare LOG --share"}
 	if strings.HasPrefix(schema, "memwall/row/") {
 		e.Why, e.Fix = "is of a newer memwall; this one reads "+Schema, "install a newer memwall; nothing was changed"
 	}

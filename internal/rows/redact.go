@@ -81,7 +81,7 @@ type Shared struct {
 
 // From makes a row of a comparison. named is the model's name where the user gave it to be shared: without it only a name of the
 // catalog leaves. The error says what is missing.
-func From(a *api.Answer, named, engine, source, licence, date string) (*Shared, error) {
+func From(a *api.Answer, named, source, licence, date string) (*Shared, error) {
 	if a.Plan == nil || len(a.Compare) == 0 {
 		return nil, &Error{At: "the comparison", Why: "holds no figure to share", Fix: "a start-up log with memory lines"}
 	}
@@ -96,7 +96,8 @@ func From(a *api.Answer, named, engine, source, licence, date string) (*Shared, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Row{Schema: Schema, By: memwall.Version, Engine: engine, Date: date, Source: source, Licence: licence, Ask: ask, Figures: figuresOf(a.Compare)}
+	r := &Row{Schema: Schema, By: memwall.Version, Engine: a.Plan.Engine, Date: date, Source: source, Licence: licence, Ask: ask,
+		Figures: figuresOf(a.Compare)}
 	return &Shared{r, left}, r.check("the row")
 }
 
@@ -115,7 +116,8 @@ func publicModel(p *api.Request, a *api.Answer, named string) error {
 	case inCatalog(p.Model):
 		return nil
 	}
-	return &Error{At: "the model", Why: "is none of the catalog, and its name is not shared unless you say it", Fix: "--model org/name, or --model with an id of memwall models"}
+	return &Error{At: "the model", Why: "is none of the catalog, and its name is not shared unless you say it",
+		Fix: "--model org/name, or --model with an id of memwall models"}
 }
 
 func inCatalog(name string) bool {
@@ -130,12 +132,14 @@ func inCatalog(name string) bool {
 func publicHardware(p *api.Request) error {
 	m, _, err := hardware.Parse(p.Hardware, int(p.Devices))
 	if err != nil || m.Devices() == 0 {
-		return &Error{At: "the hardware", Field: "hardware", Value: clip(p.Hardware), Why: "is not known", Fix: "--on names it, as memwall hardware lists it"}
+		return &Error{At: "the hardware", Field: "hardware", Value: clip(p.Hardware), Why: "is not known",
+			Fix: "--on names it, as memwall hardware lists it"}
 	}
 	var words []string
 	for i := range m.Groups {
 		if m.Groups[i].Device.ID == "" {
-			return &Error{At: "the hardware", Field: "hardware", Value: clip(p.Hardware), Why: "is a description of your own", Fix: "--on with a device of memwall hardware"}
+			return &Error{At: "the hardware", Field: "hardware", Value: clip(p.Hardware), Why: "is a description of your own",
+				Fix: "--on with a device of memwall hardware"}
 		}
 		words = append(words, countOf(m.Groups[i].Count)+m.Groups[i].Device.ID)
 	}
@@ -150,7 +154,8 @@ func figuresOf(lines []api.Line) (out []Figure) {
 		if l.Printed == nil || l.Given != "" {
 			continue
 		}
-		out = append(out, Figure{Name: l.Name, Device: l.Device, Unit: l.Unit, Measured: *l.Printed, Predicted: l.Ours, Low: l.Low, High: l.High})
+		out = append(out, Figure{Name: l.Name, Device: l.Device, Unit: l.Unit, Measured: *l.Printed, Predicted: l.Ours, Low: l.Low,
+			High: l.High})
 	}
 	return out
 }

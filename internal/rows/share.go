@@ -54,7 +54,8 @@ func (r *Row) Issue() (string, error) {
 	q := url.Values{"title": {r.title()}, "body": {"```json\n" + text + "```\n"}, "labels": {"measurement"}}
 	address := project + "/issues/new?" + q.Encode()
 	if len(address) > longest {
-		return "", &Error{At: "the row", Why: fmt.Sprintf("is too long for an address: %d figures", len(r.Figures)), Fix: "--share=file, and attach the file to an issue"}
+		return "", &Error{At: "the row", Why: fmt.Sprintf("is too long for an address: %d figures", len(r.Figures)),
+			Fix: "--share=file, and attach the file to an issue"}
 	}
 	return address, nil
 }
@@ -66,5 +67,6 @@ func (r *Row) Patch() (string, error) {
 		return "", err
 	}
 	name := "validation/rows/shared/" + r.ID() + ".json"
-	return fmt.Sprintf("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n+%s", name, name, name, line), nil
+	return fmt.Sprintf("diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n+%s", name, name, name, line),
+		nil
 }

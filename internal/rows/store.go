@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,7 @@ func (s *Store) Rows() ([]*Row, error) {
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	data = whole(data)
-	if len(bytes.TrimSpace(data)) == 0 {
+	if data = completed(data); len(data) == 0 {
 		return nil, nil
 	}
 	return Read(data)
@@ -41,8 +41,15 @@ func (s *Store) read() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
-// whole are the lines that have an end.
-func whole(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }
+// completed are the lines that were written to their end.
+func completed(data []byte) (out []byte) {
+	for line := range bytes.Lines(data) {
+		if bytes.HasSuffix(line, []byte("\n")) && json.Valid(line) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
 
 // Add puts rows into the store that it does not have, all or none of them, and gives how many there were already.
 func (s *Store) Add(rows []*Row) (added, had int, err error) {

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/calibrate"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/rows"
+	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/safe"
+	"github.com/memwall/memwall/source/regular"
+)
+
+// rowsCommand shows the user's own rows, and adds to them.
+func rowsCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rows", Short: "what you measured: rows of runs that answers and calibrations rest on",
+		Long: "Lists the rows of your own store: measured figures over predicted ones, by model and devices, with those in quarantine and why. " +
+			"They lie beside the calibration, and nothing of them is sent anywhere.",
+		Example: "memwall rows\nmemwall rows add memwall-row-1f0c.json\nmemwall rows add bench.json --source own --licence CC0-1.0",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("argument", args[0], fmt.Sprintf("rows lists all that there are, and %q was given", args[0]), "memwall rows add FILE")
+			}
+			return a.listRows()
+		},
+	}
+	c.AddCommand(rowsAdd(a))
+	return c
+}
+
+// stated are what a file of figures does not say of itself.
+type stated struct {
+	source, licence string
+	given           calibrate.Given
+}
+
+func rowsAdd(a *app) *cobra.Command {
+	s := &stated{}
+	c := &cobra.Command{
+		Use: "add FILE", Short: "check rows or a benchmark's result, and add them",
+		Long: "FILE holds rows that memwall compare --share wrote, or what memwall calibrate reads: results of llama-bench (JSON, " +
+			"JSONL, CSV, SQL, Markdown), vllm bench, SGLang's bench_serving, " +
+			"guidellm, InferenceX, MLPerf (mlperf_log_summary.txt) and LocalScore. Results need --source and " +
+			"--licence. All of a file's rows are added, or none.",
+		Example: "memwall rows add memwall-row-1f0c.json\n" +
+			"llama-bench -m model.gguf -o json > bench.json && memwall rows add bench.json --source own --licence CC0-1.0",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("file", fmt.Sprint(args), "rows add takes one FILE", "memwall rows add bench.json")
+			}
+			return a.addRows(s, args[0])
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&s.source, "source", "", "where a benchmark's figures can be read: an address, or own")
+	flags.StringVar(&s.licence, "licence", "", "licence of the figures, as an SPDX identifier such as CC0-1.0")
+	flags.StringVar(&s.given.Model, "model", "", "the model, where the file's name for it is not known")
+	flags.StringVar(&s.given.Hardware, "on", "", "the devices, where the file does not name them")
+	flags.StringVar(&s.given.Weights, "weights", "", "how the weights are stored, where the file does not say")
+	flags.StringVar(&s.given.Engine, "engine", "", "the engine, where the file does not name it")
+	for _, name := range []string{"source", "licence", "model", "on", "weights", "engine"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	return c
+}
+
+// rowsPath lies beside the calibration; "" where no folder of settings is known.
+func (a *app) rowsPath() string {
+	path := calibrationPath(a.Env, runtime.GOOS)
+	if path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "rows.jsonl")
+}
+
+// store is the user's own; nil where no folder is known.
+func (a *app) store() (*rows.Store, error) {
+	if path := a.rowsPath(); path != "" {
+		return &rows.Store{Path: path}, nil
+	}
+	return nil, usage("rows", "", "no folder of settings is known here", "HOME or XDG_CONFIG_HOME names one")
+}
+
+// bearOut lets answers tell what the user's rows say. A store that cannot be read is told, and answers stand without it.
+func (a *app) bearOut() {
+	s, err := a.store()
+	if err != nil {
+		return
+	}
+	kept, err := s.Rows()
+	switch {
+	case err != nil:
+		fmt.Fprintf(a.Stderr, "warning: your rows are left aside: %s: %s\n", safe.Text(s.Path, ""), safe.Text(regular.Cause(err).Error(), ""))
+	case len(kept) > 0:
+		a.asker.Evidence = rows.NewEvidence(kept)
+	}
+}
+
+func (a *app) listRows() error {
+	s, err := a.store()
+	if err != nil {
+		return err
+	}
+	kept, err := s.Rows()
+	if err != nil {
+		return rowsError(s.Path, err)
+	}
+	r := rows.NewReport(s.Path, kept)
+	return a.show(r, func(st term.Style) string { return cards.Rows(r, st) })
+}
+
+func (a *app) addRows(s *stated, name string) error {
+	store, err := a.store()
+	if err != nil {
+		return err
+	}
+	more, refused, err := a.readRows(s, name)
+	if err != nil {
+		return err
+	}
+	added, had, err := store.Add(more)
+	if err != nil {
+		return rowsError(store.Path, err)
+	}
+	kept, err := store.Rows()
+	if err != nil {
+		return rowsError(store.Path, err)
+	}
+	r := rows.NewReport(store.Path, kept)
+	r.Added, r.Had, r.Refused = &added, had, refused
+	return a.show(r, func(st term.Style) string { return cards.Rows(r, st) })
+}
+
+// readRows reads rows, or makes them of a benchmark's result.
+func (a *app) readRows(s *stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
+	in, err := a.open(name)
+	if err != nil {
+		return nil, nil, rowsError(name, err)
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
+	if err != nil {
+		return nil, nil, rowsError(name, err)
+	}
+	if rows.Is(data) {
+		out, err := rows.Read(data)
+		return out, nil, rowsError(name, err)
+	}
+	file, err := calibrate.Read(data)
+	if err != nil {
+		return nil, nil, badBench(name, "cannot be used: "+err.Error())
+	}
+	if s.source == "" || s.licence == "" {
+		return nil, nil, usage("source", s.source, "a row states its source and its licence",
+			"--source own --licence CC0-1.0, or the address and the licence of who published it")
+	}
+	file.With(s.given)
+	out, refused, err := rows.Imported(file, a.Models, s.source, s.licence)
+	if err == nil && len(out) == 0 {
+		err = nothingUsed(name, &calibrate.Report{Refused: refused})
+	}
+	return out, refused, rowsError(name, err)
+}
+
+// calibrateRows calibrates with the rows of the store.
+func (a *app) calibrateRows(f *calibrating, args []string) error {
+	if len(args) > 0 {
+		return usage("argument", args[0], "--rows stands for a FILE, and one is given beside it", "leave one out")
+	}
+	s, err := a.store()
+	if err != nil {
+		return err
+	}
+	kept, err := s.Rows()
+	if err != nil {
+		return rowsError(s.Path, err)
+	}
+	return a.fitBench(f, s.Path, rows.Observations(kept))
+}
+
+// rowsError is what is wrong with a file of rows; nil for none.
+func rowsError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*rows.Error](err); ok {
+		return &memwall.Error{Code: memwall.BadFile, Field: e.Field, Value: e.Value, Message: name + ": " + e.Error(), Hint: e.Fix}
+	}
+	if e, ok := errors.AsType[*memwall.Error](err); ok {
+		return e
+	}
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s: %v", name, regular.Cause(err)),
+		Hint: "nothing was changed; free some room or name another folder by XDG_CONFIG_HOME, and try again"}
+}
+
+// sharing are the flags of compare --share.
+type sharing struct{ as, source, licence, out string }
+
+func (s *sharing) flags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&s.as, "share", "", "write the comparison as a row for others: file, issue (the address of a new issue) or patch")
+	flags.Lookup("share").NoOptDefVal = rows.AsFile
+	flags.StringVar(&s.source, "source", "own", "where the log can be read, with --share: an address, or own")
+	flags.StringVar(&s.licence, "licence", "CC0-1.0", "licence under which the row is shared, as an SPDX identifier")
+	flags.StringVar(&s.out, "out", "", "where --share writes; - for standard output")
+	for _, name := range []string{"share", "source", "licence", "out"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	completeWith(c, map[string]func() []string{"share": rows.Ways})
+}
+
+// share writes the row of a comparison, and shows exactly what leaves: nothing is sent.
+func (a *app) share(s *sharing, named string, answer *memwall.Answer) error {
+	if !slices.Contains(rows.Ways(), s.as) {
+		return usage("share", s.as, fmt.Sprintf("--share=%s is no way to share", s.as), "--share=file, --share=issue or --share=patch")
+	}
+	shared, err := rows.From(answer, named, s.source, s.licence, a.Now().UTC().Format("2006-01-02"))
+	if err != nil {
+		return rowsError("the row", err)
+	}
+	out, err := shared.Written(s.as)
+	if err != nil {
+		return rowsError("the row", err)
+	}
+	if s.out != "" {
+		out.Name = s.out
+	}
+	if out.Name != "" && out.Name != "-" {
+		if err := a.WriteFile(out.Name, []byte(out.Text)); err != nil {
+			return rowsError(out.Name, err)
+		}
+	}
+	return a.show(out, func(st term.Style) string { return cards.Shared(out, st) })
+}

@@ -1,0 +1,44 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// Measured is the badge of an answer that rows of the user's own bear out, or do not; nothing where there are none.
+func (p *Page) Measured(m *memwall.Measured) {
+	if m == nil {
+		return
+	}
+	p.Blank()
+	rows := m.Rows
+	if rows == 0 {
+		rows = m.OtherRows
+	}
+	p.Para(Pad(Gap), Join(Say("measured × "+unit.Count(int64(rows)), Bold), Say(" "+measuredWords(m))))
+}
+
+// measuredWords say how measured figures stand to the prediction.
+func measuredWords(m *memwall.Measured) string {
+	if m.Rows == 0 {
+		return "on these devices with this engine, of other models"
+	}
+	var words []string
+	for _, r := range m.Ratios {
+		w := r.Kind + " " + unit.Fixed(r.Median, 2)
+		if r.Figures > 1 {
+			w += " (" + unit.Fixed(r.Low, 2) + "–" + unit.Fixed(r.High, 2) + ")"
+		}
+		words = append(words, w)
+	}
+	text := "on this card"
+	if len(words) > 0 {
+		text += "; over the prediction: " + strings.Join(words, ", ")
+	}
+	if m.Quarantined > 0 {
+		text += "; " + Plural(int64(m.Quarantined), "figure", "figures") + " in quarantine: memwall rows"
+	}
+	return text
+}
