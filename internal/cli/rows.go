@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -37,14 +36,8 @@ func rowsCommand(a *app) *cobra.Command {
 	return c
 }
 
-// stated are what a file of figures does not say of itself.
-type stated struct {
-	source, licence string
-	given           calibrate.Given
-}
-
 func rowsAdd(a *app) *cobra.Command {
-	s := &stated{}
+	s := &rows.Stated{}
 	c := &cobra.Command{
 		Use: "add FILE", Short: "check rows or a benchmark's result, and add them",
 		Long: "FILE holds rows that memwall compare --share wrote, or what memwall calibrate reads: results of llama-bench (JSON, " +
@@ -62,12 +55,12 @@ func rowsAdd(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&s.source, "source", "", "where a benchmark's figures can be read: an address, or own")
-	flags.StringVar(&s.licence, "licence", "", "licence of the figures, as an SPDX identifier such as CC0-1.0")
-	flags.StringVar(&s.given.Model, "model", "", "the model, where the file's name for it is not known")
-	flags.StringVar(&s.given.Hardware, "on", "", "the devices, where the file does not name them")
-	flags.StringVar(&s.given.Weights, "weights", "", "how the weights are stored, where the file does not say")
-	flags.StringVar(&s.given.Engine, "engine", "", "the engine, where the file does not name it")
+	flags.StringVar(&s.Source, "source", "", "where a benchmark's figures can be read: an address, or own")
+	flags.StringVar(&s.Licence, "licence", "", "licence of the figures, as an SPDX identifier such as CC0-1.0")
+	flags.StringVar(&s.Given.Model, "model", "", "the model, where the file's name for it is not known")
+	flags.StringVar(&s.Given.Hardware, "on", "", "the devices, where the file does not name them")
+	flags.StringVar(&s.Given.Weights, "weights", "", "how the weights are stored, where the file does not say")
+	flags.StringVar(&s.Given.Engine, "engine", "", "the engine, where the file does not name it")
 	for _, name := range []string{"source", "licence", "model", "on", "weights", "engine"} {
 		group(flags.Lookup(name), groupWhat)
 	}
@@ -113,13 +106,13 @@ func (a *app) listRows() error {
 	}
 	kept, err := s.Rows()
 	if err != nil {
-		return rowsError(s.Path, err)
+		return rows.Failed(s.Path, err)
 	}
 	r := rows.NewReport(s.Path, kept)
 	return a.show(r, func(st term.Style) string { return cards.Rows(r, st) })
 }
 
-func (a *app) addRows(s *stated, name string) error {
+func (a *app) addRows(s *rows.Stated, name string) error {
 	store, err := a.store()
 	if err != nil {
 		return err
@@ -130,11 +123,11 @@ func (a *app) addRows(s *stated, name string) error {
 	}
 	added, had, err := store.Add(more)
 	if err != nil {
-		return rowsError(store.Path, err)
+		return rows.Failed(store.Path, err)
 	}
 	kept, err := store.Rows()
 	if err != nil {
-		return rowsError(store.Path, err)
+		return rows.Failed(store.Path, err)
 	}
 	r := rows.NewReport(store.Path, kept)
 	r.Added, r.Had, r.Refused = &added, had, refused
@@ -142,34 +135,21 @@ func (a *app) addRows(s *stated, name string) error {
 }
 
 // readRows reads rows, or makes them of a benchmark's result.
-func (a *app) readRows(s *stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
+func (a *app) readRows(s *rows.Stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
 	in, err := a.open(name)
 	if err != nil {
-		return nil, nil, rowsError(name, err)
+		return nil, nil, rows.Failed(name, err)
 	}
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
 	if err != nil {
-		return nil, nil, rowsError(name, err)
+		return nil, nil, rows.Failed(name, err)
 	}
-	if rows.Is(data) {
-		out, err := rows.Read(data)
-		return out, nil, rowsError(name, err)
-	}
-	file, err := calibrate.Read(data)
-	if err != nil {
-		return nil, nil, badBench(name, "cannot be used: "+err.Error())
-	}
-	if s.source == "" || s.licence == "" {
-		return nil, nil, usage("source", s.source, "a row states its source and its licence",
-			"--source own --licence CC0-1.0, or the address and the licence of who published it")
-	}
-	file.With(s.given)
-	out, refused, err := rows.Imported(file, a.Models, s.source, s.licence)
+	out, refused, err := rows.Load(data, s, a.Models)
 	if err == nil && len(out) == 0 {
 		err = nothingUsed(name, &calibrate.Report{Refused: refused})
 	}
-	return out, refused, rowsError(name, err)
+	return out, refused, rows.Failed(name, err)
 }
 
 // calibrateRows calibrates with the rows of the store.
@@ -183,24 +163,9 @@ func (a *app) calibrateRows(f *calibrating, args []string) error {
 	}
 	kept, err := s.Rows()
 	if err != nil {
-		return rowsError(s.Path, err)
+		return rows.Failed(s.Path, err)
 	}
 	return a.fitBench(f, s.Path, rows.Observations(kept))
-}
-
-// rowsError is what is wrong with a file of rows; nil for none.
-func rowsError(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*rows.Error](err); ok {
-		return &memwall.Error{Code: memwall.BadFile, Field: e.Field, Value: e.Value, Message: name + ": " + e.Error(), Hint: e.Fix}
-	}
-	if e, ok := errors.AsType[*memwall.Error](err); ok {
-		return e
-	}
-	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s: %v", name, regular.Cause(err)),
-		Hint: "nothing was changed; free some room or name another folder by XDG_CONFIG_HOME, and try again"}
 }
 
 // sharing are the flags of compare --share.
@@ -226,18 +191,18 @@ func (a *app) share(s *sharing, named string, answer *memwall.Answer) error {
 	}
 	shared, err := rows.From(answer, named, s.source, s.licence, a.Now().UTC().Format("2006-01-02"))
 	if err != nil {
-		return rowsError("the row", err)
+		return rows.Failed("the row", err)
 	}
 	out, err := shared.Written(s.as)
 	if err != nil {
-		return rowsError("the row", err)
+		return rows.Failed("the row", err)
 	}
 	if s.out != "" {
 		out.Name = s.out
 	}
 	if out.Name != "" && out.Name != "-" {
 		if err := a.WriteFile(out.Name, []byte(out.Text)); err != nil {
-			return rowsError(out.Name, err)
+			return rows.Failed(out.Name, err)
 		}
 	}
 	return a.show(out, func(st term.Style) string { return cards.Shared(out, st) })

@@ -60,7 +60,8 @@ func Read(data []byte) ([]*Row, error) {
 		}
 		var one json.RawMessage
 		if err := d.Decode(&one); err != nil {
-			return nil, &Error{At: at, Why: "is no JSON: " + err.Error(), Fix: "one JSON object a line, as memwall compare --share writes it"}
+			return nil, &Error{At: at, Why: "is no JSON: " + err.Error(),
+				Fix: "one JSON object a line, as memwall compare --share writes it"}
 		}
 		r, err := parse(at, one)
 		if err != nil {
