@@ -12,12 +12,16 @@ type Cure struct {
 	Loss float64
 	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
 	Users, Context float64
+	// Starts: as asked it starts and serves some of the users, while the others wait.
+	Starts bool
 	// Serves: the engine is one that serves many at once.
 	Serves bool
 	// OtherEngine: it is another program.
 	OtherEngine bool
 	// AskedUsers is how many were asked for.
 	AskedUsers int64
+	// Lacks: the plan as asked does not fit, or is slow for want of room.
+	Lacks bool
 	// Given: somebody named this change among those to try.
 	Given bool
 }
@@ -33,15 +37,19 @@ type Principle struct {
 // Bounds of the principles. They are judgements, not measurements.
 const (
 	servedSpeed = 0.25 // of a server's tokens a second
+	withWaiting = 0.75 // of what it gives while some users wait
 	otherSpeed  = 0.5  // of them, with another program
 	asFast      = 0.9  // as before, near enough
 	localSpeed  = 0.25 // of one user's
 	readable    = 2    // tokens a second that somebody still waits for
+	readAlong   = 5    // that each user of a server reads along with
 	ofTheLoad   = 0.25 // of the users
 	ofContext   = 0.5  // of the context
 	// percent of perplexity: more than a model of half the size loses (Llama 3.1 70B to 8B apart, sizes of a line differ by less)
 	mostLoss = 20
-	fewUsers = 4 // that a program for one stream serves as well
+	// percent of perplexity that few notice: about what q4_k_m loses (llama.cpp, examples/perplexity/README.md, Llama 3 8B)
+	fewNotice = 2
+	fewUsers  = 4 // that a program for one stream serves as well
 )
 
 // Principles, in the order in which a refusal names them.
@@ -50,11 +58,19 @@ var Principles = []Principle{
 		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofContext }},
 	{"waiting users", "a server lets those wait for whom there is no room: fewer users are no change of it",
 		func(c *Cure) bool { return !c.Serves || c.OtherEngine || c.Users >= 1 }},
+	{"worth waiting", "users who wait for a place have their answers sooner than where all are served so slowly",
+		func(c *Cure) bool {
+			return !c.Serves || !c.Starts || c.OtherEngine || c.Speed == 0 || c.Speed >= withWaiting
+		}},
 	{"quality", "a smaller model of the same line is better than one in so few bits",
 		func(c *Cure) bool { return c.Loss <= mostLoss }},
+	{"nothing lacks", "where all fits, nobody gives away quality that can be told",
+		func(c *Cure) bool { return c.Lacks || c.Loss <= fewNotice }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
 		func(c *Cure) bool {
-			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && (c.Decode >= readable || c.Speed >= asFast)
+			few := c.AskedUsers <= fewUsers && (c.Decode >= readable || c.Speed >= asFast)
+			follows := c.Decode >= readAlong || few
+			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && follows
 		}},
 	{"local speed", "nobody waits seconds for a word: another model or another format is what helps",
 		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},

@@ -4,7 +4,7 @@ import "testing"
 
 // TestPrinciples: each principle has a change that it refuses, and one beside it that it lets pass.
 func TestPrinciples(t *testing.T) {
-	whole := Cure{Speed: 1, Decode: 30, Users: 1, Context: 1}
+	whole := Cure{Speed: 1, Decode: 30, Users: 1, Context: 1, Lacks: true}
 	with := func(set func(*Cure)) *Cure {
 		c := whole
 		set(&c)
@@ -20,6 +20,8 @@ func TestPrinciples(t *testing.T) {
 		{"most users of a server", "waiting users", with(func(c *Cure) { c.Serves, c.Users = true, 0.9 })},
 		{"two bits", "quality", with(func(c *Cure) { c.Loss = 40 })},
 		{"four bits", "", with(func(c *Cure) { c.Loss = 3 })},
+		{"four bits where all fits", "nothing lacks", with(func(c *Cure) { c.Loss, c.Lacks = 3, false })},
+		{"eight bits where all fits", "", with(func(c *Cure) { c.Loss, c.Lacks = 0.1, false })},
 		{"a context of 1k for 128k", "load", with(func(c *Cure) { c.Context = 1. / 128 })},
 		{"44 GiB of a server's weights on the host", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.04, 3 })},
 		{"a server that all wait for", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.4, 1.2 })},
@@ -27,6 +29,8 @@ func TestPrinciples(t *testing.T) {
 		{"layers on the host at a word in two seconds", "local speed", with(func(c *Cure) { c.Speed, c.Decode = 0.06, 1.2 })},
 		{"layers on the host at reading speed", "", with(func(c *Cure) { c.Speed, c.Decode = 0.14, 2.7 })},
 		{"experts on the host of a fast card", "", with(func(c *Cure) { c.Speed, c.Decode = 0.2, 35 })},
+		{"all users at half the tokens that those get who have a place", "worth waiting", with(func(c *Cure) { c.Serves, c.Starts, c.Speed = true, true, 0.5 })},
+		{"all users at nearly as many", "", with(func(c *Cure) { c.Serves, c.Starts, c.Speed = true, true, 0.9 })},
 		{"llama.cpp for 64 users", "other program", with(func(c *Cure) { c.OtherEngine, c.AskedUsers = true, 64 })},
 		{"llama.cpp at half the speed", "other program", with(func(c *Cure) { c.OtherEngine, c.Speed = true, 0.4 })},
 		{"llama.cpp for one", "", with(func(c *Cure) { c.OtherEngine, c.Speed = true, 0.9 })},

@@ -44,9 +44,40 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Candidate) int {
-		return cmp.Or(cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
+		return cmp.Or(cmp.Compare(stillShort(&a), stillShort(&b)), cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
 	})
-	return out
+	return withoutNeedless(out, p.base.Devices[0].Capacity/100)
+}
+
+// stillShort is 1 of a change after which the plan does not fit, which nobody makes while another mends it, else 0.
+func stillShort(c *api.Candidate) int {
+	if c.Verdict == api.DoesNotFit {
+		return 1
+	}
+	return 0
+}
+
+// withoutNeedless leaves out changes that do all of another one and more, for no more speed and less than so much more room.
+func withoutNeedless(all []api.Candidate, seen unit.Bytes) []api.Candidate {
+	return slices.DeleteFunc(slices.Clone(all), func(c api.Candidate) bool {
+		return slices.ContainsFunc(all, func(o api.Candidate) bool { return doesMore(&c, &o) && !gainsOver(&c, &o, seen) })
+	})
+}
+
+// doesMore: the changes of c are those of o and others.
+func doesMore(c, o *api.Candidate) bool {
+	for field, to := range o.Patch {
+		if !reflect.DeepEqual(c.Patch[field], to) {
+			return false
+		}
+	}
+	return len(o.Patch) > 0 && len(c.Patch) > len(o.Patch)
+}
+
+// gainsOver: c leaves more room than o, or is faster, by more than anybody would see.
+func gainsOver(c, o *api.Candidate, seen unit.Bytes) bool {
+	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[o.Verdict] ||
+		c.Lacks-o.Lacks > seen || ratioOf(c) > noSlower*ratioOf(o)
 }
 
 // ratioOf is how many times the tokens a second a change gives; 1 where nobody knows.
@@ -95,9 +126,14 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)),
 		Context:    float64(r.Context) / float64(max(1, asked.Context)),
 		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine,
+		Starts:      roomFor(p.Question) > 0,
+		Lacks:       p.base.Verdict != api.Fits || p.want != "" || spillsSlowly(p, p.base),
 		OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
 	if name := r.Weights; name != asked.Weights {
 		x.Loss = lossOfWeights(p.Order, asked.Weights, name)
+	}
+	if l := c.Quality; l != nil && l.LowerIsBetter {
+		x.Loss = max(x.Loss, l.Mid) // what is shown beside it
 	}
 	if c.SpeedRatio != nil {
 		x.Speed = *c.SpeedRatio
@@ -109,6 +145,14 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 		x.Given = x.Given || p.Among[name] != nil
 	}
 	return x
+}
+
+// roomFor is how many users a plan serves at once, while others wait.
+func roomFor(q *question.Question) int64 {
+	if n := q.MaxSequences(q.Job.Load().Context); n != nil {
+		return *n
+	}
+	return 0
 }
 
 // engineName is an engine without its version.
@@ -124,9 +168,14 @@ func (p *Planner) helps(c *api.Candidate) bool {
 	least := max(1, -d.Headroom/20)
 	if p.base.Verdict == api.Fits {
 		faster := c.SpeedRatio != nil && *c.SpeedRatio > 1.05
-		return faster || c.Saves >= d.Needed/20
+		return faster || c.Saves >= d.Needed/20 && !addsDevices(p.base.Plan, c.Plan)
 	}
 	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[p.base.Verdict] || c.Saves >= least
+}
+
+// addsDevices: a plan is of other hardware than the one before, which nobody buys for room that there is.
+func addsDevices(from, to *api.Request) bool {
+	return to.Hardware != from.Hardware || to.Devices != from.Devices
 }
 
 // firstOfWays is the best plan of each way to run the model.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/advice"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
@@ -46,14 +47,23 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		return nil, err
 	}
 	out.Ladder = p.Ladder(found)
-	out.Candidates = found
-	if len(found) > 0 {
-		out.Best = &found[0]
-	}
+	out.Candidates, out.Best = found, bestOf(out.Verdict, found, out.Ladder)
 	out.Pareto = pareto(found)
 	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
 	out.Evaluated = &p.evaluated
 	return NoteStopped(ctx, out), nil
+}
+
+// bestOf a plan that fits as it was asked for is the first of those that the search found; of another, the change that somebody
+// would make first: it may be of what was given, such as a second device.
+func bestOf(asked api.Verdict, found, ladder []api.Candidate) *api.Candidate {
+	if asked != api.Fits && len(ladder) > 0 && ladder[0].Verdict == api.Fits {
+		return &ladder[0]
+	}
+	for i := range found {
+		return &found[i]
+	}
+	return nil
 }
 
 // Planner is a search for plans near one that was asked for.
@@ -147,7 +157,7 @@ func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, erro
 	for i, w := range ways {
 		report := func(decided, full int) { p.reportProgress(phase, i, len(ways), decided, full, out) }
 		found, err := p.searchWay(ctx, &w, loose, worstOf(out), report)
-		out = append(out, found...)
+		out = append(out, p.sensible(found)...)
 		slices.SortStableFunc(out, func(a, b api.Candidate) int { return cheaper(&a, &b) })
 		if failed = err; err != nil {
 			break
@@ -155,6 +165,11 @@ func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, erro
 	}
 	out = slices.CompactFunc(out, func(a, b api.Candidate) bool { return reflect.DeepEqual(a.Plan, b.Plan) })
 	return out[:min(len(out), MaxCandidates)], failed
+}
+
+// sensible are the plans that a practitioner would say.
+func (p *Planner) sensible(found []api.Candidate) []api.Candidate {
+	return slices.DeleteFunc(found, func(c api.Candidate) bool { return advice.Refused(p.cure(&c)) != nil })
 }
 
 // worstOf the best plans that are kept; 0 where there are fewer.
@@ -318,7 +333,7 @@ func (s *space) leastNeeds() search.Point {
 func (p *Planner) nearest() *api.Candidate {
 	var best *api.Candidate
 	consider := func(r *api.Request, words string) {
-		if c, ok := p.candidate(r, words); ok && (best == nil || c.Lacks > best.Lacks) {
+		if c, ok := p.candidate(r, words); ok && advice.Refused(p.cure(&c)) == nil && (best == nil || c.Lacks > best.Lacks) {
 			best = &c
 		}
 	}

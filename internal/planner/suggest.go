@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/memwall/memwall/api"
@@ -27,9 +26,6 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	if a.Verdict == api.Fits {
 		all = slices.DeleteFunc(all, func(c api.Candidate) bool { return c.SpeedRatio == nil || *c.SpeedRatio < worthSaying })
 	}
-	slices.SortStableFunc(all, func(x, y api.Candidate) int {
-		return cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3)
-	})
 	var out []api.Suggestion
 	for _, c := range all[:min(len(all), change.MaxSuggestions)] {
 		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio,

@@ -72,7 +72,7 @@ func (s *screen) planHead() {
 	switch {
 	case s.a.Verdict == memwall.Fits:
 		ways = "fits as asked"
-	case len(s.a.Candidates) == 0:
+	case waysOf(s.a) == 0:
 		m, ways = term.MarkOf(memwall.DoesNotFit), "no way"
 	}
 	if close > 0 && s.a.Verdict != memwall.Fits {
