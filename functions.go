@@ -54,6 +54,9 @@ func FromCommand(text string) (*Request, []string, error) { return launch.FromCo
 // server two of eight devices means two of them. A note says what changed.
 func DevicesOfText(r *Request) []Note { return launch.DevicesOfText(r) }
 
+// DevicesOfRun does the same for a request that FromTraining read, where the number that is named counts.
+func DevicesOfRun(r *Request) []Note { return launch.DevicesOfRun(r) }
+
 // FromTraining reads the files and commands that a training run is configured by into a train request: those of torchtune, torchtitan,
 // axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate, Megatron-LM, litgpt,
 // ms-swift,

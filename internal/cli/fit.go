@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/runfile"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/spell"
 )
@@ -144,11 +145,15 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	if f.from != "" && !c.Flags().Changed("devices") {
 		notes = append(notes, memwall.DevicesOfText(r)...)
 	}
+	if len(f.files) > 0 && !c.Flags().Changed("devices") {
+		notes = append(notes, memwall.DevicesOfRun(r)...)
+	}
 	if f.from != "" && r.Model == "" && len(args) == 0 {
 		return nil, nil, noModel(ask, r, notes)
 	}
 	if len(f.files) > 0 && r.Model == "" && len(args) == 0 {
-		return nil, nil, unnamed(r, f.files[0])
+		message, fix := runfile.Unnamed(r.Framework, f.files[0], notes)
+		return nil, nil, usage("model", "", message, fix)
 	}
 	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {
 		return nil, nil, err

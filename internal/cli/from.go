@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/runfile"
 	"github.com/memwall/memwall/source/regular"
 )
 
@@ -67,26 +68,7 @@ func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, er
 	if err != nil {
 		return nil, nil, err
 	}
-	notes := []memwall.Note{{Code: "read_as", Severity: "info", Field: "framework", Text: "read as a configuration of " + r.Framework}}
-	if r.Framework == builds && r.Model != "" {
-		notes = append(notes, memwall.Note{Code: "read_as", Severity: "info", Field: "model", Text: r.Model + " has the layers, widths and heads that the script gives"})
-	}
-	if len(unread) > 0 {
-		notes = append(notes, memwall.Note{Code: "unread_keys", Severity: "warn", Field: "from", Text: "not counted, as no field of a plan holds it: " + strings.Join(unread, "; ")})
-	}
-	return r, notes, nil
-}
-
-// builds is the framework whose files give a model's widths in place of its name.
-const builds = "megatron"
-
-// unnamed refuses files that leave the model open.
-func unnamed(r *memwall.Request, file string) error {
-	message := "the files say no model that is known by its name"
-	if r.Framework == builds {
-		message = "the script names no model, and none of the catalog alone has the layers, widths and heads that it gives"
-	}
-	return usage("model", "", message, "memwall train MODEL --from "+file+" --on HARDWARE; MODEL may be a config.json")
+	return r, runfile.Notes(r, unread), nil
 }
 
 // maxPasted is the most that is read of a file; commands are shorter.
@@ -94,6 +76,10 @@ const maxPasted = 64<<10 + 1
 
 // pasted is the text itself, or that of the file that it names.
 func (a *app) pasted(text string) (string, error) {
+	if file, before := runfile.Call(text); file != "" && file != text {
+		script, err := a.pasted(file)
+		return before + script, err
+	}
 	if !namesFile(text) {
 		return text, nil
 	}

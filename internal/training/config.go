@@ -24,6 +24,9 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 		return nil, nil, api.AsError(err)
 	}
 	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model, shaped(found.Shape)), Plan: found.Plan, Training: found.Training, Devices: found.Devices}
+	if r.Model == "" {
+		r.Model, r.Override = likeness(found.Shape)
+	}
 	return r, found.Unread, nil
 }
 

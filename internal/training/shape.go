@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train/config"
 )
 
@@ -31,6 +32,36 @@ func shaped(d *config.Shape) string {
 		}
 	}
 	return id
+}
+
+// likeness is a model of the catalog whose layers are of the same parts, and what of it the numbers change: a network that is built
+// from numbers and that no catalog has. "" where the numbers do not say all.
+func likeness(d *config.Shape) (id string, changes map[string]plan.Int) {
+	if d == nil || !d.Plain {
+		return "", nil
+	}
+	switch {
+	case d.Experts > 0:
+		id = "mixtral-8x7b"
+	case !d.Gated:
+		id = "starcoder-15b" // layers of GPT-2
+	case d.Tied:
+		id = "llama-3.2-1b"
+	default:
+		id = "llama-3.1-8b"
+	}
+	changes = map[string]plan.Int{}
+	for name, n := range map[string]int64{
+		"layers": d.Layers, "hidden": d.Hidden, "heads": d.Heads, "kv_heads": d.KVHeads, "head_dim": d.HeadDim, "vocab": d.Vocab, "experts": d.Experts, "experts_used": d.TopK, "expert_ffn": d.ExpertFFN,
+	} {
+		if n > 0 {
+			changes[name] = plan.Int(n)
+		}
+	}
+	if d.Experts == 0 {
+		changes["ffn"] = plan.Int(d.FFN)
+	}
+	return id, changes
 }
 
 // sameShape compares what a description has.

@@ -36,6 +36,8 @@ type Shape struct {
 	Gated, Tied, RMSNorm, Rotary, Biased                           bool
 	// Latent: keys and values are kept as one latent vector (multi-head latent attention), whose widths are not here.
 	Latent bool
+	// Plain: the numbers say all that a decoder is built from, so that one of a catalog can stand for it with them put in.
+	Plain bool
 }
 
 // File is a configuration. Run is the command that takes it, where it is not the file itself.

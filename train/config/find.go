@@ -39,7 +39,8 @@ func Find(texts [][]byte) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Found{Framework: f.name, Input: in, Unread: slices.DeleteFunc(unread, idle)}, nil
+	given := len(texts) > 1
+	return &Found{Framework: f.name, Input: in, Unread: slices.DeleteFunc(unread, func(key string) bool { return idle(key) || given && strings.HasSuffix(key, notOpened) })}, nil
 }
 
 // idleKeys move neither memory nor the time of a step: how long a run is, its rates, data, records and names. A word that ends in _ is
@@ -52,7 +53,7 @@ const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon 
 	eval_ evals_ evaluation_ val_set_size do_train do_eval do_predict save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
 	out_dir save_path ckpt_path max_epochs total_epochs input_key output_key prompt_key use_wandb project_name experiment_name logger logger_name
 	save_freq test_freq critic_warmup train_files val_files val_ checkpointing env loss_fn kl_coef kl_loss_ entropy_coeff
-	resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank
+	ckpt eval rollout_data_ resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank
 	use_reentrant eot_tokens ddp_find_unused_parameters loss_watchdog_ revision_of_model quantization_device_map loraplus_ pissa_iter`
 
 // idle tells an unread key, "a.b = value", that no answer hangs on.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train/config/keys"
 )
 
 // framework is one configuration format.
@@ -55,7 +56,7 @@ func (p *part) knownKeys(n *node) int {
 	held := 0
 	r := reader{root: n}
 	r.unread(n, "", func(path string, _ *node) {
-		if Known(p.keys, path) {
+		if keys.Known(p.keys, path) {
 			held++
 		}
 	})

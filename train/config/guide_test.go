@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/train/config/keys"
 )
 
 // TestGuideNamesKeys: the keys of the guide's table are the frameworks'.
@@ -44,9 +46,9 @@ func TestGuideNamesKeys(t *testing.T) {
 // known tells a key of any file of a framework; the table names TRL's as its command line has them.
 func known(f *framework, key string) bool {
 	for i := range f.parts {
-		if Known(f.parts[i].keys, key) {
+		if keys.Known(f.parts[i].keys, key) {
 			return true
 		}
 	}
-	return f.name == "trl" && Known("trl-sft trl-gkd trl-model transformers", key)
+	return f.name == "trl" && keys.Known("trl-sft trl-gkd trl-model transformers", key)
 }

@@ -46,7 +46,7 @@ func megatronRefuses() []refusal {
 
 func megatronRules() []rule {
 	return []rule{
-		{get: func(_ *Input, r *reader) { r.take("script") }},
+		{get: func(_ *Input, r *reader) { r.take(scriptKey) }},
 		{get: getLaunch},
 		{put: putShape, get: takeShape},
 		count("--tensor-model-parallel-size", tp), count("--pipeline-model-parallel-size", pp), count("--context-parallel-size", cp),
@@ -103,6 +103,10 @@ func getLaunch(in *Input, r *reader) {
 	nodes, several := r.optional("--nnodes")
 	if !several {
 		nodes = 1
+	}
+	if !ok { // slime's trainers
+		each, ok = r.optional("--actor-num-gpus-per-node")
+		nodes = max(1, first64(r, "--actor-num-nodes"))
 	}
 	if ok && each*nodes <= plan.MaxRanks {
 		in.Devices = each * nodes
@@ -172,16 +176,49 @@ func takeShape(in *Input, r *reader) {
 	}
 	r.take("--use-checkpoint-args")
 	r.take("--load")
+	if name := r.text("--hf-checkpoint"); name != "" { // slime, and Megatron-Bridge's readers
+		in.Hub = onHub(name)
+	}
 	in.Layers = d.Layers
 	d.Latent = r.root.at("--multi-latent-attention") != nil
-	for _, other := range []string{"--language-model-type", "--vision-model-type", "--encoder-num-layers", "--hybrid-override-pattern", "--hybrid-layer-pattern"} {
-		if r.root.at(other) != nil {
-			return // more than a decoder of equal layers
-		}
+	d.Plain = !d.Latent && r.root.at("--moe-layer-freq") == nil && r.root.at("--moe-shared-expert-intermediate-size") == nil
+	if uneven(r) || r.openWidths() {
+		return
 	}
 	if d.Layers > 0 && d.Hidden > 0 && d.Heads > 0 && d.Heads <= d.Hidden {
 		in.Shape = d.filled()
 	}
+}
+
+// onHub is the name of a model that a path or an id of a hub ends with.
+func onHub(path string) string {
+	if strings.Count(path, "/") == 1 && !strings.HasPrefix(path, "/") {
+		return path
+	}
+	return path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]
+}
+
+// uneven: the script builds more than a decoder of equal layers, or something else.
+func uneven(r *reader) bool {
+	for _, other := range []string{"--language-model-type", "--vision-model-type", "--encoder-num-layers", "--hybrid-override-pattern", "--hybrid-layer-pattern"} {
+		if r.root.at(other) != nil {
+			return true
+		}
+	}
+	_, kind, _ := strings.Cut(strings.TrimSuffix(r.root.textAt(scriptKey), ".py"), "_")
+	return has("bert t5 mamba hybrid retro vlm vision vision_classify vision_dino vision_inpaint ict mimo", kind)
+}
+
+// openWidths: a width stands there and is no number, or a variable that nobody sets may hold some: defaults are of those that stand
+// nowhere. Such a width stays among what was not read.
+func (r *reader) openWidths() (found bool) {
+	for _, key := range []string{"--num-layers", "--hidden-size", "--num-attention-heads", "--kv-channels", "--ffn-hidden-size", "--num-query-groups", "--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size"} {
+		if _, ok := r.optional(key); !ok && r.root.at(key) != nil {
+			r.keep(key)
+			found = true
+		}
+	}
+	return found
 }
 
 // filled gives widths that nobody wrote what Megatron-LM gives them.

@@ -3,8 +3,11 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/train/config/keys"
 )
 
 // Bounds of a file, so that none makes memwall work in proportion to what it says: a parser takes hundreds of
@@ -35,6 +38,12 @@ func (n *node) put(key string, v *node) {
 		n.keys = append(n.keys, key)
 	}
 	n.of[key] = v
+}
+
+// drop takes a key of a block away.
+func (n *node) drop(key string) {
+	delete(n.of, key)
+	n.keys = slices.DeleteFunc(n.keys, func(k string) bool { return k == key })
 }
 
 // at walks down a dotted path; nil where a key is missing.
@@ -179,6 +188,9 @@ func (r *reader) list(path string) []string {
 	return strings.FieldsFunc(n.text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
+// notOpened is said of a file that another takes its settings from.
+const notOpened = ", which it reads in and which is not opened"
+
 // left lists what was not read, each with its value, but for keys without one; keys that the framework's sources do not have say so.
 func (r *reader) left(p *part) (out []string) {
 	r.unread(r.root, "", func(path string, n *node) {
@@ -190,8 +202,16 @@ func (r *reader) left(p *part) (out []string) {
 			return
 		}
 		text := path + " = " + n.String()
-		if p.keys != "" && !Known(p.keys, path) {
-			text += " (no key of " + Version(p.keys) + ")"
+		if name, ok := strings.CutPrefix("--"+strings.TrimLeft(path, "-"), sourceKey); ok {
+			out = append(out, strings.TrimSuffix(name, "}")+notOpened)
+			return
+		}
+		if strings.HasPrefix(strings.TrimLeft(path, "-"), "${") {
+			out = append(out, strings.TrimLeft(path, "-")+", which the script does not say")
+			return
+		}
+		if p.keys != "" && !keys.Known(p.keys, path) {
+			text += " (no key of " + keys.Version(p.keys) + ")"
 		}
 		out = append(out, text)
 	})

@@ -1,17 +1,17 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/train/config/shell"
 )
 
 // others are formats that are read and not written, in the order in which they are tried.
 var others = sync.OnceValue(func() []*framework {
-	return []*framework{litgpt(), swift(), verl(), openRLHF(), nemoRL()}
+	return []*framework{litgpt(), swift(), swiftMegatron(), verl(), openRLHF(), nemoRL()}
 })
 
 // dottedArguments reads a file of keys, or the flags of a command, in which --train.max_seq_length stands for a key of a block.
@@ -22,6 +22,10 @@ func dottedArguments(data []byte) (*node, error) {
 	}
 	out := block()
 	for _, key := range n.keys {
+		if strings.Contains(key, "${") {
+			out.put(key, n.of[key])
+			continue
+		}
 		out.putPath(key, n.of[key])
 	}
 	return out, nil
@@ -33,25 +37,27 @@ func overrides(data []byte) (*node, error) {
 	if !isCommand(data) {
 		return fromYAML(data)
 	}
-	if len(data) > maxText {
-		return nil, wrong("command", "is longer than 64 KiB", "one command")
+	script, err := follow(data)
+	if err != nil {
+		return nil, err
 	}
-	out, vars := block(), map[string]string{}
-	for _, w := range shell.Words(string(data)) {
-		key, value, ok := strings.Cut(w, "=")
-		key = strings.TrimLeft(key, "+")
-		switch {
-		case !ok:
-		case shell.IsName(key):
-			vars[key] = shell.Expand(value, vars)
-		case !strings.HasPrefix(key, "-") && strings.Contains(key, "."):
-			out.putPath(key, &node{text: shell.Expand(value, vars), given: true})
+	out := block()
+	for _, w := range longest(script, isSetting) {
+		if isSetting(w) {
+			key, value, _ := strings.Cut(w, "=")
+			out.putPath(strings.TrimLeft(key, "+~"), &node{text: value, given: true})
 		}
 	}
 	if len(out.keys) == 0 {
 		return nil, wrong("command", "has no settings of the form key.name=value", "python3 -m verl.trainer.main_ppo key.name=value …")
 	}
 	return out, nil
+}
+
+// isSetting tells key.name=value.
+func isSetting(w string) bool {
+	key, _, ok := strings.Cut(strings.TrimLeft(w, "+~"), "=")
+	return ok && !strings.HasPrefix(key, "-") && strings.Contains(key, ".") && !strings.ContainsAny(key, "/ {\"'$")
 }
 
 // putPath sets the value of a dotted path; what stands in the way stays.
@@ -78,6 +84,11 @@ func referring(data []byte) (*node, error) {
 		return nil, err
 	}
 	root.refer(root)
+	if base := root.textAt("defaults"); base != "" {
+		root.drop("defaults")
+		root.put(sourceKey+base, &node{text: "true"})
+		root.put("defaults", &node{null: true})
+	}
 	return root, nil
 }
 
@@ -181,6 +192,7 @@ func swift() *framework {
 					r.keep("torch_dtype")
 				}
 			}},
+			another("teacher_model", func(in *Input) *string { return &in.Training.TeacherModel }), another("reward_model", func(in *Input) *string { return &in.Training.RewardModel }),
 			{get: getSwiftZero}, {get: getSwiftRollout},
 		}, trainer(""), []rule{processes()})}},
 	}
@@ -192,9 +204,13 @@ func swiftArguments(data []byte) (*node, error) {
 	if err != nil || !isCommand(data) {
 		return n, err
 	}
-	for _, w := range shell.Words(string(data)) {
-		if name, value, ok := strings.Cut(w, "="); ok && (name == "NPROC_PER_NODE" || name == "NNODES") {
-			n.put(strings.ToLower(name), &node{text: value, given: true})
+	script, err := follow(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"NPROC_PER_NODE", "NNODES"} {
+		if v := script.Vars[name]; len(v) == 1 {
+			n.put(strings.ToLower(name), &node{text: v[0], given: true})
 		}
 	}
 	return n, nil
@@ -305,7 +321,7 @@ func verl() *framework {
 func openRLHF() *framework {
 	return &framework{
 		name: "openrlhf", title: "OpenRLHF", plan: "openrlhf", marks: "pretrain micro_train_batch_size",
-		parts: []part{{name: "openrlhf.sh", keys: "openrlhf", decode: yamlOrArguments, rules: []rule{
+		parts: []part{{name: "openrlhf.sh", keys: "openrlhf", decode: openArguments, rules: []rule{
 			loads("pretrain"),
 			{get: func(in *Input, r *reader) {
 				in.Training.Objective, in.Training.Method, in.Training.Sharding, in.Training.Precision = "sft", "full", "zero2", "fp32"
@@ -369,19 +385,51 @@ func getOpenRLHF(in *Input, r *reader) {
 		o.Engine, o.Colocated = "vllm", truth(r.on("colocate_all_models"))
 	}
 	o.Share, _ = r.share("vllm_gpu_memory_utilization")
+	if all := in.Training.SequenceLength; prompt == 0 && int64(all) > output {
+		o.Prompt = all - o.Output // 0.11 says both together
+	}
 	width, _ := r.optional("vllm_tensor_parallel_size")
 	o.TP = plan.Int(width)
 	if r.on("vllm_enable_sleep") {
 		o.Sleep = truth(true)
 	}
-	t.Rollout, t.SequenceLength = o, plan.Int(prompt+output)
+	t.Rollout, t.SequenceLength = o, o.Prompt+o.Output
+}
+
+// openNames are OpenRLHF's names of 0.11 for those of 0.8.
+const openNames = `model.model_name_or_path=pretrain actor.model_name_or_path=pretrain ref.model_name_or_path=ref_pretrain reward.model_name_or_path=reward_pretrain
+	critic.model_name_or_path=critic_pretrain train.batch_size=train_batch_size train.micro_batch_size=micro_train_batch_size data.max_len=max_len
+	ds.zero_stage=zero_stage ds.param_dtype=param_dtype ds.adam_offload=adam_offload ds.attn_implementation=attn_implementation ds.packing_samples=packing_samples
+	ds.use_liger_kernel=use_liger_kernel ds.ring_attn_size=ring_attn_size ds.tensor_parallel_size=ds_tensor_parallel_size ds.load_in_4bit=load_in_4bit
+	ds.lora.rank=lora_rank ds.lora.alpha=lora_alpha ds.lora.dropout=lora_dropout ds.lora.target_modules=target_modules
+	model.gradient_checkpointing_enable=gradient_checkpointing actor.gradient_checkpointing_enable=gradient_checkpointing model.beta=beta
+	model.pretrain_mode_enable=pretrain_mode actor.num_gpus_per_node=actor_num_gpus_per_node actor.num_nodes=actor_num_nodes
+	rollout.max_new_tokens=generate_max_len rollout.n_samples_per_prompt=n_samples_per_prompt algo.advantage.estimator=advantage_estimator
+	vllm.num_engines=vllm_num_engines vllm.tensor_parallel_size=vllm_tensor_parallel_size vllm.gpu_memory_utilization=vllm_gpu_memory_utilization
+	vllm.enable_sleep=vllm_enable_sleep train.colocate_all=colocate_all_models`
+
+// openArguments are the flags, by the names of 0.8.
+func openArguments(data []byte) (*node, error) {
+	n, err := yamlOrArguments(data)
+	if err != nil {
+		return nil, err
+	}
+	out, old := block(), map[string]string{}
+	for pair := range strings.FieldsSeq(openNames) {
+		name, before, _ := strings.Cut(pair, "=")
+		old[name] = before
+	}
+	for _, key := range n.keys {
+		out.put(cmp.Or(old[key], key), n.of[key])
+	}
+	return out, nil
 }
 
 // nemoRL are NeMo-RL's recipes (examples/configs of 0.4). What ${…} refers to in the same file is put in.
 func nemoRL() *framework {
 	const dtensor, mcore = "policy.dtensor_cfg.", "policy.megatron_cfg."
 	return &framework{
-		name: "nemo-rl", title: "NeMo-RL", plan: "nemo-rl", marks: "policy",
+		name: "nemo-rl", title: "NeMo-RL", plan: "nemo-rl", marks: "policy defaults",
 		parts: []part{{name: "nemo-rl.yaml", keys: "nemo-rl", decode: referring, rules: []rule{
 			loads("policy.model_name"),
 			{get: func(in *Input, r *reader) {

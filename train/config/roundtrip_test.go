@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train/config/keys"
 )
 
 // maker draws inputs.
@@ -290,7 +291,7 @@ func everySays(field string) bool {
 
 // TestKeysAreTheFrameworks: every key that is written stands in the framework's sources.
 func TestKeysAreTheFrameworks(t *testing.T) {
-	keys := map[string]bool{}
+	seen := map[string]bool{}
 	for _, f := range all() {
 		for _, in := range plans(t, f, 3, 300) {
 			for i := range f.parts {
@@ -299,22 +300,22 @@ func TestKeysAreTheFrameworks(t *testing.T) {
 					continue
 				}
 				for _, key := range leaves(p.settings(&in), "") {
-					if name := p.keys + " " + key; !keys[name] {
-						keys[name] = true
-						if !Known(p.keys, key) {
-							t.Errorf("%s has no key %s", Version(p.keys), key)
+					if name := p.keys + " " + key; !seen[name] {
+						seen[name] = true
+						if !keys.Known(p.keys, key) {
+							t.Errorf("%s has no key %s", keys.Version(p.keys), key)
 						}
 					}
 				}
 			}
 		}
 	}
-	if len(keys) < 200 {
-		t.Errorf("%d keys were seen", len(keys))
+	if len(seen) < 200 {
+		t.Errorf("%d keys were seen", len(seen))
 	}
 	for _, wrong := range []string{"deepspeed zero_optimization.stage4", "axolotl micro_batch", "torchtitan training.seq_length", "megatron --tensor-parallel"} {
 		list, key, _ := strings.Cut(wrong, " ")
-		if Known(list, key) {
+		if keys.Known(list, key) {
 			t.Errorf("%s is a key", wrong)
 		}
 	}
@@ -335,17 +336,4 @@ func leaves(s *section, path string) (out []string) {
 		}
 	}
 	return out
-}
-
-// TestListsNameTheirSource: every list of keys says which version of what it is from, and is sorted without repeats.
-func TestListsNameTheirSource(t *testing.T) {
-	for name, l := range parsed() {
-		version, files, _ := strings.Cut(l.head, ": ")
-		if !strings.ContainsAny(version, "0123456789") || !strings.Contains(files, ".py") && !strings.Contains(files, ".yaml") {
-			t.Errorf("%s is from nowhere: %q", name, l.head)
-		}
-		if len(l.keys) < 8 || !slices.IsSorted(l.keys) || len(slices.Compact(slices.Clone(l.keys))) != len(l.keys) {
-			t.Errorf("%s: %d keys, sorted %t", name, len(l.keys), slices.IsSorted(l.keys))
-		}
-	}
 }

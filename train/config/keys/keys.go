@@ -1,4 +1,5 @@
-package config
+// Package keys are the keys that the sources of training frameworks have: lists of them, one key a line.
+package keys
 
 import (
 	"embed"
@@ -10,7 +11,7 @@ import (
 // The lists of keys stand one key a line, sorted, under a line that names the framework's version and the files of
 // its sources that the keys are from. Levels are parted by dots.
 //
-//go:embed keys/*.txt
+//go:embed *.txt
 var lists embed.FS
 
 // Known tells whether the sources of a framework have a key, at the version that Version names. Lists are parted by
@@ -69,17 +70,17 @@ type list struct {
 // parsed are all lists by name, read when the first is asked for.
 var parsed = sync.OnceValue(func() map[string]list {
 	out := map[string]list{}
-	files, err := lists.ReadDir("keys")
+	files, err := lists.ReadDir(".")
 	for _, f := range files {
 		var text []byte
-		if text, err = lists.ReadFile("keys/" + f.Name()); err != nil {
+		if text, err = lists.ReadFile(f.Name()); err != nil {
 			break
 		}
 		head, rest, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 		out[strings.TrimSuffix(f.Name(), ".txt")] = list{head, strings.Split(strings.TrimSpace(rest), "\n")}
 	}
 	if err != nil {
-		panic("config: " + err.Error()) // files of the package itself
+		panic("keys: " + err.Error()) // files of the package itself
 	}
 	return out
 })

@@ -1,0 +1,140 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// command assigns, or does what a word of the shell's own does, or is a program that the script starts.
+func (m *machine) command(s *statement) answer {
+	words := s.words
+	for len(words) > 0 && m.assign(words[0]) {
+		words = words[1:] // kept for the script where a command follows: that is how its environment is told
+	}
+	if len(words) == 0 {
+		return yes
+	}
+	switch words[0] {
+	case "[", "[[", "test":
+		t := &tests{machine: m, words: words[1:], glob: words[0] == "[["}
+		return t.or()
+	case "!":
+		return m.command(&statement{line: s.line, words: words[1:]}).not()
+	case "export", "declare", "local", "readonly", "typeset":
+		for _, w := range words[1:] {
+			m.assign(w)
+		}
+		return yes
+	case "read":
+		m.reads(words[1:], s.text)
+		return open
+	}
+	return m.start(m.expandAll(words), s.line)
+}
+
+func (m *machine) start(words []string, line int) answer {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return yes
+	}
+	switch words[0] {
+	case "true", ":", "echo", "printf", "mkdir", "cd":
+		return yes
+	case "false":
+		return no
+	case "set":
+		if len(words) > 1 && words[1] == "--" {
+			m.args = words[2:]
+		}
+		return yes
+	case "shift":
+		m.args = m.args[min(1, len(m.args)):]
+		return yes
+	case "unset":
+		for _, w := range words[1:] {
+			delete(m.vars, w)
+		}
+		return yes
+	case "eval":
+		return m.evaluate(strings.Join(words[1:], " "))
+	}
+	if f := m.functions[words[0]]; f != nil {
+		return m.call(f, words[1:])
+	}
+	if text := handed(words); text != "" {
+		return m.evaluate(text)
+	}
+	m.Commands = append(m.Commands, Command{Words: words, Line: line})
+	return open
+}
+
+// reads: variables come from the document behind the command, or from nobody knows where.
+func (m *machine) reads(words []string, document string) {
+	for _, w := range words {
+		switch {
+		case !IsName(w):
+		case document != "":
+			m.set(w, []string{m.text(document)})
+		default:
+			m.set(w, []string{unknown(w)})
+		}
+	}
+}
+
+// call runs a function with its own parameters.
+func (m *machine) call(f *statement, args []string) answer {
+	before := m.args
+	m.args = args
+	a := m.run(f)
+	m.args = before
+	return a
+}
+
+// evaluate follows a text that the script makes; what is open in it stays so.
+func (m *machine) evaluate(text string) answer {
+	if m.depth > maxDepth {
+		return open
+	}
+	return m.run(parse(plain(text)))
+}
+
+// handed is the text behind the -c of a shell that a command starts.
+func handed(words []string) string {
+	for i, w := range words[:max(0, len(words)-2)] {
+		shell := w[strings.LastIndexByte(w, '/')+1:]
+		if slices.Contains([]string{"bash", "sh", "zsh"}, shell) && strings.HasPrefix(words[i+1], "-") && strings.HasSuffix(words[i+1], "c") {
+			return words[i+2]
+		}
+	}
+	return ""
+}
+
+// batch are the variables that SLURM gives a job, from the lines of its script that begin with #SBATCH.
+func batch(text string) map[string][]string {
+	vars := map[string][]string{}
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "#SBATCH")
+		if !ok {
+			continue
+		}
+		words := strings.FieldsFunc(rest, func(c rune) bool { return c == ' ' || c == '\t' || c == '=' })
+		if len(words) < 2 {
+			continue
+		}
+		value := words[1][strings.LastIndexByte(words[1], ':')+1:] // gpu:8
+		if !isNumber(value) {
+			continue
+		}
+		for _, name := range allocated[words[0]] {
+			vars[name] = []string{value}
+		}
+	}
+	return vars
+}
+
+// allocated are SLURM's variables by the options that set them (sbatch's manual, "output environment variables").
+var allocated = map[string][]string{
+	"--nodes": {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, "-N": {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"},
+	"--gpus-per-node": {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, "--gres": {"SLURM_GPUS_ON_NODE"},
+	"--ntasks-per-node": {"SLURM_NTASKS_PER_NODE"}, "--ntasks": {"SLURM_NTASKS", "SLURM_NPROCS"}, "-n": {"SLURM_NTASKS", "SLURM_NPROCS"},
+}

@@ -1,0 +1,245 @@
+package shell
+
+import "strings"
+
+// token is a word as it stands in the text, quotes and all, or an operator. joined: nothing stands between it and the token before.
+// The operator << has its document, as a word in double quotes where expansions of it are made.
+type token struct {
+	text     string
+	line     int
+	op       bool
+	joined   bool
+	document string
+}
+
+// operators, the longer first. The redirections among them take the word behind them along.
+var operators = []string{"<<<", "<<-", "&>>", "&&", "||", ";;", ">>", "<<", "&>", ">&", "<&", ">", "<", "|", "&", ";", "(", ")", "\n"}
+
+// lexer parts a text into tokens.
+type lexer struct {
+	text  string
+	at    int
+	line  int
+	heres []here // documents that begin behind this line
+	out   []token
+}
+
+// here is a document of the token at: it runs to a line that is end.
+type here struct {
+	end string
+	at  int
+	raw bool
+}
+
+// lex never fails: what is not closed ends with the text.
+func lex(text string) []token {
+	l := &lexer{text: text, line: 1}
+	for l.at < len(l.text) {
+		l.next()
+	}
+	return l.out
+}
+
+func (l *lexer) next() {
+	joined := l.at > 0 && !strings.ContainsRune(" \t\r\n", rune(l.text[l.at-1]))
+	switch c := l.text[l.at]; {
+	case c == ' ' || c == '\t' || c == '\r':
+		l.at++
+	case c == '\\' && strings.HasPrefix(strings.TrimPrefix(l.text[l.at+1:], "\r"), "\n"):
+		l.at += strings.IndexByte(l.text[l.at:], '\n') + 1
+		l.line++
+	case c == '#':
+		l.at += lineLength(l.text[l.at:])
+	default:
+		if op := l.operator(); op != "" {
+			l.take(op, joined)
+			return
+		}
+		line := l.line
+		l.out = append(l.out, token{text: l.word(), line: line, joined: joined})
+	}
+}
+
+func (l *lexer) operator() string {
+	for _, op := range operators {
+		if strings.HasPrefix(l.text[l.at:], op) {
+			return op
+		}
+	}
+	return ""
+}
+
+// take puts an operator out. Redirections go with their targets; here-documents begin behind the end of the line.
+func (l *lexer) take(op string, joined bool) {
+	l.at += len(op)
+	if strings.ContainsAny(op, "<>") {
+		l.redirect(op)
+		return
+	}
+	l.out = append(l.out, token{text: op, line: l.line, op: true, joined: joined})
+	if op == "\n" {
+		l.line++
+		l.takeHeres()
+	}
+}
+
+func (l *lexer) redirect(op string) {
+	if n := len(l.out); n > 0 && !l.out[n-1].op && isNumber(l.out[n-1].text) {
+		l.out = l.out[:n-1] // 2> and its like
+	}
+	l.at += len(l.text[l.at:]) - len(strings.TrimLeft(l.text[l.at:], " \t&"))
+	if l.at < len(l.text) && l.operator() == "" {
+		line := l.line
+		if target := l.word(); op == "<<" || op == "<<-" {
+			end := strings.Trim(target, `'"\`)
+			l.heres = append(l.heres, here{end: end, at: len(l.out), raw: end != target})
+			l.out = append(l.out, token{text: "<<", line: line, op: true})
+		}
+	}
+}
+
+// takeHeres gives the documents that begin here to their tokens.
+func (l *lexer) takeHeres() {
+	for _, h := range l.heres {
+		start, stop := l.at, l.at
+		for l.at < len(l.text) {
+			n := lineLength(l.text[l.at:])
+			line := strings.TrimSpace(l.text[l.at : l.at+n])
+			stop = l.at
+			l.at = min(l.at+n+1, len(l.text))
+			l.line++
+			if line == h.end {
+				break
+			}
+			stop = l.at
+		}
+		l.out[h.at].document = h.quoted(l.text[start:stop])
+	}
+	l.heres = nil
+}
+
+// quoted writes a document as a word in quotes.
+func (h here) quoted(text string) string {
+	if h.raw {
+		return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+}
+
+// word takes what stands together, with what is quoted or in brackets of an expansion.
+func (l *lexer) word() string {
+	start := l.at
+	for l.at < len(l.text) {
+		switch c := l.text[l.at]; {
+		case c == '\\' || c == '\'' || c == '"' || c == '`' || c == '$':
+			n := spanned(l.text[l.at:])
+			l.line += strings.Count(l.text[l.at:l.at+n], "\n")
+			l.at += n
+		case strings.IndexByte(" \t\r\n;&|<>()", c) >= 0:
+			return l.text[start:l.at]
+		default:
+			l.at++
+		}
+	}
+	return l.text[start:]
+}
+
+func lineLength(s string) int {
+	if n := strings.IndexByte(s, '\n'); n >= 0 {
+		return n
+	}
+	return len(s)
+}
+
+// spanned is the length of the quoted text, escape or expansion that s begins with.
+func spanned(s string) int {
+	switch s[0] {
+	case '\\':
+		return min(2, len(s))
+	case '\'':
+		return closed(s, 1, '\'')
+	case '`':
+		return closed(s, 1, '`')
+	case '"':
+		return quoted(s)
+	}
+	switch {
+	case strings.HasPrefix(s, "${"):
+		return bracketed(s, 1, '{', '}')
+	case strings.HasPrefix(s, "$("):
+		return bracketed(s, 1, '(', ')')
+	case strings.HasPrefix(s, "$'"):
+		return closed(s, 2, '\'')
+	}
+	return 1
+}
+
+func closed(s string, from int, end byte) int {
+	if n := strings.IndexByte(s[from:], end); n >= 0 {
+		return from + n + 1
+	}
+	return len(s)
+}
+
+// quoted is a text in double quotes, which may hold expansions with quotes of their own.
+func quoted(s string) int {
+	for i := 1; i < len(s); {
+		switch c := s[i]; {
+		case c == '"':
+			return i + 1
+		case c == '\\', c == '`', c == '$' && i+1 < len(s) && (s[i+1] == '{' || s[i+1] == '('):
+			i += spanned(s[i:])
+		default:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// bracketed runs to the bracket that closes the one at from; deeper ones, and those in quotes, are passed.
+func bracketed(s string, from int, open, end byte) int {
+	depth := 0
+	for i := from; i < len(s); {
+		switch c := s[i]; c {
+		case open:
+			depth++
+		case end:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '\\':
+			i++
+		case '\'', '"':
+			if c == '\'' {
+				i += closed(s[i:], 1, c)
+			} else {
+				i += flat(s[i:])
+			}
+			continue
+		}
+		i++
+	}
+	return len(s)
+}
+
+// flat is a text in double quotes within an expansion: its end is the next quote that nothing escapes.
+func flat(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,331 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// What nobody knows stands in a text between these two, by the name under which the script has it.
+const (
+	openMark  = "\x00"
+	closeMark = "\x01"
+)
+
+func unknown(name string) string { return openMark + name + closeMark }
+
+// known: nothing in the text is open.
+func known(s string) bool { return !strings.Contains(s, openMark) }
+
+// plain writes what is open as a script would: ${NAME}.
+func plain(s string) string {
+	return strings.NewReplacer(openMark, "${", closeMark, "}").Replace(s)
+}
+
+// lookup is the values of a variable or parameter; set is false where it has none.
+func (m *machine) lookup(name string) (values []string, set bool) {
+	switch {
+	case name == "@" || name == "*":
+		return m.args, len(m.args) > 0
+	case name == "#":
+		return []string{itoa(len(m.args))}, true
+	case isNumber(name):
+		if n := number(name); n > 0 && n <= int64(len(m.args)) {
+			return m.args[n-1 : n], true
+		}
+		return nil, false
+	}
+	values, set = m.vars[name]
+	return values, set
+}
+
+// expand is the words that a word of the script becomes.
+func (m *machine) expand(word string) []string {
+	e := &expansion{machine: m}
+	e.part(word, false)
+	e.end()
+	return e.out
+}
+
+func (m *machine) expandAll(words []string) (out []string) {
+	for _, w := range words {
+		out = append(out, m.expand(w)...)
+	}
+	return out
+}
+
+// text is what a word becomes where words are not split: in assignments and tests.
+func (m *machine) text(word string) string {
+	e := &expansion{machine: m, whole: true}
+	e.part(word, false)
+	return e.b.String()
+}
+
+// expansion is a word on its way.
+type expansion struct {
+	*machine
+	whole bool
+	b     strings.Builder
+	open  bool
+	out   []string
+}
+
+func (e *expansion) end() {
+	if e.open || e.b.Len() > 0 {
+		e.out = append(e.out, e.b.String())
+		e.budget -= 8 // a word costs, however short it is
+	}
+	e.b.Reset()
+	e.open = false
+}
+
+// put adds text that is known, and counts it: what a script makes has a bound.
+func (e *expansion) put(s string) {
+	if e.budget -= len(s); e.budget >= 0 {
+		e.b.WriteString(s)
+	}
+}
+
+func (e *expansion) part(s string, quoted bool) {
+	for len(s) > 0 && e.budget >= 0 {
+		switch c := s[0]; {
+		case c == '\\' && len(s) > 1:
+			_, n := utf8.DecodeRuneInString(s[1:])
+			e.escaped(s[1:1+n], quoted)
+			s = s[1+n:]
+		case c == '\'' && !quoted:
+			n := spanned(s)
+			e.open = true
+			e.put(strings.TrimSuffix(s[1:n], "'"))
+			s = s[n:]
+		case c == '"' && !quoted:
+			n := spanned(s)
+			e.open = true
+			e.part(strings.TrimSuffix(s[1:n], `"`), true)
+			s = s[n:]
+		case c == '`':
+			n := spanned(s)
+			e.put(unknown("(…)"))
+			s = s[n:]
+		case c == '$' && len(s) > 1:
+			s = e.dollar(s, quoted)
+		default:
+			n := 1 + strings.IndexAny(s[1:]+"\\", "\\'\"`$")
+			e.put(s[:n])
+			s = s[n:]
+		}
+	}
+}
+
+// escaped: in double quotes a backslash stays before what it has no meaning for; the end of a line goes with it.
+func (e *expansion) escaped(c string, quoted bool) {
+	switch {
+	case c == "\n":
+	case quoted && !strings.Contains("$`\"\\", c):
+		e.put(`\` + c)
+	default:
+		e.put(c)
+	}
+}
+
+// dollar puts in what stands behind $ and gives the rest.
+func (e *expansion) dollar(s string, quoted bool) string {
+	switch n := spanned(s); {
+	case strings.HasPrefix(s, "$((") && strings.HasSuffix(s[:n], "))"):
+		e.put(e.sum(s[3 : n-2]))
+		return s[n:]
+	case strings.HasPrefix(s, "$("):
+		e.put(unknown("(…)"))
+		return s[n:]
+	case strings.HasPrefix(s, "${"):
+		e.braces(strings.TrimSuffix(s[2:n], "}"), quoted)
+		return s[n:]
+	}
+	name := leading(s[1:])
+	if name == "" {
+		e.put("$")
+		return s[1:]
+	}
+	e.values(name, quoted)
+	return s[1+len(name):]
+}
+
+// leading is the name that a text begins with: a variable, one digit, or a sign.
+func leading(s string) string {
+	if s[0] >= '0' && s[0] <= '9' || strings.IndexByte("@*#?$!-", s[0]) >= 0 {
+		return s[:1]
+	}
+	n := 0
+	for n < len(s) && IsName(s[:n+1]) {
+		n++
+	}
+	return s[:n]
+}
+
+// values puts in a variable; one that nothing sets stays open by its name.
+func (e *expansion) values(name string, quoted bool) {
+	v, set := e.lookup(name)
+	if !set {
+		if name != "@" && name != "*" {
+			e.put(unknown(name))
+		}
+		return
+	}
+	e.fields(v, quoted)
+}
+
+// fields puts in words: those of an array stay apart, and outside quotes a text is parted at its blanks.
+func (e *expansion) fields(v []string, quoted bool) {
+	for i, s := range v {
+		if i > 0 {
+			e.gap()
+		}
+		if quoted || e.whole {
+			e.open = true
+			e.put(s)
+			continue
+		}
+		e.split(s)
+	}
+}
+
+func (e *expansion) gap() {
+	if e.whole {
+		e.put(" ")
+		return
+	}
+	e.end()
+}
+
+func (e *expansion) split(s string) {
+	words := strings.Fields(s)
+	if s != "" && strings.TrimLeft(s, " \t\n") != s {
+		e.end()
+	}
+	for i, w := range words {
+		if i > 0 {
+			e.end()
+		}
+		e.put(w)
+	}
+	if s != "" && len(words) > 0 && strings.TrimRight(s, " \t\n") != s {
+		e.end()
+	}
+}
+
+// braces is ${…}: a name, an index of an array, and what to take instead.
+func (e *expansion) braces(s string, quoted bool) {
+	if e.nest++; s == "" || e.nest > maxDepth {
+		e.put(unknown("…"))
+		e.nest--
+		return
+	}
+	defer func() { e.nest-- }()
+	length := s[0] == '#' && len(s) > 1
+	s = strings.TrimPrefix(s, map[bool]string{true: "#"}[length])
+	name := leading(s)
+	if isNumber(s[:1]) {
+		for len(name) < len(s) && isNumber(s[:len(name)+1]) {
+			name = s[:len(name)+1]
+		}
+	}
+	rest := s[len(name):]
+	v, set := e.lookup(name)
+	if index, behind, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]"); ok && strings.HasPrefix(rest, "[") {
+		v, set = element(v, set, index)
+		rest = behind
+	} else if name != "@" && name != "*" && len(v) > 1 {
+		v = v[:1]
+	}
+	switch {
+	case name == "":
+		e.put(unknown(s))
+	case length:
+		e.put(itoa(len(v)))
+	case rest == "" && set:
+		e.fields(v, quoted)
+	case rest == "":
+		e.put(unknown(name))
+	default:
+		e.instead(name, rest, v, set, quoted)
+	}
+}
+
+// element is what an index takes of an array.
+func element(v []string, set bool, index string) ([]string, bool) {
+	if index == "@" || index == "*" {
+		return v, true
+	}
+	if i := number(index); isNumber(index) && i < int64(len(v)) {
+		return v[i : i+1], true
+	}
+	return nil, set && isNumber(index)
+}
+
+// instead is what an operator behind the name says: a value for one that is not set, or is empty, or is.
+func (e *expansion) instead(name, rest string, v []string, set, quoted bool) {
+	empty := !set || strings.HasPrefix(rest, ":") && strings.Join(v, "") == ""
+	op := strings.TrimPrefix(rest, ":")
+	switch op[:min(1, len(op))] {
+	case "-", "=":
+		if !empty {
+			e.fields(v, quoted)
+			return
+		}
+		if op[0] == '=' {
+			e.vars[name] = []string{e.text(op[1:])}
+		}
+		e.part(op[1:], quoted)
+	case "+":
+		if !empty {
+			e.part(op[1:], quoted)
+		}
+	case "?":
+		if set {
+			e.fields(v, quoted)
+			return
+		}
+		e.put(unknown(name))
+	case "#", "%":
+		e.trimmed(name, op, v, set)
+	default:
+		e.put(unknown(name)) // patterns and parts of a text
+	}
+}
+
+// trimmed cuts a path: ${X##*/} and ${X%.*} and their like, where the pattern is a star and one sign, or a plain text.
+func (e *expansion) trimmed(name, op string, v []string, set bool) {
+	text := strings.Join(v, " ")
+	if !set || !known(text) {
+		e.put(unknown(name))
+		return
+	}
+	longest := len(op) > 1 && op[1] == op[0]
+	pattern := op[1:]
+	if longest {
+		pattern = op[2:]
+	}
+	i := -1
+	switch star := strings.Trim(pattern, "*"); {
+	case strings.ContainsAny(star, "*?["):
+		e.put(unknown(name))
+		return
+	case op[0] == '#' && !strings.HasPrefix(pattern, "*"):
+		e.put(strings.TrimPrefix(text, star))
+		return
+	case op[0] == '%' && !strings.HasSuffix(pattern, "*"):
+		e.put(strings.TrimSuffix(text, star))
+		return
+	case (op[0] == '#') == longest:
+		i = strings.LastIndex(text, star)
+	default:
+		i = strings.Index(text, star)
+	}
+	switch star := strings.Trim(pattern, "*"); {
+	case i < 0:
+		e.put(text)
+	case op[0] == '#':
+		e.put(text[i+len(star):])
+	default:
+		e.put(text[:i])
+	}
+}
