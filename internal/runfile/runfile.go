@@ -15,7 +15,7 @@ func Notes(r *api.Request, unread []string) []api.Note {
 	switch {
 	case len(r.Override) > 0:
 		notes = append(notes, api.Note{Code: "read_as", Severity: "warn", Field: "model",
-			Text: "no model of the catalog has the numbers that the script gives: its layers are those of " + r.Model + " with them put in"})
+			Text: "no model of the catalog has the script's numbers: its layers are those of " + r.Model + " with them put in"})
 	case r.Framework == Builds && r.Model != "":
 		notes = append(notes, api.Note{Code: "read_as", Severity: "info", Field: "model",
 			Text: r.Model + " has the layers, widths and heads that the script gives"})

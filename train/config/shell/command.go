@@ -102,7 +102,8 @@ func (m *machine) evaluate(text string) answer {
 func handed(words []string) string {
 	for i, w := range words[:max(0, len(words)-2)] {
 		shell := w[strings.LastIndexByte(w, '/')+1:]
-		if slices.Contains([]string{"bash", "sh", "zsh"}, shell) && strings.HasPrefix(words[i+1], "-") && strings.HasSuffix(words[i+1], "c") {
+		takes := strings.HasPrefix(words[i+1], "-") && strings.HasSuffix(words[i+1], "c")
+		if takes && slices.Contains([]string{"bash", "sh", "zsh"}, shell) {
 			return words[i+2]
 		}
 	}

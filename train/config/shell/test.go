@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -137,7 +138,7 @@ func bare(word string) string {
 }
 
 func (t *tests) compare(left string) answer {
-	if len(t.words) == 0 || t.words[0] == "]" || t.words[0] == "]]" || t.words[0] == "&&" || t.words[0] == "||" || t.words[0] == "-a" || t.words[0] == "-o" {
+	if len(t.words) == 0 || slices.Contains([]string{"]", "]]", "&&", "||", "-a", "-o"}, t.words[0]) {
 		if !known(left) {
 			return open
 		}
