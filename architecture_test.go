@@ -16,7 +16,7 @@ import (
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
 	"unit safe spell lifetime search stat",
-	"speed/coef trend",
+	"scale speed/coef trend",
 	"dtype ledger plan",
 	"naming model hardware quality workload figure format/pickle format/yaml format/toml format/internal/window format/internal/sparse",
 	"model/family shard format",
@@ -46,7 +46,7 @@ var houseOrder = []string{
 	"validation validation/fit/internal/tables",
 	"internal/batch internal/card internal/check internal/clients internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/bench internal/planfile internal/quantize internal/record internal/run internal/schema internal/screen internal/simfile internal/tty",
-	"internal/detect internal/live internal/measure internal/rows internal/study internal/term",
+	"internal/autoscale internal/detect internal/live internal/measure internal/rows internal/study internal/term",
 	"internal/render",
 	"internal/render/cards internal/render/tui",
 	"internal/render/svg",
@@ -140,7 +140,7 @@ var harmless = map[string]string{
 
 // takesHarmless: a room of simulated time uses nothing else of a package.
 func (h *house) takesHarmless(dir, p string) bool {
-	if !slices.Contains([]string{"workload", "sim", "internal/simulate", "internal/planner/serve", "validation", "learn"}, dir) || harmless[p] == "" {
+	if !slices.Contains([]string{"workload", "sim", "scale", "internal/simulate", "internal/planner/serve", "validation", "learn"}, dir) || harmless[p] == "" {
 		return false
 	}
 	name := map[string]string{"time": "time", "math/rand/v2": "rand"}[p]

@@ -9,9 +9,11 @@ import (
 	"github.com/memwall/memwall/internal/launch"
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/internal/training"
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/scale"
 	"github.com/memwall/memwall/speed/serving"
 )
 
@@ -43,6 +45,16 @@ func (a *Asker) Roofline(r *Request) (*Roofline, error) { return timing.Roofline
 // Served compiles the plan of a request for an engine that batches, as answers of speed do, with no calibration.
 // The error is an *Error.
 func (a *Asker) Served(r *Request) (*serving.Model, error) { return timing.Served(a.env(), r) }
+
+// Curve plays one replica of a sim request at many loads: what package scale plays days of fleets with. It is nil, with the
+// answer that says why, where the plan does not fit. The error is an *Error.
+func (a *Asker) Curve(ctx context.Context, r *Request) (*scale.Curve, *Answer, error) {
+	c, out, err := simulate.Curve(ctx, a.env(), r)
+	if err != nil {
+		return nil, nil, api.AsError(err)
+	}
+	return c, out, nil
+}
 
 // FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
 // llama-server …"), a compose file or Kubernetes manifest, a Modelfile, or a call of transformers in Python. What

@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/check"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/source/regular"
@@ -53,10 +48,10 @@ func runCheck(a *app, f *checkFlags, name string) error {
 	}
 	run, err := (&check.Checker{Asker: a.asker, File: func(n string) ([]byte, error) { return readOf(a, n) }}).Check(name)
 	if err != nil {
-		return checkError(name, err)
+		return check.Named(name, err)
 	}
 	if f.base != "" {
-		base, err := baseOf(a, f.base, name)
+		base, err := check.Base(&a.asker, f.base, name, a.open)
 		if err != nil {
 			return err
 		}
@@ -108,65 +103,4 @@ func readOf(a *app, name string) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxPasted))
 	return text, regular.Cause(err)
-}
-
-// mostBase bounds the JSON of an earlier run.
-const mostBase = 16 << 20
-
-// baseOf is an earlier run: of a file of JSON, or of the files as git has them at a revision.
-func baseOf(a *app, base, name string) (*check.Run, error) {
-	if strings.HasSuffix(base, ".json") || base == "-" {
-		f, err := a.open(base)
-		if err != nil {
-			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("%s cannot be read: %v", base, regular.Cause(err)), Hint: "what memwall check --json wrote, or a revision of git"}
-		}
-		defer f.Close()
-		var run check.Run
-		if err := json.NewDecoder(io.LimitReader(f, mostBase)).Decode(&run); err != nil || run.Schema == "" {
-			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: base + " is not the JSON of a run of memwall check", Hint: "memwall check --json > " + base}
-		}
-		return &run, nil
-	}
-	at := func(n string) ([]byte, error) { return gitShow(base, n) }
-	if _, err := at(name); err != nil && !errors.Is(err, errNotThere) {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("--base %s: %v", base, err), Hint: "a revision such as origin/main, in a checkout that has it (fetch-depth: 0), or the JSON of an earlier run"}
-	}
-	run, err := (&check.Checker{Asker: a.asker, File: at}).Check(name)
-	if err != nil {
-		return &check.Run{}, nil // the base has no such file: all plans are new
-	}
-	return run, nil
-}
-
-// errNotThere is of a revision without the file.
-var errNotThere = errors.New("no such file at that revision")
-
-// gitShow reads a file as git has it at a revision.
-func gitShow(revision, name string) ([]byte, error) {
-	if strings.HasPrefix(revision, "-") || strings.ContainsAny(revision, " :\n") {
-		return nil, errors.New("no name of a revision")
-	}
-	var out, problem bytes.Buffer
-	c := exec.Command("git", "show", "--no-textconv", revision+":./"+name)
-	c.Stdout, c.Stderr = &out, &problem
-	if err := c.Run(); err != nil {
-		text := strings.TrimSpace(problem.String())
-		if strings.Contains(text, "does not exist in") || strings.Contains(text, "exists on disk, but not in") {
-			return nil, errNotThere
-		}
-		if text == "" {
-			text = err.Error()
-		}
-		first, _, _ := strings.Cut(text, "\n")
-		return nil, errors.New(first)
-	}
-	return out.Bytes(), nil
-}
-
-func checkError(name string, err error) error {
-	e, ok := errors.AsType[*check.Error](err)
-	if !ok {
-		return err
-	}
-	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + ": " + e.Error(), Hint: e.Fix}
 }

@@ -28,17 +28,24 @@ func word(name, operand, doc, example string, choices []string, read func(string
 	return load.Word{Name: name, Operand: operand, Doc: doc, Example: example, Choices: choices, Read: read}
 }
 
-// addWork adds the flags to a command and offers their words.
-func (f *simFlags) addWork(c *cobra.Command, data memwall.LengthSource) {
-	f.Data = data
-	list := f.Words()
+// addWords adds flags of words to a command, those that it has not, and offers what may stand behind them.
+func (f *simFlags) addWords(c *cobra.Command, list []load.Word) {
 	for i := range list {
 		w := &list[i]
+		if c.Flags().Lookup(w.Name) != nil {
+			continue
+		}
 		group(c.Flags().VarPF(workValue{w}, w.Name, "", w.Doc), groupWorkload)
 		if w.Choices != nil {
 			offer(c, w.Name, cobra.FixedCompletions(w.Choices, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
+}
+
+// addWork adds the flags of a workload.
+func (f *simFlags) addWork(c *cobra.Command, data memwall.LengthSource) {
+	f.Data = data
+	f.addWords(c, f.Words())
 	c.Flags().BoolVar(&f.Spec.Reading.SkipBad, "skip-bad", false, "recorded requests with faults are counted and left out")
 	group(c.Flags().Lookup("skip-bad"), groupWorkload)
 }

@@ -1,0 +1,103 @@
+package scale
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Load is how many requests a second arrive in equal parts of a time, the first from second 0 on.
+type Load struct {
+	Rates []float64
+	Part  float64 // seconds
+}
+
+// Bounds of what is replayed, so that a day is seconds and a hostile load is refused.
+const (
+	mostParts    = 1 << 19
+	mostReplicas = 1 << 12
+	mostSeconds  = 31 * day
+	longestTime  = day
+)
+
+// Seconds that the load takes.
+func (l *Load) Seconds() float64 { return float64(len(l.Rates)) * l.Part }
+
+// at is the rate at a second.
+func (l *Load) at(t float64) float64 { return l.Rates[l.part(t)] }
+
+func (l *Load) part(t float64) int { return min(len(l.Rates)-1, max(0, int(t/l.Part))) }
+
+// Peak is the highest rate.
+func (l *Load) Peak() float64 { return slices.Max(l.Rates) }
+
+// Check refuses a load that is none.
+func (l *Load) Check() error {
+	if len(l.Rates) == 0 || len(l.Rates) > mostParts {
+		return fmt.Errorf("%d parts are not from 1 to %d", len(l.Rates), mostParts)
+	}
+	if !(l.Part >= 1 && l.Seconds() <= mostSeconds) {
+		return fmt.Errorf("%d parts of %g s: a part is a second at least, and all are a month at most", len(l.Rates), l.Part)
+	}
+	for i, r := range l.Rates {
+		if !(r >= 0 && r <= 1e6) {
+			return fmt.Errorf("part %d has %g requests a second, which is no rate from 0 to a million", i+1, r)
+		}
+	}
+	return nil
+}
+
+// Fleet is what a policy moves, and what happens to it.
+type Fleet struct {
+	Curve       *Curve
+	Least, Most int
+	Begin       int     // replicas that serve when the load begins, kept within least and most
+	Start       float64 // seconds until a new replica serves
+	Grace       float64 // seconds that a replica may finish what it serves before it is killed
+	// MaxWaiting is how many may wait in each replica beyond what it holds; who comes then is turned away. 0 bounds nothing.
+	MaxWaiting float64
+	// Classes are shares of requests by priority. The first are served first: those who wait, and those who are turned away, are of the
+	// last. None: all are alike.
+	Classes []float64
+	// Evicted is how many times an hour the provider takes a replica back, and Notice how many seconds it is told before.
+	Evicted, Notice float64
+	Seed            uint64
+}
+
+// Check refuses a fleet that is none.
+func (f *Fleet) Check() error {
+	within := func(x, most float64) bool { return x >= 0 && x <= most }
+	switch {
+	case f.Curve == nil:
+		return errors.New("no replica is known")
+	case f.Least < 0 || f.Most < max(1, f.Least) || f.Most > mostReplicas:
+		return fmt.Errorf("%d to %d replicas are no range within 0 to %d", f.Least, f.Most, mostReplicas)
+	case !within(f.Start, longestTime) || !within(f.Grace, longestTime) || !within(f.Notice, longestTime):
+		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s: no times from 0 to a day", f.Start, f.Grace, f.Notice)
+	case !within(f.Evicted, 60) || !within(f.MaxWaiting, 1e9):
+		return fmt.Errorf("%g evictions an hour and %g who wait are out of range", f.Evicted, f.MaxWaiting)
+	}
+	return f.checkClasses()
+}
+
+func (f *Fleet) checkClasses() error {
+	sum := 0.0
+	for _, x := range f.Classes {
+		if !(x > 0 && x <= 1) {
+			return fmt.Errorf("a class of requests has a share of %g, not one above 0 and at most 1", x)
+		}
+		sum += x
+	}
+	if len(f.Classes) > 16 || len(f.Classes) > 0 && math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("shares of %d classes add up to %g: at most 16, and together 1", len(f.Classes), sum)
+	}
+	return nil
+}
+
+func (f *Fleet) classes() []float64 {
+	if len(f.Classes) == 0 {
+		return []float64{1}
+	}
+	return f.Classes
+}

@@ -1,0 +1,85 @@
+package scale
+
+import "slices"
+
+// Oscillation is a policy that adds and takes replicas again and again, where the load does not ask for it.
+type Oscillation struct {
+	Period   float64 // seconds from one rise to the next, the median
+	Turns    int     // how often it changed its direction
+	From, To int     // replicas between which it goes, the usual ones
+	Begin    float64 // of the longest stretch of it
+	Seconds  float64
+}
+
+// Bounds of an oscillation: turns that follow each other within quickTurn, so many at least, of which the load explains less than half.
+const (
+	quickTurn  = 2400.0
+	leastTurns = 6
+)
+
+// Oscillates looks for the longest stretch in which a policy turned again and again; nil where there is none. Each is what a replica holds.
+func (r *Replay) Oscillates(l *Load, each float64) *Oscillation {
+	var turns []Change // the first change of each direction
+	for i, c := range r.Changes {
+		if i == 0 || (c.To > c.From) != (r.Changes[i-1].To > r.Changes[i-1].From) {
+			turns = append(turns, c)
+		}
+	}
+	var found *Oscillation
+	for begin := 0; begin < len(turns); {
+		end := begin + 1
+		for end < len(turns) && turns[end].At-turns[end-1].At <= quickTurn {
+			end++
+		}
+		n := end - begin
+		if n >= leastTurns && (found == nil || n > found.Turns) && 2*needed(l, each, turns[begin].At, turns[end-1].At) < n {
+			found = oscillation(turns[begin:end])
+		}
+		begin = end
+	}
+	return found
+}
+
+func oscillation(turns []Change) *Oscillation {
+	var periods []float64
+	low, high := []int{}, []int{}
+	for i, c := range turns {
+		if i >= 2 {
+			periods = append(periods, c.At-turns[i-2].At)
+		}
+		if c.To > c.From {
+			low = append(low, c.From)
+		} else {
+			high = append(high, c.From)
+		}
+	}
+	first, last := turns[0].At, turns[len(turns)-1].At
+	return &Oscillation{Period: median(periods), Turns: len(turns), From: median(low), To: median(high), Begin: first,
+		Seconds: last - first}
+}
+
+func median[T int | float64](all []T) T {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// needed is how often the replicas that the load takes turn between two times.
+func needed(l *Load, each, from, to float64) (turns int) {
+	last, rising := -1, 0
+	for i := l.part(from); i <= l.part(to); i++ {
+		n := ceil(l.Rates[i] / each)
+		way := 0
+		if last >= 0 && n != last {
+			way = 1
+			if n < last {
+				way = -1
+			}
+		}
+		if way != 0 && way != rising {
+			turns++
+			rising = way
+		}
+		last = n
+	}
+	return turns
+}
