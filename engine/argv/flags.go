@@ -290,3 +290,11 @@ func Quote(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// Names of the flags of a table, as they stand on the command line.
+func Names[T any](flags []Flag[T]) (out []string) {
+	for i := range flags {
+		out = append(out, strings.Fields(flags[i].Names)...)
+	}
+	return out
+}

@@ -8,6 +8,9 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
+// Flags are the arguments of its common programs that FromArgs knows.
+func Flags() []string { return argv.Names(argFlags) }
+
 // Programs are what runs llama.cpp; names before 2024-06 are among them.
 func Programs() []string {
 	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama", "llamafile"}

@@ -10,6 +10,9 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
+// Flags are the arguments that FromArgs knows.
+func Flags() []string { return argv.Names(argFlags) }
+
 // Programs are what starts SGLang's server.
 func Programs() []string {
 	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server"}

@@ -9,6 +9,9 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
+// Flags are the arguments that FromArgs knows.
+func Flags() []string { return argv.Names(flags) }
+
 // Programs are what starts vLLM's server.
 func Programs() []string {
 	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch"}

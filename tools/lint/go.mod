@@ -1,4 +1,4 @@
-module github.com/memwall/memwall/tools
+module github.com/memwall/memwall/tools/lint
 
 go 1.26.0
 
