@@ -21,10 +21,8 @@ func byGGUF(name string) bool  { return family.ByGGUF(name) != nil }
 var (
 	vllmModels = listed{"vllm/model_executor/models/registry.py", "_TEXT_GENERATION_MODELS = {", "_SPECULATIVE_DECODING_MODELS",
 		regexp.MustCompile(`(?m)^    "(\w+)":`), byClass}
-	// sglang keeps no list: each file of a model names its classes.
-	sglangModels = listed{"python/sglang/srt/models/registry.py", "", "", regexp.MustCompile(`^$`), byClass}
-	llamaModels  = listed{"src/llama-arch.cpp", "LLM_ARCH_NAMES = {", "};", regexp.MustCompile(`LLM_ARCH_\w+,\s*"([^"(]+)"`), byGGUF}
-	autoModels   = listed{"src/transformers/models/auto/modeling_auto.py", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES = ", "\n)",
+	llamaModels = listed{"src/llama-arch.cpp", "LLM_ARCH_NAMES = {", "};", regexp.MustCompile(`LLM_ARCH_\w+,\s*"([^"(]+)"`), byGGUF}
+	autoModels  = listed{"src/transformers/models/auto/modeling_auto.py", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES = ", "\n)",
 		regexp.MustCompile(`"(\w+)"\),`), byClass}
 	autoPictures = listed{"src/transformers/models/auto/modeling_auto.py", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES = ", "\n)",
 		regexp.MustCompile(`"(\w+)"\),`), byClass}

@@ -31,8 +31,8 @@ var projects = []project{
 	{name: "vllm", marks: []string{"vllm/engine/arg_utils.py"}, files: []string{"vllm/engine/arg_utils.py",
 		"vllm/entrypoints/openai/cli_args.py"}, flag: pythonFlag,
 		reads: vllm.Flags, arches: []listed{vllmModels}},
-	{name: "sglang", marks: []string{"python/sglang/srt/server_args.py"}, files: []string{"python/sglang/srt/server_args.py"}, flag: pyField,
-		reads: sglang.Flags, arches: []listed{sglangModels}},
+	{name: "sglang", marks: []string{"python/sglang/srt/server_args.py"}, files: []string{"python/sglang/srt/server_args.py"},
+		flag: pyField, reads: sglang.Flags}, // it keeps no list of architectures
 	{name: "llama.cpp", marks: []string{"src/llama-arch.cpp", "common/arg.cpp"}, files: []string{"common/arg.cpp"}, flag: pythonFlag,
 		reads: llamacpp.Flags, arches: []listed{llamaModels}},
 	{name: "transformers", marks: []string{"src/transformers/models/auto/modeling_auto.py"}, arches: []listed{autoModels, autoPictures}},

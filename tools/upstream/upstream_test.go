@@ -228,7 +228,8 @@ func TestRun(t *testing.T) {
 	if err := p.news(&out, now, "one"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 rules read there; 0 unchanged, 1 changed, 1 gone", "Batches of 4096", "+int n_batch = 4096;", "gone     ubatch", "--newer-thing", "next-big-thing"} {
+	for _, want := range []string{"2 rules read there; 0 unchanged, 1 changed, 1 gone", "Batches of 4096", "+int n_batch = 4096;", "gone     ubatch",
+		"--newer-thing", "next-big-thing"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not told:\n%s", want, out.String())
 		}
