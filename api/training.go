@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
@@ -49,6 +50,21 @@ type PerDevice struct {
 	SMI           unit.Bytes `json:"nvidia_smi_bytes"`
 	SMILow        unit.Bytes `json:"nvidia_smi_bytes_low"`
 	SMIHigh       unit.Bytes `json:"nvidia_smi_bytes_high"`
+}
+
+// When is the phase of the peak as it stands in a sentence.
+func (p *PerDevice) When() string { return PhaseWords(p.PeakPhase) }
+
+// PhaseWords are a phase of a step as it stands in a sentence: "backward, ends" is the end of backward.
+func PhaseWords(name string) string {
+	phase, part, _ := strings.Cut(name, ", ")
+	switch part {
+	case "begins":
+		return "the beginning of " + phase
+	case "ends":
+		return "the end of " + phase
+	}
+	return name
 }
 
 // TrainingStep is how long a step takes, all devices together. MFU and HFU are shares of the dense peak in 16 bits: of the

@@ -219,7 +219,7 @@ func (s *screen) suggestions() {
 	}
 	timed := s.page.Style.Cells() >= term.Narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
-		Most: map[int]int{0: s.page.Style.Cells() / 2}}
+		Most: map[int]int{0: max(s.page.Style.Cells()/2, 32)}}
 	row := func(change, saves, then, speed, flags term.Text) {
 		cells := []term.Text{change, saves, then, speed, flags}
 		if !timed {
@@ -227,10 +227,14 @@ func (s *screen) suggestions() {
 		}
 		tb.Row(cells...)
 	}
-	if timed {
-		tb.Sides = append(tb.Sides, term.Left)
+	if tb.Give = []int{1}; timed {
+		tb.Sides, tb.Give = append(tb.Sides, term.Left), []int{3, 1} // the verdict stays
 	}
-	row(term.Say("change", term.Bold), term.Say("saves GiB", term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
+	saves := "saves GiB"
+	if s.page.Style.Cells() < term.DefaultWidth {
+		saves = "saves" // so that the names of changes stay whole
+	}
+	row(term.Say("change", term.Bold), term.Say(saves, term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
 		m := term.MarkOf(c.Verdict)
 		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(times(c.Speed)),

@@ -53,7 +53,7 @@ func figure1(a *memwall.Answer, d *memwall.Device) (x term.Text, endings []strin
 	case a.Verdict == memwall.DoesNotFit:
 		return shortBy(a, d), cures(a)
 	case a.Verdict == memwall.Tight:
-		return needs(a, d), cures(a)
+		return term.Join(needs(a, d), term.Say(perUser(a))), cures(a)
 	}
 	return needs(a, d), usersAndContext(a)
 }

@@ -24,7 +24,7 @@ const leastBanded = 56
 
 func (s *screen) newLedgerTable(head string, items []memwall.Item, sum term.Banded) *ledgerTable {
 	lt := &ledgerTable{two: sum.Lopsided(), bare: s.page.Style.Cells() < leastBanded}
-	lt.Most = map[int]int{0: max(20, s.page.Style.Cells()-44)}
+	lt.Most = map[int]int{0: max(24, s.page.Style.Cells()-44)}
 	if lt.bare {
 		lt.Sides, lt.Remark = []term.Side{term.Left, term.Decimal, term.Left}, true
 		lt.Row(term.Say(head, term.Bold), term.Say("GiB", term.Dim), nil)

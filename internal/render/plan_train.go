@@ -61,6 +61,9 @@ func (s *screen) leastWord() string {
 	return "fastest: "
 }
 
+// day in seconds.
+const day = 24 * 60 * 60
+
 // trainBest is line 2, its figures, and what of a step it loses.
 func (s *screen) trainBest() {
 	b := s.a.Best
@@ -72,8 +75,7 @@ func (s *screen) trainBest() {
 	figures := []string{term.Significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + term.Percent(b.Step.MFU),
 		term.GiB(b.Headroom, 1) + " GiB free"}
 	if r := b.Run; r != nil {
-		figures = append([]string{fmt.Sprintf("%s (%s–%s days)", took(r.Seconds), term.Significant(r.DaysLow, 2),
-			term.Significant(r.DaysHigh, 2)), runCost(b)}, figures...)
+		figures = append([]string{tookWithin(r.Seconds, r.DaysLow*day, r.DaysHigh*day), runCost(b)}, figures...)
 	} else {
 		figures = append([]string{"a step " + took(b.Step.Seconds)}, figures...)
 	}

@@ -75,7 +75,10 @@ func PeakText(a *memwall.Answer) term.Text {
 	d, w := &a.Devices[0], a.PerDevice
 	n := term.Needed(d)
 	need, usable, name := term.Pair(n, d.Usable)
-	x := term.Say("peak " + need + " of " + usable + " " + name + each(a) + ", at " + w.PeakPhase)
+	if d.Usable > 0 {
+		need += " of " + usable
+	}
+	x := term.Say("peak " + need + " " + name + each(a) + ", at " + w.When())
 	if a.Verdict == memwall.DoesNotFit {
 		x = term.Join(term.Say(term.GiB(-d.Headroom, n.Decimals())+" GiB short: ", term.InkBad), x)
 		if c := firstThat(a, memwall.Fits); c != nil {
@@ -155,8 +158,8 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	if slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "generation_not_counted" }) {
 		without = " without writing answers"
 	}
-	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s)%s · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds),
-		term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU),
+	out = append(out, [2]string{"step", fmt.Sprintf("%s%s · %s tok/s per device · MFU %s, HFU %s",
+		tookWithin(v.Seconds, v.SecondsLow, v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU),
 		term.Percent(v.HFU))},
 		[2]string{"parts", largestParts(v)})
 	if r := a.Run; r != nil {
@@ -177,6 +180,16 @@ func diskText(m *memwall.Memory) string {
 }
 
 func took(x float64) string { return unit.Seconds(x).String() }
+
+// tookWithin is a time with its band: 2.4 h (1.9–3.1 h), and 95 ms (80 ms–0.11 s) where its edges are in unlike units.
+func tookWithin(x, low, high float64) string {
+	from, to := took(low), took(high)
+	number, name, _ := strings.Cut(from, " ")
+	if strings.HasSuffix(to, " "+name) {
+		from = number
+	}
+	return fmt.Sprintf("%s (%s–%s)", took(x), from, to)
+}
 
 // largestParts are the parts of a step that take most.
 func largestParts(v *memwall.TrainingStep) string {

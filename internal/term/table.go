@@ -27,6 +27,8 @@ type Table struct {
 	Early bool
 	// most bounds the width of a column; longer texts are shortened in the middle. 0 is no bound.
 	Most map[int]int
+	// Give are columns that a page without room for all gives up before the last ones, in order.
+	Give []int
 }
 
 // Row adds a row; a nil cell is empty.
@@ -62,6 +64,7 @@ func (p *Page) Add(tb *Table) {
 	}
 	tb.clean(p)
 	tb.layout()
+	tb.narrow(p.Style.Cells())
 	for _, r := range tb.Rows {
 		p.row(tb, r)
 	}

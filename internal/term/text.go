@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -153,8 +154,25 @@ func (x Text) words() (out []Text) {
 	if len(word) > 0 {
 		out = append(out, word)
 	}
+	return bound(out)
+}
+
+// units stand on the line of their number.
+var units = strings.Fields("% B KiB MiB GiB TiB kB MB GB TB GB/s TB/s GFLOP/s TFLOP/s tok/s ns µs ms s min h days W kW kWh J")
+
+// bound joins each number with the unit behind it.
+func bound(words []Text) (out []Text) {
+	for _, w := range words {
+		if n := len(out) - 1; n >= 0 && slices.Contains(units, strings.TrimRight(w.String(), ",.;:)")) && endsInDigit(out[n].String()) {
+			out[n] = append(append(out[n], between(out[n], w)), w...)
+			continue
+		}
+		out = append(out, w)
+	}
 	return out
 }
+
+func endsInDigit(s string) bool { return s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9' }
 
 // widest is the width of a text's longest word.
 func (x Text) widest() (n int) {

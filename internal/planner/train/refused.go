@@ -95,5 +95,5 @@ func fills(r *train.Rank) string {
 			name, most = it.Name, it.Bytes
 		}
 	}
-	return fmt.Sprintf("%s are %s of %s at %s", name, most, r.Usable.Bytes(), phase.Name)
+	return fmt.Sprintf("%s are %s of %s at %s", name, most, r.Usable.Bytes(), api.PhaseWords(phase.Name))
 }

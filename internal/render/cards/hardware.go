@@ -23,13 +23,13 @@ func writeDevices(p *term.Page, rows []card.HardwareRow, nodes []card.Node, filt
 	p.Heading(term.Plural(int64(len(rows)), "device", "devices"), matching(filter))
 	p.TerminalOnly("memwall hardware NAME shows one; names as people and nvidia-smi write them will do")
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Right, term.Right, term.Left},
-		Most: map[int]int{0: 27, 5: max(10, p.Style.Cells()-55)}}
+		Most: map[int]int{0: 27, 5: max(10, p.Style.Cells()-61)}, Give: []int{4}}
 	tb.Row(term.Say("device", term.Dim), term.Say("GiB", term.Dim), term.Say("GB/s", term.Dim), term.Say("TFLOP/s", term.Dim),
 		term.Say("year", term.Dim), nil)
 	for _, r := range rows {
 		memory := "—"
 		if r.Memory != nil {
-			memory = term.Compact(r.Memory.Bytes().GiB())
+			memory = memoryOf(r.Memory.Bytes().GiB())
 		}
 		year := ""
 		if r.Year > 0 {
@@ -43,6 +43,14 @@ func writeDevices(p *term.Page, rows []card.HardwareRow, nodes []card.Node, filt
 	p.Blank()
 	p.Para(term.Pad(term.Gap), term.Say("TFLOP/s: dense, 16 bits. — is a figure without a source.", term.Dim))
 	writeNodes(p, nodes)
+}
+
+// memoryOf a device in GiB: four digits, of less than one two.
+func memoryOf(gib float64) string {
+	if gib < 1 {
+		return term.Significant(gib, 2)
+	}
+	return term.Compact(gib)
 }
 
 func writeNodes(p *term.Page, nodes []card.Node) {

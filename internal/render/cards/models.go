@@ -21,7 +21,7 @@ func writeModels(p *term.Page, rows []card.ModelRow, filter string) {
 	p.Heading(term.Plural(int64(len(rows)), "model", "models"), matching(filter))
 	p.TerminalOnly("memwall models ID shows one; memwall fit takes files and config.json too")
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Right, term.Right, term.Decimal, term.Left, term.Left},
-		Most: map[int]int{0: 26, 5: max(8, p.Style.Cells()-55)}}
+		Most: map[int]int{0: 26, 5: max(8, p.Style.Cells()-64)}}
 	tb.Row(term.Say("model", term.Dim), term.Say("params", term.Dim), term.Say("active", term.Dim), term.Say("context", term.Dim),
 		term.Say("KV KiB", term.Dim), term.Say("attention", term.Dim), onPages(p, "released"))
 	for _, r := range rows {
@@ -34,7 +34,7 @@ func writeModels(p *term.Page, rows []card.ModelRow, filter string) {
 		}
 		context := ""
 		if r.Context > 0 {
-			context = unit.Length(r.Context)
+			context = shortLength(r.Context)
 		}
 		tb.Row(term.Say(r.ID).LinkTo(&term.Place{Page: "models/" + r.ID}), term.Say(term.Brief(r.Parameters)), term.Say(active),
 			term.Say(context), term.Say(kv), term.Say(r.Short), onPages(p, r.Released))
@@ -44,6 +44,14 @@ func writeModels(p *term.Page, rows []card.ModelRow, filter string) {
 	p.Blank()
 	p.Para(term.Pad(term.Gap), term.Say("KV: one more token of a long sequence, in 16 bits. Windows, and the recurrent layers of "+
 		"hybrids, keep a fixed size beside it.", term.Dim))
+}
+
+// shortLength is a context in a column: 128k, and 10.2M of what is no power of two.
+func shortLength(n int64) string {
+	if s := unit.Length(n); term.Cells(s) <= len("context") {
+		return s
+	}
+	return term.Brief(n)
 }
 
 func matching(filter string) string {

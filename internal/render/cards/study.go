@@ -163,6 +163,7 @@ func designTable(p *term.Page, s *card.Study, designs []card.Design, chosen []in
 	for i := range s.Measures {
 		tb.Sides = append(tb.Sides, term.Right, term.Left)
 		head = append(head, term.Say(MeasureHead(&s.Measures[i]), term.Dim), nil)
+		tb.Give = append([]int{len(head) - 1}, tb.Give...) // percentiles first
 	}
 	tb.Row(head...)
 	for i := range designs {
@@ -211,23 +212,29 @@ func designRow(s *card.Study, d *card.Design, shown []int) (row []term.Text) {
 	for _, f := range shown {
 		row = append(row, term.Say(strings.TrimPrefix(d.Names[f], innerOf(s.Factors[f])+" "), how)) // the head says of what
 	}
-	return append(row, spreads(d.Spreads, how)...)
+	return append(row, spreads(s, d.Spreads, how)...)
 }
 
 // spreads of measures, each with its percentiles where they differ.
-func spreads(all []*card.Spread, how term.Ink) (row []term.Text) {
-	for _, s := range all {
-		switch {
-		case s == nil:
+func spreads(s *card.Study, all []*card.Spread, how term.Ink) (row []term.Text) {
+	for i, x := range all {
+		if x == nil {
 			row = append(row, term.Say("—"), term.Say(""))
-		case figureOf(s.P5) == figureOf(s.P95):
-			row = append(row, term.Say(figureOf(s.Mean), how), term.Say(""))
-		default:
-			row = append(row, term.Say(figureOf(s.Mean), how), term.Say(figureOf(s.P5)+"–"+figureOf(s.P95), term.Dim))
+			continue
 		}
+		m, between := &s.Measures[i], ""
+		if low, high := figureOf(m, x.P5), figureOf(m, x.P95); low != high {
+			between = low + "–" + high
+		}
+		row = append(row, term.Say(figureOf(m, x.Mean), how), term.Say(between, term.Dim))
 	}
 	return row
 }
 
-// figureOf a measure: three digits, as at an axis.
-func figureOf(x float64) string { return term.Tick(x) }
+// figureOf a measure: three digits, as at an axis, and of money cents.
+func figureOf(m *card.StudyMeasure, x float64) string {
+	if strings.HasPrefix(m.Unit, "$") && x < 1000 {
+		return unit.Fixed(x, 2)
+	}
+	return term.Tick(x)
+}

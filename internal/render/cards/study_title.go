@@ -143,8 +143,8 @@ func figuresOf(s *card.Study, all []*card.Spread, over string) string {
 			continue
 		}
 		m := &s.Measures[i]
-		one := measureName(m) + " " + inUnit(figureOf(x.Mean), m.Unit)
-		if low, high := figureOf(x.P5), figureOf(x.P95); low != high {
+		one := measureName(m) + " " + inUnit(figureOf(m, x.Mean), m.Unit)
+		if low, high := figureOf(m, x.P5), figureOf(m, x.P95); low != high {
 			one += fmt.Sprintf(" (%s–%s %s)", low, high, over)
 		}
 		words = append(words, one)
@@ -206,12 +206,12 @@ func bestRow(s *card.Study, c *card.StudyCase) []term.Text {
 	d := &s.Designs[best]
 	m := heldMark(d)
 	row := []term.Text{term.Say(c.Name), term.Say(string(m.Sign)+m.Word, m.Ink), term.Say(d.Name, term.Bold)}
-	for _, x := range d.Spreads {
+	for i, x := range d.Spreads {
 		if x == nil {
 			row = append(row, term.Say("—"))
 			continue
 		}
-		row = append(row, term.Say(figureOf(x.Mean)))
+		row = append(row, term.Say(figureOf(&s.Measures[i], x.Mean)))
 	}
 	return row
 }

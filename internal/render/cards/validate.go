@@ -117,7 +117,7 @@ func writeScores(p *term.Page, scores []validation.Score) {
 
 func scoreTable() *term.Table {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right,
-		term.Left}, Most: map[int]int{0: 26}}
+		term.Left}, Give: []int{6, 5, 1}}
 	tb.Row(term.Say("errors in %", term.Dim), term.Say("figures", term.Dim), term.Say("median", term.Dim), term.Say("p90", term.Dim),
 		term.Say("target", term.Dim), term.Say("cover", term.Dim), term.Say("width", term.Dim), term.Say(""))
 	return tb
@@ -139,7 +139,7 @@ func writeScore(tb *term.Table, s *validation.Score, name string) {
 	if !s.Met() {
 		mark = term.Say("✗", term.InkBad)
 	}
-	tb.Row(term.Say(name), term.Say(unit.Count(int64(s.Used))), term.Say(f(s.Median)), term.Say(f(s.P90)), term.Say(target),
+	tb.Wrapped(0, 26, term.Say(name), term.Say(unit.Count(int64(s.Used))), term.Say(f(s.Median)), term.Say(f(s.P90)), term.Say(target),
 		term.Say(cover), term.Say(width), mark)
 }
 
