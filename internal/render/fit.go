@@ -217,7 +217,7 @@ func (s *screen) suggestions() {
 	if len(shown) == 0 {
 		return
 	}
-	timed := s.page.Style.Cells() >= term.Narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
+	timed := slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
 		Most: map[int]int{0: max(s.page.Style.Cells()/2, 32)}}
 	row := func(change, saves, then, speed, flags term.Text) {

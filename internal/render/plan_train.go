@@ -129,24 +129,16 @@ func (s *screen) trainColumns() *term.Table {
 	if s.a.Best.Run != nil {
 		time, cost = "run", "cost"
 	}
-	tb.Row(s.fitting(nil, term.Say("plan", term.Bold), term.Say(time, term.Dim), term.Say(cost, term.Dim),
-		term.Say("free, GiB", term.Dim))...)
+	tb.Row(nil, term.Say("plan", term.Bold), term.Say(time, term.Dim), term.Say(cost, term.Dim),
+		term.Say("free, GiB", term.Dim))
 	return tb
-}
-
-// fitting leaves out the columns that a narrow page has no room for: money and room.
-func (s *screen) fitting(row ...term.Text) []term.Text {
-	if s.page.Style.Cells() < term.Narrow {
-		return row[:3]
-	}
-	return row
 }
 
 // trainRow adds a plan, and why it stands there below it.
 func (s *screen) trainRow(tb *term.Table, i int, why bool) {
 	c := &s.a.Candidates[i]
-	tb.Wrapped(1, s.planCells(), s.fitting(term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)),
-		term.Say(runCost(c)), term.Say(term.GiB(c.Headroom, 1)))...)
+	tb.Wrapped(1, s.planCells(), term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)),
+		term.Say(runCost(c)), term.Say(term.GiB(c.Headroom, 1)))
 	if !why {
 		return
 	}

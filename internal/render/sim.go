@@ -195,15 +195,11 @@ func (s *screen) waits() {
 	if v.TTFT == nil {
 		return
 	}
-	columns := 6
-	if s.page.Style.Cells() < term.Narrow {
-		columns = 4
-	}
 	low, high := edgesOf(v)
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Decimal, term.Left}}
-	tb.Row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")[:columns]...)
+	tb.Row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")...)
 	if v.Low == nil {
-		tb.Rows[0][columns-1] = nil
+		tb.Rows[0][5] = nil
 	}
 	for i, x := range []struct {
 		name, at string
@@ -224,7 +220,7 @@ func (s *screen) waits() {
 		if low[i] != nil && high[i] != nil {
 			row = append(row, term.Say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), term.Dim))
 		}
-		tb.Row(row[:min(len(row), columns)]...)
+		tb.Row(row...)
 	}
 	s.page.Blank()
 	s.page.Add(tb)
@@ -427,30 +423,19 @@ func (s *screen) versus() {
 	if tiers {
 		header = append(header[:5], "found")
 	}
-	s.versusRow(tb, dimmed(header...)...)
-	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a), tiers)...)
+	tb.Row(dimmed(header...)...)
+	tb.Row(outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a), tiers)...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
 		row := outcome(versusName(o.Name), fmt.Sprintf("/versus/%d", i), &o.Load, o.CapacityRatio, o.TTFT, o.Pool, tiers)
 		if o.Published != "" && !tiers {
 			row = append(row, term.Say(o.Published+" ×", term.Dim))
 		}
-		s.versusRow(tb, row...)
+		tb.Row(row...)
 	}
 	s.page.Blank()
 	s.page.Add(tb)
 	s.page.Para(term.Pad(term.Gap), term.Say(versusNote(v.Versus), term.Dim))
-}
-
-// versusRow adds a row, of which a narrow page shows the beginning.
-func (s *screen) versusRow(tb *term.Table, row ...term.Text) {
-	if s.page.Style.Cells() < term.DefaultWidth {
-		row = row[:min(len(row), 4)]
-	}
-	if s.page.Style.Cells() < term.Narrow {
-		row = row[:3]
-	}
-	tb.Row(row...)
 }
 
 func dimmed(words ...string) (out []term.Text) {
