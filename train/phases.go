@@ -115,8 +115,8 @@ func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source 
 
 // untrained is what people call the tensors that do not train: where nothing is frozen they are tables that nobody learns, such as
 // rotary factors, which PyTorch keeps as buffers of the module.
-func (f *filler) untrained() string {
-	if f.s.j.adapts() == nil && len(f.s.j.Training.Frozen) == 0 {
+func untrained(j *Job) string {
+	if j.adapts() == nil && len(j.Training.Frozen) == 0 {
 		return "buffers"
 	}
 	return "frozen weights"
@@ -127,7 +127,7 @@ func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
-		f.keep("weights", f.untrained(), frozenWeights(f), ledger.Exact, statesPage)
+		f.keep("weights", untrained(f.s.j), frozenWeights(f), ledger.Exact, statesPage)
 		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, statesPage)
 		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}
