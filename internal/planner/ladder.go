@@ -96,6 +96,9 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 	r := p.Asked
 	s.Set(&r)
 	c, ok := p.candidate(&r, s.Words)
+	if now := p.base.Plan; ok && r.Weights == "" && c.Plan.Engine == now.Engine && c.Plan.Weights != now.Weights {
+		c.Change += ", " + c.Plan.Weights // the default that follows
+	}
 	if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
 		return out
 	}
@@ -168,7 +171,8 @@ func (p *Planner) helps(c *api.Candidate) bool {
 	least := max(1, -d.Headroom/20)
 	if p.base.Verdict == api.Fits {
 		faster := c.SpeedRatio != nil && *c.SpeedRatio > 1.05
-		return faster || c.Saves >= d.Needed/20 && !addsDevices(p.base.Plan, c.Plan)
+		keeps := !addsDevices(p.base.Plan, c.Plan) && p.cure(c).Loss < 1
+		return faster || c.Saves >= d.Needed/20 && keeps
 	}
 	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[p.base.Verdict] || c.Saves >= least
 }
@@ -215,10 +219,13 @@ func (p *Planner) rungs() (out []change.Setting) {
 	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" &&
 		p.Spillable(p.Question) {
 		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" },
-			Price: change.PriceNearlyFree + spillPrice(p)})
+			Price: leftToEngine + spillPrice(p)})
 	}
 	return append(out, p.moreDevices()...)
 }
+
+// leftToEngine is the price of a placement that the engine finds itself: one that is written down is the same on every start.
+const leftToEngine = 1
 
 // placedWords says what lies on the host.
 func placedWords(m *model.Model, r *api.Request) string {

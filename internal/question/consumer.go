@@ -31,7 +31,7 @@ func personal(j *engine.Job) bool {
 	}
 	d := j.Device(0)
 	if m.Nodes > 1 {
-		return d != nil && !engine.Runs("vllm", d)
+		return d != nil && (d.Vendor == "Apple" || !engine.Runs("vllm", d))
 	}
 	return d == nil || d.Consumer() || !engine.Runs("vllm", d)
 }
@@ -82,6 +82,7 @@ func (q *Question) chooseFormat() {
 func (q *Question) fitsIn(format string) bool {
 	r := q.Original
 	r.Ask, r.Engine, r.Weights, r.Explain, r.Also = "fit", q.Request.Engine, format, false, nil
+	r.Fit = "" // which would put on the host what any format is too large by
 	r.Plan.Context, r.Plan.BatchTokens, r.Plan.Attention = q.Request.Plan.Context, q.Request.Plan.BatchTokens, q.Request.Plan.Attention
 	recipe := dtype.FindRecipe(format)
 	if recipe == nil || outgrows(q, &r, recipe) {
