@@ -39,7 +39,7 @@ func autoscaleCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().SortFlags = false
-	f.addWords(c, asked.Words())
+	addWords(c, asked.Words(), groupWorkload)
 	f.addWork(c, a.Data)
 	requestFlags(c.Flags(), &f.request, "sim")
 	c.Flags().StringVar(&emit, "emit", "", "print the best policy as a file instead: "+autoscale.FormWords())

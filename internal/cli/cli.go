@@ -183,7 +183,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), a.mcp(), a.cache(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), admitCommand(a), a.mcp(), a.cache(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

@@ -34,7 +34,7 @@ var commandsBy = []struct {
 	{"questions", []string{"fit", "plan", "pick", "train", "sim", "autoscale", "diagnose", "diff"}},
 	{"engines, runs and machines", []string{"run", "watch", "compare", "bench", "calibrate", "rows", "snapshot", "quant", "check"}},
 	{"to look up and to learn", []string{"models", "hardware", "formats", "learn", "validate"}},
-	{"for programs", []string{"serve", "mcp", "batch", "schema"}},
+	{"for programs", []string{"serve", "admit", "mcp", "batch", "schema"}},
 	{"commands", nil},
 }
 

@@ -29,13 +29,13 @@ func word(name, operand, doc, example string, choices []string, read func(string
 }
 
 // addWords adds flags of words to a command, those that it has not, and offers what may stand behind them.
-func (f *simFlags) addWords(c *cobra.Command, list []load.Word) {
+func addWords(c *cobra.Command, list []load.Word, of string) {
 	for i := range list {
 		w := &list[i]
 		if c.Flags().Lookup(w.Name) != nil {
 			continue
 		}
-		group(c.Flags().VarPF(workValue{w}, w.Name, "", w.Doc), groupWorkload)
+		group(c.Flags().VarPF(workValue{w}, w.Name, "", w.Doc), of)
 		if w.Choices != nil {
 			offer(c, w.Name, cobra.FixedCompletions(w.Choices, cobra.ShellCompDirectiveNoFileComp))
 		}
@@ -45,7 +45,7 @@ func (f *simFlags) addWords(c *cobra.Command, list []load.Word) {
 // addWork adds the flags of a workload.
 func (f *simFlags) addWork(c *cobra.Command, data memwall.LengthSource) {
 	f.Data = data
-	f.addWords(c, f.Words())
+	addWords(c, f.Words(), groupWorkload)
 	c.Flags().BoolVar(&f.Spec.Reading.SkipBad, "skip-bad", false, "recorded requests with faults are counted and left out")
 	group(c.Flags().Lookup("skip-bad"), groupWorkload)
 }

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/admit"
+)
+
+// admitCommand serves a validating webhook of Kubernetes, or writes what installs it.
+func admitCommand(a *app) *cobra.Command {
+	asked := admit.Usual()
+	c := &cobra.Command{
+		Use: admit.Use, Short: admit.Short, Long: admit.Long, Example: admit.Example, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asked.Manifests {
+				text, err := asked.Write(a.open)
+				if err != nil {
+					return err
+				}
+				return a.print(text)
+			}
+			ctx, stop := a.until()
+			defer stop()
+			asker := memwall.Asker{Models: memwall.Catalog{}}
+			return asked.Serve(ctx, func(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
+				return asker.AskContext(ctx, r)
+			}, a.Stderr)
+		},
+	}
+	c.Flags().SortFlags = false
+	addWords(c, asked.Words(), groupHow)
+	c.Flags().BoolVar(&asked.Warn, "warn", false, "refuse nothing, and warn instead")
+	c.Flags().BoolVar(&asked.Manifests, "manifests", false, "print what installs it in a cluster, and end")
+	for _, name := range []string{"warn", "manifests"} {
+		group(c.Flags().Lookup(name), groupOutput)
+	}
+	return c
+}
