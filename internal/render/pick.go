@@ -103,28 +103,21 @@ func (s *screen) pickFigures(k *memwall.Pick) string {
 	return strings.TrimPrefix(line, ", ")
 }
 
-// picks is the table of models, with the columns that the width has room for.
+// picks is the table of models. A narrow page gives up bands and lengths, then bytes, and never the speed.
 func (s *screen) picks() {
-	width, all := s.page.Style.Cells(), s.a.Picks
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right}}
-	tb.Row(term.Say("model", term.Bold), term.Say("format", term.Dim), term.Say("tok/s", term.Dim))
-	for i := range all {
-		to := &term.Place{Ask: "fit", Patch: PickPatch(&all[i])}
-		tb.Wrapped(0, nameCells(width), term.Say(all[i].Name).LinkTo(to), term.Say(all[i].Weights),
-			term.Say(TokensEach(all[i].Speed)).LinkTo(to))
-	}
-	tb.Column(1, term.Right, term.Say("score", term.Dim), func(i int) term.Text { return ScoreCell(all[i].Score) })
-	if width >= term.Narrow {
-		tb.Column(3, term.Decimal, term.Say("GiB", term.Dim), func(i int) term.Text { return PickedNeed(&all[i], int64(s.a.Plan.Context)) })
-		tb.Column(4, term.Decimal, term.Say("host", term.Dim), func(i int) term.Text { return hostCell(&all[i]) })
-	}
-	if width >= term.DefaultWidth {
-		tb.Column(5, term.Right, term.Say("longest", term.Dim), func(i int) term.Text { return term.Say(LongestOf(&all[i])) })
-		tb.Column(7, term.Left, term.Say("(band)", term.Dim), func(i int) term.Text { return term.Say(bandOf(all[i].Speed), term.Dim) })
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Left, term.Decimal, term.Decimal, term.Right, term.Left, term.Right},
+		Give: []int{6, 7, 4, 3}}
+	tb.Row(append([]term.Text{term.Say("model", term.Bold)}, dimmed("score", "format", "GiB", "host", "tok/s", "(band)", "longest")...)...)
+	for i := range s.a.Picks {
+		k := &s.a.Picks[i]
+		to := &term.Place{Ask: "fit", Patch: PickPatch(k)}
+		tb.Wrapped(0, nameCells(s.page.Style.Cells()), term.Say(k.Name).LinkTo(to), ScoreCell(k.Score), term.Say(k.Weights),
+			PickedNeed(k, int64(s.a.Plan.Context)), hostCell(k), term.Say(TokensEach(k.Speed)).LinkTo(to),
+			term.Say(bandOf(k.Speed), term.Dim), term.Say(LongestOf(k)))
 	}
 	s.page.Blank()
 	s.page.Add(tb)
-	s.page.Para(term.Pad(term.Gap), term.Say(scoreLegend(all), term.Dim))
+	s.page.Para(term.Pad(term.Gap), term.Say(scoreLegend(s.a.Picks), term.Dim))
 }
 
 // PickPatch is what makes a question of fit of a pick.

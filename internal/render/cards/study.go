@@ -150,10 +150,10 @@ func parted(s *card.Study) (chosen []int) {
 
 // designTable gives how many designs it leaves out.
 func designTable(p *term.Page, s *card.Study, designs []card.Design, chosen []int, all bool) int {
-	tb := &term.Table{Sides: []term.Side{term.Left}, Most: map[int]int{}}
+	tb := &term.Table{Sides: []term.Side{term.Right}, Most: map[int]int{}}
 	head := []term.Text{nil}
 	if Judged(s) {
-		tb.Sides, head = append(tb.Sides, term.Left), append(head, term.Say("seeds", term.Dim))
+		head[0] = term.Say("seeds", term.Dim)
 	}
 	for _, f := range chosen {
 		tb.Most[len(head)] = max(8, p.Style.Cells()/4)
@@ -204,11 +204,15 @@ func designRow(s *card.Study, d *card.Design, shown []int) (row []term.Text) {
 	if d.Front {
 		how, front = term.Bold, "*"
 	}
-	row = append(row, term.Say(front, term.Bold))
+	lead := term.Say(front, term.Bold) // of one column with the mark, so that a narrow page has room for figures
 	if Judged(s) {
 		m := heldMark(d)
-		row = append(row, term.Say(string(m.Sign)+m.Word, m.Ink))
+		if d.Front {
+			lead = term.Say(front+term.NoBreak, term.Bold)
+		}
+		lead = term.Join(lead, term.Say(string(m.Sign)+strings.ReplaceAll(m.Word, " ", term.NoBreak), m.Ink))
 	}
+	row = append(row, lead)
 	for _, f := range shown {
 		row = append(row, term.Say(strings.TrimPrefix(d.Names[f], innerOf(s.Factors[f])+" "), how)) // the head says of what
 	}
