@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/training"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/scale"
+	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/speed/serving"
 )
 
@@ -54,6 +55,11 @@ func (a *Asker) Curve(ctx context.Context, r *Request) (*scale.Curve, *Answer, e
 		return nil, nil, api.AsError(err)
 	}
 	return c, out, nil
+}
+
+// Day plays a load request by request on replicas that come and go, as a replay of package scale had them. The error is an *Error.
+func (a *Asker) Day(ctx context.Context, r *Request, l *scale.Load, lives []scale.Life) (*sim.Result, error) {
+	return simulate.Day(ctx, a.env(), r, l, lives)
 }
 
 // FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …

@@ -33,7 +33,11 @@ type Replay struct {
 	Parts           []Part
 	First, PerToken Sample
 	Changes         []Change
+	Lives           []Life // of replicas
 }
+
+// Life is when a replica was given requests; Until 0 is to the end.
+type Life struct{ From, Until float64 }
 
 // Change is a decision that changed the number of replicas.
 type Change struct {
@@ -84,6 +88,7 @@ type player struct {
 	last     float64   // when that was
 	queues   []float64 // who waits, by class
 	parts    []float64
+	alive    []int // lives that go on
 	chance   *rand.PCG
 	sight    Sight
 	tally    tally
@@ -105,6 +110,7 @@ func Play(l *Load, f *Fleet, p Policy, stop func() bool) (*Replay, error) {
 		x.ready = []group{{n: x.wanted}}
 	}
 	x.out.Peak = x.wanted
+	x.born(x.wanted)
 	return x.out, x.play(stop)
 }
 
@@ -145,6 +151,24 @@ func (x *player) begin() {
 	if n > 0 {
 		x.starting = x.starting[n:]
 		x.ready = slices.Insert(x.ready, 0, group{n: n})
+		x.born(n)
+	}
+}
+
+// born are replicas that are given requests from now on.
+func (x *player) born(n int) {
+	for range n {
+		x.alive = append(x.alive, len(x.out.Lives))
+		x.out.Lives = append(x.out.Lives, Life{From: x.now})
+	}
+}
+
+// gone are replicas that are given none any more, the newest first.
+func (x *player) gone(n int) {
+	for range n {
+		last := len(x.alive) - 1
+		x.out.Lives[x.alive[last]].Until = x.now
+		x.alive = x.alive[:last]
 	}
 }
 
@@ -237,6 +261,7 @@ func (x *player) reconcile() {
 
 // release replicas of a group: they get no more requests.
 func (x *player) release(i, n int, grace float64) {
+	x.gone(n)
 	g := &x.ready[i]
 	x.leaving = append(x.leaving, leaving{group{g.in, n}, x.now + grace})
 	if g.n -= n; g.n == 0 {

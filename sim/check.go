@@ -52,6 +52,8 @@ func (r *Replica) check() error {
 		return fmt.Errorf("a bound below zero: %d tokens of a prompt in a step, %d of a request, %d who wait, %d adapters, %d tokens "+
 			"of a seat",
 			r.LongPrompt, r.MaxLength, r.MaxWaiting, r.MaxAdapters, r.SlotTokens)
+	case r.From < 0 || r.Until < 0 || r.Until > 0 && r.Until <= r.From:
+		return fmt.Errorf("it serves from %v until %v", r.From, r.Until)
 	case r.Reserve != nil && r.PrefixCache:
 		return errors.New("rows in one piece cannot be shared: no prefix cache where rows are reserved")
 	}

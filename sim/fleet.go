@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/memwall/memwall/workload"
@@ -48,7 +49,9 @@ type fleet struct {
 	opt      *Options
 	m        *meter
 	due      arrival // the one that is delivered
-	ended    Done    // the request that is over
+	comes    bool    // replicas come and go
+	some     []*server
+	ended    Done // the request that is over
 }
 
 // arrival is when a scheduler sees a request.
@@ -70,6 +73,7 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 		return nil, err
 	}
 	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
+	x.comes = slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.From > 0 || r.Until > 0 })
 	x.serve(f.Replicas, x.done)
 	x.serve(f.Prefills, x.computed)
 	if err := x.run(); err != nil {
@@ -177,6 +181,11 @@ func (x *fleet) deliver() error {
 	some := x.servers[:len(x.Replicas)]
 	if len(x.Prefills) > 0 && !a.remote {
 		some = x.servers[len(x.Replicas):]
+	}
+	if x.comes {
+		if some = x.serving(some, a.at); len(some) == 0 {
+			return x.later()
+		}
 	}
 	s := some[x.Router.choose(some, &a.r)]
 	if a.open {

@@ -53,6 +53,9 @@ type Replica struct {
 	Speculation *Speculation
 	// SlotTokens: each seat has room for so many from the start, whether it is taken or not; 0 where nothing is set apart.
 	SlotTokens int64
+	// From and Until are when a replica is given requests, of fleets that grow and shrink; Until 0 is ever after. What it was given it
+	// finishes.
+	From, Until time.Duration
 	// Front is how many seconds pass before the scheduler sees a request.
 	Front func(prompt int64) float64
 }

@@ -28,6 +28,7 @@ type Asked struct {
 	Notice      float64
 	SpotPrice   float64 // share of the price that is paid for replicas that may be evicted
 	Seed        uint64
+	Play        bool // the best policy's replicas are played request by request too
 }
 
 // Words are the flags.

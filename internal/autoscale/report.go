@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/scale"
 	"github.com/memwall/memwall/workload"
 )
@@ -34,8 +35,10 @@ type Report struct {
 	// Oracle is the cheapest fleet found of one who knew the load; null where not even the most replicas keep the goal.
 	Oracle *Policy `json:"oracle"`
 	// Best is the name of the cheapest policy that keeps the goal; "" where none does.
-	Best  string         `json:"best"`
-	Notes []memwall.Note `json:"notes,omitempty"`
+	Best string `json:"best"`
+	// Played is the best policy, or the first, request by request; null where nobody asks.
+	Played *Played        `json:"played,omitempty"`
+	Notes  []memwall.Note `json:"notes,omitempty"`
 
 	answer *memwall.Answer
 }
@@ -140,6 +143,7 @@ func Run(ctx context.Context, asker *memwall.Asker, r *memwall.Request, asked *A
 		return nil, loadError(asked.Load, err)
 	}
 	r.Workload.Rate, r.Workload.Arrivals = 1, "poisson"
+	r.MaxQueued = plan.Int(asked.Queue)
 	curve, answer, err := asker.Curve(ctx, r)
 	if err != nil {
 		return nil, err
@@ -148,7 +152,12 @@ func Run(ctx context.Context, asker *memwall.Asker, r *memwall.Request, asked *A
 	if curve == nil {
 		return out, nil
 	}
-	return out, out.play(ctx, &field{r: r, asked: asked, load: load, curve: curve, contenders: contenders})
+	f := &field{r: r, asked: asked, load: load, curve: curve, contenders: contenders}
+	if err := out.play(ctx, f); err != nil || !asked.Play {
+		return out, err
+	}
+	out.Played, err = f.oneByOne(ctx, asker, out)
+	return out, err
 }
 
 func checkAsked(r *memwall.Request, asked *Asked) error {

@@ -43,7 +43,10 @@ func autoscaleCommand(a *app) *cobra.Command {
 	f.addWork(c, a.Data)
 	requestFlags(c.Flags(), &f.request, "sim")
 	c.Flags().StringVar(&emit, "emit", "", "print the best policy as a file instead: "+autoscale.FormWords())
-	group(c.Flags().Lookup("emit"), groupOutput)
+	c.Flags().BoolVar(&asked.Play, "play", false, "also play the best policy's day request by request, in the simulator")
+	for _, name := range []string{"emit", "play"} {
+		group(c.Flags().Lookup(name), groupOutput)
+	}
 	complete(c)
 	return c
 }

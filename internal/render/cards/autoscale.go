@@ -51,7 +51,7 @@ func autoscalePlan(r *autoscale.Report) string {
 }
 
 // shortPolicy is a policy's name, shortened where it is an expression.
-func shortPolicy(name string) string { return term.Shorten(name, 24, "…") }
+func shortPolicy(name string) string { return term.Shorten(name, 18, "…") }
 
 func autoscaleFinding(r *autoscale.Report) string {
 	if r.Verdict == memwall.DoesNotFit || r.Verdict == memwall.Unknown {
@@ -174,6 +174,10 @@ func autoscaleFacts(p *term.Page, r *autoscale.Report) {
 	p.Labelled("a start", startWords(r))
 	if r.Replica.USD != nil {
 		p.Labelled("price", fmt.Sprintf("$%s an hour and replica", dollars(*r.Replica.USD)))
+	}
+	if x := r.Played; x != nil {
+		p.Labelled("played", fmt.Sprintf("%s, %s requests one by one: %s in time, TTFT p50 %s p99 %s", shortPolicy(x.Policy),
+			unit.Count(x.Requests), percent(x.Kept), unit.Seconds(x.TTFT[0]/1000), unit.Seconds(x.TTFT[1]/1000)))
 	}
 	for i := range r.Policies {
 		policyFacts(p, &r.Policies[i])
