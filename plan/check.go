@@ -22,7 +22,9 @@ func (p *Problem) Error() string { return p.Message }
 const (
 	MaxContext   = 1 << 30
 	MaxSequences = 1 << 24
-	MaxRanks     = 1 << 20
+	// MaxSamples are the answers to one prompt that vLLM takes (VLLM_MAX_N_SEQUENCES, vllm/sampling_params.py).
+	MaxSamples = 1 << 14
+	MaxRanks   = 1 << 20
 	// MaxTokens bounds context × sequences.
 	MaxTokens = 1 << 40
 )
@@ -43,7 +45,7 @@ func (p *Plan) Check() error {
 		{"tp", p.TP, MaxRanks}, {"pp", p.PP, MaxRanks}, {"ep", p.EP, MaxRanks}, {"dp", p.DP, MaxRanks}, {"cp", p.CP, MaxRanks},
 		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
 		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext}, {"attn_max_batch", int64(p.AttnMaxBatch), MaxRanks},
-		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
+		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"samples", int64(p.Samples), MaxSamples}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"dense_tp", p.DenseTP, 1 << 20},
 		{"redundant_experts", int64(p.RedundantExperts), 1 << 12},
 		{"dispatch_tokens", int64(p.DispatchTokens), 1 << 20},
@@ -57,7 +59,7 @@ func (p *Plan) Check() error {
 			return bad(c.field, c.value, fmt.Sprintf("is more than %d", c.max), "give a smaller number")
 		}
 	}
-	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens {
+	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens || n > MaxTokens/max(1, int64(p.Samples)) {
 		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
 	}
 	if r := p.KVHostRatio; r != nil && !(*r > 0 && *r <= 1<<10) {

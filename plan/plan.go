@@ -110,6 +110,7 @@ type Serving struct {
 	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of device memory for weights and KV pool" engines:"sglang"`
 	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of free memory for the KV pool" engines:"tensorrt-llm,tgi,lmdeploy"`
 	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share KV blocks of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
+	Samples               Int            `json:"samples,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"samples" doc:"answers to each prompt at once: n of the API, or a beam width; they share the blocks of the prompt where prefixes are cached" engines:"vllm,sglang,tensorrt-llm"`
 	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over several steps" engines:"vllm,sglang,tensorrt-llm"`
 	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens per streamed message" engines:"vllm,sglang,tensorrt-llm"`
 	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between checks for new requests" engines:"sglang"`

@@ -290,7 +290,7 @@ func (x *fleet) over(ended Done, now time.Duration) {
 	if x.opt.Each != nil {
 		x.opt.Each(d)
 	}
-	if r, ok := x.src.After(d.Request, now); ok {
+	for r, ok := x.src.After(d.Request, now); ok; r, ok = x.rest() {
 		if err := follows(&r, now); err != nil {
 			x.m.fail(err)
 			return
@@ -298,4 +298,12 @@ func (x *fleet) over(ended Done, now time.Duration) {
 		x.m.asked++
 		x.expect(r, false)
 	}
+}
+
+// rest are further requests that came with the last one.
+func (x *fleet) rest() (workload.Request, bool) {
+	if s, ok := x.src.(workload.Several); ok {
+		return s.Rest()
+	}
+	return workload.Request{}, false
 }

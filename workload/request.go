@@ -47,3 +47,8 @@ type Source interface {
 	// further turns of a session). It is asked once for each request, however it ended.
 	After(done *Request, at time.Duration) (Request, bool)
 }
+
+// Several is a source of which one end brings several requests: Rest gives those beyond the one that After gave.
+type Several interface {
+	Rest() (Request, bool)
+}

@@ -111,7 +111,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Silent, p.others)...)
 	r.Items = append(r.Items, s.loading(b))
 	fixed := ledger.Sum(r.Items)
-	needed := p.pool.needed(b, l)
+	needed := p.pool.needed(b, l, s.job.Sampled(l, engine.On(s.job.Plan.PrefixCache, true)))
 	r.Items = append(r.Items, needed...)
 	r.Beside = append(r.Beside, s.keptFree(b, p)...)
 	r.Host = engine.HostedItems(b, &p.hosted)

@@ -116,9 +116,10 @@ func bookRows(b *ledger.Book, r []rows) ledger.Num {
 
 // needed books a load: cells of its tokens, states of its requests, and what the fixed ratios between
 // pools leave idle.
-func (p *pool) needed(b *ledger.Book, l engine.Load) []ledger.Item {
-	seqs := b.Int("sequences", l.Sequences, "plan")
-	kv, idle := p.cells(b, seqs, l)
+func (p *pool) needed(b *ledger.Book, l engine.Load, x engine.Sampled) []ledger.Item {
+	l.Sequences = x.Alive
+	seqs := b.Int("sequences", x.Alive, "plan")
+	kv, idle := p.cells(b, seqs, l, x)
 	if p.state == 0 {
 		return p.items(kv, ledger.Num{}, idle)
 	}
@@ -155,11 +156,14 @@ func (p *pool) items(kv, state, idle ledger.Num) (out []ledger.Item) {
 
 // cells of the tokens of a load. Sliding layers keep a window of each sequence and the chunks in flight;
 // their pool has slidingRatio as many tokens as that of the full layers, whichever of the two decides.
-func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load) (kv, idle ledger.Num) {
+func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load, x engine.Sampled) (kv, idle ledger.Num) {
 	if !p.keepsTokens() {
 		return kv, idle
 	}
 	tokens := b.Mul(seqs, b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("page", p.page, "page_size")))
+	if whole := x.Tokens / max(1, p.page) * p.page; x.Sharing*whole > 0 {
+		tokens = b.Sub(tokens, b.Mul(b.Int("sharing", x.Sharing, "answers beyond the first to each prompt"), b.Int("shared_tokens", whole, "whole pages of a prompt")))
+	}
 	if len(p.sliding) == 0 {
 		return b.Mul(tokens, bookRows(b, p.full)), idle
 	}

@@ -125,7 +125,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, s.fixed(b, p)...)
 	fixed := ledger.Sum(r.Items)
 	s.limit(b, &r, fixed.Bytes)
-	if kv, ok := p.cache(b, int64(s.job.Plan.BlockSize), l); ok {
+	if kv, ok := p.cache(b, int64(s.job.Plan.BlockSize), l, s.job.Sampled(l, engine.On(s.job.Plan.PrefixCache, true))); ok {
 		r.Items = append(r.Items, kv)
 		r.KV.Needed = kv.Bytes
 	}
@@ -211,7 +211,7 @@ func (s *sizer) limit(b *ledger.Book, r *engine.Rank, fixed unit.Bytes) {
 }
 
 // cache is what the load takes of the pool, in whole blocks of each sequence.
-func (p *prepared) cache(b *ledger.Book, block int64, l engine.Load) (ledger.Item, bool) {
+func (p *prepared) cache(b *ledger.Book, block int64, l engine.Load, x engine.Sampled) (ledger.Item, bool) {
 	if len(p.layers) == 0 {
 		return ledger.Item{}, false
 	}
@@ -223,8 +223,11 @@ func (p *prepared) cache(b *ledger.Book, block int64, l engine.Load) (ledger.Ite
 		}
 		per = n
 	}
-	n := b.Mul(b.Int("sequences", l.Sequences, "plan"),
-		b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")), per)
+	held := b.Mul(b.Int("sequences", x.Alive, "plan"), b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")))
+	if whole := x.Tokens / max(1, block) * block; x.Sharing*whole > 0 {
+		held = b.Sub(held, b.Mul(b.Int("sharing", x.Sharing, "answers beyond the first to each prompt"), b.Int("shared_tokens", whole, "whole blocks of a prompt")))
+	}
+	n := b.Mul(held, per)
 	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device,
 		"docs/formulas.md#tensorrt-llm-blocks"), true
 }

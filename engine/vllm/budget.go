@@ -46,7 +46,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	}
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
 	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
-	r.Items = append(r.Items, split(kv, p, b, l)...)
+	r.Items = append(r.Items, s.split(kv, p, b, l)...)
 	return r
 }
 
@@ -236,7 +236,13 @@ func (s *sizer) captured() int64 {
 func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
 	g := &p.g
 	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.inFlight()), s.blockOrigin(g, l))
-	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), per, b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g))
+	x := s.job.Sampled(l, Engine{}.Schedule(s.job).PrefixCache)
+	layers, page := b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g)
+	n := b.Mul(b.Int("sequences", x.Alive, "plan"), per, layers, page)
+	if blocks := g.shared(x.Tokens); x.Sharing*blocks > 0 {
+		sharing := b.Int("sharing", x.Sharing, "answers beyond the first to each prompt")
+		n = b.Sub(n, b.Mul(sharing, b.Int("shared_blocks", blocks, "whole blocks of a prompt"), layers, page))
+	}
 	basis := ledger.Exact
 	if g.padded {
 		basis = ledger.Derived
@@ -279,10 +285,10 @@ func (s *sizer) pageFormula(b *ledger.Book, g *groups) ledger.Num {
 }
 
 // split shows recurrent states apart from the KV cache.
-func split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load) []ledger.Item {
+func (s *sizer) split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load) []ledger.Item {
 	states := int64(0)
-	for i, s := range p.g.specs {
-		if s.class == model.StateCache {
+	for i, c := range p.g.specs {
+		if c.class == model.StateCache {
 			states += p.g.count[i]
 		}
 	}
@@ -293,7 +299,7 @@ func split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load) []ledger.
 		kv.ID, kv.Name = "state", "recurrent state"
 		return []ledger.Item{kv}
 	}
-	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
+	n := b.Mul(b.Int("sequences", s.job.Sampled(l, false).Alive, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
 		b.Size("page", p.g.page(), "a state, padded to the attention's page"))
 	state := ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 	rest := b.Sub(kv.Why, n)

@@ -293,6 +293,16 @@ func (g *groups) perRequest(length, batched int64) (n int64) {
 	return n
 }
 
+// shared is how many blocks of a prompt another request finds: whole ones, of layers that keep every token.
+func (g *groups) shared(tokens int64) (n int64) {
+	for i := range g.specs {
+		if s := &g.specs[i]; s.keepsAll() {
+			n += g.count[i] * (g.tokensKept(s, tokens) / s.block)
+		}
+	}
+	return n
+}
+
 // tokensKept is how many tokens of a sequence a rank keeps in layers of a spec (kv_cache_interface.py, FullAttentionSpec.
 // max_memory_usage_bytes).
 func (g *groups) tokensKept(s *spec, length int64) int64 {

@@ -191,8 +191,11 @@ func perUser(a *memwall.Answer) string {
 		return ""
 	}
 	rate := term.Significant(*v.Decode, 2) + " tok/s"
-	if a.Plan.Sequences > 1 {
-		return "; " + unit.Count(int64(a.Plan.Sequences)) + " get " + rate + " each"
+	switch n := int64(max(1, a.Plan.Sequences)); {
+	case a.Plan.Samples > 1:
+		return "; " + unit.Count(n*int64(a.Plan.Samples)) + " answers get " + rate + " each"
+	case n > 1:
+		return "; " + unit.Count(n) + " get " + rate + " each"
 	}
 	return "; " + rate
 }

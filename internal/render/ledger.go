@@ -169,6 +169,9 @@ func (s *screen) load(id string) string {
 		return unit.Count(int64(p.ContextTotal)) + " tokens in all"
 	}
 	out := term.Users(int64(p.Sequences)) + " × " + unit.Count(int64(p.Context)) + " tokens"
+	if p.Samples > 1 {
+		out = fmt.Sprintf("%s × %d answers × %s tokens", term.Users(int64(p.Sequences)), p.Samples, unit.Count(int64(p.Context)))
+	}
 	if p.DP > 1 && p.Sequences > 1 {
 		out += fmt.Sprintf(", over %d replicas", p.DP)
 	}

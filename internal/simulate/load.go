@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
@@ -90,8 +91,22 @@ func (s *Simulation) TraceError(err error) error {
 		Message: s.Spec.Trace + ", " + f.Error(), Hint: hint}
 }
 
-// Source of the requests, and what closes it.
+// Source of the requests, several to a prompt where the plan has so many answers, and what closes it.
 func (s *Simulation) Source() (workload.Source, func() error, error) {
+	n := int64(s.Question.Request.Samples)
+	if n > 1 && s.Spec.Sessions != nil {
+		return nil, nil, &api.Error{Code: api.ImpossiblePlan, Field: "samples", Value: strconv.FormatInt(n, 10),
+			Message: "samples: a conversation goes on from one answer, and nobody says from which", Hint: "leave out samples, or the turns"}
+	}
+	src, closed, err := s.prompts()
+	if err == nil && n > 1 {
+		src = workload.Sampled(src, n)
+	}
+	return src, closed, err
+}
+
+// prompts are what users ask.
+func (s *Simulation) prompts() (workload.Source, func() error, error) {
 	if s.Spec.Trace == "" {
 		src, err := s.Spec.Source()
 		return src, func() error { return nil }, err

@@ -51,6 +51,9 @@ func contradicts(r *api.Request) error {
 	case r.MaxDevices > 0 && r.Devices > int64(r.MaxDevices):
 		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)),
 			fmt.Sprintf("devices = %d contradict max_devices = %d", r.Devices, int64(r.MaxDevices)), "leave one of them out")
+	case r.Samples > 1:
+		return both("samples", fmt.Sprint(int64(r.Samples)), "a fleet for a goal is planned for one answer to each prompt",
+			"leave it out; or memwall sim with --samples plays one plan")
 	case d != nil && (r.Sequences > 0 || w != nil && (w.Concurrency > 0 || w.Trace != "")):
 		return both("day", "", "day contradicts a number of users and a trace: it tells the requests of each part of a day",
 			"leave one of them out")
