@@ -162,7 +162,8 @@ func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load, x engine.Sa
 	}
 	tokens := b.Mul(seqs, b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("page", p.page, "page_size")))
 	if whole := x.Tokens / max(1, p.page) * p.page; x.Sharing*whole > 0 {
-		tokens = b.Sub(tokens, b.Mul(b.Int("sharing", x.Sharing, "answers beyond the first to each prompt"), b.Int("shared_tokens", whole, "whole pages of a prompt")))
+		sharing := b.Int("sharing", x.Sharing, "answers beyond the first to each prompt")
+		tokens = b.Sub(tokens, b.Mul(sharing, b.Int("shared_tokens", whole, "whole pages of a prompt")))
 	}
 	if len(p.sliding) == 0 {
 		return b.Mul(tokens, bookRows(b, p.full)), idle

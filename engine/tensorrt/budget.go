@@ -223,9 +223,11 @@ func (p *prepared) cache(b *ledger.Book, block int64, l engine.Load, x engine.Sa
 		}
 		per = n
 	}
-	held := b.Mul(b.Int("sequences", x.Alive, "plan"), b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")))
+	held := b.Mul(b.Int("sequences", x.Alive, "plan"),
+		b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("tokens_per_block", block, "plan")))
 	if whole := x.Tokens / max(1, block) * block; x.Sharing*whole > 0 {
-		held = b.Sub(held, b.Mul(b.Int("sharing", x.Sharing, "answers beyond the first to each prompt"), b.Int("shared_tokens", whole, "whole blocks of a prompt")))
+		sharing := b.Int("sharing", x.Sharing, "answers beyond the first to each prompt")
+		held = b.Sub(held, b.Mul(sharing, b.Int("shared_tokens", whole, "whole blocks of a prompt")))
 	}
 	n := b.Mul(held, per)
 	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device,

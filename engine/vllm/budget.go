@@ -46,7 +46,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	}
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
 	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
-	r.Items = append(r.Items, s.split(kv, p, b, l)...)
+	r.Items = append(r.Items, split(kv, p, b, s.job.Sampled(l, false).Alive)...)
 	return r
 }
 
@@ -285,7 +285,7 @@ func (s *sizer) pageFormula(b *ledger.Book, g *groups) ledger.Num {
 }
 
 // split shows recurrent states apart from the KV cache.
-func (s *sizer) split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load) []ledger.Item {
+func split(kv ledger.Item, p *prepared, b *ledger.Book, sequences int64) []ledger.Item {
 	states := int64(0)
 	for i, c := range p.g.specs {
 		if c.class == model.StateCache {
@@ -299,7 +299,7 @@ func (s *sizer) split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load
 		kv.ID, kv.Name = "state", "recurrent state"
 		return []ledger.Item{kv}
 	}
-	n := b.Mul(b.Int("sequences", s.job.Sampled(l, false).Alive, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
+	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
 		b.Size("page", p.g.page(), "a state, padded to the attention's page"))
 	state := ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 	rest := b.Sub(kv.Why, n)

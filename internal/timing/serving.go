@@ -28,7 +28,8 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 		return err
 	}
 	p := q.Request.Plan
-	load := serving.Load{Users: int64(p.Sequences) * max(1, int64(p.Samples)), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
+	load := serving.Load{Users: int64(p.Sequences) * max(1, int64(p.Samples)), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens),
+		Burst: true}
 	noteExperts(q, &in.Dispatch)
 	f, err := closedLoop(q, m, load)
 	if err == nil {
@@ -73,40 +74,6 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	return nil
 }
 
-// prompts is the load of prompts alone, where several answers to each share it: one is computed, and the others find it.
-func prompts(q *question.Question, l serving.Load) serving.Load {
-	if n := int64(q.Request.Samples); n > 1 && q.Job.Sampled(engine.Load{Context: l.Prompt + l.Output, Sequences: 1}, sharesPrompts(q)).Sharing > 0 {
-		l.Users = max(1, l.Users/n)
-	}
-	return l
-}
-
-// sharesPrompts: the engine keeps blocks for prompts that begin alike.
-func sharesPrompts(q *question.Question) bool {
-	s, ok := q.Engine.(interface {
-		Schedule(*engine.Job) engine.Schedule
-	})
-	return ok && s.Schedule(q.Job).PrefixCache
-}
-
-// sampled takes the first tokens from the load of prompts; the rest of a loop is that much shorter or longer.
-func sampled(q *question.Question, m *serving.Model, f *serving.Figures, l serving.Load) error {
-	alone := prompts(q, l)
-	if alone.Users == l.Users {
-		return nil
-	}
-	of, err := closedLoop(q, m, alone)
-	if err != nil {
-		return err
-	}
-	rest := float64(l.Output-1) * f.PerToken.Mid
-	if before := f.First.Mid + rest; before > 0 && of.First.Known() {
-		f.Throughput = f.Throughput.Times(before / (of.First.Mid + rest))
-	}
-	f.First = of.First
-	return nil
-}
-
 // shares of the datasheet's rates that decoding and a prompt reach.
 func shares(v *api.Speed, m *serving.Model, l serving.Load) {
 	memory, compute := m.Fractions(m.Decoding(l))
@@ -143,11 +110,7 @@ func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Lo
 		return
 	}
 	q.Explain.Nearest = nearest(m, l)
-	f := formulasOf(q, m, l)
-	if alone := prompts(q, l); alone.Users != l.Users {
-		first := func(x speed.Formula) bool { return strings.HasPrefix(x.Part, "ttft") }
-		f = append(slices.DeleteFunc(f, first), slices.DeleteFunc(formulasOf(q, m, alone), func(x speed.Formula) bool { return !first(x) })...)
-	}
+	f := loopFormulas(q, m, l)
 	for i := range f {
 		f[i].Part = Identifier(f[i].Part)
 	}
@@ -157,13 +120,6 @@ func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Lo
 		f = append(f, totals(v, l))
 	}
 	q.Explain.Timing = append(q.Explain.Timing, f...)
-}
-
-func formulasOf(q *question.Question, m *serving.Model, l serving.Load) []speed.Formula {
-	if p, err := pools(q, m); err == nil && p != nil {
-		return p.Formulas(l)
-	}
-	return m.Formulas(l)
 }
 
 // nearest names the two measured runs that are most like a load.
