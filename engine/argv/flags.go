@@ -31,7 +31,7 @@ const (
 
 // Syntax is how a program reads its arguments.
 type Syntax struct {
-	// Dashes: underscores and dashes within a flag are the same (argparse of vLLM, click of TensorRT-LLM).
+	// Dashes: underscores and dashes within a flag are the same (argparse of vLLM, click of TensorRT-LLM, llama.cpp).
 	Dashes bool
 	// Prefixes: a flag may be cut short while it stays unique (argparse).
 	Prefixes bool

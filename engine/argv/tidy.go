@@ -17,11 +17,31 @@ var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$
 // stands behind a prompt.
 func Tidied(text string) string {
 	text = strings.NewReplacer(split, " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
-	lines := strings.Split(fenced(text), "\n")
+	lines := strings.Split(powerShell(inline(fenced(text))), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// inline is a text without the backquotes around all of it.
+func inline(text string) string {
+	inner := strings.TrimSpace(text)
+	if n := len(inner); n > 2 && inner[0] == '`' && inner[n-1] == '`' && strings.Count(inner, "`") == 2 {
+		return inner[1 : n-1]
+	}
+	return text
+}
+
+// variables of PowerShell are set by lines of their own: $model = "…".
+var variables = regexp.MustCompile(`(?m)^[ \t]*\$([A-Za-z_]\w*)[ \t]*=[ \t]*("[^"\n]*"|'[^'\n]*'|[^\s"'=]\S*)[ \t]*;?[ \t]*$`)
+
+// powerShell writes variables of PowerShell as those of other shells. A backslash escapes nothing there, and parts folders.
+func powerShell(text string) string {
+	if !variables.MatchString(text) {
+		return text
+	}
+	return strings.ReplaceAll(variables.ReplaceAllString(text, "$1=$2"), `\$`, "/$")
 }
 
 // fenced gives what lies within the fences of a text; all of it where there are none.
@@ -55,9 +75,9 @@ func prompted(line string) string {
 			break
 		}
 	}
-	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "* "))
-	if n := len(inner); n > 2 && inner[0] == '`' && inner[n-1] == '`' && strings.Count(inner, "`") == 2 {
-		return inner[1 : n-1]
+	item := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "* "))
+	if inner := inline(item); inner != item {
+		return inner
 	}
 	return line
 }

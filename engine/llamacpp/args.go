@@ -38,7 +38,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	case "llama-bench":
 		table = benchFlags
 	}
-	beside, unknown, err := argv.Read(&cmd, argv.Syntax{}, table, l)
+	beside, unknown, err := argv.Read(&cmd, argv.Syntax{Dashes: true}, table, l) // common/arg.cpp puts a dash for each underscore
 	if err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ var flags = []argv.Flag[launch]{
 	// Memory that no field of a plan holds.
 	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
 	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
-	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales --mm-encoder-only", Kind: argv.Switch, Unread: true},
+	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --mm-encoder-only", Kind: argv.Switch, Unread: true},
 	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --backend --disaggregation-mode", Unread: true},
 	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch, Unread: true}, // of Dynamo: a part of the work
 
@@ -218,7 +218,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
 	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls"},
 	{Names: "--data-parallel-rank -dpn --data-parallel-address -dpa --data-parallel-rpc-port -dpp --data-parallel-backend -dpb --data-parallel-size-local -dpl --data-parallel-start-rank -dpr --api-server-count -asc --nnodes --node-rank --master-addr --master-port"},
-	{Names: "--trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
+	{Names: "--omni --calculate-kv-scales --trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
 	{Names: "--enable-reasoning --async-scheduling --no-async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
 }
 

@@ -80,7 +80,7 @@ func (a *app) pasted(text string) (string, error) {
 		script, err := a.pasted(file)
 		return before + script, err
 	}
-	if !namesFile(text) {
+	if !namesFile(text) && !a.isThere(text) {
 		return text, nil
 	}
 	name := strings.TrimPrefix(text, "@")
@@ -93,6 +93,18 @@ func (a *app) pasted(text string) (string, error) {
 		}
 	}
 	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, regular.Cause(err)), Hint: "a file with a command, or the command itself in quotes"}
+}
+
+// isThere: the text is one word, and a file has it as its name.
+func (a *app) isThere(text string) bool {
+	if text == "" || strings.ContainsAny(text, " \t\n") {
+		return false
+	}
+	f, err := a.OpenFile(text)
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
 }
 
 // namesFile tells the name of a file from a command: one word that is a path, or ends as such files do.

@@ -89,13 +89,7 @@ func (a *app) quantPorts() quantize.Ports {
 	p := quantize.Ports{
 		Weights: a.Weights, Statistics: a.Statistics, Models: a.asker.Models, Ask: a.asker.Ask, WriteFile: a.WriteFile, Parallel: parallel,
 		Create: func(name string) (quantize.File, error) { return a.CreateFile(name) },
-		Exists: func(name string) bool {
-			in, err := a.OpenFile(name)
-			if err == nil {
-				in.Close()
-			}
-			return err == nil
-		},
+		Exists: a.isThere,
 	}
 	if folder := cacheFolder(a.Env, runtime.GOOS); folder != "" {
 		p.Memory = filepath.Join(folder, "memwall", "quant")

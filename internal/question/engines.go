@@ -70,7 +70,7 @@ func (q *Question) chooseEngine() error {
 	if denoises(q.Resolved) {
 		if name != TransformersEngine {
 			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine,
-				Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.Model.ID, name),
+				Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.ID, name),
 				Hint:    "--engine " + TransformersEngine}
 		}
 		q.Job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders "+
@@ -143,8 +143,10 @@ const TransformersEngine = "transformers"
 
 // denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
 func denoises(r *api.Resolved) bool {
-	m := r.Model
-	return m != nil && m.Part(family.PartDenoiser) != nil
+	if s := r.Spec; s != nil {
+		return slices.ContainsFunc(s.Beside, func(t *family.Tower) bool { return t.Name == family.PartDenoiser })
+	}
+	return r.Model != nil && r.Model.Part(family.PartDenoiser) != nil
 }
 
 // defaultEngine is the one that people run such a model with on such a machine; serving are questions with settings of engines

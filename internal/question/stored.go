@@ -67,8 +67,8 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 		return named, named != ""
 	}
 	if m, ok := methods[method]; ok {
-		if m == "fp8" && strings.HasPrefix(named, "fp8") {
-			m = named
+		if (m == "fp8" || m == "nvfp4") && strings.HasPrefix(named, m) {
+			m = named // the repository says which weights have the format
 		}
 		return m, true
 	}

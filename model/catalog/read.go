@@ -98,7 +98,7 @@ func (q *question) found(p place) (*Reading, error) {
 		r.Format = r.Said.Format
 	}
 	r.Format = inFiles(r)
-	if known := storedIn()[strings.ToLower(q.said.Repo)]; known != "" {
+	if known := storedIn()[strings.ToLower(q.repository(nobody))]; known != "" {
 		r.Format = known
 	}
 	if q.said.Repo != "" && !q.own && !strings.EqualFold(q.said.Repo, r.Repo) && !strings.EqualFold(q.said.Repo, e.ID) {
@@ -107,15 +107,30 @@ func (q *question) found(p place) (*Reading, error) {
 	return r, nil
 }
 
+// repository is the one that the text names: in full, or of a folder and of a name alone its last word.
+func (q *question) repository(nobody bool) string {
+	if q.said.Repo != "" || !nobody {
+		return q.said.Repo
+	}
+	return q.text[strings.LastIndexAny(q.text, `/\\`)+1:]
+}
+
 //go:embed repos.tsv
 var reposText string
 
-// storedIn are the recipes of repositories whose names say them in part alone.
+// storedIn are the recipes of repositories whose names say them in part alone, by the whole name, and by its last word where all
+// that have it agree.
 var storedIn = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(reposText) {
 		if c := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(c) == 3 && !strings.HasPrefix(line, "#") {
 			out[strings.ToLower(c[0])] = c[1]
+			_, word, _ := strings.Cut(strings.ToLower(c[0]), "/")
+			if was, known := out[word]; known && was != c[1] {
+				out[word] = ""
+			} else {
+				out[word] = c[1]
+			}
 		}
 	}
 	return out

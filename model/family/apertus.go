@@ -53,6 +53,9 @@ var grok = &Family{
 		s.EmbedScale, s.HeadScale = true, true
 		e := MoE{Experts: c.Int("num_experts", "num_local_experts"), Used: c.IntOr(2, "num_selected_experts", "num_experts_per_tok"),
 			Inner: c.Int("moe_intermediate_size", "intermediate_size"), Gated: true, Act: GELU}
+		if c.Bool(false, "residual_moe") { // Grok-2: a dense branch beside the experts
+			e.Shared = c.Int("intermediate_size")
+		}
 		s.Layers = repeat(Layer{Norm: RMS, Place: SandwichOut, Attn: a, MoE: e}, c.Layers())
 		return s
 	},
