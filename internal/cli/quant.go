@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -87,33 +86,15 @@ func (a *app) runQuant(name string, o *quantize.Options, picture string) error {
 
 func (a *app) quantPorts() quantize.Ports {
 	p := quantize.Ports{
-		Weights: a.Weights, Statistics: a.Statistics, Models: a.asker.Models, Ask: a.asker.Ask, WriteFile: a.WriteFile, Parallel: parallel,
+		Weights: a.Weights, Statistics: a.Statistics, Models: a.asker.Models, Ask: a.asker.Ask, WriteFile: a.WriteFile,
+		Parallel: parallel, Memory: quantize.MemoryFolder(a.Env, runtime.GOOS),
 		Create: func(name string) (quantize.File, error) { return a.CreateFile(name) },
 		Exists: a.isThere,
-	}
-	if folder := cacheFolder(a.Env, runtime.GOOS); folder != "" {
-		p.Memory = filepath.Join(folder, "memwall", "quant")
 	}
 	if a.ErrTerminal {
 		p.Progress = a.Stderr
 	}
 	return p
-}
-
-// cacheFolder is where programs keep what they can do without; "" where none is known.
-func cacheFolder(env func(string) string, system string) string {
-	switch home := env("HOME"); {
-	case env("XDG_CACHE_HOME") != "":
-		return env("XDG_CACHE_HOME")
-	case system == "windows":
-		return env("LocalAppData")
-	case home == "":
-		return ""
-	case system == "darwin":
-		return filepath.Join(home, "Library", "Caches")
-	default:
-		return filepath.Join(home, ".cache")
-	}
 }
 
 // lengthValue is a flag that takes a length such as 32k.

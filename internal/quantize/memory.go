@@ -71,3 +71,27 @@ func (k *memory) add(m *quant.Measured) {
 		_, _ = k.file.Write(append(append([]byte{'\n'}, line...), '\n')) // as above; the line before may have been cut off
 	}
 }
+
+// MemoryFolder is where what was measured is remembered; "" where no folder of caches is known.
+func MemoryFolder(env func(string) string, system string) string {
+	if folder := cacheFolder(env, system); folder != "" {
+		return filepath.Join(folder, "memwall", "quant")
+	}
+	return ""
+}
+
+// cacheFolder is where programs keep what they can do without; "" where none is known.
+func cacheFolder(env func(string) string, system string) string {
+	switch home := env("HOME"); {
+	case env("XDG_CACHE_HOME") != "":
+		return env("XDG_CACHE_HOME")
+	case system == "windows":
+		return env("LocalAppData")
+	case home == "":
+		return ""
+	case system == "darwin":
+		return filepath.Join(home, "Library", "Caches")
+	default:
+		return filepath.Join(home, ".cache")
+	}
+}
