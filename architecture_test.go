@@ -20,7 +20,7 @@ var houseOrder = []string{
 	"dtype ledger plan",
 	"naming model hardware quality workload figure format/pickle format/yaml format/toml format/internal/window format/internal/sparse",
 	"model/family shard format",
-	"model/catalog format/gguf format/safetensors format/arch",
+	"model/catalog format/gguf format/safetensors format/arch format/dropin",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup quant score train/config/shell train/config/keys",
 	"engine/called",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/dropin"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 )
@@ -18,6 +19,8 @@ type configuration struct {
 	text   []byte         // of the file: reading fills in fields of config
 	beside *family.Config // quantisation in a file of its own
 	named  string         // that file's name
+	// families as the disk has them
+	families func() ([]*dropin.Family, error)
 }
 
 // quantisationFiles stand beside a config.json that says nothing of quantisation: modelopt's, AutoGPTQ's and
@@ -37,7 +40,7 @@ func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &configuration{name: name, config: config, text: text}
+	c := &configuration{name: name, config: config, text: text, families: d.families}
 	for _, beside := range quantisationFiles {
 		there, err := d.exists(dir + beside)
 		if err != nil {
@@ -116,6 +119,16 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 	doubts := c.config.Doubts() // before a reader writes defaults into it
 	spec, err := family.FromConfig(c.config)
 	var unknown *family.UnknownError
+	if errors.As(err, &unknown) {
+		s, like, bad := c.droppedIn()
+		if bad != nil {
+			return nil, bad
+		}
+		if s != nil {
+			spec, err = s, nil
+			note(r, "described", "%s: no model family reads %s, and %s reads it as %s", c.name, unknown.Arch, like.File, like.Like)
+		}
+	}
 	if errors.As(err, &unknown) {
 		if s, how, bad := family.Generic(c.config); bad == nil {
 			spec, r.Derived, err = s, how, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/format/dropin"
 )
 
 // disk opens files of this machine, of a root below which all of them lie, or of a place far away. Paths use slashes.
@@ -21,6 +22,8 @@ type disk struct {
 	root  bool      // fsys is a root
 	owned io.Closer // closed with the disk
 	far   bool      // every open file is a wait
+	// families as Options have them
+	families func() ([]*dropin.Family, error)
 }
 
 // handle is an open file.

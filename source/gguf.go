@@ -140,7 +140,10 @@ func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	r := &Resolved{ID: id, Format: "gguf", FileBytes: unit.Bytes(f.Size), Recipe: fileRecipe(f)}
 	spec, err := family.FromHeader(h)
 	if unknown, ok := errors.AsType[*family.UnknownError](err); ok {
-		return unknownArchitecture(r, unknown.Arch, f), nil
+		if spec = h.alike(r, family.Families()); spec == nil {
+			return unknownArchitecture(r, unknown.Arch, f), nil
+		}
+		err = nil
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/format/dropin"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -39,7 +40,8 @@ type Place struct {
 	// Address of the file, Library its name in Ollama's library, and Real its path on this machine, likewise.
 	Address, Library, Real string
 	// Far: every file is a wait.
-	Far bool
+	Far      bool
+	families func() ([]*dropin.Family, error)
 	// Fix is what to do about a file that is missing here; "" when nothing better is known than the files say.
 	Fix string
 	// Notes on what was found.
@@ -57,6 +59,7 @@ func (f *Files) remote(ref string) (*Resolved, error) {
 	if err != nil {
 		return nil, near(err, inCatalog(ref))
 	}
+	p.families = f.Options.Families
 	r, err := p.read()
 	if err != nil {
 		return nil, near(err, inCatalog(ref))
@@ -79,7 +82,7 @@ func inCatalog(ref string) []string {
 
 // read gives the model of a place, or of where it leads on to.
 func (p *Place) read() (*Resolved, error) {
-	d := &disk{fsys: p.Files, base: p.Name, far: p.Far}
+	d := &disk{fsys: p.Files, base: p.Name, far: p.Far, families: p.families}
 	if c, ok := p.Files.(io.Closer); ok {
 		d.owned = c
 	}
@@ -90,6 +93,7 @@ func (p *Place) read() (*Resolved, error) {
 		if otherwise != nil {
 			return nil, otherwise
 		}
+		next.families = p.families
 		return next.read()
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/format/dropin"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	Root string
 	// Remote finds what lies at addresses and on hubs; nil: nothing is fetched.
 	Remote Remote
+	// Families gives family files for architectures that no family reads; it is asked when there is one. nil: there are none.
+	Families func() ([]*dropin.Family, error)
 }
 
 // Files finds models among files and folders and in the catalog. The zero value has no limits.
@@ -63,6 +66,7 @@ func (f *Files) find(ref string) (*Resolved, error) {
 		return nil, (&disk{root: true}).notFound(f.Options.Root, err)
 	}
 	defer d.close()
+	d.families = f.Options.Families
 	file := home(filepath.ToSlash(ref))
 	if isPath(file) || d.isFolder(file) && d.holdsModel(file) {
 		r, err := d.path(file)

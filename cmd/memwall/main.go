@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -32,7 +33,7 @@ func main() {
 		ErrTerminal: tty.Is(os.Stderr),
 		Keyboard:    tty.Is(os.Stdin),
 		Columns:     tty.Columns(os.Stdout),
-		Models:      source.New(source.Options{Remote: remote.Here(kept)}),
+		Models:      source.New(source.Options{Remote: remote.Here(kept), Families: source.FamiliesIn(cli.FamiliesFolder(os.Getenv, runtime.GOOS))}),
 		Within:      within,
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},

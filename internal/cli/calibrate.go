@@ -252,3 +252,14 @@ func calibrationPath(env func(string) string, system string) string {
 	}
 	return filepath.Join(folder, "memwall", "calibration.json")
 }
+
+// FamiliesFolder is where family files lie: MEMWALL_FAMILIES, else beside the calibration; "" where no folder is known.
+func FamiliesFolder(env func(string) string, system string) string {
+	if folder := env("MEMWALL_FAMILIES"); folder != "" {
+		return folder
+	}
+	if path := calibrationPath(env, system); path != "" {
+		return filepath.Join(filepath.Dir(path), "families")
+	}
+	return ""
+}

@@ -63,8 +63,8 @@ func (q *Question) assume(r *engine.Rank) {
 		if m := q.mixture; m != nil && m.High > 0 {
 			standing(items, m)
 		}
-		if how := q.Resolved.Derived; how != "" {
-			usual(items, how, q.Resolved.Spec)
+		if q.Resolved.Derived != "" {
+			usual(items, q.Resolved)
 		}
 	}
 }

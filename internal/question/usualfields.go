@@ -3,18 +3,23 @@ package question
 import (
 	"strings"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
 )
 
 // usual marks weights and caches of a network whose architecture no family has as derived, and gives the weights a band of a
-// share of them. Where the text is of a known family, its cache is what it is.
-func usual(items []ledger.Item, how string, s *family.Spec) {
+// share of them. Where the text is of a known family, its cache is what it is; where a file's tensors told the network, its weights are.
+func usual(items []ledger.Item, r *api.Resolved) {
+	how, s, byTensors := r.Derived, r.Spec, r.Format == "gguf"
 	for i := range items {
 		it := &items[i]
-		usual(it.Items, how, s)
+		usual(it.Items, r)
 		switch {
+		case byTensors && it.ID != "kv_cache":
+			continue
+		case byTensors:
 		case it.ID == "weights" || strings.HasSuffix(it.ID, ".weights"):
 			bytes := float64(it.Bytes)
 			*it = it.Band(min(unit.Bytes(bytes*(1-max(s.UnsureBelow, min(s.Unsure, family.Unsure)))), it.Low),

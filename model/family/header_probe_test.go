@@ -70,8 +70,8 @@ func describeLayer(h *header, arch string, l *family.Layer) {
 	}
 	if x := l.SSM; x.Inner > 0 {
 		set("ssm.conv_kernel", x.Conv)
-		set("kda.head_dim", x.Inner/x.Heads)
-		set("wkv.head_size", x.Inner/x.Heads)
+		set("kda.head_dim", x.Inner/max(1, x.Heads))
+		set("wkv.head_size", x.Inner/max(1, x.Heads))
 	}
 	e := l.MoE
 	if e.Experts == 0 {
@@ -81,7 +81,7 @@ func describeLayer(h *header, arch string, l *family.Layer) {
 	set("expert_count", e.Experts)
 	set("expert_used_count", e.Used)
 	set("expert_feed_forward_length", e.Inner)
-	set("expert_shared_count", e.Shared/e.Inner)
+	set("expert_shared_count", e.Shared/max(1, e.Inner))
 	set("expert_group_count", e.Groups)
 	set("expert_group_used_count", e.GroupsUsed)
 	if h.flags[arch+".expert_weights_norm"] = e.Norm; e.Sigmoid {

@@ -1,0 +1,81 @@
+package dropin
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/figure"
+)
+
+// Of reports whether a family is for a class, or for a model type where a config names no class.
+func (f *Family) Of(class, modelType string) bool {
+	return slices.Contains(f.Classes, class) || class == "" && slices.Contains(f.Types, modelType)
+}
+
+// path of the config alone: its value is taken as it is, a list or a word too.
+var path = regexp.MustCompile(`^config(\.[\w-]+)+$`)
+
+// Apply gives a config.json as the class that the family is like has it: its fields set, all others as they were.
+func (f *Family) Apply(config []byte) ([]byte, error) {
+	var c map[string]any
+	if err := json.Unmarshal(config, &c); err != nil {
+		return nil, err
+	}
+	var names figure.Names = func(name string) (any, error) {
+		if name != "config" {
+			return nil, fmt.Errorf("%.60q is not known here: fields of the config are config.NAME", name)
+		}
+		return c, nil
+	}
+	set := map[string]any{}
+	for _, x := range f.Fields {
+		v, err := x.value(names)
+		if err != nil {
+			return nil, &Error{f.File, x.line, fmt.Sprintf("%s: %v", x.Name, err),
+				"a field that the config has, a number, or an expression of them"}
+		}
+		set[x.Name] = v
+	}
+	for name, v := range set {
+		c[name] = v
+	}
+	c["architectures"] = []string{f.Like}
+	delete(c, "model_type")
+	return json.Marshal(c)
+}
+
+// typed puts the signs that formulas have for those of a keyboard.
+var typed = strings.NewReplacer("*", "×", " - ", " − ")
+
+// value of a field: of the config's own where it is a path, a number or a truth as it stands, else what an expression comes to. Counts
+// are whole.
+func (x *Field) value(names figure.Names) (any, error) {
+	switch {
+	case path.MatchString(x.Value):
+		v, err := names.Look(x.Value)
+		if err == nil && v == nil {
+			err = fmt.Errorf("the config has no %s", x.Value)
+		}
+		return v, err
+	case x.Value == "true" || x.Value == "false":
+		return x.Value == "true", nil
+	}
+	if n, err := strconv.ParseFloat(x.Value, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
+		return n, nil
+	}
+	v, err := names.Eval(typed.Replace(x.Value))
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Words != "":
+		return v.Words, nil
+	case math.IsNaN(v.Number) || math.IsInf(v.Number, 0):
+		return nil, fmt.Errorf("%s is no number", x.Value)
+	}
+	return v.Number, nil
+}
