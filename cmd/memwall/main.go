@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	kept := remote.CacheHere(os.Getenv)
+	kept, families := remote.CacheHere(os.Getenv), cli.FamiliesFolder(os.Getenv, runtime.GOOS)
 	config := cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,
@@ -33,7 +33,7 @@ func main() {
 		ErrTerminal: tty.Is(os.Stderr),
 		Keyboard:    tty.Is(os.Stdin),
 		Columns:     tty.Columns(os.Stdout),
-		Models:      source.New(source.Options{Remote: remote.Here(kept), Families: source.FamiliesIn(cli.FamiliesFolder(os.Getenv, runtime.GOOS))}),
+		Models:      source.New(source.Options{Remote: remote.Here(kept), Families: source.FamiliesIn(families)}),
 		Within:      within,
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
