@@ -49,6 +49,17 @@ func badFamily(err error) error {
 	return err
 }
 
+// FamiliesFolder is where family files lie: MEMWALL_FAMILIES, else in the folder of settings; "" where none is known.
+func FamiliesFolder(env func(string) string, system string) string {
+	if folder := env("MEMWALL_FAMILIES"); folder != "" {
+		return folder
+	}
+	if folder := regular.Settings(env, system); folder != "" {
+		return filepath.Join(folder, "families")
+	}
+	return ""
+}
+
 // mostFamilies of a folder are read.
 const mostFamilies = 64
 

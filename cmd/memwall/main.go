@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	kept, families := remote.CacheHere(os.Getenv), cli.FamiliesFolder(os.Getenv, runtime.GOOS)
+	kept, families := remote.CacheHere(os.Getenv), source.FamiliesFolder(os.Getenv, runtime.GOOS)
 	config := cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,

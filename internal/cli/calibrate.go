@@ -237,29 +237,8 @@ func (a *app) profile(path string) (*calibrate.Profile, error) {
 
 // calibrationPath is where a calibration lies unless somebody says otherwise; "" where no folder is known.
 func calibrationPath(env func(string) string, system string) string {
-	folder := env("XDG_CONFIG_HOME")
-	if home := env("HOME"); folder == "" && home != "" && system != "windows" {
-		folder = filepath.Join(home, ".config")
-		if system == "darwin" {
-			folder = filepath.Join(home, "Library", "Application Support")
-		}
-	}
-	if folder == "" && system == "windows" {
-		folder = env("AppData")
-	}
-	if folder == "" {
-		return ""
-	}
-	return filepath.Join(folder, "memwall", "calibration.json")
-}
-
-// FamiliesFolder is where family files lie: MEMWALL_FAMILIES, else beside the calibration; "" where no folder is known.
-func FamiliesFolder(env func(string) string, system string) string {
-	if folder := env("MEMWALL_FAMILIES"); folder != "" {
-		return folder
-	}
-	if path := calibrationPath(env, system); path != "" {
-		return filepath.Join(filepath.Dir(path), "families")
+	if folder := regular.Settings(env, system); folder != "" {
+		return filepath.Join(folder, "calibration.json")
 	}
 	return ""
 }
