@@ -67,6 +67,9 @@ func (q *Question) chooseFormat() {
 		return // GGUF files keep what it is published in
 	}
 	why := "as none of " + strings.Join(handy, ", ") + " fits"
+	if q.Job.Machine != nil && q.Job.Machine.CPUOnly && !q.Job.Machine.Host.Memory.Known {
+		why = "as nothing says how much memory there is"
+	}
 	q.Request.Weights = handy[len(handy)-1]
 	for _, f := range handy {
 		if q.fitsIn(f) {
