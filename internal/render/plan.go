@@ -195,18 +195,24 @@ func (s *screen) ladder(all bool) {
 	if s.a.Verdict == memwall.Fits {
 		head = "could be better"
 	}
-	tb, judged := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Left}}, false
-	tb.Row(nil, term.Say(head, term.Bold), term.Say("then, GiB", term.Dim))
+	tb, judged, wide := rungTable(head), false, s.page.Style.Cells() > term.DefaultWidth && !s.page.Style.Endless
+	if wide {
+		tb.Sides, tb.Rows[0], tb.Remark = append(tb.Sides, term.Left), append(tb.Rows[0], term.Say("arguments", term.Dim)), true
+	}
 	for i := range shown {
 		c := &shown[i]
 		judged = judged || c.Quality != nil
 		if tb.Picked == 0 && c.Verdict == memwall.Fits {
 			tb.Picked = i + 1
 		}
-		tb.Wrapped(1, s.changeCells(), term.Say(fmt.Sprint(i+1), term.Dim),
-			term.Say(c.Change).LinkTo(&term.Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
+		to := &term.Place{Patch: c.Patch, Flags: c.Arguments}
+		row := []term.Text{term.Say(fmt.Sprint(i+1), term.Dim), term.Say(c.Change).LinkTo(to),
+			term.Say(term.GiB(c.Saves, 2)), s.then(c), term.Say(TokensEach(c.Speed)), term.Say(qualityOf(c.Quality))}
+		if wide {
+			row = append(row, term.Say(c.Arguments, term.Dim))
+		}
+		tb.Wrapped(1, s.changeCells(), row...)
 	}
-	s.rungFigures(tb, shown)
 	s.page.Blank()
 	s.page.Add(tb)
 	if rest := len(s.a.Ladder) - len(shown); rest > 0 {
@@ -218,21 +224,11 @@ func (s *screen) ladder(all bool) {
 	}
 }
 
-// rungFigures adds the columns that the width has room for: bytes saved, speed, quality and arguments.
-func (s *screen) rungFigures(tb *term.Table, shown []memwall.Candidate) {
-	width := s.page.Style.Cells()
-	if width < term.Narrow {
-		return
-	}
-	tb.Column(2, term.Decimal, term.Say("saves", term.Dim), func(i int) term.Text { return term.Say(term.GiB(shown[i].Saves, 2)) })
-	tb.Column(4, term.Decimal, term.Say("tok/s", term.Dim), func(i int) term.Text { return term.Say(TokensEach(shown[i].Speed)) })
-	if width >= term.DefaultWidth {
-		tb.Column(5, term.Left, term.Say("quality", term.Dim), func(i int) term.Text { return term.Say(qualityOf(shown[i].Quality)) })
-	}
-	if width > term.DefaultWidth && !s.page.Style.Endless {
-		tb.Column(6, term.Left, term.Say("arguments", term.Dim), func(i int) term.Text { return term.Say(shown[i].Arguments, term.Dim) })
-		tb.Remark = true
-	}
+// rungTable begins a table of changes. A narrow page gives up their quality, then speed and what they save, never what is left then.
+func rungTable(head string) *term.Table {
+	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal, term.Left, term.Decimal, term.Left}, Give: []int{5, 4, 2}}
+	tb.Row(append([]term.Text{nil, term.Say(head, term.Bold)}, dimmed("saves", "then, GiB", "tok/s", "quality")...)...)
+	return tb
 }
 
 // changeCells is the width of the column of changes: what the others leave.
@@ -331,20 +327,16 @@ func (s *screen) machines(all bool) {
 	if len(shown) == 0 {
 		return
 	}
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal}}
-	tb.Row(term.Say("fits on", term.Bold), term.Say("GiB in all", term.Dim), term.Say("free", term.Dim))
+	tb := &term.Table{Give: []int{1}, Sides: []term.Side{term.Left, term.Left, term.Decimal, term.Decimal, term.Decimal, term.Decimal}}
+	tb.Row(append([]term.Text{term.Say("fits on", term.Bold)}, dimmed("format", "GiB in all", "free", "tok/s", "$ an hour")...)...)
 	for i := range shown {
 		c := &shown[i]
 		to := &term.Place{Ask: "fit", Patch: c.Patch}
-		tb.Wrapped(0, s.page.Style.Cells()-22, term.Say(c.Change).LinkTo(to), term.Say(term.GiB(c.Capacity, 0)),
-			term.Say(term.GiB(c.Headroom, 1)).LinkTo(to))
+		tb.Wrapped(0, s.page.Style.Cells()-22, term.Say(c.Change).LinkTo(to), term.Say(c.Plan.Weights), term.Say(term.GiB(c.Capacity, 0)),
+			term.Say(term.GiB(c.Headroom, 1)).LinkTo(to), term.Say(TokensEach(c.Speed)), term.Say(rentOf(c)))
 	}
-	if s.page.Style.Cells() >= term.Narrow {
-		tb.Column(3, term.Decimal, term.Say("tok/s", term.Dim), func(i int) term.Text { return term.Say(TokensEach(shown[i].Speed)) })
-		tb.Column(4, term.Decimal, term.Say("$ an hour", term.Dim), func(i int) term.Text { return term.Say(rentOf(&shown[i])) })
-	}
-	if s.page.Style.Cells() >= term.DefaultWidth && differ(shown) {
-		tb.Column(1, term.Left, term.Say("format", term.Dim), func(i int) term.Text { return term.Say(shown[i].Plan.Weights) })
+	if !differ(shown) {
+		tb.Without(1)
 	}
 	s.page.Blank()
 	s.page.Add(tb)
@@ -414,24 +406,17 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 	if width < term.DefaultWidth {
 		head = strings.Replace(head, "what if the ", "", 1)
 	}
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right}}
-	tb.Row(term.Say(head, term.Bold), term.Say("then", term.Dim), term.Say("users", term.Dim))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Right, term.Left, term.Left}, Give: []int{5, 4, 1}}
+	tb.Row(append([]term.Text{term.Say(head, term.Bold)}, dimmed("GiB", "then", "users", "each", "together")...)...)
 	for i := range all {
 		w := &all[i]
-		users := "any"
+		users, m := "any", term.MarkOf(w.Verdict)
 		if w.MaxSequences != nil {
 			users = unit.Count(*w.MaxSequences)
 		}
-		m := term.MarkOf(w.Verdict)
-		tb.Wrapped(0, max(13, width-52), term.Say(w.Change).LinkTo(&term.Place{Ask: "fit", Patch: w.Patch}),
-			term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(users))
-	}
-	if width >= term.Narrow {
-		tb.Column(1, term.Decimal, term.Say("GiB", term.Dim), func(i int) term.Text { return term.Say(term.GiB(all[i].Needed, 1)) })
-		tb.Column(4, term.Left, term.Say("each", term.Dim), func(i int) term.Text { return term.Say(times(all[i].SpeedRatio)) })
-	}
-	if width >= term.DefaultWidth {
-		tb.Column(5, term.Left, term.Say("together", term.Dim), func(i int) term.Text { return term.Say(times(all[i].TotalRatio)) })
+		to := &term.Place{Ask: "fit", Patch: w.Patch}
+		tb.Wrapped(0, max(13, width-52), term.Say(w.Change).LinkTo(to), term.Say(term.GiB(w.Needed, 1)),
+			term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(users), term.Say(times(w.SpeedRatio)), term.Say(times(w.TotalRatio)))
 	}
 	s.page.Blank()
 	s.page.Add(tb)

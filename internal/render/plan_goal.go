@@ -228,20 +228,22 @@ func (s *screen) fleets(all bool) {
 	if !all {
 		shown = shown[:min(len(shown), usualRungs)]
 	}
-	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal}}
-	most := s.a.Plan.Goal.MostUsers
-	second := "$ an hour"
+	most, second, third, side := s.a.Plan.Goal.MostUsers, "$ an hour", "sure", term.Left
 	if most {
-		second = "users"
+		second, third, side = "users", "$ an hour", term.Decimal
 	}
-	tb.Row(nil, term.Say("fleet", term.Bold), term.Say(second, term.Dim))
-	cells := s.fleetCells()
-	tb.Picked = 1
+	tb := &term.Table{Picked: 1,
+		Sides: []term.Side{term.Right, term.Left, term.Decimal, term.Decimal, term.Decimal, side, term.Right, term.Left}}
+	tb.Row(append([]term.Text{nil, term.Say("fleet", term.Bold)}, dimmed(second, "TTFT p99", "TPOT p99", third, "runs", "quality")...)...)
 	for i := range shown {
-		tb.Wrapped(1, cells, term.Say(s.ranked(i), term.Dim), term.Say(fleetWords(&shown[i])).LinkTo(fleetPlace(&shown[i])),
-			term.Say(secondCell(&shown[i], most)))
+		c, to, other := &shown[i], fleetPlace(&shown[i]), meetsShort(shown[i].Fleet)
+		if most {
+			other = rentDollars(c)
+		}
+		tb.Wrapped(1, s.fleetCells(), term.Say(s.ranked(i), term.Dim), term.Say(fleetWords(c)).LinkTo(to), term.Say(secondCell(c, most)),
+			term.Say(p99(c, true)).LinkTo(to), term.Say(p99(c, false)).LinkTo(to), term.Say(other),
+			term.Say(runsWords(c.Fleet)), term.Say(qualityOf(c.Quality)))
 	}
-	s.fleetFigures(tb, shown)
 	s.page.Blank()
 	s.page.Add(tb)
 	words := "* Pareto front: no other is better in price, devices, times, quality and " +
@@ -281,10 +283,15 @@ func (s *screen) front() {
 		}
 		dots = append(dots, d)
 	}
+	s.scatter(dots, "$ an hour", yName)
+}
+
+// scatter draws points where the page has room for a picture.
+func (s *screen) scatter(dots []term.Dot, xName, yName string) {
 	if s.page.Style.Cells() < term.Narrow || s.page.Style.Endless {
 		return
 	}
-	if lines := term.Scatter(dots, "$ an hour", yName, min(s.page.Style.Cells(), term.DefaultWidth)); lines != nil {
+	if lines := term.Scatter(dots, xName, yName, min(s.page.Style.Cells(), term.DefaultWidth)); lines != nil {
 		s.page.Blank()
 		for _, l := range lines {
 			s.page.Line(l)
@@ -302,29 +309,6 @@ func secondCell(c *memwall.Candidate, most bool) string {
 
 // fleetPlace is where a fleet is played: what its times rest on.
 func fleetPlace(c *memwall.Candidate) *term.Place { return &term.Place{Ask: "sim", Patch: c.Patch} }
-
-// fleetFigures adds the columns that the width has room for: both times, whether the fleet is sure, quality.
-func (s *screen) fleetFigures(tb *term.Table, shown []memwall.Candidate) {
-	width := s.page.Style.Cells()
-	if width < term.Narrow {
-		return
-	}
-	tb.Column(3, term.Decimal, term.Say("TTFT p99", term.Dim),
-		func(i int) term.Text { return term.Say(p99(&shown[i], true)).LinkTo(fleetPlace(&shown[i])) })
-	tb.Column(4, term.Decimal, term.Say("TPOT p99", term.Dim),
-		func(i int) term.Text { return term.Say(p99(&shown[i], false)).LinkTo(fleetPlace(&shown[i])) })
-	if width >= term.DefaultWidth {
-		if s.a.Plan.Goal.MostUsers {
-			tb.Column(5, term.Decimal, term.Say("$ an hour", term.Dim), func(i int) term.Text { return term.Say(rentDollars(&shown[i])) })
-		} else {
-			tb.Column(5, term.Left, term.Say("sure", term.Dim), func(i int) term.Text { return term.Say(meetsShort(shown[i].Fleet)) })
-		}
-		tb.Column(6, term.Right, term.Say("runs", term.Dim), func(i int) term.Text { return term.Say(runsWords(shown[i].Fleet)) })
-	}
-	if width >= wideFleets {
-		tb.Column(7, term.Left, term.Say("quality", term.Dim), func(i int) term.Text { return term.Say(qualityOf(shown[i].Quality)) })
-	}
-}
 
 // wideFleets have a column of quality.
 const wideFleets = term.DefaultWidth + 20

@@ -19,6 +19,7 @@ func (s *screen) trained(all bool) {
 	} else {
 		s.trainBest()
 		s.trainTable(all)
+		s.trainFront()
 		s.surprises()
 		s.configNames()
 	}
@@ -61,9 +62,6 @@ func (s *screen) leastWord() string {
 	return "fastest: "
 }
 
-// day in seconds.
-const day = 24 * 60 * 60
-
 // trainBest is line 2, its figures, and what of a step it loses.
 func (s *screen) trainBest() {
 	b := s.a.Best
@@ -75,7 +73,7 @@ func (s *screen) trainBest() {
 	figures := []string{term.Significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + term.Percent(b.Step.MFU),
 		term.GiB(b.Headroom, 1) + " GiB free"}
 	if r := b.Run; r != nil {
-		figures = append([]string{tookWithin(r.Seconds, r.DaysLow*day, r.DaysHigh*day), runCost(b)}, figures...)
+		figures = append([]string{tookWithin(r.Seconds, r.Seconds*r.DaysLow/r.Days, r.Seconds*r.DaysHigh/r.Days), runCost(b)}, figures...)
 	} else {
 		figures = append([]string{"a step " + took(b.Step.Seconds)}, figures...)
 	}
@@ -185,6 +183,42 @@ func (s *screen) trainTable(all bool) {
 	if rest := len(s.a.Candidates) - len(shown) - len(front); rest > 0 {
 		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
 	}
+}
+
+// trainFront draws plans by how long they take and what they cost: those that nothing beats, by number where one is short, and in
+// front of others.
+func (s *screen) trainFront() {
+	var front, others []term.Dot
+	for i := range s.a.Candidates {
+		d, ok := trainDot(&s.a.Candidates[i])
+		switch {
+		case !ok:
+		case !slices.Contains(s.a.Pareto, i):
+			d.Mark, d.Ink, d.Behind = "·", term.Dim, true
+			others = append(others, d)
+		default:
+			if d.Mark, d.Ink, d.Behind = "●", term.Bold, true; i < 9 {
+				d.Mark, d.Behind = fmt.Sprint(i+1), false
+			}
+			front = append(front, d)
+		}
+	}
+	x, y := "seconds a step", "$ a million tokens"
+	if s.a.Best.Run != nil {
+		x, y = "days of the run", "cost, $"
+	}
+	s.scatter(append(front, others...), x, y+" · ●, numbers: nothing found beats them")
+}
+
+// trainDot is where a plan stands; false where its cost is not known.
+func trainDot(c *memwall.Candidate) (d term.Dot, ok bool) {
+	switch {
+	case c.Run != nil && c.Run.USD != nil:
+		return term.Dot{X: c.Run.Days, Y: *c.Run.USD}, true
+	case c.Run == nil && c.Step != nil && c.Cost != nil:
+		return term.Dot{X: c.Step.Seconds, Y: *c.Cost}, true
+	}
+	return d, false
 }
 
 // shownPlans are indices of candidates: of each layout the best, and the best of machines, methods and frameworks that

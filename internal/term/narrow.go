@@ -3,20 +3,21 @@ package term
 import "slices"
 
 // narrow leaves columns out of a table that is laid out and wider than a page: those that give way, then the last ones. A number is
-// shown whole or not at all. The first two columns stay, and so do remarks, which wrap.
+// shown whole or not at all. The first two columns stay unless they give way, and so do remarks, which wrap.
 func (tb *Table) narrow(cells int) {
 	for tb.width() > cells {
 		last := len(tb.Sides) - 1
 		if tb.Remark {
 			last--
 		}
-		if len(tb.Give) > 0 {
-			last, tb.Give = tb.Give[0], slices.Clone(tb.Give[1:])
-		}
-		if last < 2 && len(tb.Sides) <= 2 || last < 1 {
+		switch {
+		case len(tb.Give) > 0:
+			tb.Without(tb.Give[0])
+		case last >= 2:
+			tb.Without(last)
+		default:
 			return
 		}
-		tb.drop(last)
 	}
 }
 
@@ -40,13 +41,15 @@ func (tb *Table) columnCells(c int) (n int) {
 	return n
 }
 
-func (tb *Table) drop(c int) {
+// Without leaves out a column.
+func (tb *Table) Without(c int) {
 	tb.Sides = slices.Delete(slices.Clone(tb.Sides), c, c+1)
 	for i, r := range tb.Rows {
 		if c < len(r) {
 			tb.Rows[i] = slices.Delete(slices.Clone(r), c, c+1)
 		}
 	}
+	tb.Give = slices.DeleteFunc(slices.Clone(tb.Give), func(g int) bool { return g == c })
 	for i, g := range tb.Give {
 		if g > c {
 			tb.Give[i]--

@@ -11,6 +11,8 @@ type Dot struct {
 	X, Y float64
 	Mark string // a cell wide
 	Ink  Ink
+	// Behind others: it is drawn where nothing else stands.
+	Behind bool
 }
 
 // scatterRows is the height of a plot, and scatterLabels the room for numbers left of it.
@@ -47,10 +49,20 @@ func Scatter(dots []Dot, xName, yName string, cells int) []Text {
 			} else if at := x - away; x+away >= width && at >= 0 && row[at] == nil {
 				row[at] = d
 				break
+			} else if d.Behind {
+				break
 			}
 		}
 	}
-	return framed(rows, xName, yName, [2]string{Significant(lowX, 2), Significant(highX, 2)}, Significant(highY, 2))
+	return framed(rows, xName, yName, [2]string{Significant(lowX, 2), Significant(highX, 2)}, label(highY))
+}
+
+// label of the vertical axis, in the room that there is.
+func label(y float64) string {
+	if s := Significant(y, 2); Cells(s) <= scatterLabels {
+		return s
+	}
+	return Brief(int64(y))
 }
 
 // framed are rows of a plot within its axes.

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -20,7 +19,6 @@ const Gap = 2 // cells between columns, and the margin
 type Table struct {
 	Sides  []Side
 	Rows   [][]Text
-	lead   []int // rows that wrapped added, without their further lines
 	Remark bool
 	Picked int // the row that the answer speaks of; 0 is none
 	// early: a remark may begin in the column before its own when that is empty.
@@ -39,20 +37,10 @@ func (tb *Table) Wrapped(at, n int, cellsOf ...Text) {
 	lines := cellsOf[at].Wrap(n)
 	cellsOf[at] = lines[0]
 	tb.Row(cellsOf...)
-	tb.lead = append(tb.lead, len(tb.Rows)-1)
 	for _, l := range lines[1:] {
 		rest := make([]Text, at+1)
 		rest[at] = l
 		tb.Row(rest...)
-	}
-}
-
-// Column puts one in front of a column, with its head and the cells of the rows that wrapped added.
-func (tb *Table) Column(at int, s Side, head Text, cell func(int) Text) {
-	tb.Sides = slices.Insert(tb.Sides, at, s)
-	tb.Rows[0] = slices.Insert(tb.Rows[0], at, head)
-	for i, r := range tb.lead {
-		tb.Rows[r] = slices.Insert(tb.Rows[r], at, cell(i))
 	}
 }
 
