@@ -62,7 +62,7 @@ func runPlan(a *app, p *run.Plan, dry bool) error {
 	if p.Port < 0 || p.Port >= 1<<16 {
 		return usage("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
 	}
-	p.Asker, p.Request.Ask, p.Say = &a.asker, "fit", a.Stderr
+	p.Asker, p.Request.Ask, p.Say, p.Dry = &a.asker, "fit", a.Stderr, dry
 	p.Show = func(answer *memwall.Answer) error {
 		return a.show(answer, func(st term.Style) string {
 			if answer.Ask == "diagnose" {

@@ -24,6 +24,7 @@ type Plan struct {
 	Patience time.Duration   // for loading, and downloading; 0 is an hour
 	Anyway   bool            // start what does not fit
 	Once     bool            // end the server after the comparison
+	Dry      bool            // the command alone is wanted, of an engine that need not be here
 	// Say takes lines for who waits, Show an answer: the start-up compared, or why the server died.
 	Say  io.Writer
 	Show func(*memwall.Answer) error
@@ -44,6 +45,9 @@ func (p *Plan) Server() (*Server, error) {
 		r.Engine = engine
 		s, err := p.server(&r)
 		if err == nil {
+			err = s.Here()
+		}
+		if err == nil {
 			p.Request = r
 			return s, nil
 		}
@@ -51,7 +55,19 @@ func (p *Plan) Server() (*Server, error) {
 			first = err
 		}
 	}
+	if p.Dry {
+		return p.elsewhere(first)
+	}
 	return nil, first
+}
+
+// elsewhere is the server of a plan whose engine or model is not here: its command holds, and what is missing is said.
+func (p *Plan) elsewhere(missing error) (*Server, error) {
+	s, err := p.server(&p.Request)
+	if err == nil {
+		p.say("info: %s\n", missing.Error())
+	}
+	return s, err
 }
 
 func (p *Plan) server(r *memwall.Request) (*Server, error) {

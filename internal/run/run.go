@@ -37,7 +37,7 @@ func fault(field, value, message, hint string) error {
 }
 
 // Read makes of an engine's command line, as plans print it, a server that listens on a port of this machine alone; 0 is the
-// engine's usual port. Nothing is started. Errors say what is missing here: the program, the file of the model.
+// engine's usual port. Nothing is started, nor looked for: Here does that.
 func Read(engine, line string, port int) (*Server, error) {
 	how, ok := engines[engine]
 	if !ok {
@@ -54,20 +54,26 @@ func Read(engine, line string, port int) (*Server, error) {
 	if len(words) == 0 {
 		return nil, fault("engine", engine, "the plan has no command", "start it by hand")
 	}
-	path, err := exec.LookPath(words[0])
-	if err != nil {
-		return nil, fault("engine", engine, words[0]+" is not installed here, or not in PATH", "install it, or --engine says another")
-	}
-	if err := modelFile(engine, words); err != nil {
-		return nil, err
-	}
 	if port == 0 {
 		port = how.port
 	}
-	s := &Server{Engine: engine, Program: path, Address: "http://127.0.0.1:" + strconv.Itoa(port)}
+	s := &Server{Engine: engine, Program: words[0], Address: "http://127.0.0.1:" + strconv.Itoa(port)}
 	s.Args = append(words[1:], how.host, "127.0.0.1", how.portFlag, strconv.Itoa(port))
 	s.Env = commands[0].Env
 	return s, nil
+}
+
+// Here finds the server's program on this machine. The error says what is missing: the program, the file of the model.
+func (s *Server) Here() error {
+	path, err := exec.LookPath(s.Program)
+	if err != nil {
+		return fault("engine", s.Engine, s.Program+" is not installed here, or not in PATH", "install it, or --engine says another")
+	}
+	if err := modelFile(s.Engine, s.Args); err != nil {
+		return err
+	}
+	s.Program = path
+	return nil
 }
 
 // modelFile refuses a command whose model file is not there: plans of a catalog's model name a file that somebody may have.

@@ -86,7 +86,10 @@ func TestRead(t *testing.T) {
 		{"llama-server", "llama-server -hf a &\nllama-server -hf b", "not one command"},
 		{"llama-server", "llama-server 'x", "not one command"},
 	} {
-		_, err := Read(c.engine, c.line, 0)
+		s, err := Read(c.engine, c.line, 0)
+		if err == nil {
+			err = s.Here()
+		}
 		var e *api.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Message, c.says) || e.Hint == "" {
 			t.Errorf("%s: %v", c.line, err)
