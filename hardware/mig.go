@@ -1,8 +1,10 @@
 package hardware
 
 import (
+	"cmp"
 	_ "embed" // the profiles
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +87,47 @@ func profilesOf(device string) (out []string) {
 		}
 	}
 	return out
+}
+
+// Profile is a part that a device can be cut into: slices of its processors and of its memory, and how many the device has of each.
+type Profile struct {
+	Name                string
+	Compute, ComputeAll int
+	Memory, MemoryAll   int
+}
+
+// Profiles of a device, the smallest first.
+func Profiles(name string) ([]Profile, error) {
+	d, _, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []Profile
+	for id, r := range slices7.lines() {
+		if r.second() != d.ID {
+			continue
+		}
+		x := Profile{Name: strings.TrimPrefix(id, d.ID+".")}
+		x.Compute, x.ComputeAll = counts(r.text("compute"))
+		x.Memory, x.MemoryAll = counts(r.text("memory"))
+		out = append(out, x)
+	}
+	if len(out) == 0 {
+		return nil, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is not cut into parts",
+			Fix: "a device with MIG, such as h100"}
+	}
+	slices.SortFunc(out, func(a, b Profile) int {
+		return cmp.Or(cmp.Compare(a.Memory, b.Memory), cmp.Compare(a.Compute, b.Compute))
+	})
+	return out, nil
+}
+
+// counts are the two numbers of a share such as 3/7.
+func counts(s string) (of, all int) {
+	a, b, _ := strings.Cut(s, "/")
+	of, _ = strconv.Atoi(a)
+	all, _ = strconv.Atoi(b)
+	return of, all
 }
 
 // slice is the part of a device that a profile gives: its share of memory, rate and peaks. What a driver keeps of a slice

@@ -34,8 +34,6 @@ func admitCommand(a *app) *cobra.Command {
 	addWords(c, asked.Words(), groupHow)
 	c.Flags().BoolVar(&asked.Warn, "warn", false, "refuse nothing, and warn instead")
 	c.Flags().BoolVar(&asked.Manifests, "manifests", false, "print what installs it in a cluster, and end")
-	for _, name := range []string{"warn", "manifests"} {
-		group(c.Flags().Lookup(name), groupOutput)
-	}
+	grouped(c.Flags(), groupOutput, "warn", "manifests")
 	return c
 }

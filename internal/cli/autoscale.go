@@ -44,9 +44,7 @@ func autoscaleCommand(a *app) *cobra.Command {
 	requestFlags(c.Flags(), &f.request, "sim")
 	c.Flags().StringVar(&emit, "emit", "", "print the best policy as a file instead: "+autoscale.FormWords())
 	c.Flags().BoolVar(&asked.Play, "play", false, "also play the best policy's day request by request, in the simulator")
-	for _, name := range []string{"emit", "play"} {
-		group(c.Flags().Lookup(name), groupOutput)
-	}
+	grouped(c.Flags(), groupOutput, "emit", "play")
 	complete(c)
 	return c
 }

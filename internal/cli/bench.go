@@ -37,9 +37,7 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.request.Hardware, "on", "", "the devices that the server runs on; without it what it says, or this machine")
 	flags.StringVar(&f.request.Weights, "weights", "", "how the weights are stored, when the server does not say")
 	flags.StringVar(&f.request.Engine, "engine", "", "the engine, when the server is none that memwall knows")
-	for _, name := range []string{"model", "on", "weights", "engine"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "model", "on", "weights", "engine")
 	flags.StringVar(&asked.Users, "users", "1,2,4,8,16", "how many users at once, a level each")
 	flags.StringVar(&asked.Prompt, "prompt", "512", "tokens of a prompt")
 	flags.StringVar(&asked.Output, "output", "128", "tokens of an answer")

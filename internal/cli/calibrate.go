@@ -55,9 +55,7 @@ func (f *calibrating) flags(c *cobra.Command) {
 	flags.StringVar(&g.Weights, "weights", "", "how the weights are stored, such as q4_k_m")
 	flags.StringVar(&g.Engine, "engine", "", "the engine, where the file is a table of your own")
 	flags.Int64Var(&g.Sequences, "users", 0, "users at once, where the file does not say")
-	for _, name := range []string{"model", "on", "weights", "engine", "users"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "model", "on", "weights", "engine", "users")
 	flags.BoolVar(&f.rows, "rows", false, "the rows that memwall rows add has kept, in place of a FILE")
 	group(flags.Lookup("rows"), groupWhat)
 	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")

@@ -35,9 +35,7 @@ func checkCommand(a *app) *cobra.Command {
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&f.base, "base", "", "what changed since: the JSON of an earlier run, or a revision of git")
 	c.Flags().StringVar(&f.format, "format", "text", "how to write it: "+strings.Join(check.Formats(), ", "))
-	for _, name := range []string{"base", "format"} {
-		group(c.Flags().Lookup(name), groupOutput)
-	}
+	grouped(c.Flags(), groupOutput, "base", "format")
 	completeWith(c, map[string]func() []string{"format": check.Formats})
 	return c
 }

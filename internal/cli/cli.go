@@ -168,9 +168,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")
 	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "letters that every terminal has")
 	root.PersistentFlags().BoolVar(&a.link, "link", false, "also the address of the answer's page, of memwall serve or of the site that MEMWALL_SITE names")
-	for _, name := range []string{"json", "ascii", "link"} {
-		group(root.PersistentFlags().Lookup(name), groupOutput)
-	}
+	grouped(root.PersistentFlags(), groupOutput, "json", "ascii", "link")
 	version := root.Flags().Bool("version", false, "the version of program and JSON")
 	group(root.Flags().Lookup("version"), groupOutput)
 	root.RunE = func(c *cobra.Command, args []string) error {
@@ -183,7 +181,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), admitCommand(a), a.mcp(), a.cache(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), packCommand(a), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), admitCommand(a), a.mcp(), a.cache(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

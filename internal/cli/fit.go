@@ -72,9 +72,7 @@ func (a *app) fit() *cobra.Command {
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
 	f.qualityFlag(flags)
-	for _, name := range []string{"explain", "layers", "notes", "by", "emit", "svg", "roofline", "check"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "explain", "layers", "notes", "by", "emit", "svg", "roofline", "check")
 	complete(c)
 	return c
 }

@@ -33,6 +33,13 @@ var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLla
 
 const groupKey = "group"
 
+// grouped flags that are there already.
+func grouped(flags *pflag.FlagSet, name string, list ...string) {
+	for _, flag := range list {
+		group(flags.Lookup(flag), name)
+	}
+}
+
 func group(f *pflag.Flag, name string) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}

@@ -44,12 +44,8 @@ func (a *app) hardware() *cobra.Command {
 	flags.BoolVar(&f.explain, "explain", false, "what each figure decides")
 	flags.BoolVar(&f.tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
 	flags.BoolVar(&f.measure, "measure", false, "with local: how fast its processors read memory and compute; a second or two")
-	for _, name := range []string{"for", "weights", "kv", "ctx"} {
-		group(flags.Lookup(name), groupWhat)
-	}
-	for _, name := range []string{"explain", "tiers", "measure"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupWhat, "for", "weights", "kv", "ctx")
+	grouped(flags, groupOutput, "explain", "tiers", "measure")
 	completeWith(c, map[string]func() []string{"for": catalog.IDs, "weights": recipeNames})
 	c.AddCommand(a.addDevice())
 	return c

@@ -31,7 +31,7 @@ var commandsBy = []struct {
 	group string
 	names []string
 }{
-	{"questions", []string{"fit", "plan", "pick", "train", "sim", "autoscale", "diagnose", "diff"}},
+	{"questions", []string{"fit", "plan", "pick", "pack", "train", "sim", "autoscale", "diagnose", "diff"}},
 	{"engines, runs and machines", []string{"run", "watch", "compare", "bench", "calibrate", "rows", "snapshot", "quant", "check"}},
 	{"to look up and to learn", []string{"models", "hardware", "formats", "learn", "validate"}},
 	{"for programs", []string{"serve", "admit", "mcp", "batch", "schema"}},

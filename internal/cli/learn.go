@@ -45,9 +45,7 @@ func (a *app) learn() *cobra.Command {
 	flags.BoolVar(&f.quiz, "quiz", false, "questions as in an interview: one after another at a terminal, with their answers elsewhere")
 	flags.StringVar(&f.topic, "topic", "", "questions about one topic")
 	flags.Uint64Var(&f.seed, "seed", 0, "an order of questions that can be repeated; without it the easy ones come first")
-	for _, name := range []string{"model", "on", "quiz", "topic", "seed"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "model", "on", "quiz", "topic", "seed")
 	completeWith(c, map[string]func() []string{"model": catalog.IDs, "on": hardwareNames, "topic": learn.Names})
 	return c
 }

@@ -31,9 +31,7 @@ func (a *app) pick() *cobra.Command {
 	flags.StringVar(&at, "at", "", "the context to leave room for; by the use where none is given")
 	flags.StringVar(&goal, "goal", "score", "score or speed: which models come first")
 	flags.BoolVar(&f.all, "all", false, "all models that fit, those without published scores too")
-	for _, name := range []string{"at", "goal"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "at", "goal")
 	group(flags.Lookup("all"), groupOutput)
 	complete(c)
 	return c

@@ -54,9 +54,7 @@ func (a *app) plan() *cobra.Command {
 	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
 	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	for _, name := range []string{"all", "what-if", "config", "notes"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "all", "what-if", "config", "notes")
 	f.beside.flags(flags)
 	complete(c)
 	return c

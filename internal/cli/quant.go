@@ -51,9 +51,7 @@ func quantFlags(flags *pflag.FlagSet, o *quantize.Options, picture *string) {
 	flags.StringVar(&o.Family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&o.Floors, "floor", nil, "the narrowest format that a role may get in a mixture")
 	flags.IntVar(&o.Tokens, "tokens-axis", -2, "of keys and values: the dimension that counts tokens, from 0; -2 is the last but one")
-	for _, name := range []string{"formats", "imatrix", "activations", "method", "budget", "fits", "ctx", "family", "floor", "tokens-axis"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "formats", "imatrix", "activations", "method", "budget", "fits", "ctx", "family", "floor", "tokens-axis")
 	flags.StringVar(&o.By, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&o.Curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&o.Write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
@@ -62,9 +60,7 @@ func quantFlags(flags *pflag.FlagSet, o *quantize.Options, picture *string) {
 	flags.BoolVar(&o.Again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&o.Force, "force", false, "replace the file that --write names")
 	flags.StringVar(picture, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
-	for _, name := range []string{"per", "curve", "svg", "save", "recipe", "write", "force", "again"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "per", "curve", "svg", "save", "recipe", "write", "force", "again")
 }
 
 // runQuant measures, and draws the picture that is asked for.

@@ -61,9 +61,7 @@ func rowsAdd(a *app) *cobra.Command {
 	flags.StringVar(&s.Given.Hardware, "on", "", "the devices, where the file does not name them")
 	flags.StringVar(&s.Given.Weights, "weights", "", "how the weights are stored, where the file does not say")
 	flags.StringVar(&s.Given.Engine, "engine", "", "the engine, where the file does not name it")
-	for _, name := range []string{"source", "licence", "model", "on", "weights", "engine"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "source", "licence", "model", "on", "weights", "engine")
 	return c
 }
 
@@ -178,9 +176,7 @@ func (s *sharing) flags(c *cobra.Command) {
 	flags.StringVar(&s.source, "source", "own", "where the log can be read, with --share: an address, or own")
 	flags.StringVar(&s.licence, "licence", "CC0-1.0", "licence under which the row is shared, as an SPDX identifier")
 	flags.StringVar(&s.out, "out", "", "where --share writes; - for standard output")
-	for _, name := range []string{"share", "source", "licence", "out"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "share", "source", "licence", "out")
 	completeWith(c, map[string]func() []string{"share": rows.Ways})
 }
 

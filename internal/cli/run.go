@@ -51,9 +51,7 @@ func runCommand(a *app) *cobra.Command {
 	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
 	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
 	flags.BoolVar(&dry, "dry-run", false, "print the command and start nothing")
-	for _, name := range []string{"port", "log", "wait", "once", "anyway", "dry-run"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "port", "log", "wait", "once", "anyway", "dry-run")
 	complete(c)
 	return c
 }

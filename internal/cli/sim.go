@@ -38,18 +38,14 @@ func (a *app) sim() *cobra.Command {
 	flags.SetNormalizeFunc(simNames)
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
-	for _, name := range []string{"from", "calibration"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "from", "calibration")
 	slots := word("slots", "N", "slots of llama-server (-np); of other engines --max-num-seqs", "8", nil, load.CountOf(&f.request.Sequences))
 	group(flags.VarPF(workValue{&slots}, slots.Name, "", slots.Doc), groupLlama)
 	f.files.flags(flags)
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
 	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
-	for _, name := range []string{"notes", "check"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "notes", "check")
 	complete(c)
 	offer(c, "versus", cobra.FixedCompletions([]string{"static", "contiguous-kv", "no-prefix-cache", "no-speculation", "kv-tier="}, cobra.ShellCompDirectiveNoFileComp))
 	return c

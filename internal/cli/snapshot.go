@@ -43,9 +43,7 @@ func snapshotCommand(a *app) *cobra.Command {
 	group(flags.Lookup("from"), groupWhat)
 	flags.BoolVar(&f.notes, "notes", false, "all stacks, all devices, all notes")
 	flags.StringVar(&f.svg, "svg", "", "also write what was held over time as a picture")
-	for _, name := range []string{"notes", "svg"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "notes", "svg")
 	complete(c)
 	return c
 }

@@ -45,9 +45,7 @@ func (a *app) train() *cobra.Command {
 	flags.StringVar(&f.pipeline, "pipeline", "", "also write which stage of the pipeline does what when, and where it waits, as a picture")
 	flags.StringArrayVar(&f.files, "from", nil, "a configuration, script or command of a training framework, once for each file; - for stdin")
 	group(flags.Lookup("from"), groupWhat)
-	for _, name := range []string{"explain", "config", "notes", "svg", "pipeline", "check"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "explain", "config", "notes", "svg", "pipeline", "check")
 	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames})
 	for i := range memwall.Fields() {
 		if g := &memwall.Fields()[i]; g.Flag != "" && len(g.Enum) > 0 && flags.Lookup(g.Flag) != nil {

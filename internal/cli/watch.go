@@ -44,9 +44,7 @@ func (a *app) watch() *cobra.Command {
 	requestFlags(flags, &f.request, "fit")
 	flags.IntVar(&f.pid, "pid", 0, "the engine's process, where several run or none is recognised")
 	flags.StringArrayVar(&f.pages, "metrics", nil, "address of a page of metrics, http or https; of Ollama its /api/ps")
-	for _, name := range []string{"pid", "metrics"} {
-		group(flags.Lookup(name), groupWhat)
-	}
+	grouped(flags, groupWhat, "pid", "metrics")
 	flags.BoolVar(&f.once, "once", false, "one picture, and the end")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two readings")
 	flags.IntVar(&f.count, "count", 0, "end after so many readings")
@@ -56,9 +54,7 @@ func (a *app) watch() *cobra.Command {
 	flags.StringVar(&f.explain, "explain", "", "the ledger that was said, and the command line it was read from")
 	flags.Lookup("explain").NoOptDefVal = render.All
 	flags.BoolVar(&f.notes, "notes", false, "all notes")
-	for _, name := range []string{"once", "interval", "count", "record", "report", "replay", "explain", "notes"} {
-		group(flags.Lookup(name), groupOutput)
-	}
+	grouped(flags, groupOutput, "once", "interval", "count", "record", "report", "replay", "explain", "notes")
 	complete(c)
 	return c
 }

@@ -1,0 +1,45 @@
+package pack
+
+import (
+	"strconv"
+	"strings"
+)
+
+// What help says.
+const (
+	Use   = `pack "[N x]MODEL FLAGS"...`
+	Short = "which models lie on which device of a pool: beside each other, in parts (MIG), or on several"
+	Long  = "Each plan is a model with its flags in quotes, maybe several of it. The largest are placed first, each on the device where " +
+		"it leaves least and where the ledgers of all that lie there still fit: weights, caches, contexts, and what each engine keeps. " +
+		"Exit code 3: some found no room."
+	Example = `memwall pack --on 4xh100 "llama-3.1-70b --weights fp8 --tp 2" "3x qwen3-8b --ctx 16k" "bge-m3"` + "\n" +
+		`memwall pack --on 2xh100 --mig "4x llama-3.1-8b --weights fp8" "qwen3-32b --weights awq"`
+)
+
+// Plans of texts, each maybe several times: "3x qwen3-8b --ctx 8k".
+func Plans(texts []string, read func(string) (*Plan, error)) (out []Plan, err error) {
+	for _, text := range texts {
+		n, rest := 1, text
+		if first, after, ok := strings.Cut(strings.TrimSpace(text), "x "); ok {
+			if count, err := strconv.Atoi(strings.TrimSpace(first)); err == nil {
+				n, rest = count, strings.TrimSpace(after)
+			}
+		}
+		p, err := read(rest)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.Request.Model == "":
+			return nil, fault("plans", text, strconv.Quote(text)+" names no model", `"qwen3-8b --ctx 8k"`)
+		case p.Request.Hardware != "":
+			return nil, fault("plans", text, strconv.Quote(text)+" says its own hardware, and the pool is --on's",
+				"without --on in the quotes")
+		case n < 1 || len(out)+n > mostModels:
+			return nil, fault("plans", text, "more than "+strconv.Itoa(mostModels)+" models, or none", `"3x qwen3-8b"`)
+		}
+		for range n {
+			out = append(out, *p)
+		}
+	}
+	return out, nil
+}
