@@ -210,7 +210,7 @@ func (a *app) desk(f *serveFlags) (*desk.Desk, memwall.ModelSource, error) {
 	if f.limit <= 0 {
 		return nil, nil, usage("limit", f.limit.String(), "--limit "+f.limit.String()+" leaves no time", "--limit 1m")
 	}
-	asker := memwall.Asker{Models: models, Calibration: a.asker.Calibration}
+	asker := memwall.Asker{Models: models, Calibration: a.asker.Calibration, Evidence: a.asker.Evidence}
 	return desk.New(desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}), models, nil
 }
 
