@@ -101,6 +101,19 @@ func TestRulesAreReached(t *testing.T) {
 	}
 }
 
+// TestWholeLines: a shell's word for a program that was killed is all of its line.
+func TestWholeLines(t *testing.T) {
+	for text, want := range map[string]Kind{"loading\nKilled\n": Killed, " Killed \n": Killed, "Killed by the user\n": "", "3 jobs: Killed\n": ""} {
+		got := Kind("")
+		if f := read(t, text).First(); f != nil {
+			got = f.Kind
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestAdvice: what a program says of failures that may come is none.
 func TestAdvice(t *testing.T) {
 	for _, line := range []string{

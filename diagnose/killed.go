@@ -57,6 +57,7 @@ var killedRules = []rule{
 		figures: []figure{{limit, "Memory limit exceeded (", "", false}}, fix: limitFix},
 	{words: "nodes are available: …Insufficient memory", kind: Unscheduled, engine: "kubernetes", device: "host",
 		fix: &Fix{Now: "a smaller resources.requests.memory: what the pod needs, not what the node has", Later: "nodes with more memory"}},
+	{words: "Killed", whole: true, kind: Killed, engine: "", device: "host", fix: hostFix}, // as bash says it of a script's command
 	{words: "zsh: killed", kind: Killed, engine: "", device: "host", fix: hostFix},
 	{words: ": line …Killed  ", kind: Killed, engine: "", device: "host", fix: hostFix},
 	{words: "code 137", kind: Killed, engine: "", device: "host", follows: true, fix: limitFix},

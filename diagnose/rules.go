@@ -14,6 +14,8 @@ type rule struct {
 	place   Place
 	// follows: the line says again, or less exactly, what a line before it said. Alone it is a finding.
 	follows bool
+	// whole: the words are all of the line.
+	whole bool
 	// unless a line holds one of these.
 	unless  []string
 	device  string
@@ -74,6 +76,9 @@ func find(text string, in *hits) (*rule, int) {
 
 // at is where the rule's words begin in a text; -1 when it does not hold them.
 func (r *rule) at(text string) int {
+	if r.whole && strings.TrimSpace(text) != r.words {
+		return -1
+	}
 	first, rest, more := strings.Cut(r.words, "…")
 	at := strings.Index(text, first)
 	if at < 0 || advice(text[:at]) {

@@ -38,6 +38,7 @@ var torchRules = []rule{
 	{words: "DefaultCPUAllocator: ", kind: HostMemory, engine: "pytorch", backend: "cpu", device: "host",
 		figures: []figure{{requested, "tried to allocate ", "", true}}},
 	{words: "CUDA driver error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
+	{words: "Triton Error [CUDA]: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
 	{words: "HIP error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "hip"},
 	{words: "CUDA error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
 	{words: "cudaErrorMemoryAllocation", kind: DeviceMemory, engine: "pytorch", backend: "cuda", follows: true},
