@@ -1,6 +1,9 @@
 package hardware
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -58,4 +61,14 @@ func cited[T Quantity](f Fact[T], basis ledger.Basis, source string) Fact[T] {
 		f.Basis, f.Source = basis, source
 	}
 	return f
+}
+
+// RegistersOf are those of one multiprocessor: 65,536 of 32 bits from compute capability 5.0 on (CUDA C++ programming guide, technical
+// specifications by compute capability; the same in the traits of CUDA's own headers). Of others nothing is known here.
+func RegistersOf(d *Device) Fact[unit.Bytes] {
+	major, _, _ := strings.Cut(d.Capability, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < 5 || d.Vendor != "NVIDIA" {
+		return Fact[unit.Bytes]{}
+	}
+	return fact(unit.Bytes(4*65536), ledger.Vendor, "nvidia-cccl")
 }

@@ -23,6 +23,7 @@ func (d *desk) model(ref string) (branch, error) {
 	}
 	if p := m.Decoder(); p != nil {
 		some("layers", int64(len(p.Layers)))
+		some("head_dim", widestHead(p))
 	}
 	some("context", m.Context)
 	some("heads", m.Traits.Heads)
@@ -30,6 +31,18 @@ func (d *desk) model(ref string) (branch, error) {
 	some("experts", m.Traits.Experts)
 	some("experts_used", m.Traits.ExpertsUsed)
 	return b, nil
+}
+
+// widestHead is the widest key of a head; 0 without attention over keys of heads.
+func widestHead(p *model.Part) (dim int64) {
+	p.Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) {
+			if c.KVHeads > 0 {
+				dim = max(dim, c.DimK)
+			}
+		})
+	})
+	return dim
 }
 
 // network builds the model that a reference leads to.

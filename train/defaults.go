@@ -58,7 +58,30 @@ func precision(j *Job) string {
 	return f.Precision
 }
 
+// scaling is how frameworks scale a loss in fp16 where nobody says: deepspeed/runtime/config.py and fp16/loss_scaler.py,
+// megatron/training/arguments.py, and for the others torch/amp/grad_scaler.py.
+var scaling = map[string]string{
+	"deepspeed": "fp16.loss_scale = 0: 2^16 at first, half at an overflow, double after 1,000 steps without one",
+	"megatron":  "without --loss-scale: 2^32 at first, half at overflows, double after 1,000 steps without one",
+	"":          "torch.amp.GradScaler: 2^16 at first, half at an overflow, double after 2,000 steps without one",
+}
+
+// remarkScale says what training in fp16 needs beside memory.
+func remarkScale(j *Job) {
+	if j.Training.Precision != "fp16-mixed" {
+		return
+	}
+	how := scaling[j.Framework.Name]
+	if how == "" {
+		how = scaling[""]
+	}
+	j.Note("loss_scale", "info", "precision",
+		"fp16 has no numbers between 0 and 6e-8 and none over 65,504: gradients vanish or overflow unless the loss is scaled "+
+			"(%s). Steps that overflow are left out; bf16-mixed needs none of it", how)
+}
+
 func (j *Job) remarkDevices() {
+	remarkScale(j)
 	p := j.Training.Precision
 	if j.Machine == nil || !strings.HasPrefix(p, "bf16") && p != "tf32" {
 		return

@@ -3,6 +3,7 @@ package card
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/hardware"
@@ -46,7 +47,7 @@ func TiersOf(name string) (*Tiers, error) {
 		out.Notes = append(out.Notes, n.Text)
 	}
 	rows := append(datasheet(d), levelsOf(d.ID, "")...)
-	rows = append(rows, given(name)...)
+	rows = append(append(rows, latenciesOfKin(d, rows)...), given(name)...)
 	for i := range rows {
 		if r := &rows[i]; r.Level == "device" && r.Size != nil && r.Size.Value != float64(d.Memory.Value) {
 			r.Size = nil // measurements repeat it, in round GB
@@ -69,6 +70,38 @@ func TiersOf(name string) (*Tiers, error) {
 	}
 	return out, nil
 }
+
+// latenciesOfKin are latencies that were measured on another device with the same multiprocessors, in cycles, where nobody has published
+// the device's own: of L1 by the compute capability, of what lies behind it where the second level has the same size too, and so is the same chip.
+func latenciesOfKin(d *hardware.Device, own []Tier) (out []Tier) {
+	measured := func(t Tier) bool { return t.Level == "l1" && (t.Latency != nil || t.Cycles != nil) }
+	if d.Capability == "" || slices.ContainsFunc(own, measured) {
+		return nil
+	}
+	for _, of := range hardware.All() {
+		if of.Capability != d.Capability || of.Vendor != d.Vendor || of.ID == d.ID {
+			continue
+		}
+		for _, t := range levelsOf(of.ID, "") {
+			same := t.Level == "l1" || (t.Level == "l2" || t.Level == "device") && of.L2.Known && of.L2.Value == d.L2.Value
+			if t.Cycles == nil || !same {
+				continue
+			}
+			note := kinWord + of.Name
+			if t.Level == "device" {
+				note = d.Kind + "; " + note + ", " + of.Kind
+			}
+			out = append(out, Tier{Level: t.Level, Cycles: t.Cycles, Note: note})
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// kinWord begins what is said of a latency that is another device's.
+const kinWord = "latency of "
 
 // given are the levels beside a device of one's own: its host's memory, a disk, a pool.
 func given(text string) (out []Tier) {
@@ -99,6 +132,7 @@ func levelOf(id string) string {
 // datasheet is what the device's own row says of its memory and links.
 func datasheet(d *hardware.Device) (out []Tier) {
 	for _, t := range []Tier{
+		{Level: "register", Size: factOf(hardware.RegistersOf(d), "B")},
 		{Level: "smem", Size: factOf(d.SharedPerSM, "B")},
 		{Level: "l2", Size: factOf(d.L2, "B")},
 		{Level: "device", Size: factOf(d.Memory, "B"), Bandwidth: factOf(d.Bandwidth, "B/s"), Note: d.Kind},
@@ -132,7 +166,7 @@ func merged(tiers []Tier, r Tier) []Tier {
 			!agree(t.Bandwidth, r.Bandwidth) {
 			continue
 		}
-		if r.Bandwidth != nil && t.Bandwidth == nil || t.Note == "" {
+		if r.Bandwidth != nil && t.Bandwidth == nil || t.Note == "" || strings.Contains(r.Note, kinWord) {
 			t.Note = r.Note
 		}
 		t.Size, t.Latency, t.Cycles, t.Bandwidth = cmp.Or(t.Size, r.Size), cmp.Or(t.Latency, r.Latency), cmp.Or(t.Cycles, r.Cycles),

@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/hardware"
@@ -74,5 +75,40 @@ func TestTiersOfOneLevelAreOneRow(t *testing.T) {
 	}
 	if rows != 1 {
 		t.Errorf("%d rows of L2", rows)
+	}
+}
+
+// TestLatenciesOfKin: an H100 SXM's latencies, which nobody published, are those of the PCIe card with the same chip, and say so; one that
+// was measured itself keeps its own, and another generation takes none of them.
+func TestLatenciesOfKin(t *testing.T) {
+	cycles := func(id string) map[string]card.Tier {
+		got, err := card.TiersOf(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]card.Tier{}
+		for _, r := range got.Tiers {
+			if r.Cycles != nil || r.Level == "register" {
+				out[r.Level] = r
+			}
+		}
+		return out
+	}
+	sxm, pcie := cycles("h100-sxm-80gb"), cycles("h100-pcie-80gb")
+	for _, level := range []string{"l1", "l2", "device"} {
+		if sxm[level].Cycles == nil || sxm[level].Cycles.Value != pcie[level].Cycles.Value || !strings.Contains(sxm[level].Note, "H100 PCIe 80GB") {
+			t.Errorf("%s: %+v beside %+v", level, sxm[level], pcie[level])
+		}
+		if strings.Contains(pcie[level].Note, "latency of") {
+			t.Errorf("%s of the card that was measured: %s", level, pcie[level].Note)
+		}
+	}
+	if r := sxm["register"]; r.Size == nil || r.Size.Value != 256<<10 {
+		t.Errorf("registers %+v", r)
+	}
+	for level, r := range cycles("b200-sxm") {
+		if strings.Contains(r.Note, "H100") {
+			t.Errorf("%s of a B200: %s", level, r.Note)
+		}
 	}
 }
