@@ -72,7 +72,8 @@ func TiersOf(name string) (*Tiers, error) {
 }
 
 // latenciesOfKin are latencies that were measured on another device with the same multiprocessors, in cycles, where nobody has published
-// the device's own: of L1 by the compute capability, of what lies behind it where the second level has the same size too, and so is the same chip.
+// the device's own: of L1 by the compute capability, of what lies behind it where the second level is as large, too: the
+// same chip.
 func latenciesOfKin(d *hardware.Device, own []Tier) (out []Tier) {
 	measured := func(t Tier) bool { return t.Level == "l1" && (t.Latency != nil || t.Cycles != nil) }
 	if d.Capability == "" || slices.ContainsFunc(own, measured) {
