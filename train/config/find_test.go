@@ -119,3 +119,12 @@ func TestFindRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsOfYAML: a text that is no JSON is refused by its fault as YAML, anchors too.
+func TestFaultsOfYAML(t *testing.T) {
+	for text, want := range map[string]string{"a: &a [x]\nb: *a\n": "anchor", "a: [1\n": "no YAML", "{\"a\": 1": "JSON"} {
+		if _, err := Find([][]byte{[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
