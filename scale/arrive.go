@@ -176,7 +176,7 @@ func (x *player) finish() {
 		for _, mean := range []*float64{&p.Wanted, &p.Ready, &p.Billed, &p.Waiting} {
 			*mean /= span
 		}
-		if p.Good = p.Good / (p.Rate * span); p.Rate == 0 {
+		if p.Good /= p.Rate * span; p.Rate == 0 {
 			p.Good = 1
 		}
 		p.Good = min(1, p.Good)

@@ -72,7 +72,8 @@ func Parse(file string, text []byte) (*Family, error) {
 			return nil, err
 		}
 	}
-	return f, f.complete()
+	err = f.complete()
+	return f, err
 }
 
 // complete refuses a file that is for nothing, or like nothing.

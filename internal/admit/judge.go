@@ -8,7 +8,6 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/safe"
-	"github.com/memwall/memwall/unit"
 )
 
 // Judge says whether pods fit.
@@ -163,7 +162,7 @@ func short(a *memwall.Answer) string {
 		}
 	}
 	words := fmt.Sprintf("%s does not fit: needs %s of %s that each may use, %s short", named(a), worst.Needed, worst.Usable,
-		unit.Bytes(worst.Needed-worst.Usable))
+		worst.Needed-worst.Usable)
 	for _, s := range a.Suggestions {
 		if s.Verdict == memwall.Fits || s.Verdict == memwall.Tight {
 			return words + ". Fits with: " + safe.Text(s.Change, "")

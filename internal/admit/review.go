@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -111,7 +112,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (status int, out
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
-		if _, large := err.(*http.MaxBytesError); large {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return bad(http.StatusRequestEntityTooLarge, "a review has 8 MiB at most")
 		}
 		return bad(http.StatusBadRequest, "the review ended before its time")

@@ -152,7 +152,7 @@ func TestWhoIsNoAPIServer(t *testing.T) {
 	h := NewHandler(judge(), time.Second, 2)
 	client, url := behindTLS(t, h)
 	review := func(version, kind, request string) string {
-		return fmt.Sprintf(`{"apiVersion":"%s","kind":"%s","request":%s}`, version, kind, request)
+		return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"request":%s}`, version, kind, request)
 	}
 	for name, c := range map[string]struct {
 		method, media string

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
@@ -25,9 +23,7 @@ func admitCommand(a *app) *cobra.Command {
 			ctx, stop := a.until()
 			defer stop()
 			asker := memwall.Asker{Models: memwall.Catalog{}}
-			return asked.Serve(ctx, func(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
-				return asker.AskContext(ctx, r)
-			}, a.Stderr)
+			return asked.Serve(ctx, asker.AskContext, a.Stderr)
 		},
 	}
 	c.Flags().SortFlags = false

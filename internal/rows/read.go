@@ -96,7 +96,8 @@ func parse(at string, data []byte) (*Row, error) {
 		return nil, &Error{At: at, Why: "cannot be read: " + plain(err.Error()),
 			Fix: "fields of a row are those that memwall compare --share writes"}
 	}
-	return r, r.check(at)
+	err := r.check(at)
+	return r, err
 }
 
 // known refuses rows of other schemas; those of a newer one say what to do.

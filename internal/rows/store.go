@@ -37,8 +37,8 @@ func (s *Store) read() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	return data, errors.Join(err, f.Close())
 }
 
 // completed are the lines that were written to their end.

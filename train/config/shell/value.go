@@ -120,7 +120,7 @@ func (e *expansion) part(s string, quoted bool) {
 func (e *expansion) escaped(c string, quoted bool) {
 	switch {
 	case c == "\n":
-	case quoted && !strings.Contains("$`\"\\", c):
+	case quoted && !strings.ContainsAny(c, "$`\"\\"):
 		e.put(`\` + c)
 	default:
 		e.put(c)
@@ -304,7 +304,7 @@ func (e *expansion) trimmed(name, op string, v []string, set bool) {
 	if longest {
 		pattern = op[2:]
 	}
-	i := -1
+	var i int
 	switch star := strings.Trim(pattern, "*"); {
 	case strings.ContainsAny(star, "*?["):
 		e.put(unknown(name))
