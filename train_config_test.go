@@ -36,20 +36,23 @@ func TestConfigOfTheProgram(t *testing.T) {
 }
 
 // TestModelOfAShape: a script of Megatron-LM that gives widths is of the model of the catalog that has them; several that differ in
-// their vocabulary are none.
+// their vocabulary, and none that has the widths, are stood for by one whose layers have the same parts.
 func TestModelOfAShape(t *testing.T) {
 	const llama = "torchrun pretrain_gpt.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention --num-query-groups 8 --swiglu --untie-embeddings-and-output-weights --disable-bias-linear"
 	for script, want := range map[string]string{
 		"torchrun pretrain_gpt.py --num-layers 96 --hidden-size 12288 --num-attention-heads 96": "gpt-3-175b", // examples/gpt3
 		llama + " --vocab-size 128256":                 "llama-3-8b",
 		llama + " --num-experts 8 --moe-router-topk 2": "mixtral-8x7b",
-		llama:                       "",
-		llama + " --vocab-size 999": "",
+		llama:                       "llama-3.1-8b",
+		llama + " --vocab-size 999": "llama-3.1-8b",
 		"torchrun pretrain_gpt.py --num-layers 96 --hidden-size 1000 --num-attention-heads 10000": "",
 	} {
 		r, _, err := FromTraining([][]byte{[]byte(script)})
 		if err != nil || r.Model != want {
 			t.Errorf("%s: %q, %v; want %q", script, r.Model, err, want)
+		}
+		if stands := want == "llama-3.1-8b"; stands != (r.Override["ffn"] > 0) || strings.Contains(script, " 999") != (r.Override["vocab"] == 999) {
+			t.Errorf("%s: %v is put in", script, r.Override)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (q *Question) chooseEngine() error {
 			Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
 	}
 	if denoises(q.Resolved) {
-		if name != TransformersEngine {
+		if name != TransformersEngine && name != "generic" {
 			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine,
 				Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.ID, name),
 				Hint:    "--engine " + TransformersEngine}

@@ -14,8 +14,11 @@ func Notes(r *api.Request, unread []string) []api.Note {
 	notes := []api.Note{{Code: "read_as", Severity: "info", Field: "framework", Text: "read as a configuration of " + r.Framework}}
 	switch {
 	case len(r.Override) > 0:
-		notes = append(notes, api.Note{Code: "read_as", Severity: "warn", Field: "model",
-			Text: "no model of the catalog has the script's numbers: its layers are those of " + r.Model + " with them put in"})
+		text := "no model of the catalog alone has the script's numbers: its layers are those of " + r.Model + " with them put in"
+		if r.Override["vocab"] == 0 {
+			text += "; the vocabulary is that model's too, as the script gives none"
+		}
+		notes = append(notes, api.Note{Code: "read_as", Severity: "warn", Field: "model", Text: text})
 	case r.Framework == Builds && r.Model != "":
 		notes = append(notes, api.Note{Code: "read_as", Severity: "info", Field: "model",
 			Text: r.Model + " has the layers, widths and heads that the script gives"})
