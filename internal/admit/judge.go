@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -99,6 +100,9 @@ func (j *Judge) somewhere(ctx context.Context, c *container, r *memwall.Request,
 		case err != nil:
 			warned = append(warned, called(c)+"not judged on "+said(hw)+": "+whyNot(err))
 			fits = true
+		case a.Verdict == memwall.DoesNotFit && assumed(a):
+			warned = append(warned, called(c)+short(a)+"; the model's name was not certain, let in")
+			fits = true
 		case a.Verdict == memwall.DoesNotFit:
 			refused = append(refused, called(c)+short(a))
 		default:
@@ -119,6 +123,11 @@ func (j *Judge) somewhere(ctx context.Context, c *container, r *memwall.Request,
 		}
 		out.Refused += refused[0]
 	}
+}
+
+// assumed: the model is one of several that its name may mean, or one that stands for it.
+func assumed(a *memwall.Answer) bool {
+	return slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "name_read" && n.Severity == "warn" })
 }
 
 // called names a container; its name is a label of DNS, and what is not is left out.

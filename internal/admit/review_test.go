@@ -99,6 +99,7 @@ func TestReviews(t *testing.T) {
 		"a claim nobody knows":      {pod(large, "cpu", 1, `,"resourceClaims":[{"name":"gpu","resourceClaimName":"x"}]`), "", "which GPU is not said"},
 		"no product":                {pod(large, gpu, 1, ""), "", "which GPU is not said"},
 		"a model nobody knows":      {pod("me/my-model", gpu, 1, onH100), "", "not in the catalog"},
+		"a name that holds another": {pod("me/Llama-3.1-70B-Instruct-of-mine", gpu, 1, onH100), "", "not certain"},
 		"a file that is not opened": {pod("/etc/passwd", gpu, 1, onH100), "", "not in the catalog"},
 		"a GPU nobody knows":        {pod(small, gpu, 1, strings.Replace(onH100, "H100", "Z999", 1)), "", "hardware is not in the catalog"},
 		"no engine":                 {`{"kind":"Pod","spec":{"containers":[{"name":"web","image":"nginx"}]}}`, "", ""},
