@@ -15,11 +15,14 @@ import (
 // heads are keys at the margin that only such files have.
 var heads = regexp.MustCompile(`(?m)^(services|kind|servingEngineSpec|modelArtifacts|serveConfigV2|llm_configs|ms|applications):`)
 
+// jsonHeads are such keys in JSON, which kubectl and docker print too.
+var jsonHeads = regexp.MustCompile(`^\s*\{[^\x00]*"(services|kind)"\s*:`)
+
 // Is reports whether a text is such a file: a compose file has services, a manifest has a kind, the values of a chart and the
 // settings of a launcher have keys of their own.
 func Is(text string) bool {
 	text = dedented(text)
-	return heads.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
+	return heads.MatchString(text) || jsonHeads.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
 }
 
 // plainReader reads a text that is no YAML; nil where it is none of those.
