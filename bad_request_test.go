@@ -85,6 +85,7 @@ var badRequests = []struct {
 
 	{"a field spelt wrong", bare(`"contxt":8192`), BadField, "contxt", "", "no field called", "did you mean: context"},
 	{"a field like no other", bare(`"xyzzyplugh":1`), BadField, "xyzzyplugh", "", "no field called", "memwall schema request"},
+	{"a field by its flag", bare(`"on":"rtx-4090"`), BadField, "on", "", "no field called", "did you mean: hardware"},
 	{"a field spelt wrong inside", on(`"offload":{"wights":"host"}`), BadField, "offload", `{"wights":"host"}`, `unknown field "wights"`, "did you mean: weights"},
 	{"a field like no other inside", on(`"adapters":[{"rank":8,"xyzzyplugh":1}]`), BadField, "adapters", `[{"rank":8,"xyzzyplugh":1}]`, "unknown field", "one of rank, targets, format"},
 	{"a field that stands twice", bare(`"model":"llama-3-8b"`), BadField, "model", "", "stands twice", "once"},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -383,12 +384,22 @@ func Shorten(s string) string {
 func unknownField(name string) error {
 	e := &Error{Code: BadField, Field: Shorten(name), Message: fmt.Sprintf("there is no field called %q", Shorten(name)),
 		Hint: "memwall schema request lists the fields"}
-	if f := plan.FieldCalled(name); f != "" {
+	if f := cmp.Or(fieldOfFlag(name), plan.FieldCalled(name)); f != "" {
 		e.Hint = "did you mean: " + f
 	} else if near := spell.Nearest(name, fieldNames()); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}
 	return e
+}
+
+// fieldOfFlag is the field that a flag of the command line sets; "" where there is no such flag.
+func fieldOfFlag(flag string) string {
+	for _, f := range Fields() {
+		if f.Flag == flag && flag != "" {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 func fieldNames() []string {
