@@ -102,6 +102,7 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 	if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
 		return out
 	}
+	c.Effort, c.Loss = s.Price, p.cure(&c).Loss
 	c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
 	if c.Verdict == api.Tight {
 		c.Price += onlyTight

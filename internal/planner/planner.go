@@ -47,23 +47,27 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		return nil, err
 	}
 	out.Ladder = p.Ladder(found)
-	out.Candidates, out.Best = found, bestOf(out.Verdict, found, out.Ladder)
+	if found = firstChange(out.Verdict, found, out.Ladder); len(found) > 0 {
+		out.Candidates, out.Best = found, &found[0]
+	}
 	out.Pareto = pareto(found)
 	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
 	out.Evaluated = &p.evaluated
 	return NoteStopped(ctx, out), nil
 }
 
-// bestOf a plan that fits as it was asked for is the first of those that the search found; of another, the change that somebody
-// would make first: it may be of what was given, such as a second device.
-func bestOf(asked api.Verdict, found, ladder []api.Candidate) *api.Candidate {
-	if asked != api.Fits && len(ladder) > 0 && ladder[0].Verdict == api.Fits {
-		return &ladder[0]
+// firstChange puts before the plans that the search found the change that somebody would make first to a plan that does not fit: it may
+// be of what was given, such as a second device, which the search keeps.
+func firstChange(asked api.Verdict, found, ladder []api.Candidate) []api.Candidate {
+	if asked == api.Fits || len(ladder) == 0 || ladder[0].Verdict != api.Fits {
+		return found
 	}
-	for i := range found {
-		return &found[i]
+	others := slices.DeleteFunc(slices.Clone(found), func(c api.Candidate) bool { return reflect.DeepEqual(c.Plan, ladder[0].Plan) })
+	if len(others) == len(found) {
+		return append([]api.Candidate{ladder[0]}, found...)
 	}
-	return nil
+	at := slices.IndexFunc(found, func(c api.Candidate) bool { return reflect.DeepEqual(c.Plan, ladder[0].Plan) })
+	return append([]api.Candidate{found[at]}, others...)
 }
 
 // Planner is a search for plans near one that was asked for.
