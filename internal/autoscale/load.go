@@ -117,6 +117,9 @@ func (t *table) read(n int, text string) error {
 	for i := range cells {
 		cells[i] = strings.Trim(strings.TrimSpace(cells[i]), `"`)
 	}
+	if len(cells) == 0 {
+		return &Fault{n, "nothing stands between the commas", "a time and a rate"}
+	}
 	if t.columns == 0 {
 		t.columns = len(cells)
 		if t.head(cells) {

@@ -55,6 +55,7 @@ func TestTable(t *testing.T) {
 func FuzzTable(f *testing.F) {
 	f.Add("07:30,3\n07:31,4")
 	f.Add("time,rate\n1,2\n2,3")
+	f.Add(",")
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := Table(strings.NewReader(text))
 		if err == nil && (l.Check() != nil || !(l.Part >= 1)) {
