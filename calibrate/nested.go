@@ -83,7 +83,7 @@ type guide struct {
 }
 
 // guideLLM reads the JSON of guidellm benchmark. Its inter-token latency is what follows the first token; its time per output token
-// counts the first in.
+// counts the first in. It asks any server, and does not tell which engine that was.
 func guideLLM(data []byte, list []json.RawMessage) *File {
 	var whole struct {
 		Args struct {
@@ -115,7 +115,7 @@ func (f *File) guide(at string, g *guide, model string) {
 		s.Streams = 1
 	}
 	m := &g.Metrics
-	o := Observation{At: at, Engine: "vllm", Model: clip(cmp.Or(g.Worker.Model, g.Config.Backend.Model, model)), Concurrency: s.Streams,
+	o := Observation{At: at, Model: clip(cmp.Or(g.Worker.Model, g.Config.Backend.Model, model)), Concurrency: s.Streams,
 		Prompt: m.Prompt.count(), Answer: m.Answer.count()}
 	switch {
 	case s.Type != "synchronous" && s.Type != "concurrent" || s.Streams < 1:
@@ -204,7 +204,8 @@ func (f *File) localResult(at string, o Observation, r *localResult) {
 }
 
 // inferenceX reads an aggregated result of InferenceX (InferenceMAX, utils/process_result.py), whose times are in seconds and whose
-// rates are of one device. Lengths are the most of a request: its client draws from range_ratio of them on, 0.8 unless told.
+// rates are of one device. Lengths are the most of a request: its client draws from so much of them on, --random-range-ratio, which its
+// scripts set to 0.8.
 func (f *File) inferenceX(at string, r record) {
 	engine, _, _ := strings.Cut(r.text("framework"), "-")
 	if engine == "trt" || engine == "trtllm" {

@@ -33,7 +33,7 @@ const (
 
 func TestGuideLLM(t *testing.T) {
 	got := read(t, guideJSON)
-	base := Observation{At: "benchmark 1", Engine: "vllm", Model: "Qwen/Qwen3-32B", Concurrency: 8, Prompt: 1000, Answer: 1000}
+	base := Observation{At: "benchmark 1", Model: "Qwen/Qwen3-32B", Concurrency: 8, Prompt: 1000, Answer: 1000}
 	ttft, tpot, output := base, base, base
 	ttft.Test, ttft.Value, tpot.Test, tpot.Value, output.Test, output.Value = TTFT, 120.5, TPOT, 21.5, Output, 350
 	same(t, got, &File{Format: "guidellm", Observations: []Observation{ttft, tpot, output}}, "benchmark 2", "benchmark 3", "benchmark 4")

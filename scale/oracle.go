@@ -5,7 +5,7 @@ import "slices"
 // Grid of the oracle's schedules, in seconds: the sync period of an HPA, of which the periods of the others are multiples.
 const Grid = 15.0
 
-// Budget of the oracle: replays.
+// mostTries bounds the replays of an oracle.
 const mostTries = 120
 
 // oracle looks for the cheapest schedule that keeps a share of the requests within the goal.

@@ -1,6 +1,6 @@
 package scale
 
-import "slices"
+import "github.com/memwall/memwall/stat"
 
 // Oscillation is a policy that adds and takes replicas again and again, where the load does not ask for it.
 type Oscillation struct {
@@ -42,25 +42,20 @@ func (r *Replay) Oscillates(l *Load, each float64) *Oscillation {
 
 func oscillation(turns []Change) *Oscillation {
 	var periods []float64
-	low, high := []int{}, []int{}
+	var low, high []float64
 	for i, c := range turns {
 		if i >= 2 {
 			periods = append(periods, c.At-turns[i-2].At)
 		}
 		if c.To > c.From {
-			low = append(low, c.From)
+			low = append(low, float64(c.From))
 		} else {
-			high = append(high, c.From)
+			high = append(high, float64(c.From))
 		}
 	}
 	first, last := turns[0].At, turns[len(turns)-1].At
-	return &Oscillation{Period: median(periods), Turns: len(turns), From: median(low), To: median(high), Begin: first,
-		Seconds: last - first}
-}
-
-func median[T int | float64](all []T) T {
-	slices.Sort(all)
-	return all[len(all)/2]
+	return &Oscillation{Period: stat.Median(periods), Turns: len(turns), From: int(stat.Median(low)), To: int(stat.Median(high)),
+		Begin: first, Seconds: last - first}
 }
 
 // needed is how often the replicas that the load takes turn between two times.

@@ -38,17 +38,22 @@ func (r *Report) query(metric, selector string) (string, error) {
 		Message: fmt.Sprintf("%s exports no series of %s", engine, metric), Hint: "--target running=N, or rate=N for TensorRT-LLM"}
 }
 
+// head is that of an object of a cluster, up to its spec.
+func (w *writing) head(version, kind string) {
+	w.line(0, "apiVersion: %s", version)
+	w.line(0, "kind: %s", kind)
+	w.line(0, "metadata:")
+	w.line(1, "name: %s", w.name)
+	w.line(0, "spec:")
+}
+
 func writeHPA(r *Report, p *Policy, w *writing) error {
 	if _, err := r.query(p.Metric, ""); err != nil {
 		return err
 	}
 	rule, _ := r.query(p.Metric, "{<<.LabelMatchers>>}")
 	w.line(0, "# The metric is made by prometheus-adapter, by this query of a rule: %s by (<<.GroupBy>>)", rule)
-	w.line(0, "apiVersion: autoscaling/v2")
-	w.line(0, "kind: HorizontalPodAutoscaler")
-	w.line(0, "metadata:")
-	w.line(1, "name: %s", w.name)
-	w.line(0, "spec:")
+	w.head("autoscaling/v2", "HorizontalPodAutoscaler")
 	w.line(1, "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: %s}", w.name)
 	w.line(1, "minReplicas: %d", max(1, r.Least))
 	w.line(1, "maxReplicas: %d", r.Most)
@@ -75,11 +80,7 @@ func writeKEDA(r *Report, p *Policy, w *writing) error {
 	if err != nil {
 		return err
 	}
-	w.line(0, "apiVersion: keda.sh/v1alpha1")
-	w.line(0, "kind: ScaledObject")
-	w.line(0, "metadata:")
-	w.line(1, "name: %s", w.name)
-	w.line(0, "spec:")
+	w.head("keda.sh/v1alpha1", "ScaledObject")
 	w.line(1, "scaleTargetRef: {name: %s}", w.name)
 	w.line(1, "pollingInterval: 30")
 	w.line(1, "cooldownPeriod: 300")

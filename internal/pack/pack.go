@@ -76,6 +76,7 @@ type item struct {
 	devices int
 	needed  unit.Bytes // on its worst device
 	usable  unit.Bytes
+	refused bool
 }
 
 // Ask answers a fit request.
@@ -180,20 +181,20 @@ func pointers(all []memwall.Device) (out []*memwall.Device) {
 
 // place an item: in a part, beside others, or on devices of its own.
 func (p *packer) place(ctx context.Context, it *item) error {
+	fits := it.answer.Verdict == memwall.Fits || it.answer.Verdict == memwall.Tight
+	done, err := false, error(nil)
 	switch {
-	case it.devices > 1 || p.out.MIG:
-	case it.answer.Verdict == memwall.Fits || it.answer.Verdict == memwall.Tight:
-		if done, err := p.shared(ctx, it); done || err != nil {
-			return err
-		}
+	case it.devices > 1:
+	case p.out.MIG:
+		done, err = p.part(ctx, it)
+	case fits:
+		done, err = p.shared(ctx, it)
 	}
-	if p.out.MIG && it.devices == 1 {
-		if done, err := p.part(ctx, it); done || err != nil {
-			return err
-		}
+	if done || err != nil {
+		return err
 	}
 	switch {
-	case it.answer.Verdict != memwall.Fits && it.answer.Verdict != memwall.Tight:
+	case !fits:
 		short := max(0, worstOf(it.answer).Needed-it.usable)
 		p.refuse(it, fmt.Sprintf("does not fit %d × %s: %s short", it.devices, p.out.Device, short))
 	case p.out.Used+it.devices > p.out.Devices:
@@ -208,6 +209,7 @@ func (p *packer) place(ctx context.Context, it *item) error {
 }
 
 func (p *packer) refuse(it *item, why string) {
+	it.refused = true
 	p.out.Unplaced = append(p.out.Unplaced, Unplaced{it.Text, why})
 }
 
@@ -264,7 +266,7 @@ func (p *packer) finish(items []item) {
 	whole, sum, each := 0, unit.Bytes(0), unit.Bytes(1)
 	for i := range items {
 		switch it := &items[i]; {
-		case slices.ContainsFunc(p.out.Unplaced, func(u Unplaced) bool { return u.Plan == it.Text }):
+		case it.refused:
 		case it.devices > 1:
 			whole += it.devices
 		default:
