@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/internal/topology"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -19,6 +20,7 @@ import (
 type hardwareFlags struct {
 	tiers, explain bool
 	measure        bool
+	topo           string
 	request        memwall.Request // of --for
 }
 
@@ -28,7 +30,7 @@ func (a *app) hardware() *cobra.Command {
 		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
 		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local for this machine, or a device of your own: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
 			"Every figure has a source; what no source gives is a dash.",
-		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge\nmemwall hardware local --measure\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
+		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nnvidia-smi topo -m | memwall hardware a100 --topo - --for llama-3.1-70b\nmemwall hardware p5.48xlarge\nmemwall hardware local --measure\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -44,7 +46,8 @@ func (a *app) hardware() *cobra.Command {
 	flags.BoolVar(&f.explain, "explain", false, "what each figure decides")
 	flags.BoolVar(&f.tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
 	flags.BoolVar(&f.measure, "measure", false, "with local: how fast its processors read memory and compute; a second or two")
-	grouped(flags, groupWhat, "for", "weights", "kv", "ctx")
+	flags.StringVar(&f.topo, "topo", "", "FILE, or -, with what nvidia-smi topo -m or rocm-smi --showtopo printed: which GPUs to take together; with --for also what their all-reduces cost")
+	grouped(flags, groupWhat, "topo", "for", "weights", "kv", "ctx")
 	grouped(flags, groupOutput, "explain", "tiers", "measure")
 	completeWith(c, map[string]func() []string{"for": catalog.IDs, "weights": recipeNames})
 	c.AddCommand(a.addDevice())
@@ -64,6 +67,8 @@ func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) erro
 		return err
 	case f.tiers:
 		return a.tiers(words)
+	case f.topo != "":
+		return a.topology(f, words)
 	case f.request.Model != "":
 		return a.roof(f, words)
 	case words == "":
@@ -76,7 +81,9 @@ func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) erro
 }
 
 // shown: the machine as a whole is meant, and not its first device.
-func (f *hardwareFlags) shown() bool { return !f.tiers && !f.explain && f.request.Model == "" }
+func (f *hardwareFlags) shown() bool {
+	return !f.tiers && !f.explain && f.request.Model == "" && f.topo == ""
+}
 
 // check refuses flags without what they are about.
 func (f *hardwareFlags) check(c *cobra.Command, words string) error {
@@ -84,18 +91,18 @@ func (f *hardwareFlags) check(c *cobra.Command, words string) error {
 		return usage("measure", "", "--measure is about this machine", "memwall hardware local --measure")
 	}
 	chosen := ""
-	for _, name := range []string{"for", "explain", "tiers"} {
+	for _, name := range []string{"topo", "for", "explain", "tiers"} {
 		switch {
-		case !c.Flags().Changed(name):
+		case !c.Flags().Changed(name), name == "for" && chosen == "topo":
 		case chosen != "":
 			return usage(name, "", "--"+chosen+" and --"+name+" are two questions", "ask one at a time")
 		case words == "":
-			return usage(name, "", "--"+name+" is about one device", "memwall hardware h100 --"+strings.TrimSpace(name+" "+f.request.Model))
+			return usage(name, "", "--"+name+" is about one device", "memwall hardware h100 --"+strings.TrimSpace(name+" "+c.Flag(name).Value.String()))
 		default:
 			chosen = name
 		}
 	}
-	if chosen == "for" {
+	if c.Flags().Changed("for") {
 		if f.request.Model == "" {
 			return usage("for", "", "--for names no model", "--for llama-3.1-8b")
 		}
@@ -124,6 +131,18 @@ func (a *app) tiers(words string) error {
 		return err
 	}
 	return a.show(t, func(st term.Style) string { return cards.Tiers(t, st) })
+}
+
+func (a *app) topology(f *hardwareFlags, words string) error {
+	text, err := readOf(a, f.topo)
+	if err != nil {
+		return usage("topo", f.topo, "--topo: "+f.topo+" cannot be read: "+err.Error(), "nvidia-smi topo -m | memwall hardware h100 --topo -")
+	}
+	t, err := topology.For(string(text), words, &f.request, a.asker.Ask)
+	if err != nil {
+		return err
+	}
+	return a.show(t, func(st term.Style) string { return cards.Topology(t, st) })
 }
 
 func (a *app) device(words string, explain bool) error {

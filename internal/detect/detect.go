@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/topology"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -43,7 +44,7 @@ const patience = 3 * time.Second
 // seen is what a look at one part found.
 type seen struct {
 	devices []device
-	link    link
+	link    topology.Link
 	host    *card.LocalHost
 	cpu     *card.Processor
 	notes   []string
@@ -117,7 +118,7 @@ func (s *seen) add(o seen) {
 	s.devices = append(s.devices, o.devices...)
 	s.notes = append(s.notes, o.notes...)
 	s.graphics = append(s.graphics, o.graphics...)
-	if o.link.kind != "" {
+	if o.link.Kind != "" {
 		s.link = o.link
 	}
 	if o.host != nil {

@@ -5,14 +5,14 @@ import (
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/topology"
 	"github.com/memwall/memwall/unit"
 )
 
 // FuzzReaders: whatever drivers print, the readers end, and what is made of it is read back by the catalog.
 func FuzzReaders(f *testing.F) {
 	for _, name := range []string{
-		"nvidia-smi-a100-sxm4-v12.xml", "nvidia-smi-dual-a5000-v13.xml", "nvidia-smi-gtx-1070-ti.xml", "topo-2-phb.txt",
-		"topo-4-nv12-pairs.txt", "topo-8-nv18.txt",
+		"nvidia-smi-a100-sxm4-v12.xml", "nvidia-smi-dual-a5000-v13.xml", "nvidia-smi-gtx-1070-ti.xml",
 		"amdgpu.ids", "amd-smi-static-mi210.json", "rocm-smi-rx6700xt_rocm612.json", "xpu-smi-discovery-2-b70.json",
 	} {
 		f.Add([]byte(fixture(f, name)))
@@ -28,7 +28,9 @@ func FuzzReaders(f *testing.F) {
 			s.devices = append(s.devices, g.device())
 		}
 		s.devices = append(s.devices, xpuSMI(text)...)
-		s.link = topoMatrix(string(text)).among([]int{0, 1, 2})
+		if m, err := topology.Read(string(text)); err == nil {
+			s.link = m.Among([]int{0, 1, 2})
+		}
 		for _, n := range append(amdSMI(text), rocmSMI(text)...) {
 			s.devices = append(s.devices, device{vendor: "AMD", name: n, memory: 32 * unit.GiB})
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memwall/memwall/internal/topology"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -77,8 +78,8 @@ func (m Machine) nvidiaFiles(reason string) (s seen) {
 // topology asks how the devices are connected.
 func (m Machine) topology(ctx context.Context, s *seen) {
 	out, err := m.ask(ctx, "nvidia-smi", "topo", "-m")
-	t := topoMatrix(string(out))
-	if len(t) == 0 {
+	t, broken := topology.Read(string(out))
+	if broken != nil {
 		s.note("nvidia-smi topo -m " + why(err, nil) + ": the links between the devices are those that the catalog takes")
 		return
 	}
@@ -86,7 +87,7 @@ func (m Machine) topology(ctx context.Context, s *seen) {
 	for _, d := range s.devices {
 		at = append(at, d.index)
 	}
-	s.link = t.among(at)
+	s.link = t.Among(at)
 }
 
 // device of a card of nvidia-smi; of one that is cut into instances, the largest of these.

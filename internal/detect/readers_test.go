@@ -8,39 +8,6 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// TestTopology: matrices as nvidia-smi printed them. Sources: eight B300, sgl-project benchmark notes; four A100 in
-// pairs, a blog of 2024-03 on NVLink; five of 24 and 32 GB, noonghunna/club-3090 issue 46; two 1080 Ti, a blog of 2024-01.
-func TestTopology(t *testing.T) {
-	for _, c := range []struct {
-		file       string
-		n          int
-		kind, text string
-	}{
-		{"topo-8-nv18.txt", 8, "nvlink", "NV18 between all"},
-		{"topo-4-nv12-pairs.txt", 4, "pairs", "NV12 between 0–1, 2–3, SYS between the others"},
-		{"topo-5-mixed.txt", 5, "pcie", "PCI Express, from socket to socket (SYS)"},
-		{"topo-2-phb.txt", 2, "pcie", "PCI Express, through the processor (PHB)"},
-	} {
-		m := topoMatrix(fixture(t, c.file))
-		var all []int
-		for i := range m {
-			all = append(all, i)
-		}
-		if l := m.among(all); len(m) != c.n || l.kind != c.kind || l.text != c.text {
-			t.Errorf("%s: %d devices, %+v", c.file, len(m), l)
-		}
-	}
-	if l := topoMatrix(fixture(t, "topo-4-nv12-pairs.txt")).among([]int{2, 3}); l.kind != "nvlink" {
-		t.Errorf("the second pair: %+v", l)
-	}
-	for _, bad := range []string{"", "GPU0 GPU1\nGPU0 X PHB\n", "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tWAT\t X \n",
-		"\tGPU0\tGPU1\nGPU0\tPHB\tPHB\nGPU1\tPHB\t X \n", "Failed to initialize NVML"} {
-		if m := topoMatrix(bad); m != nil {
-			t.Errorf("%q is read as %v", bad, m)
-		}
-	}
-}
-
 // TestNames: what AMD's and Intel's programs call their cards. rocm-smi: influxdata/telegraf
 // plugins/inputs/amd_rocm_smi/testdata; amd-smi: a test of an exporter with an MI210; xpu-smi: a log of two Arc Pro B70.
 func TestNames(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/topology"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -46,7 +47,7 @@ func local(s *seen) *card.Local {
 		l.Devices = append(l.Devices, devices[i].card())
 	}
 	if len(devices) > 1 {
-		l.Link = s.link.text
+		l.Link = s.link.Text
 	}
 	l.Reserved, l.InUse = inUse(devices, s.host)
 	l.Words, l.Idle = withHost(head, keys, devices, s)
@@ -200,7 +201,7 @@ func (k *known) card() card.LocalDevice {
 }
 
 // headOf names the devices and gives the keys that the catalog does not know of them.
-func headOf(devices []known, ln link, l *card.Local) (head string, keys []string) {
+func headOf(devices []known, ln topology.Link, l *card.Local) (head string, keys []string) {
 	if len(devices) == 0 {
 		return "", nil
 	}
@@ -237,7 +238,7 @@ func headOf(devices []known, ln link, l *card.Local) (head string, keys []string
 
 // unsaidKeys remarks on what cannot be said of one of several kinds.
 func unsaidKeys(k *known, l *card.Local) {
-	if keys := k.keys([]known{*k}, link{}); len(keys) > 0 {
+	if keys := k.keys([]known{*k}, topology.Link{}); len(keys) > 0 {
 		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand",
 			k.name, strings.Join(keys, " and ")))
 	}
@@ -310,7 +311,7 @@ func (k *known) sliced(l *card.Local) string {
 }
 
 // keys are what this machine's driver and slots say otherwise than the catalog.
-func (k *known) keys(devices []known, ln link) (out []string) {
+func (k *known) keys(devices []known, ln topology.Link) (out []string) {
 	usable, pcie := devices[0].usable, devices[0].pcie
 	for _, d := range devices[1:] {
 		usable = min(usable, d.usable)
@@ -355,13 +356,13 @@ func lanesRate(s string) (r int) {
 
 // linkKey is needed where the links are not those that the catalog takes: NVLink bridges that are there, and NVLink that is
 // not.
-func linkKey(r *hardware.Device, ln link) []string {
+func linkKey(r *hardware.Device, ln topology.Link) []string {
 	bridge := strings.Contains(r.Link.Name, "bridge")
 	own := r.Link.EachWay.Known && r.Vendor == "NVIDIA"
 	switch {
-	case own && bridge && ln.kind == "nvlink":
+	case own && bridge && ln.Kind == "nvlink":
 		return []string{fmt.Sprintf("link=nvlink:%gGB/s", 2*float64(r.Link.EachWay.Value)/1e9)}
-	case own && !bridge && (ln.kind == "pcie" || ln.kind == "pairs") && r.PCIe.EachWay.Known:
+	case own && !bridge && (ln.Kind == "pcie" || ln.Kind == "pairs") && r.PCIe.EachWay.Known:
 		return []string{fmt.Sprintf("link=pcie:%gGB/s", math.Round(20*float64(r.PCIe.EachWay.Value)/1e9)/10)}
 	}
 	return nil
