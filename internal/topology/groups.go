@@ -23,8 +23,8 @@ type Group struct {
 // Groups are the best groups of a size that fit beside each other, the best first; the first GPUs where ways are equal.
 func (m Matrix) Groups(size int) ([]Group, error) {
 	if len(m) > searched {
-		return nil, &api.Error{Code: api.Unsupported, Field: "topo", Value: fmt.Sprint(len(m)), Hint: "the rows and columns of the first ones",
-			Message: fmt.Sprintf("groups are looked for among %d GPUs at most", searched)}
+		return nil, &api.Error{Code: api.Unsupported, Field: "topo", Value: fmt.Sprint(len(m)),
+			Hint: "the rows and columns of the first ones", Message: fmt.Sprintf("groups are looked for among %d GPUs at most", searched)}
 	}
 	var out []Group
 	left := m.all()
