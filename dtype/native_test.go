@@ -11,7 +11,7 @@ func TestUses(t *testing.T) {
 		}
 	}
 	seen := map[*Format]bool{}
-	for _, u := range Uses() {
+	for _, u := range uses {
 		switch {
 		case u.Format == nil || !listed[u.Format]:
 			t.Errorf("%+v: of no listed format", u)

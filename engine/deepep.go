@@ -45,15 +45,6 @@ var received = []struct{ ranks, nvlink, rdma int64 }{
 	{8, 256, 0}, {16, 288, 140}, {24, 288, 140}, {32, 288, 140}, {64, 288, 140}, {128, 560, 132}, {160, 720, 132},
 }
 
-// Tuned are the numbers of ranks that DeepEP has settings of its normal kernels for; others need some by hand.
-func Tuned(ranks int64) bool {
-	switch ranks {
-	case 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 144, 160:
-		return true
-	}
-	return false
-}
-
 // Item books the buffers.
 func (d *DeepEP) Item(b *ledger.Book) ledger.Item {
 	var n ledger.Num

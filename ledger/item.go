@@ -36,16 +36,6 @@ func (it Item) Band(low, high unit.Bytes) Item {
 	return it
 }
 
-// Group makes an item of parts: its size and band are those of their Sum, its basis their weakest.
-func Group(id, name string, parts ...Item) Item {
-	t := Sum(parts)
-	g := Item{ID: id, Name: name, Bytes: t.Bytes, Low: t.Low, High: t.High, Basis: t.Basis, Unknown: t.Unknown, Items: parts}
-	if len(parts) > 0 {
-		g.Life, g.Place, g.Source = parts[0].Life, parts[0].Place, parts[0].Source
-	}
-	return g
-}
-
 // Total is a sum over items.
 type Total struct {
 	Bytes, Low, High unit.Bytes

@@ -36,7 +36,7 @@ func TestLawsOfSums(t *testing.T) {
 			apart(o.High, s.High) {
 			t.Fatalf("%+v in another order: %+v", s, o)
 		}
-		if g := Group("g", "g", items...); g.Bytes != s.Bytes || g.Low != s.Low || g.High != s.High || g.Basis != s.Basis ||
+		if g := group("g", "g", items...); g.Bytes != s.Bytes || g.Low != s.Low || g.High != s.High || g.Basis != s.Basis ||
 			g.Unknown != s.Unknown {
 			t.Fatalf("%+v as a group: %+v", s, g)
 		}
@@ -58,7 +58,7 @@ func apart(a, b unit.Bytes) bool { return a-b > 1 || b-a > 1 }
 // TestLeavesAreCountedOnce: groups in groups hold the same bytes as their leaves.
 func TestLeavesAreCountedOnce(t *testing.T) {
 	a, b, c := item("a", 100, 90, 120), item("b", 50, 50, 50), item("c", 7, 7, 9)
-	top := []Item{Group("g", "g", a, Group("h", "h", b, c)), c}
+	top := []Item{group("g", "g", a, group("h", "h", b, c)), c}
 	var sum unit.Bytes
 	n := 0
 	Leaves(top, func(it *Item) { sum += it.Bytes; n++ })
@@ -81,4 +81,14 @@ func TestNumbersBeyondCounting(t *testing.T) {
 	if n := (Num{V: 1<<53 - 1}); n.Bytes() != 1<<53-1 {
 		t.Errorf("%d", n.Bytes())
 	}
+}
+
+// group makes an item of parts: its size and band are those of their Sum, its basis their weakest.
+func group(id, name string, parts ...Item) Item {
+	t := Sum(parts)
+	g := Item{ID: id, Name: name, Bytes: t.Bytes, Low: t.Low, High: t.High, Basis: t.Basis, Unknown: t.Unknown, Items: parts}
+	if len(parts) > 0 {
+		g.Life, g.Place, g.Source = parts[0].Life, parts[0].Place, parts[0].Source
+	}
+	return g
 }

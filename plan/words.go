@@ -53,12 +53,3 @@ func FieldCalled(word string) string {
 	}
 	return ""
 }
-
-// Called are all words that mean a field, for tests.
-func Called() map[string][]string {
-	out := map[string][]string{}
-	for field, list := range words {
-		out[field] = strings.Fields(list)
-	}
-	return out
-}

@@ -1,12 +1,15 @@
 package plan
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestWordsMeanOneField: no word stands for two, and every one is found however it is marked.
 func TestWordsMeanOneField(t *testing.T) {
 	seen := map[string]string{}
-	for field, list := range Called() {
-		for _, w := range list {
+	for field, list := range words {
+		for _, w := range strings.Fields(list) {
 			if seen[w] != "" {
 				t.Errorf("%s means %s and %s", w, seen[w], field)
 			}

@@ -62,16 +62,5 @@ func (t *table) first(use string) *Benchmark {
 	return nil
 }
 
-// Rows are all that is published of a model.
-func Rows(model string) (out []Row) {
-	t := published()
-	for i := range t.rows {
-		if t.rows[i].Model == model {
-			out = append(out, t.rows[i])
-		}
-	}
-	return out
-}
-
 // Special is what a model is made for where it answers nothing else: "ocr", "speech"; "" for all others.
 func Special(model string) string { return published().special[model] }

@@ -129,3 +129,14 @@ func TestElder(t *testing.T) {
 		t.Errorf("Qwen3.8 27B: %+v, after %+v: SWE-bench Pro rose from 53.5 to 61.7", after, before)
 	}
 }
+
+// Rows are all that is published of a model.
+func Rows(model string) (out []Row) {
+	t := published()
+	for i := range t.rows {
+		if t.rows[i].Model == model {
+			out = append(out, t.rows[i])
+		}
+	}
+	return out
+}

@@ -256,11 +256,18 @@ func TestReplay(t *testing.T) {
 		}
 		return src
 	}
-	var b bytes.Buffer
-	if _, err := workload.Write(&b, "memwall", src()); err != nil {
-		t.Fatal(err)
+	var b []byte
+	for all := src(); ; {
+		q, ok, err := all.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		b = workload.AppendOwn(b, &q)
 	}
-	trace, err := workload.Open(&b, workload.ReadOptions{})
+	trace, err := workload.Open(bytes.NewReader(b), workload.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

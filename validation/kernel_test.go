@@ -88,3 +88,19 @@ func TestKernelVotes(t *testing.T) {
 		}
 	}
 }
+
+// KernelVotes sums up what reports of kernels that were left out are off, one vote each.
+func KernelVotes(all []Comparison) (out []Vote) {
+	for _, m := range KernelMeasures {
+		var of []*Comparison
+		for i := range all {
+			if c := &all[i]; c.Measure == m && c.Refused == "" {
+				of = append(of, c)
+			}
+		}
+		if len(of) > 0 {
+			out = append(out, vote(m, "", of, func(r *Row) string { return r.Ask.Engine + " " + r.Ask.Hardware }))
+		}
+	}
+	return out
+}

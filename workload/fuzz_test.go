@@ -47,7 +47,7 @@ func FuzzOpen(f *testing.F) {
 		if len(got) == 0 {
 			return
 		}
-		again, _, err := read(written(t, "memwall", got), ReadOptions{})
+		again, _, err := read(written(got), ReadOptions{})
 		if d := cmp.Diff(got, again); err != nil || d != "" {
 			t.Fatal(err, d)
 		}

@@ -148,14 +148,3 @@ func blockTokens(given int64) int64 {
 func (t *Trace) Unread() []string {
 	return slices.Sorted(maps.Keys(t.unread))
 }
-
-// Recorded is the trace that a source reads, with what was left out of it so far; nil where requests are generated.
-func Recorded(s Source) *Trace {
-	switch s := s.(type) {
-	case *Trace:
-		return s
-	case *replay:
-		return s.Trace
-	}
-	return nil
-}

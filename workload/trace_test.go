@@ -291,7 +291,7 @@ func TestConversations(t *testing.T) {
 	}
 	got := served(t, src, second)
 	want := []Request{{Prompt: 5, Output: 9}, {ID: 1, Prompt: 2, Output: 1}} // 18 and 34 bytes, 9 and 2
-	if d := cmp.Diff(want, got); d != "" || Recorded(src).Failed != 1 {
+	if d := cmp.Diff(want, got); d != "" || src.(*replay).Failed != 1 {
 		t.Error(d)
 	}
 }

@@ -140,19 +140,6 @@ func Fields(names, required []string) (json.RawMessage, error) {
 	return marshal(out)
 }
 
-// Open gives the schema of a struct as an object that may lack fields, and have others.
-func Open(of reflect.Type) (json.RawMessage, error) {
-	w := newWriter("#/$defs/")
-	var all object
-	var none []string
-	w.fields(of, &all, &none)
-	out := object{{"type", "object"}, {"properties", all}}
-	if used := w.reached(all); len(used) > 0 {
-		out = append(out, member{"$defs", used})
-	}
-	return marshal(out)
-}
-
 // reached are the definitions that a schema leads to.
 func (w *writer) reached(from any) (out object) {
 	text, err := marshal(from)

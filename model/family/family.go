@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
-	"github.com/memwall/memwall/model"
 )
 
 // Family is one architecture: its names and its two readers.
@@ -229,15 +228,6 @@ func repeat(l Layer, n int) []Layer {
 		out[i] = l
 	}
 	return out
-}
-
-// FromConfigModel reads a config.json into a Model.
-func FromConfigModel(id string, c *Config) (*model.Model, error) {
-	s, err := FromConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	return s.Model(id), nil
 }
 
 func ropeTable(rows int64) Table { return Table{Role: dtype.RopeFreqs, Rows: rows} }

@@ -20,11 +20,6 @@ type Whole struct {
 // Begin begins a file. One that it replaces keeps its permissions, a link to one stays a link, and a new file has those of mode.
 func Begin(name string, mode fs.FileMode) (*Whole, error) { return begin(system{}, name, mode) }
 
-// Replace writes a file in one go.
-func Replace(name string, mode fs.FileMode, data []byte) error {
-	return replace(system{}, name, mode, data)
-}
-
 // disk is what a Whole asks of the system.
 type disk interface {
 	// kept gives the file that a name leads to, by way of links, and its mode; an error where there is none.
@@ -52,18 +47,6 @@ func begin(on disk, name string, mode fs.FileMode) (*Whole, error) {
 		return nil, err
 	}
 	return &Whole{on: on, file: f, name: name, mode: mode}, nil
-}
-
-func replace(on disk, name string, mode fs.FileMode, data []byte) error {
-	w, err := begin(on, name, mode)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(data); err != nil {
-		w.Abandon()
-		return err
-	}
-	return w.Commit()
 }
 
 // Write adds to the file. What failed once cannot be committed.

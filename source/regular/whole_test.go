@@ -233,3 +233,20 @@ func TestReplace(t *testing.T) {
 		t.Error("a folder that is not there is no error")
 	}
 }
+
+// Replace writes a file in one go.
+func Replace(name string, mode fs.FileMode, data []byte) error {
+	return replace(system{}, name, mode, data)
+}
+
+func replace(on disk, name string, mode fs.FileMode, data []byte) error {
+	w, err := begin(on, name, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		w.Abandon()
+		return err
+	}
+	return w.Commit()
+}

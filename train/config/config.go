@@ -75,23 +75,6 @@ func (p *part) settings(in *Input) *section {
 	return s
 }
 
-// Read reads one file of a framework, whoever wrote it. What it does not say stays zero; keys that no field of a
-// plan has a place for come back as unread, with their values. The error is a *plan.Problem.
-func Read(framework string, data []byte) (plan.Plan, plan.Training, []string, error) {
-	return ReadAll(framework, [][]byte{data})
-}
-
-// ReadAll reads the files that belong together, such as a DeepSpeed JSON and the arguments that go with it. The
-// later one counts where two of them say the same.
-func ReadAll(framework string, files [][]byte) (plan.Plan, plan.Training, []string, error) {
-	f, err := find(framework)
-	if err != nil {
-		return plan.Plan{}, plan.Training{}, nil, err
-	}
-	in, unread, err := f.readAll(files)
-	return in.Plan, in.Training, unread, err
-}
-
 // readAll reads the files of one run, the later over the earlier.
 func (f *framework) readAll(files [][]byte) (in Input, unread []string, err error) {
 	for _, data := range files {

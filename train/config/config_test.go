@@ -325,3 +325,20 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 }
+
+// Read reads one file of a framework, whoever wrote it. What it does not say stays zero; keys that no field of a
+// plan has a place for come back as unread, with their values. The error is a *plan.Problem.
+func Read(framework string, data []byte) (plan.Plan, plan.Training, []string, error) {
+	return ReadAll(framework, [][]byte{data})
+}
+
+// ReadAll reads the files that belong together, such as a DeepSpeed JSON and the arguments that go with it. The
+// later one counts where two of them say the same.
+func ReadAll(framework string, files [][]byte) (plan.Plan, plan.Training, []string, error) {
+	f, err := find(framework)
+	if err != nil {
+		return plan.Plan{}, plan.Training{}, nil, err
+	}
+	in, unread, err := f.readAll(files)
+	return in.Plan, in.Training, unread, err
+}

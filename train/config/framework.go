@@ -123,17 +123,3 @@ func (f *framework) can(field, value string) bool {
 func (f *framework) values(field string) []string {
 	return strings.Fields(strings.ReplaceAll(f.says[field], "~", ""))
 }
-
-// Silent tells a value of a field that a format has no key for, so that reading does not give it back. The reason is
-// there for every field that some format is silent about.
-func Silent(framework, field, value string) (reason string, silent bool) {
-	f, err := find(framework)
-	if err != nil {
-		return "", false
-	}
-	values, some := f.says[field]
-	if some && !has(values, "~"+value) && !has(values, "~"+kind(value)) {
-		return "", false
-	}
-	return unsaid[field], true
-}

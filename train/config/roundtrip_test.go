@@ -337,3 +337,17 @@ func leaves(s *section, path string) (out []string) {
 	}
 	return out
 }
+
+// Silent tells a value of a field that a format has no key for, so that reading does not give it back. The reason is
+// there for every field that some format is silent about.
+func Silent(framework, field, value string) (reason string, silent bool) {
+	f, err := find(framework)
+	if err != nil {
+		return "", false
+	}
+	values, some := f.says[field]
+	if some && !has(values, "~"+value) && !has(values, "~"+kind(value)) {
+		return "", false
+	}
+	return unsaid[field], true
+}

@@ -259,3 +259,13 @@ func TestRotations(t *testing.T) {
 		}
 	}
 }
+
+// Lower builds the graph of a model's decoder for one micro-batch.
+func Lower(m *model.Model, s Shape, site *Site) (*Graph, error) {
+	return lower(&Graph{}, m, allOf(m.Decoder().Layers), s, site)
+}
+
+// Compile is a Library's for a graph that nobody asks for again.
+func Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
+	return new(Library).Compile(m, s, site)
+}

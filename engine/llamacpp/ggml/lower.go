@@ -63,11 +63,6 @@ type memo struct {
 	ne       extent
 }
 
-// Lower builds the graph of a model's decoder for one micro-batch.
-func Lower(m *model.Model, s Shape, site *Site) (*Graph, error) {
-	return lower(&Graph{}, m, allOf(m.Decoder().Layers), s, site)
-}
-
 func allOf[T any](layers []T) []int {
 	all := make([]int, len(layers))
 	for i := range all {

@@ -26,11 +26,6 @@ type repetition struct{ first, period, times, run int }
 // ErrNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
 var ErrNoLayers = errors.New("the graph of an unknown architecture")
 
-// Compile is a Library's for a graph that nobody asks for again.
-func Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
-	return new(Library).Compile(m, s, site)
-}
-
 func (lib *Library) compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 	if len(m.Decoder().Layers) == 0 {
 		return nil, ErrNoLayers
