@@ -135,11 +135,7 @@ func CheckParallel(j *Job) error {
 // CheckCross refuses a decoder that attends to an encoder's output, for an engine whose rules for its cache are not
 // described; the Message names the engine.
 func CheckCross(j *Job, engine string) error {
-	crosses := false
-	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { crosses = crosses || c.Class == model.CrossKV })
-	})
-	if !crosses {
+	if !j.Model.Caches(func(c model.Cache) bool { return c.Class == model.CrossKV }) {
 		return nil
 	}
 	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Lacking: true, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}

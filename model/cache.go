@@ -84,6 +84,20 @@ func (m *Model) Remembers() (found bool) {
 	return found
 }
 
+// Caches reports whether a layer of the decoder keeps something of a kind.
+func (m *Model) Caches(of func(Cache) bool) (found bool) {
+	m.Decoder().Each(func(k *Kind, _ int64) { k.Caches(func(c Cache) { found = found || of(c) }) })
+	return found
+}
+
+// Recurrent reports whether a layer keeps a state of fixed size of all tokens before.
+func (m *Model) Recurrent() bool {
+	return m.Caches(func(c Cache) bool { return c.Class == StateCache })
+}
+
+// Latent reports whether a layer keeps latents in place of keys and values.
+func (m *Model) Latent() bool { return m.Caches(func(c Cache) bool { return c.Class == LatentKV }) }
+
 // caches of attention: keys and values, rows of compressed tokens, keys of the indexer.
 func (a *Attn) caches(f func(Cache)) {
 	f(a.cache())

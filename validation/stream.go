@@ -43,18 +43,7 @@ func (r *StreamRow) Name() string { return fmt.Sprintf("decode:%d", r.Line) }
 
 // Streams reads the measurements of single streams.
 func Streams() ([]StreamRow, error) {
-	sources, err := streamSources.Lines()
-	if err != nil {
-		return nil, err
-	}
-	var out []StreamRow
-	err = eachRow(streamRows, func(line int, cells []string) error {
-		r, err := streamRow(cells, sources)
-		r.Line = line
-		out = append(out, r)
-		return err
-	})
-	return out, err
+	return measurements(streamRows, streamSources, streamRow, func(r *StreamRow) *int { return &r.Line })
 }
 
 const streamCells = 18

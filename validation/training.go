@@ -43,18 +43,7 @@ func (r *TrainingRow) Name() string { return fmt.Sprintf("train-memory:%d", r.Li
 
 // Trainings reads the measurements of training runs.
 func Trainings() ([]TrainingRow, error) {
-	sources, err := trainingSources.Lines()
-	if err != nil {
-		return nil, err
-	}
-	var out []TrainingRow
-	err = eachRow(trainingRows, func(line int, cells []string) error {
-		r, err := trainingRow(cells, sources)
-		r.Line = line
-		out = append(out, r)
-		return err
-	})
-	return out, err
+	return measurements(trainingRows, trainingSources, trainingRow, func(r *TrainingRow) *int { return &r.Line })
 }
 
 func trainingRow(c []string, sources []string) (r TrainingRow, err error) {

@@ -59,18 +59,7 @@ func (r *TrainSpeed) Untold() string {
 
 // TrainSpeeds reads the measurements of training speed.
 func TrainSpeeds() ([]TrainSpeed, error) {
-	sources, err := trainSourceRows.Lines()
-	if err != nil {
-		return nil, err
-	}
-	var out []TrainSpeed
-	err = eachRow(trainSpeedRows, func(line int, cells []string) error {
-		r, err := trainSpeed(cells, sources)
-		r.Line = line
-		out = append(out, r)
-		return err
-	})
-	return out, err
+	return measurements(trainSpeedRows, trainSourceRows, trainSpeed, func(r *TrainSpeed) *int { return &r.Line })
 }
 
 const trainCells = 29

@@ -42,7 +42,7 @@ func (e Engine) Defaults(j *engine.Job) {
 		number(j, "draft_tokens", &p.DraftTokens, r.drafts)
 	}
 	flag(j, "kv_unified", &p.KVUnified, !r.streams)
-	if slides(j.Model) {
+	if j.Model.Caches(func(c model.Cache) bool { return c.Span > 0 }) {
 		flag(j, "swa_full", &p.SWAFull, e.Program == Ollama && !e.server(j))
 	}
 	if p.SplitMode == "" && used(j) > 1 {
@@ -157,11 +157,7 @@ func offload(p *plan.Plan) {
 func cacheDefaults(j *engine.Job, r *rules) {
 	p := j.Plan
 	text(j, "kv", &p.KV, "f16")
-	latent := false
-	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { latent = latent || c.Class == model.LatentKV })
-	})
-	if p.KVV == "" || latent && r.latent == latentOnly && p.KVV == "f16" {
+	if p.KVV == "" || j.Model.Latent() && r.latent == latentOnly && p.KVV == "f16" {
 		p.KVV = p.KV
 	}
 }

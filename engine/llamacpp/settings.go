@@ -89,12 +89,3 @@ func flashTakes(m *model.Model, r *rules) bool {
 	})
 	return ok
 }
-
-// slides reports whether any layer has a window or a chunk.
-func slides(m *model.Model) bool {
-	found := false
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Span > 0 })
-	})
-	return found
-}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -87,16 +86,9 @@ func (s *sizer) checkOffload() error {
 		return refuse(unit.Bytes(unit.PadUp(int64(n), int64(unit.GiB))).String(),
 			"cpu_offload_bytes = %d: --cpu-offload-gb of SGLang takes whole GiB", int64(n))
 	}
-	if recurrent(s.job.Model) {
+	if s.job.Model.Recurrent() {
 		s.job.Note("offload_unproven", "warn", "cpu_offload_bytes",
 			"requests to models with recurrent layers have failed in SGLang with --cpu-offload-gb (#23150)")
 	}
 	return engine.CheckHosted(s.job, s.Hosted())
-}
-
-func recurrent(m *model.Model) (found bool) {
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Class == model.StateCache })
-	})
-	return found
 }

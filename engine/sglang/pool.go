@@ -38,7 +38,7 @@ type pool struct {
 func (s *sizer) poolOf(kinds []engine.KindCount) pool {
 	j := s.job
 	format := dtype.FindFormat(j.Plan.KV)
-	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: latent(j.Model)}
+	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: j.Model.Latent()}
 	apart := slidingPool(j.Model.Arch, j.Version, blackwell(j.Device(0)))
 	delta := false
 	for _, k := range kinds {

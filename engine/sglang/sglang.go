@@ -91,7 +91,7 @@ func reported(d *hardware.Device) float64 {
 func setupOf(j *engine.Job) *setup {
 	p, d := j.Plan, j.Device(0)
 	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, dp: 1, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
-		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil,
+		latent: j.Model.Latent(), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil,
 		context: int64(p.Context)}
 	if sharesExperts(p) {
 		s.tp, s.dp = p.TP*p.DP, p.DP
@@ -130,14 +130,6 @@ func towerOf(m *model.Model) *tower {
 	return t
 }
 
-func latent(m *model.Model) bool {
-	found := false
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
-	})
-	return found
-}
-
 // Casts names the format that fp32 weights are loaded in (configs/model_config.py, _get_and_verify_dtype).
 func (Engine) Casts(_ engine.Version, family string) string {
 	if family == "gemma2" {
@@ -149,7 +141,7 @@ func (Engine) Casts(_ engine.Version, family string) string {
 // cutsKV reports whether key-value heads go evenly over ranks, or ranks over them.
 func cutsKV(m *model.Model, tp int64) bool {
 	kv := m.Traits.KVHeads
-	return kv == 0 || latent(m) || kv%tp == 0 || tp%kv == 0
+	return kv == 0 || m.Latent() || kv%tp == 0 || tp%kv == 0
 }
 
 // Check refuses what SGLang refuses.

@@ -52,7 +52,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range placed {
 		s.ranks = append(s.ranks, s.prepare(&placed[i]))
 	}
-	if n := int64(j.Plan.MaxSeqs); hasState(j.Model) && n > 256 {
+	if n := int64(j.Plan.MaxSeqs); j.Model.Recurrent() && n > 256 {
 		j.Note("states_reserved", "warn", "max_num_seqs",
 			"recurrent states are kept for all %s sequences of max_num_seqs: %s on each device", unit.Count(n),
 			s.ranks[0].state*unit.Bytes(n))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -118,11 +117,3 @@ func checkKV(j *engine.Job) error {
 // attentionDP: attention in data parallel groups with the experts spread over them is written as dp = ep
 // ranks with tp 1.
 func attentionDP(p *plan.Plan) bool { return p.TP == 1 && p.DP > 1 && p.EP > 1 }
-
-func hasState(m *model.Model) bool {
-	found := false
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Class == model.StateCache })
-	})
-	return found
-}

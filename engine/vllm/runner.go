@@ -32,7 +32,7 @@ var secondRunner = []engine.Since[reach]{
 
 // second reports whether the second runner serves the model.
 func second(v engine.Version, m *model.Model) bool {
-	dense := !mixture(m) && !recurrent(m)
+	dense := !mixture(m) && !m.Recurrent()
 	switch engine.At(secondRunner, v).Value {
 	case qwenDense:
 		return m.Arch == "Qwen3ForCausalLM"

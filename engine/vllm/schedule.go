@@ -25,15 +25,8 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
 		WholeRoom:    j.Version.AtLeast(wholePrompts),
-		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && (!recurrent(j.Model) || j.Version.AtLeast(recurrentPrefixes))),
+		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && (!j.Model.Recurrent() || j.Version.AtLeast(recurrentPrefixes))),
 	}
-}
-
-func recurrent(m *model.Model) (found bool) {
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Class == model.StateCache })
-	})
-	return found
 }
 
 // pages of a pool, in rows of its longest block of tokens: specs of shorter blocks take several for a row.

@@ -93,16 +93,7 @@ func deviceTraits(j *engine.Job) traits {
 }
 
 // latent reports whether the plan's caches hold latents.
-func latent(j *engine.Job) bool {
-	found := false
-	if j.Version.Before(latentCaches) {
-		return found
-	}
-	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
-	})
-	return found
-}
+func latent(j *engine.Job) bool { return j.Version.AtLeast(latentCaches) && j.Model.Latent() }
 
 func headDim(m *model.Model) (dim int64) {
 	m.Decoder().Each(func(k *model.Kind, _ int64) {

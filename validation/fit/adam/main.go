@@ -5,11 +5,9 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/memwall/memwall/speed"
@@ -18,18 +16,7 @@ import (
 	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
-func main() {
-	out := flag.String("out", "speed/adam.tsv", "table to write")
-	tables.Start()
-	table, err := fit()
-	if err == nil {
-		err = tables.Write(*out, table)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "adam:", err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Run("adam", "out", "speed/adam.tsv", fit) }
 
 // fit solves the problem with all rows, and without each publisher for the band.
 func fit() ([]byte, error) {

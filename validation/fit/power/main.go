@@ -6,10 +6,8 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/speed/coef"
@@ -18,18 +16,7 @@ import (
 	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
-func main() {
-	out := flag.String("out", "cost/power.tsv", "table to write")
-	tables.Start()
-	table, err := fit()
-	if err == nil {
-		err = tables.Write(*out, table)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "power:", err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Run("power", "out", "cost/power.tsv", fit) }
 
 // fit solves the problem with all rows, and with parts left out for the band.
 func fit() ([]byte, error) {

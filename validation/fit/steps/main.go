@@ -3,11 +3,9 @@
 package main
 
 import (
-	"flag"
+	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"strings"
 
 	"gonum.org/v1/gonum/optimize"
 
@@ -17,29 +15,17 @@ import (
 	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
-func main() {
-	out := flag.String("o", "validation/rows/loads/laws.txt", "where to write the laws")
-	tables.Start()
-	text, err := laws()
-	if err == nil {
-		err = tables.Write(*out, []byte(text))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { tables.Run("steps", "o", "validation/rows/loads/laws.txt", laws) }
 
 const head = "# Laws of steps fitted to each log: name, blocks, share of experts, and the seconds of law.go, in its order.\n# Made by go " +
 	"run ./validation/fit/steps.\n"
 
-func laws() (string, error) {
+func laws() ([]byte, error) {
 	set, err := validation.Loads()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var b strings.Builder
-	b.WriteString(head)
+	b := bytes.NewBufferString(head)
 	for i := range set.Rows {
 		r := &set.Rows[i]
 		if r.Ask.Workload == nil || r.Ask.Workload.Trace == "" {
@@ -47,15 +33,15 @@ func laws() (string, error) {
 		}
 		l, err := fit(r)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", r.Name(), err)
+			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
-		fmt.Fprintf(&b, "%s %d %g", r.Ask.Workload.Trace, l.Blocks, l.Share)
+		fmt.Fprintf(b, "%s %d %g", r.Ask.Workload.Trace, l.Blocks, l.Share)
 		for _, x := range []float64{l.Step, l.Sequence, l.Token, l.Cached, l.Pair, l.Experts} {
-			fmt.Fprintf(&b, " %.5g", x)
+			fmt.Fprintf(b, " %.5g", x)
 		}
 		b.WriteString("\n")
 	}
-	return b.String(), nil
+	return b.Bytes(), nil
 }
 
 // start of the search: a millisecond's fraction of each kind, in seconds.

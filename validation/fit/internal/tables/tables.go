@@ -27,6 +27,20 @@ func Start() {
 	}
 }
 
+// Run is the whole of a program that makes one table: its flag, its name in front of an error.
+func Run(name, flagName, file string, fit func() ([]byte, error)) {
+	out := flag.String(flagName, file, "table to write")
+	Start()
+	data, err := fit()
+	if err == nil {
+		err = Write(*out, data)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
 // Write writes a table by its path from the root of the tree, and its pack where it is one of those that the program
 // carries.
 func Write(file string, data []byte) error {
