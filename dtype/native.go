@@ -27,6 +27,9 @@ func UseOf(f *Format) *Use {
 	return nil
 }
 
+// Uses lists all of them.
+func Uses() []Use { return uses }
+
 // Sources: NVIDIA CUDA C++ programming guide, arithmetic instructions and warp matrix functions by compute
 // capability; AMD CDNA, CDNA 2, CDNA 3 and CDNA 4 white papers and instruction-set guides; Google Cloud TPU
 // system architecture pages; Intel oneAPI data-type support and Gaudi documentation; arXiv numbers as given.
