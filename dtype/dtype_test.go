@@ -156,3 +156,24 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// TestExpertsStayAsPublished: sizes that llama-bench prints for files of gpt-oss 20B are those of MXFP4 experts whatever the rest is in:
+// F16 12.83 GiB, Q8_0 11.27, Q4_K - Medium 10.81 (rows of validation name the same files).
+func TestExpertsStayAsPublished(t *testing.T) {
+	facts := &Facts{Arch: "gpt-oss", Experts: 32}
+	experts := Site{Role: FFNUpExps, Dims: 3, Batch: 32, Rows: 2880, Cols: 2880, Model: facts}
+	q := Site{Role: AttnQ, Dims: 2, Batch: 1, Rows: 4096, Cols: 2880, Model: facts}
+	for name, rest := range map[string]*Format{"gguf-f16": F16, "q8_0": Q8_0, "mxfp4_moe": Q8_0} {
+		r := FindRecipe(name)
+		if got := r.Pick(&experts); got.Elem != MXFP4 {
+			t.Errorf("%s: experts in %s", name, got.Elem.Name)
+		}
+		if got := r.Pick(&q); got.Elem != rest {
+			t.Errorf("%s: queries in %s", name, got.Elem.Name)
+		}
+	}
+	experts.Model = &Facts{Arch: "qwen3moe", Experts: 32}
+	if got := FindRecipe("q8_0").Pick(&experts); got.Elem != Q8_0 {
+		t.Errorf("another's experts in %s", got.Elem.Name)
+	}
+}

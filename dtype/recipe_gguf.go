@@ -55,7 +55,21 @@ func ggufRecipes() []*Recipe {
 	for _, name := range slices.Sorted(maps.Keys(largeEnds)) {
 		out = append(out, largeEnd(name, largeEnds[name], out))
 	}
+	for _, r := range out {
+		r.Pick = keepingExperts(r.Pick)
+	}
 	return out
+}
+
+// keepingExperts leaves gpt-oss's experts in the MXFP4 that they are published in: the converter copies their blocks
+// (convert_hf_to_gguf.py, GptOssModel.repack_mxfp4), and files under other formats' names, F16 to Q2_K, have the rest in them.
+func keepingExperts(pick func(*Site) *Scheme) func(*Site) *Scheme {
+	return func(s *Site) *Scheme {
+		if s.Batch > 1 && s.Dims > 2 && s.Model.Arch == "gpt-oss" && !s.Bias {
+			return Of(MXFP4)
+		}
+		return pick(s)
+	}
 }
 
 // dynamic are Unsloth's mixtures, whose formats differ from layer to layer and from model to model

@@ -58,7 +58,8 @@ func sameNetwork(t *testing.T, n *network) {
 	if g.Model.Params() != converted.Params() || g.Weights.Extra != 0 {
 		t.Errorf("GGUF: %d parameters (%d unused bytes), config.json gives %d", g.Model.Params(), g.Weights.Extra, converted.Params())
 	}
-	if got, want := g.Weights.Bytes(), converted.Store(dtype.FindRecipe("gguf-bf16")).Bytes(); got != want {
+	kept := n.name == "gpt-oss" // its published experts are no bf16, which a recipe of its files knows and this file does not
+	if got, want := g.Weights.Bytes(), converted.Store(dtype.FindRecipe("gguf-bf16")).Bytes(); got != want && !kept {
 		t.Errorf("GGUF: %d bytes, the recipe gives %d", got, want)
 	}
 	if a, b := specText(withoutLayers(config.Spec.Converted())), specText(withoutLayers(g.Spec)); a != b {

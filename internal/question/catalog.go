@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/naming"
 )
 
 // Catalog is the ModelSource of the built-in models.
@@ -31,7 +32,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	n := &read.Said
 	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog",
 		Stated: read.Format != "" || n.Repo != "", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
-	switch own := n.Repo != "" || n.Path; {
+	switch own := n.Repo != "" || n.Path || n.File != ""; {
 	case n.Lacks != "" && read.Format == "":
 		return nil, unstored(n.Lacks, read)
 	case read.Format == "":
@@ -44,17 +45,33 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	}
 	if n.Path {
 		r.Path = strings.TrimSpace(n.Text)
-	} else if n.Ollama {
-		r.Engine = "ollama"
+	} else if n.Repo == "" {
+		r.Path = n.File // a name alone, which is not there
 	}
+	r.Engine = loader(n, cmp.Or(r.Asked, r.Recipe))
 	if n.GGUF && n.Repo != "" && r.Recipe != "" {
 		r.File = n.Repo + ":" + strings.ToUpper(strings.TrimPrefix(r.Recipe, "gguf-"))
 	}
 	if read.Assumed || derived(read) {
 		r.Name = n.Base
+	} else if read.Tuned != "" {
+		r.Name = read.Tuned
 	}
 	readNotes(r, read)
 	return r, nil
+}
+
+// loader is the program whose names were used: Ollama's, or that of a GGUF file in 16 bits, whose format alone does not tell.
+func loader(n *naming.Name, stored string) string {
+	switch plain := dtype.FindRecipe(stored); {
+	case n.Path && n.Ollama, !n.GGUF:
+		return ""
+	case n.Ollama:
+		return "ollama"
+	case plain != nil && plain.Store == dtype.Checkpoint:
+		return "llama.cpp"
+	}
+	return ""
 }
 
 // derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy. A copy may have the
@@ -97,7 +114,7 @@ func readNotes(r *api.Resolved, read *catalog.Reading) {
 	}
 	stored := cmp.Or(r.Asked, r.Recipe)
 	switch {
-	case n.Path:
+	case n.Path || n.File != "" && n.Repo == "":
 		add("name_read", "warn", "model", "no file is read: the words of the path say %s%s; the file itself is exact", r.ID,
 			in(cmp.Or(stored, s16(r))))
 	case n.Repo != "" && read.Format != "":

@@ -84,6 +84,23 @@ func (t tag) as(rest string) tag {
 	return t
 }
 
+// place is the entry, or the repository of its kin, that the library's name is of; own tells whether any name of the entry
+// has its words, and if none does the model is another of the same shape.
+func (t tag) place(h *header) (p place, own bool) {
+	said := wordsOf(t.name)
+	holds := func(name string) bool { _, ok := between(said, wordsOf(name)); return ok }
+	for j, n := range h.names {
+		if !holds(n) && !strings.HasPrefix(Bare(n), Bare(t.name)) {
+			continue
+		}
+		if p.head = h; j > 1 && strings.Contains(n, "/") {
+			p.repo = n
+		}
+		return p, true
+	}
+	return place{head: h}, false
+}
+
 // variant is the entry whose id, or a name of it, has further words: "qwen3-30b-a3b" with "-instruct-2507".
 func variant(name string) []place {
 	for i := range spellings {

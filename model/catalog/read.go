@@ -25,6 +25,8 @@ type Reading struct {
 	Others []string
 	// Why says how the text was read, where it is more than a spelling of the entry's names; "" else.
 	Why string
+	// Tuned is the name of a model that Ollama's library has and that shares the entry's shape alone; "" for the entry itself.
+	Tuned string
 	// Assumed: the text names a model that is not here, and is taken to have the shape of the entry.
 	Assumed bool
 }
@@ -82,6 +84,7 @@ type question struct {
 	why     string
 	assumed bool
 	own     bool // the text is no repository's name, though it looks like one
+	tuned   string
 	unclear bool // several are meant, and none more than the others
 }
 
@@ -90,7 +93,7 @@ func (q *question) found(p place) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{Entry: e, Repo: cmp.Or(p.repo, e.Hub), Said: q.said, Format: cmp.Or(q.format, q.said.Format), Others: q.others, Why: q.why, Assumed: q.assumed}
+	r := &Reading{Entry: e, Repo: cmp.Or(p.repo, e.Hub), Said: q.said, Format: cmp.Or(q.format, q.said.Format), Others: q.others, Why: q.why, Tuned: q.tuned, Assumed: q.assumed}
 	nobody := q.said.Org == "" || q.said.Path && q.said.Repo == "" && !naming.Publishes(q.said.Org) // a folder
 	if nobody && q.said.Format != "" && q.format == "" {                                            // the maker's own
 		org, _, _ := strings.Cut(e.Hub, "/")
@@ -196,13 +199,17 @@ func (q *question) ofLibrary() []place {
 	if q.text == t.name && !strings.Contains(t.name, "-") { // the library's own spelling, which hubs do not have
 		q.said.Ollama, n.Ollama = true, true
 	}
+	p, own := t.place(h)
+	if !own {
+		q.tuned = cmp.Or(strings.TrimSuffix(n.Base+":"+n.Tag, ":"), n.Base)
+	}
 	if !n.Ollama {
 		q.why = fmt.Sprintf("%s read as %s, the size that Ollama's library takes for the name", q.text, t.id)
-		return []place{{head: h}}
+		return []place{p}
 	}
 	q.format = t.format
 	q.why = fmt.Sprintf("%s of Ollama's library is %s in %s", cmp.Or(strings.TrimSuffix(n.Base+":"+n.Tag, ":"), n.Base), t.id, t.format)
-	return []place{{head: h}}
+	return []place{p}
 }
 
 // named finds the name without its format, in all spellings.

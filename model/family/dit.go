@@ -1,6 +1,10 @@
 package family
 
-import "github.com/memwall/memwall/dtype"
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+)
 
 // PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
 // Its text encoders and its autoencoder are models of their own, with a config.json each.
@@ -52,6 +56,42 @@ var flux = &Family{
 	},
 }
 
+// flux2: FLUX.2 (diffusers, transformer_flux2.py): FLUX.1's two kinds of blocks with gated MLPs and no biases; all blocks
+// of a kind are steered by the same matrices, and a single block has one matrix for attention and MLP.
+var flux2 = &Family{
+	Name: "flux2", Classes: []string{"Flux2Transformer2DModel"},
+	Config: func(c *Config) *Spec {
+		c.defaults(map[string]int64{"num_attention_heads": 48, "attention_head_dim": 128, "joint_attention_dim": 15360, "in_channels": 128,
+			"timestep_guidance_channels": frequencies})
+		h, w := c.across("attention_head_dim")
+		in, p := c.Int("in_channels"), c.IntOr(1, "patch_size")
+		before := timed(c.Int("timestep_guidance_channels"), w)
+		if c.Bool(true, "guidance_embeds") {
+			before = append(before, before...)
+		}
+		before = append(before, steers(dtype.SteerMix, w, 6*w), steers(dtype.SteerContext, w, 6*w), steers(dtype.SteerMix, w, 3*w),
+			branched(mapping(dtype.ContextIn, c.Int("joint_attention_dim"), w, false)), branched(mapping(dtype.VisionPatch, in, w, false)))
+		j := joint{width: w, heads: h, inner: c.IntOr(3, "mlp_ratio") * w, normed: true, gated: 1}
+		after := lastSteered(w, p*p*c.IntOr(in, "out_channels"))
+		for _, ends := range [][]Weight{before, after} {
+			for i := range ends {
+				ends[i].Bias = false
+			}
+		}
+		return c.denoiser(w, before, after, rows(c.stack(8, "num_layers"), "joint block", bare(j.block(false))...),
+			rows(c.stack(48, "num_single_layers"), "block", bare(j.single())...))
+	},
+}
+
+// bare are weights without biases, and without matrices of their own for the steering.
+func bare(list []Weight) []Weight {
+	list = slices.DeleteFunc(list, func(w Weight) bool { return w.Use == Steers })
+	for i := range list {
+		list[i].Bias = false
+	}
+	return list
+}
+
 // lastSteered scales and shifts by the condition, then maps a token to its patch.
 func lastSteered(width, out int64) []Weight {
 	return ImageStream.on(steers(dtype.SteerOut, width, 2*width), mapping(dtype.PatchOut, width, out, true))
@@ -60,7 +100,8 @@ func lastSteered(width, out int64) []Weight {
 // joint are the sizes of a block of two streams that attend to each other (MMDiT, arXiv:2403.03206).
 type joint struct {
 	width, heads, inner int64
-	normed              bool // queries and keys are normalised per head
+	normed              bool  // queries and keys are normalised per head
+	gated               int64 // 1: the MLP's first matrix holds a gate too
 }
 
 // block of both streams. The last one of Stable Diffusion 3 reads the text and leaves it.
@@ -89,13 +130,13 @@ func (j joint) qkv(q, k, v, qn, kn dtype.Role) []Weight {
 }
 
 func (j joint) mlp(up, down dtype.Role) []Weight {
-	return []Weight{mapping(up, j.width, j.inner, true), mapping(down, j.inner, j.width, true)}
+	return []Weight{mapping(up, j.width, j.inner+j.gated*j.inner, true), mapping(down, j.inner, j.width, true)}
 }
 
 // single is a block of one stream: attention and MLP leave through one matrix.
 func (j joint) single() []Weight {
 	out := append([]Weight{steers(dtype.SteerMix, j.width, 3*j.width)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
-	return append(out, attends(j.heads, j.width/j.heads), branched(mapping(dtype.FFNUp, j.width, j.inner, true)), mapping(dtype.FFNDown, j.width+j.inner, j.width, true))
+	return append(out, attends(j.heads, j.width/j.heads), branched(mapping(dtype.FFNUp, j.width, j.inner+j.gated*j.inner, true)), mapping(dtype.FFNDown, j.width+j.inner, j.width, true))
 }
 
 // sd3: Stable Diffusion 3 and 3.5 (arXiv:2403.03206; diffusers, transformer_sd3.py). Fixed positions are stored.

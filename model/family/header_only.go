@@ -22,7 +22,6 @@ var probedFiles = []*Family{
 	probedFile("chameleon", 0, SiLU),    // layer norms of queries and keys (arXiv:2405.09818)
 	probedFile("talkie", 0, SiLU),
 	probedFile("openelm", 0, SiLU), // heads and MLPs differ from layer to layer (arXiv:2404.14619)
-	probedFile("arctic", 0, SiLU),  // experts beside a dense MLP (Snowflake 2024)
 	probedFile("plamo3", 8, SiLU),
 	probedFile("llama-embed", 0, SiLU),
 	plm,

@@ -104,3 +104,32 @@ func TestImageExperts(t *testing.T) {
 		t.Errorf("experts of images add %d parameters, %d of them active; want %d and none", both-one, bothActive-oneActive, want)
 	}
 }
+
+// TestPublishedRounded: networks whose makers give their size in round figures: Snowflake Arctic 480B with 17B active (model card),
+// FLUX.2 dev 32B and klein 4B (black-forest-labs).
+func TestPublishedRounded(t *testing.T) {
+	const flux = `{"_class_name":"Flux2Transformer2DModel","attention_head_dim":128,"in_channels":128,`
+	for name, c := range map[string]struct {
+		config    string
+		low, high int64
+	}{
+		"Snowflake Arctic": {`{"architectures":["ArcticForCausalLM"],"hidden_size":7168,"intermediate_size":4864,"max_position_embeddings":4096,
+			"num_attention_heads":56,"num_hidden_layers":35,"num_key_value_heads":8,"num_local_experts":128,"vocab_size":32000}`, 478e9, 482e9},
+		"FLUX.2 dev":      {flux + `"joint_attention_dim":15360,"num_attention_heads":48,"num_layers":8,"num_single_layers":48}`, 32e9, 32.5e9},
+		"FLUX.2 klein 4B": {flux + `"joint_attention_dim":7680,"num_attention_heads":24,"num_layers":5,"num_single_layers":20}`, 3.8e9, 4.1e9},
+	} {
+		if got := readModel(t, c.config).Params(); got < c.low || got > c.high {
+			t.Errorf("%s: %d parameters, published %d to %d", name, got, c.low, c.high)
+		}
+	}
+}
+
+// TestArcticSteps: a token runs through two experts and the dense MLP of each layer.
+func TestArcticSteps(t *testing.T) {
+	m := readModel(t, `{"architectures":["ArcticForCausalLM"],"hidden_size":64,"intermediate_size":32,"num_attention_heads":4,
+		"num_hidden_layers":2,"num_key_value_heads":2,"num_local_experts":8,"vocab_size":100}`)
+	const experts, dense = 3 * 64 * 32, 3 * 64 * 64
+	if got := m.Params() - m.ActiveParams(); got != 2*6*experts || dense == experts {
+		t.Errorf("%d parameters rest in a step, want those of six experts a layer, %d", got, 2*6*experts)
+	}
+}

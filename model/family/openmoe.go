@@ -23,3 +23,16 @@ var openMoE = &Family{
 		return s
 	},
 }
+
+// arctic: Snowflake Arctic: experts beside a dense MLP as wide as the stream, each with a norm of its own
+// (transformers-style modeling_arctic.py of Snowflake/snowflake-arctic-instruct).
+var arctic = &Family{
+	Name: "arctic", Classes: []string{"ArcticForCausalLM"}, Types: []string{"arctic"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		e := MoE{Experts: c.Int("num_local_experts"), Used: c.IntOr(2, "num_experts_per_tok"), Inner: c.Int("intermediate_size"), Gated: true, Behind: true}
+		s.Layers = repeat(Layer{Norm: RMS, Attn: c.heads(), MoE: e, FFN: MLP{Inner: s.Hidden, Gated: true}}, c.Layers())
+		return s
+	},
+	Header: func(m *Meta) *Spec { return m.probed(0, SiLU) },
+}

@@ -7,7 +7,7 @@ var families = []*Family{
 	gemma, gemma2, gemma3, gemma3n, gemma4, gemma4Unified,
 	phi2, phi3,
 	deepseek2, minicpm3,
-	gptoss, minimaxM2, olmoe, openMoE,
+	gptoss, minimaxM2, olmoe, openMoE, arctic,
 	chatglm, glm4, glm4moe, glm4v, glm4vMoE, glm5next, laguna, mellum, hy3, hy4, cohere2MoE,
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
 	gptneox, gptneo, gpt2, rugpt3xl, gptbigcode, codeshell, gptj, codegen, falcon, mpt, dbrx,
@@ -25,7 +25,7 @@ var families = []*Family{
 	qwen3Omni, qwen3OmniThinker,
 	ernieVL, paddleOCR, hunyuanVL, molmo2, exaone45, qwen3ASR, bitnet, olmoHybrid, plamo3,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
-	flux, sd3, qwenImage, hunyuanVideo, pixart, wan, zImage,
+	flux, sd3, qwenImage, flux2, hunyuanVideo, pixart, wan, zImage,
 	eagle3, dflash,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,
 }
