@@ -16,7 +16,7 @@ import (
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
 	"unit safe spell lifetime search stat",
-	"scale speed/coef trend",
+	"scale speed/coef trend drafts",
 	"dtype ledger plan",
 	"naming model hardware quality workload figure format/pickle format/yaml format/toml format/internal/window format/internal/sparse",
 	"model/family shard format",

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
@@ -30,21 +32,38 @@ func Predicts(m *model.Model, w *model.Weights) *Predictor {
 // unless mtp is false, else what the text repeats. One token is drafted where the plan asks for a drafter and for no number.
 func DraftDefaults(j *Job) {
 	p := j.Plan
-	if p.DraftTokens == 0 && (j.Draft != nil || Drafts(p.MTP)) {
+	if p.DraftTokens == 0 && (j.Draft != nil || Drafts(p.MTP) || p.DraftMethod != "") {
 		p.DraftTokens = 1
-		j.Default("draft_tokens", 1)
+		if p.DraftMethod == plan.DraftSuffix {
+			p.DraftTokens = SuffixDepth
+		}
+		j.Default("draft_tokens", int64(p.DraftTokens))
 	}
 	if j.Draft != nil || p.DraftTokens == 0 {
 		return
 	}
+	whoDrafts(j)
+}
+
+// SuffixDepth is how many tokens trees of suffixes draft at most where nobody says it (vllm/config/speculative.py,
+// suffix_decoding_max_tree_depth).
+const SuffixDepth = 24
+
+// whoDrafts without a draft model.
+func whoDrafts(j *Job) {
+	p := j.Plan
 	found := Predicts(j.Model, j.Weights)
 	if p.MTP == nil {
-		has := found != nil
+		has := found != nil && p.DraftMethod == ""
 		p.MTP = &has
 		j.Default("mtp", has)
 	}
-	if *p.MTP {
+	switch {
+	case *p.MTP:
 		j.MTP = found
+	case p.DraftMethod == "":
+		p.DraftMethod = plan.DraftNGram
+		j.Default("draft_method", p.DraftMethod)
 	}
 }
 
@@ -65,7 +84,10 @@ func CheckDrafts(j *Job) error {
 	if err := CheckTarget(j); err != nil {
 		return err
 	}
-	switch {
+	switch m := j.Plan.DraftMethod; {
+	case m != "" && (j.Draft != nil || Drafts(j.Plan.MTP)):
+		return &plan.Problem{Field: "draft_method", Value: m, Impossible: true,
+			Message: fmt.Sprintf("draft_method = %s: a model or prediction layers draft already", m), Fix: "leave it out, or draft_model and mtp"}
 	case !Drafts(j.Plan.MTP):
 		return nil
 	case j.Draft != nil:
@@ -112,4 +134,26 @@ func (d *Predictor) item(b *ledger.Book, pl *Placed) ledger.Item {
 		total = n
 	}
 	return ledger.Known("mtp.weights", "prediction layers", total, ledger.Derived, ledger.Persistent, ledger.Device, "tensors as stored, this rank; embedding and head are the model's")
+}
+
+// Steps are how many tokens ahead the layers predict; a step of drafting runs those of one.
+func (d *Predictor) Steps() (n int) {
+	for _, kind := range d.Part.Layers {
+		if slices.ContainsFunc(d.Part.Kinds[kind].Ops, func(o model.Op) bool {
+			return len(o.W) > 0 && o.W[0].Role == dtype.MTPProj
+		}) {
+			n++
+		}
+	}
+	return max(1, n)
+}
+
+// LentHead reports whether they end in the head of the model itself.
+func (d *Predictor) LentHead() bool {
+	for i := range d.Part.Kinds {
+		if slices.ContainsFunc(d.Part.Kinds[i].Ops, func(o model.Op) bool { return o.Kind == model.Head }) {
+			return false
+		}
+	}
+	return true
 }

@@ -65,6 +65,9 @@ func (p *Plan) Check() error {
 	if r := p.KVHostRatio; r != nil && !(*r > 0 && *r <= 1<<10) {
 		return &Problem{Field: "kv_host_ratio", Value: fmt.Sprint(*r), Message: fmt.Sprintf("kv_host_ratio = %g is no multiple of a pool", *r), Fix: "a number above 0, such as 2"}
 	}
+	if err := p.checkDrafts(); err != nil {
+		return err
+	}
 	if err := p.checkPools(); err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (p *Plan) checkShares() error {
 
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
-		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
+		{"attention", p.Attention, "auto flash sdpa eager"}, {"draft_method", p.DraftMethod, DraftNGram + " " + DraftSuffix}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
 		{"all2all", p.All2All, DeepEP + " " + DeepEPNormal + " " + DeepEPLowLatency},
 		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"}, {"offload.experts", p.offload().Experts, "none host nvme pool"},
 	} {

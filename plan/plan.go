@@ -25,10 +25,12 @@ type Plan struct {
 	Images    Int      `json:"images,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"images" doc:"images per request"`
 	Reserved  Size     `json:"reserved_bytes,omitempty" flag:"reserve" doc:"device memory left free for other programs"`
 
-	DraftModel  string    `json:"draft_model,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-model" doc:"model that drafts for speculative decoding"`
-	DraftTokens Int       `json:"draft_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-tokens" doc:"tokens drafted at a time"`
-	Acceptance  *float64  `json:"acceptance,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance" doc:"share of drafted tokens that are accepted"`
-	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded with the model"`
+	DraftModel       string    `json:"draft_model,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-model" doc:"model that drafts for speculative decoding"`
+	DraftTokens      Int       `json:"draft_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-tokens" doc:"tokens drafted at a time"`
+	Acceptance       *float64  `json:"acceptance,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance" doc:"share of drafted tokens that are accepted, each given that those before it were"`
+	AcceptanceAt     string    `json:"acceptance_at,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance-at" doc:"instead: share of drafts whose first, second, … token is accepted, as vLLM prints it (Per-position acceptance rate): 0.72,0.45,0.28"`
+	AcceptanceLength *float64  `json:"acceptance_length,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance-length" doc:"instead: tokens that a step yields of a sequence, as SGLang prints it (accept len) and vLLM (Mean acceptance length)"`
+	Adapters         []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded with the model"`
 
 	LlamaCpp
 	Forked
@@ -129,5 +131,8 @@ type Serving struct {
 	DispatchTokens        Int            `json:"dispatch_tokens,omitempty" flag:"dispatch-tokens" doc:"most tokens that a rank sends at a time with DeepEP's low-latency kernels" engines:"vllm,sglang"`
 	TwoBatches            *bool          `json:"two_batch_overlap,omitempty" flag:"two-batch-overlap" doc:"compute one half of a batch while tokens of the other are on their way" engines:"vllm,sglang"`
 	ExpertLoad            string         `json:"expert_load,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"expert-load" doc:"how tokens spread over the experts of a layer: even, zipf:S, or a count for each expert with commas" engines:"vllm,sglang,tensorrt-llm"`
+	DraftMethod           string         `json:"draft_method,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-method" enum:"ngram,suffix" doc:"how drafts are found without a model: what stood behind the same tokens in the text, or in a tree of suffixes of this and earlier answers" engines:"vllm,sglang,tensorrt-llm"`
+	DraftSteps            Int            `json:"draft_steps,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-steps" doc:"of a tree of drafts: steps of what drafts (--speculative-num-steps)" engines:"sglang"`
+	DraftBranches         Int            `json:"draft_branches,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-branches" doc:"of a tree of drafts: tokens with which each may go on (--speculative-eagle-topk); draft_tokens are those that are verified" engines:"sglang"`
 	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
 }

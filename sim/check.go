@@ -57,8 +57,8 @@ func (r *Replica) check() error {
 	case r.Reserve != nil && r.PrefixCache:
 		return errors.New("rows in one piece cannot be shared: no prefix cache where rows are reserved")
 	}
-	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || !(s.Acceptance >= 0 && s.Acceptance <= 1)) {
-		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Acceptance)
+	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || int64(len(s.Accepted)) > s.Tokens || !falling(s.Accepted)) {
+		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Accepted)
 	}
 	if r.Tier != nil && r.Tier.Rows < 1 {
 		return fmt.Errorf("a tier for %d rows", r.Tier.Rows)
@@ -109,4 +109,16 @@ func (m *meter) fail(err error) {
 	if m.fault == nil {
 		m.fault = err
 	}
+}
+
+// falling are chances, none larger than the one before it.
+func falling(chances []float64) bool {
+	last := 1.0
+	for _, p := range chances {
+		if !(p >= 0 && p <= last) {
+			return false
+		}
+		last = p
+	}
+	return true
 }

@@ -112,7 +112,8 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 	}
 	var drafts *Speculation
 	if one(5) {
-		drafts = &Speculation{Tokens: 1 + r.Int64N(5), Acceptance: r.Float64(), Seed: seed}
+		n := 1 + r.Int64N(5)
+		drafts = &Speculation{Tokens: n, Accepted: chain(n, r.Float64()), Seed: seed}
 	}
 	for i := range f.Replicas {
 		p := &f.Replicas[i]
@@ -352,7 +353,7 @@ func TestDraws(t *testing.T) {
 		r := replica()
 		r.Ahead = false
 		if drafts > 0 {
-			r.Speculation = &Speculation{Tokens: 3, Acceptance: 0.7, Seed: drafts}
+			r.Speculation = &Speculation{Tokens: 3, Accepted: chain(3, 0.7), Seed: drafts}
 			r.Budget = 8192
 		}
 		play(t, r, src, Options{Each: func(d *Done) { all = append(all, fmt.Sprint(d.ID, d.Arrival, d.Prompt, d.Output)) }})
@@ -457,7 +458,7 @@ func TestHostile(t *testing.T) {
 		"negative queue":        func(r *Replica, _ *list) { r.MaxWaiting = -1 },
 		"shared reserves":       func(r *Replica, _ *list) { r.Reserve = func(*workload.Request) int64 { return 1 } },
 		"drafts":                func(r *Replica, _ *list) { r.Speculation = &Speculation{Tokens: -1} },
-		"acceptance":            func(r *Replica, _ *list) { r.Speculation = &Speculation{Tokens: 1, Acceptance: math.NaN()} },
+		"acceptance":            func(r *Replica, _ *list) { r.Speculation = &Speculation{Tokens: 1, Accepted: []float64{math.NaN()}} },
 		"empty prompt":          func(_ *Replica, l *list) { (*l)[1].Prompt = 0 },
 		"negative prompt":       func(_ *Replica, l *list) { (*l)[1].Prompt = -5 },
 		"empty answer":          func(_ *Replica, l *list) { (*l)[1].Output = 0 },

@@ -2,12 +2,13 @@ package sim
 
 import "math/rand/v2"
 
-// Speculation drafts tokens that a step verifies: each is accepted with a chance, given that those before it were
-// (arXiv:2211.17192). The clock of a replica that speculates counts the drafts of every sequence that decodes.
+// Speculation drafts tokens that a step verifies. The clock of a replica that speculates counts the drafts of every sequence that
+// decodes.
 type Speculation struct {
-	Tokens     int64
-	Acceptance float64
-	Seed       uint64
+	Tokens int64
+	// Accepted are the chances that at least 1, 2, … of them are accepted, none larger than the one before it.
+	Accepted []float64
+	Seed     uint64
 }
 
 // drafting is speculation at work. Sequences then do not advance in lockstep.
@@ -38,7 +39,8 @@ func (d *drafting) width() int64 {
 
 // gain of a sequence in a step: the drafts that are accepted, and one token more.
 func (d *drafting) gain() (n int64) {
-	for n = 1; n <= d.Tokens && d.draw() < d.Acceptance; n++ {
+	x := d.draw()
+	for n = 1; n <= int64(len(d.Accepted)) && x < d.Accepted[n-1]; n++ {
 	}
 	return n
 }

@@ -1,13 +1,17 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memwall/memwall/drafts"
+)
 
 // TestNoDraftAccepted (I12): where no draft is accepted, no request ends earlier than without speculation, and no token comes
 // sooner in the mean; where all are, a sequence gains width tokens in a step.
 func TestNoDraftAccepted(t *testing.T) {
 	plain := play(t, replica(), chat(t, 2000), Options{})
 	r := replica()
-	r.Speculation = &Speculation{Tokens: 3, Acceptance: 0, Seed: 1}
+	r.Speculation = &Speculation{Tokens: 3, Seed: 1}
 	none := play(t, r, chat(t, 2000), Options{})
 	if none.PerToken.Mean() < plain.PerToken.Mean() || none.Whole.Mean() < plain.Whole.Mean() {
 		t.Errorf("with no draft accepted %v a token and %v in all, without drafts %v and %v", none.PerToken.Mean(), none.Whole.Mean(),
@@ -16,7 +20,7 @@ func TestNoDraftAccepted(t *testing.T) {
 	if none.Generated != plain.Generated {
 		t.Errorf("%d tokens with drafts, %d without", none.Generated, plain.Generated)
 	}
-	r.Speculation.Acceptance = 1
+	r.Speculation.Accepted = []float64{1, 1, 1}
 	all := play(t, r, &list{{Prompt: 100, Output: 41}}, Options{})
 	if want := int64(1 + 10); all.Steps != want {
 		t.Errorf("40 tokens after the first in %d steps with it, want %d of four", all.Steps, want)
@@ -26,7 +30,7 @@ func TestNoDraftAccepted(t *testing.T) {
 // TestDrafts: what is accepted in the mean is 1 + a + a² + … of the law.
 func TestDrafts(t *testing.T) {
 	const tokens, a, n = 4, 0.7, 200_000
-	d := newDrafting(&Speculation{Tokens: tokens, Acceptance: a, Seed: 7}, 0)
+	d := newDrafting(&Speculation{Tokens: tokens, Accepted: drafts.Shape{Tokens: tokens}.Survival(a), Seed: 7}, 0)
 	sum, want, power := 0.0, 0.0, 1.0
 	for range n {
 		sum += float64(d.gain())
@@ -39,3 +43,6 @@ func TestDrafts(t *testing.T) {
 		t.Errorf("%.4f tokens a step in the mean, want %.4f", got, want)
 	}
 }
+
+// chain of drafts, each accepted with the same chance.
+func chain(tokens int64, a float64) []float64 { return drafts.Shape{Tokens: tokens}.Survival(a) }

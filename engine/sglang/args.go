@@ -25,11 +25,11 @@ type launch struct {
 	loras, rank plan.Int
 	stated      plan.Int // the largest rank that a name of an adapter says
 	prefill     plan.Int // --max-prefill-tokens
-	// steps of drafting, and branches of a draft
-	steps, branches plan.Int
-	own             *bool // the model's own layers draft, or what the text repeats
-	deepEP          bool
-	kernels         string // --deepep-mode
+	// steps of drafting, branches of a draft, and tokens that are verified
+	steps, branches, verified plan.Int
+	own                       *bool // the model's own layers draft, or what the text repeats
+	deepEP                    bool
+	kernels                   string // --deepep-mode
 	// of caches that the device evicts
 	tiers   bool
 	tier    float64 // GB of each rank, before it a multiple of the device's pool
@@ -81,12 +81,7 @@ func (l *launch) finish() {
 	l.dispatching()
 	l.adapters()
 	l.evicted()
-	switch {
-	case l.branches > 1:
-		l.Unknown = append(l.Unknown, fmt.Sprintf("--speculative-eagle-topk %d", l.branches))
-	case l.steps > 0 && p.DraftTokens == 0: // a chain of drafts, and the token that is checked with them
-		p.DraftTokens = l.steps + 1
-	}
+	l.drafts()
 	if p.DraftModel == "" || ownHeads.MatchString(p.DraftModel) {
 		p.DraftModel, p.MTP = "", l.own
 	}
@@ -99,6 +94,23 @@ func (l *launch) finish() {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// drafts: the number of tokens counts the one that is known; of a chain it is one more than the steps, whatever is said
+// (server_args.py, _handle_speculative_decoding).
+func (l *launch) drafts() {
+	p := &l.Plan
+	switch {
+	case l.branches > 1:
+		p.DraftSteps, p.DraftBranches, p.DraftTokens = l.steps, l.branches, max(1, l.verified)-1
+	case l.steps > 0:
+		p.DraftTokens = l.steps
+	case l.verified > 1:
+		p.DraftTokens = l.verified - 1
+	}
+	if l.own != nil && !*l.own && l.Plan.DraftModel == "" {
+		p.DraftMethod = plan.DraftNGram
+	}
 }
 
 // deepEPModes are the values of --deepep-mode (sglang/srt/layers/moe/utils.py, DeepEPMode).
@@ -243,7 +255,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
 	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft",
 		Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
-	{Names: "--speculative-num-draft-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--speculative-num-draft-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.verified })},
 
 	{Names: "--max-prefill-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.prefill })},
 	{Names: "--speculative-num-steps", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.steps })},

@@ -28,7 +28,14 @@ func TestFromArgs(t *testing.T) {
 		{"sglang serve X/Y --tp 8 --ep 8 --moe-a2a-backend mooncake --deepep-mode normal", "X/Y", `{"tp":8,"ep":8}`, "", "--moe-a2a-backend mooncake"},
 		{"python -m sglang.launch_server --model-path X/Y --speculative-algorithm EAGLE --speculative-draft-model-path E/F " +
 			"--speculative-num-draft-tokens 4", "X/Y",
-			`{"draft_model":"E/F","draft_tokens":4}`, "", ""},
+			`{"draft_model":"E/F","draft_tokens":3}`, "", ""},
+		{"sglang serve X/Y --speculative-algorithm EAGLE3 --speculative-draft-model-path E/F --speculative-num-steps 5 --speculative-eagle-topk 8 " +
+			"--speculative-num-draft-tokens 32", "X/Y",
+			`{"draft_model":"E/F","draft_tokens":31,"draft_steps":5,"draft_branches":8}`, "", ""},
+		{"sglang serve X/Y --speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+			"X/Y", `{"draft_tokens":3,"mtp":true}`, "", ""},
+		{"sglang serve X/Y --speculative-algorithm NGRAM --speculative-num-draft-tokens 16", "X/Y",
+			`{"draft_tokens":15,"mtp":false,"draft_method":"ngram"}`, "", ""},
 		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9,"cuda_graph_max_bs":16}`, "", "--zzz"},
 		{"python -m sglang.launch_server --model-path X/Y --enable-hierarchical-cache", "X/Y", `{"kv_host_ratio":2}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --enable-hierarchical-cache --hicache-ratio 1.5", "X/Y", `{"kv_host_ratio":1.5}`, "", ""},

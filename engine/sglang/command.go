@@ -1,6 +1,7 @@
 package sglang
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -108,6 +109,14 @@ func changed(j *engine.Job) (args []string) {
 	return args
 }
 
+// algorithm of a model that drafts: heads that read states of the target are EAGLE's, others models of their own.
+func algorithm(draft *engine.Job) string {
+	if draft.Model.Family == "eagle3" {
+		return "EAGLE3"
+	}
+	return standalone
+}
+
 // expertKernels are the values of --moe-runner-backend (sglang/srt/server_args.py, MOE_RUNNER_BACKEND_CHOICES).
 var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"},
 	{"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
@@ -117,15 +126,20 @@ func draftArguments(j *engine.Job) (args []string) {
 	p := j.Plan
 	switch {
 	case j.Draft != nil:
-		args = append(args, "--speculative-algorithm "+standalone, "--speculative-draft-model-path "+argv.Quote(j.Draft.CheckpointName()))
+		args = append(args, "--speculative-algorithm "+algorithm(j.Draft),
+			"--speculative-draft-model-path "+argv.Quote(j.Draft.CheckpointName()))
 	case p.DraftTokens == 0:
 	case j.MTP != nil:
 		args = append(args, "--speculative-algorithm "+ownLayers)
 	default:
 		args = append(args, "--speculative-algorithm "+repeats)
 	}
+	if p.DraftTokens > 0 && (j.Draft != nil || j.MTP != nil) {
+		args = append(args, fmt.Sprintf("--speculative-num-steps %d --speculative-eagle-topk %d", cmp.Or(p.DraftSteps, p.DraftTokens),
+			max(1, p.DraftBranches)))
+	}
 	if p.DraftTokens > 0 {
-		args = append(args, fmt.Sprintf("--speculative-num-draft-tokens %d", p.DraftTokens))
+		args = append(args, fmt.Sprintf("--speculative-num-draft-tokens %d", p.DraftTokens+1))
 	}
 	if n := len(p.Adapters); n > 0 {
 		rank := plan.Int(0)

@@ -34,6 +34,7 @@ func (Engine) Defaults(j *engine.Job) {
 	}
 	engine.OneFormat(p)
 	engine.DefaultParallel(j, func(tp int64) bool { return cutsKV(j.Model, tp) }, engine.KeepsBlocks(j))
+	draftDefaults(j)
 	engine.DraftDefaults(j)
 	if p.MaxBatchedTokens == 0 {
 		p.MaxBatchedTokens = plan.Int(chunkDefault(j))
@@ -148,6 +149,10 @@ func cutsKV(m *model.Model, tp int64) bool {
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
+	}
+	if p := j.Plan; p.DraftMethod == plan.DraftSuffix {
+		return &plan.Problem{Field: "draft_method", Value: plan.DraftSuffix,
+			Message: "SGLang finds drafts by n-grams, and not in trees of suffixes", Fix: "ngram, or vllm"}
 	}
 	if err := engine.CheckDrafts(j); err != nil {
 		return err

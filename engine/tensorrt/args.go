@@ -160,10 +160,14 @@ func (l *launch) setting(v argv.Variable) error {
 	return nil
 }
 
+// repeats are decoding types that draft what the text repeats (llm_args.py, NGramDecodingConfig and SADecodingConfig).
+var repeats = map[string]string{"ngram": plan.DraftNGram, "sa": plan.DraftSuffix}
+
 // argDrafter: the model's own prediction layers, or what the text repeats; other types name a model.
 func argDrafter(l *launch, v string) error {
-	if own := strings.EqualFold(v, "MTP"); own || strings.EqualFold(v, "NGram") {
-		l.Plan.MTP = &own
+	own, found := strings.EqualFold(v, "MTP"), repeats[strings.ToLower(v)]
+	if own || found != "" {
+		l.Plan.MTP, l.Plan.DraftMethod = &own, found
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/plan"
 )
 
 // settingsFile is where the command keeps the settings that have no flag.
@@ -76,13 +77,21 @@ func drafting(j *engine.Job) string {
 	n := j.Plan.DraftTokens
 	switch {
 	case j.Draft != nil:
-		return fmt.Sprintf("decoding_type: Draft_Target, max_draft_len: %d, speculative_model_dir: %q", n, j.Draft.CheckpointName())
+		kind := "Draft_Target"
+		if j.Draft.Model.Family == "eagle3" {
+			kind = "Eagle3"
+		}
+		return fmt.Sprintf("decoding_type: %s, max_draft_len: %d, speculative_model_dir: %q", kind, n, j.Draft.CheckpointName())
 	case j.Plan.DraftTokens == 0:
 		return ""
 	case j.MTP != nil:
 		return fmt.Sprintf("decoding_type: MTP, num_nextn_predict_layers: %d", n)
 	}
-	return fmt.Sprintf("decoding_type: NGram, max_draft_len: %d", n)
+	kind := "NGram"
+	if j.Plan.DraftMethod == plan.DraftSuffix {
+		kind = "SA"
+	}
+	return fmt.Sprintf("decoding_type: %s, max_draft_len: %d", kind, n)
 }
 
 func commandNote(j *engine.Job) {

@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -269,6 +270,14 @@ func (d *drafting) ownLayers() *bool {
 	return nil
 }
 
+// found is how drafts are found in the text; GPU variants of n-grams find the same.
+func (d *drafting) found() string {
+	if d.Method == plan.DraftSuffix {
+		return plan.DraftSuffix
+	}
+	return plan.DraftNGram
+}
+
 // speculative reads {"model":…,"num_speculative_tokens":…}.
 func speculative(l *launch, v string) error {
 	var c drafting
@@ -284,5 +293,11 @@ func speculative(l *launch, v string) error {
 	}
 	l.Plan.DraftModel, l.Plan.DraftTokens = c.Model, c.Tokens
 	l.Plan.MTP = c.ownLayers()
+	if own := l.Plan.MTP; own != nil && !*own {
+		l.Plan.DraftMethod = c.found()
+	}
+	if c.Tokens == 0 && l.Plan.DraftMethod == plan.DraftSuffix {
+		l.Plan.DraftTokens = cmp.Or(c.Depth, engine.SuffixDepth)
+	}
 	return nil
 }

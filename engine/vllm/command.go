@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -148,6 +149,7 @@ type drafting struct {
 	Method string   `json:"method,omitempty"`
 	Model  string   `json:"model,omitempty"`
 	Tokens plan.Int `json:"num_speculative_tokens"`
+	Depth  plan.Int `json:"suffix_decoding_max_tree_depth,omitempty"`
 }
 
 // speculation is by a draft model; without one by the model's own prediction layers, or by what the text repeats.
@@ -156,12 +158,15 @@ func speculation(j *engine.Job) *drafting {
 	switch {
 	case j.Draft != nil:
 		d.Model = j.Draft.CheckpointName()
+		if f := j.Draft.Model.Family; f == "eagle3" || f == "dflash" {
+			d.Method = f
+		}
 	case j.Plan.DraftTokens == 0:
 		return nil
 	case j.MTP != nil:
 		d.Method = "mtp"
 	default:
-		d.Method = "ngram"
+		d.Method = cmp.Or(j.Plan.DraftMethod, plan.DraftNGram)
 	}
 	return &d
 }

@@ -334,7 +334,7 @@ func amongWords(f *memwall.Field) string {
 // words are what single text flags take.
 var words = map[string]string{
 	"hardware": "HARDWARE", "engine": "ENGINE[@VERSION]", "weights": "FORMAT", "kv": "FORMAT", "kv_v": "FORMAT", "draft_model": "MODEL", "mmproj": "FILE",
-	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "expert_load": "LOAD", "override_tensor": "PATTERN=PLACE", "smart_expert_reduction": "N,SHARE",
+	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "acceptance_at": "SHARES", "expert_load": "LOAD", "override_tensor": "PATTERN=PLACE", "smart_expert_reduction": "N,SHARE",
 }
 
 var plainWords = map[string]string{"also": "PLAN", "from": "COMMAND", "svg": "FILE", "roofline": "FILE", "pipeline": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",

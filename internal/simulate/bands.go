@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"github.com/memwall/memwall/api"
-	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
@@ -82,8 +81,8 @@ func (s *Simulation) Extremes(res *sim.Result) (fast, slow Variant, ok bool) {
 	}
 	fast.Scale, slow.Scale = f.Low/f.Mid, f.High/f.Mid
 	s.reaching(res, &fast, &slow)
-	if s.speculation != nil && s.Question.Request.Acceptance == nil {
-		fast.acceptance, slow.acceptance = timing.MostAcceptance, timing.LeastAcceptance
+	if s.accepted.Assumed {
+		fast.drafts, slow.drafts = 1, -1
 	}
 	return fast, slow, true
 }

@@ -28,6 +28,7 @@ type Player struct {
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
+	accepted    timing.Accepted
 	Crossing    timing.Crossing
 	tier        *sim.Tier
 	spec        *workload.Spec
@@ -101,7 +102,9 @@ func play(q *question.Question, kv *engine.KV, scheduler string, w *workload.Spe
 		return p, err
 	}
 	in.MaxSequences = p.rules.MaxSequences
-	p.speculation = in.Speculation
+	if p.speculation = in.Speculation; p.speculation != nil {
+		p.accepted = timing.AcceptedOf(q)
+	}
 	if p.Crossing, err = timing.NewCrossing(q, in); err != nil {
 		return p, err
 	}
@@ -219,7 +222,7 @@ func (p *Player) setStepTimes(r *sim.Replica, v Variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: cmp.Or(v.acceptance, d.Acceptance), Seed: uint64(p.spec.Seed)}
+		r.Speculation = &sim.Speculation{Tokens: d.Shape.Tokens, Accepted: p.accepted.At(v.drafts), Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = func(prompt int64) float64 { return max(0, m.Front(prompt)+v.Later) }

@@ -21,7 +21,7 @@ type Variant struct {
 	other      bool    // of another plan, which nobody watches
 	Scale      float64 // of the time of steps; 0 is 1
 	Later      float64 // seconds, by which a request reaches the scheduler later than is expected
-	acceptance float64 // of drafted tokens; 0 is the plan's
+	drafts     int8    // accepted as seldom or as often as is assumed at least or most: -1, 1
 }
 
 // ofTier begins what names another size of the tier below the cache: kv-tier=100GB.

@@ -54,7 +54,7 @@ type compiledKey struct {
 	version engine.Version
 	kv      float64
 	moe     string
-	drafted int64
+	width   float64 // tokens of a sequence in a step, where it speculates
 	sent    serving.Dispatch
 }
 
@@ -65,7 +65,7 @@ func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
 	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP, p.Redundant}, in.Device, in.Link, in.Engine, in.Version,
 		in.Exec.KVBytes, in.MoE, 0, in.Dispatch}
 	if in.Speculation != nil {
-		key.drafted = in.Speculation.Tokens
+		key.width = in.Speculation.Width
 	}
 	got := engine.Once(q.Job, key, func() (m withError[*serving.Model]) {
 		m.value, m.err = compile(q, in)

@@ -1,45 +1,141 @@
 package timing
 
 import (
+	"fmt"
+
+	"github.com/memwall/memwall/drafts"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/unit"
 )
 
-// Acceptance of a drafted token where the request does not say: the middle and the edges of what drafts of the same
-// family, MTP layers and EAGLE heads are published with (arXiv:2211.17192, arXiv:2401.15077, arXiv:2412.19437).
-const acceptance, LeastAcceptance, MostAcceptance = 0.7, 0.5, 0.85
+// unpublished are the chances of a drafted token where neither the request nor the table of drafts says any: the middle and the edges of
+// what drafts of the same family, MTP layers and EAGLE heads are published with (arXiv:2211.17192, arXiv:2401.15077, arXiv:2412.19437).
+var unpublished = drafts.Chances{Low: 0.5, Mid: 0.7, High: 0.85}
 
-// speculate puts the plan's speculation into what is timed. The draft model runs on the ranks of the target's tensor
-// group where its heads can be divided among them, else on one.
-func speculate(q *question.Question, in *serving.In) error {
-	p := q.Request.Plan
-	if p.DraftTokens <= 0 {
+// Accepted says how often drafted tokens are accepted.
+type Accepted struct {
+	Shape  drafts.Shape
+	Method string // of the table of drafts
+	// Mid are the chances of at least 1, 2, … tokens; Low and High their edges where they are assumed.
+	Mid, Low, High []float64
+	Assumed        bool
+	chances        drafts.Chances
+}
+
+// AcceptedOf is what the request says of its drafts, else what was published.
+func AcceptedOf(q *question.Question) Accepted {
+	p := &q.Request.Plan
+	a := Accepted{Shape: drafts.Shape{Tokens: int64(p.DraftTokens), Steps: int64(p.DraftSteps), Branches: int64(p.DraftBranches)},
+		Method: drafter(q.Job)}
+	at, _ := p.Positions() // checked with the plan
+	switch {
+	case at != nil:
+		a.Mid = a.Shape.Stretched(at)
+	case p.Acceptance != nil:
+		a.Mid = a.Shape.Survival(*p.Acceptance)
+	case p.AcceptanceLength != nil:
+		chance, ok := a.Shape.Chance(*p.AcceptanceLength)
+		if !ok { // more than defaults draft
+			chance = 1
+		}
+		a.Mid = a.Shape.Survival(chance)
+	default:
+		a.assume(q.Job.Model.ID)
+	}
+	return a
+}
+
+func (a *Accepted) assume(model string) {
+	c, ok := drafts.Find(a.Method, model)
+	if !ok {
+		c = unpublished
+	}
+	a.Assumed, a.chances = true, c
+	a.Low, a.Mid, a.High = a.Shape.Survival(c.Low), a.Shape.Survival(c.Mid), a.Shape.Survival(c.High)
+}
+
+// At an edge: the least with -1, the most with 1, else the middle.
+func (a *Accepted) At(edge int8) []float64 {
+	switch edge {
+	case -1:
+		return a.Low
+	case 1:
+		return a.High
+	}
+	return a.Mid
+}
+
+// drafter is what drafts, by its name in the table.
+func drafter(j *engine.Job) string {
+	switch {
+	case j.Draft != nil:
+		return j.Draft.Model.Family
+	case j.MTP != nil:
+		return "mtp"
+	case j.Plan.DraftMethod != "":
+		return j.Plan.DraftMethod
+	}
+	return drafts.NGram
+}
+
+// Speculation with those chances. vLLM verifies as many tokens as are found where a text repeats; others fill up what is asked for
+// (TensorRT-LLM's blog of n-grams: verification batch × (v + 1); sglang/srt/speculative/ngram_worker.py).
+func (a *Accepted) Speculation(engine string, accepted []float64) *serving.Speculation {
+	s := serving.Verifying(a.Shape, accepted)
+	if drafts.Repeats(a.Method) && engine == "vllm" {
+		s.Width = min(s.Width, 1+(s.Expected()-1)/drafts.Kept(a.Method))
+	}
+	return s
+}
+
+// speculate puts the plan's speculation into what is timed.
+func speculate(q *question.Question, in *serving.In) (err error) {
+	if q.Request.DraftTokens <= 0 {
 		return nil
 	}
-	s := &serving.Speculation{Tokens: int64(p.DraftTokens), Acceptance: acceptance}
-	if p.Acceptance != nil {
-		s.Acceptance = *p.Acceptance
-	}
+	a := AcceptedOf(q)
+	s := a.Speculation(in.Engine, a.Mid)
 	in.Speculation = s
-	if q.Job.Draft == nil {
-		return nil
+	switch j := q.Job; {
+	case j.Draft != nil:
+		s.Draft, err = drafting(q, in, j.Draft.Model, j.Draft.Model.Decoder(), &j.Draft.Weights.Parts[0])
+	case j.MTP != nil:
+		s.Draft, err = drafting(q, in, j.Model, j.MTP.Part, j.MTP.Weights)
+		s.Head = j.MTP.LentHead()
+		s.Steps /= float64(j.MTP.Steps())
 	}
-	d := *in
-	d.Model, d.Speculation, d.Replicas = q.Job.Draft.Model, nil, 1
-	part := &q.Job.Draft.Weights.Parts[0]
-	ranks, err := engine.Place(d.Model.Decoder(), part, shard.Parallel{TP: p.TP})
+	return err
+}
+
+// drafting compiles what drafts: it runs on the ranks of the target's tensor group where its heads can be divided among them, else on
+// one.
+func drafting(q *question.Question, in *serving.In, m *model.Model, part *model.Part, w *model.PartWeights) (*serving.Model, error) {
+	d, p := *in, q.Request.Plan
+	d.Model, d.Speculation, d.Replicas = m, nil, 1
+	if b := float64(p.DraftBranches); b > 1 {
+		d.Speculation = &serving.Speculation{Width: b}
+	}
+	ranks, err := engine.Place(part, w, shard.Parallel{TP: p.TP, EP: sharedBy(m == in.Model, p.EP)})
 	if err != nil {
-		if ranks, err = engine.Place(d.Model.Decoder(), part, shard.Parallel{}); err != nil {
-			return err
+		if ranks, err = engine.Place(part, w, shard.Parallel{}); err != nil {
+			return nil, err
 		}
 	}
 	d.Stages = slowest(ranks)
-	s.Draft, err = Compiled(q, &d)
-	return err
+	return Compiled(q, &d)
+}
+
+// sharedBy so many ranks are the experts of the model's own layers.
+func sharedBy(own bool, ep int64) int64 {
+	if own {
+		return ep
+	}
+	return 0
 }
 
 // speculated says what drafting yields and costs. Where the acceptance is assumed, the band reaches from what the
@@ -49,28 +145,20 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 	if s == nil {
 		return
 	}
-	drafting := 0.0
-	for _, p := range f.Parts {
-		if p.Name == "draft" {
-			drafting = p.Seconds * f.Expected
-		}
-	}
-	who := "heads of the model itself (MTP, EAGLE), whose own time is not counted"
-	if s.Draft != nil {
-		who = q.Job.Draft.Model.ID + ", which takes " + unit.Seconds(drafting).String() + " of the step's " + unit.Seconds(f.Step).String()
-	}
+	a := AcceptedOf(q)
 	q.Job.Note("speculation", "info", "draft_tokens",
-		"each step verifies %d drafted tokens and yields %s of a sequence in the mean; they are drafted by %s", s.Tokens,
-		unit.Significant(f.Expected, 3), who)
-	if q.Request.Acceptance != nil {
+		"each step verifies %s and yields %s of a sequence in the mean; they are drafted by %s", a.drafted(),
+		unit.Significant(f.Expected, 3), who(q.Job, f, s))
+	if !a.Assumed {
 		return
 	}
 	q.Job.Note("acceptance_assumed", "warn", "acceptance",
-		"each drafted token is taken to be accepted with a chance of %g: nobody measured yours, and the bands hold %g to %g", acceptance,
-		LeastAcceptance, MostAcceptance)
-	for _, a := range []float64{LeastAcceptance, MostAcceptance} {
-		other, with := *in, *s
-		with.Acceptance, other.Speculation = a, &with
+		"each first choice of a drafted token is taken to be accepted with a chance of %s, by %s: nobody measured yours, and "+
+			"the bands hold %s to %s",
+		unit.Significant(a.chances.Mid, 2), a.source(), unit.Significant(a.chances.Low, 2), unit.Significant(a.chances.High, 2))
+	for _, accepted := range [][]float64{a.Low, a.High} {
+		other, with := *in, *a.Speculation(in.Engine, accepted)
+		with.Draft, with.Head, with.Steps, other.Speculation = s.Draft, s.Head, s.Steps, &with
 		m, err := Compiled(q, &other)
 		if err != nil {
 			continue
@@ -79,6 +167,44 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 			f.PerToken, f.First, f.Throughput = widest(f.PerToken, x.PerToken), widest(f.First, x.First), widest(f.Throughput, x.Throughput)
 		}
 	}
+}
+
+// drafted is what a step verifies, in words.
+func (a *Accepted) drafted() string {
+	if s := a.Shape; s.Branches > 1 {
+		return fmt.Sprintf("%d drafted tokens of a tree of %d steps with %d branches", s.Tokens, s.Steps, s.Branches)
+	}
+	return fmt.Sprintf("%d drafted tokens", a.Shape.Tokens)
+}
+
+// source of what is assumed, in words.
+func (a *Accepted) source() string {
+	switch c := a.chances; {
+	case c.Rows == 0:
+		return "what drafts of all kinds were published with"
+	case c.Model:
+		return fmt.Sprintf("the median of %d published figures of this model", c.Rows)
+	default:
+		return fmt.Sprintf("the median of %d published figures of %s", c.Rows, a.Method)
+	}
+}
+
+// who drafts, and how long that takes.
+func who(j *engine.Job, f *serving.Figures, s *serving.Speculation) string {
+	taken := 0.0
+	for _, p := range f.Parts {
+		if p.Name == "draft" {
+			taken = p.Seconds * f.Expected
+		}
+	}
+	times := ", which takes " + unit.Seconds(taken).String() + " of the step's " + unit.Seconds(f.Step).String()
+	switch {
+	case j.Draft != nil:
+		return j.Draft.Model.ID + times
+	case s.Draft != nil:
+		return "the model's own prediction layers" + times
+	}
+	return "what the text repeats"
 }
 
 // widest is a figure with the edges of both.

@@ -13,8 +13,7 @@ type Clock struct {
 	m      *Model
 	stages []clockStage
 	mixed  bool // a stage has experts
-	draft  *Clock
-	drafts float64
+	draft  *drafter
 	// tokens, outputs and all hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
 	tokens, outputs, all byTokens
 	decode               [1 << 12]decodeTime
@@ -50,14 +49,11 @@ type decodeTime struct {
 
 // Clock of a plan.
 func (m *Model) Clock() *Clock {
-	c := &Clock{m: m}
+	c := &Clock{m: m, draft: newDrafter(m)}
 	for i := range m.stages {
 		s := newClockStage(&m.stages[i])
 		s.own, s.alone = float64(s.stage.rank.Layers)*m.c[m.host.layer]+m.c[m.host.step], m.alone()
 		c.stages, c.mixed = append(c.stages, s), c.mixed || len(s.mixed) > 0
-	}
-	if s := m.in.Speculation; s != nil && s.Draft != nil {
-		c.draft, c.drafts = s.Draft.Clock(), float64(s.Tokens)
 	}
 	return c
 }
@@ -81,13 +77,11 @@ func newClockStage(s *stage) clockStage {
 // Step is the time of a batch, in seconds: that of Model.Step to rounding, and of drafting where the plan speculates.
 // Batches that this cannot take apart (kernels launched one by one) are timed whole.
 func (c *Clock) Step(b speed.Batch) (seconds float64) {
-	if c.draft != nil && b.Decodes > 0 {
-		seconds = c.drafts * c.draft.Step(speed.Batch{Decodes: b.Decodes, Context: b.Context})
-	}
+	seconds = c.draft.seconds(b)
 	if c.m.in.Eager || c.m.in.Dispatch.Kernels != "" {
 		return seconds + c.m.Step(b)
 	}
-	decodes := int64(c.m.width) * b.Decodes
+	decodes := computed(c.m.width, b.Decodes)
 	seconds += c.tokens.remembered(decodes+b.Prefill, c.perTokens) + c.outputs.remembered(decodes+b.Finished, c.perOutputs)
 	if c.mixed {
 		seconds += c.all.remembered(int64(c.m.peers)*decodes+b.Prefill, c.perAll)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/memwall/memwall/drafts"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 )
@@ -16,7 +17,7 @@ func TestClockIsStep(t *testing.T) {
 		in := plan(t, c.id, c.recipe, c.device, c.p)
 		for _, drafted := range []int64{0, 3} {
 			if drafted > 0 {
-				in.Speculation = &serving.Speculation{Tokens: drafted, Acceptance: 0.7}
+				in.Speculation = serving.Verifying(drafts.Shape{Tokens: drafted}, nil)
 			}
 			m := compile(t, in)
 			clock := m.Clock()

@@ -36,7 +36,7 @@ const ChunkTokens = 8192
 func (m *Model) loop(l Load) loop {
 	p, decode, mixed := m.shape(l)
 	p.decode, p.mixed = m.Step(decode), m.step(mixed, m.peers)
-	m.drafts(&p, decode)
+	p.drafts(m, decode)
 	return p
 }
 
@@ -58,24 +58,9 @@ func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
 }
 
 // drafts adds what speculation takes and gives.
-func (m *Model) drafts(p *loop, decode speed.Batch) {
-	p.expected = m.expected()
-	m.draft(&p.decode, decode)
-}
-
-// expected tokens that a sequence gains in a step.
-func (m *Model) expected() float64 {
-	if m.in.Speculation == nil {
-		return 1
-	}
-	return m.in.Speculation.Expected()
-}
-
-// draft adds to a step the time of a draft model.
-func (m *Model) draft(seconds *float64, b speed.Batch) {
-	if s := m.in.Speculation; s != nil && s.Draft != nil {
-		*seconds += float64(s.Tokens) * s.Draft.Step(b)
-	}
+func (p *loop) drafts(m *Model, decode speed.Batch) {
+	p.expected = m.in.Speculation.Expected()
+	p.decode += m.in.Speculation.drafting(m, decode)
 }
 
 // batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go. The

@@ -71,7 +71,7 @@ func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 	parts := m.Parts(decode)
 	if s := m.in.Speculation; s != nil && s.Draft != nil {
 		own := s.Draft.Parts(decode)
-		parts = append(parts, speed.Part{Name: "draft", Seconds: float64(s.Tokens) * s.Draft.Step(decode), Bound: speed.Largest(own)})
+		parts = append(parts, speed.Part{Name: "draft", Seconds: s.drafting(m, decode), Bound: speed.Largest(own)})
 	}
 	for i := range parts {
 		parts[i].Seconds /= p.expected

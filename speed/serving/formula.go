@@ -102,7 +102,8 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 	}
 	if s := m.in.Speculation; s != nil && s.Draft != nil {
 		w := of("draft")
-		w.terms = []string{w.in("drafted", float64(s.Tokens), "tokens a step") + " × " + w.in("draft_step", s.Draft.Step(b), "seconds of a step of the draft model")}
+		w.terms = []string{w.in("drafted", s.Steps, "steps of what drafts") + " × " +
+			w.in("draft_step", s.Draft.Step(b)+lent(m, b.Decodes), "seconds of a step of what drafts, with the head that it borrows")}
 	}
 	for _, part := range order {
 		out = append(out, writers[part].formula(part, l))

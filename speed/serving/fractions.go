@@ -12,7 +12,7 @@ func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 	p := r.Points(b)
 	if m.width > 1 { // matrices multiply all the tokens that are verified
 		wide := b
-		wide.Decodes *= int64(m.width)
+		wide.Decodes = computed(m.width, b.Decodes)
 		p.Both = r.Points(wide).Both
 	}
 	w, seconds := r.Work(&p), m.Step(b)

@@ -118,14 +118,14 @@ func (p *Pools) loop(l Load) (q queue, decode speed.Batch) {
 			break
 		}
 		q.decode = p.decode.Step(decode)
-		p.decode.draft(&q.decode, decode)
+		q.decode += p.decode.in.Speculation.drafting(p.decode, decode)
 	}
 	return q, decode
 }
 
 // shape is the loop before its steps are timed.
 func (p *Pools) shape(l Load) queue {
-	q := queue{users: math.Max(1, float64(l.Users)), output: math.Max(1, float64(l.Output)), expected: p.decode.expected(), burst: p.c[p.burst]}
+	q := queue{users: math.Max(1, float64(l.Users)), output: math.Max(1, float64(l.Output)), expected: p.decode.in.Speculation.Expected(), burst: p.c[p.burst]}
 	if !l.Burst {
 		q.burst = 0
 	}

@@ -73,7 +73,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	copy(moved, m.c)
 	p, decode, mixed := m.shape(l)
 	p.decode, p.mixed = m.slopes(decode, 1, moved, d), m.slopes(mixed, m.peers, moved, x)
-	m.drafts(&p, decode)
+	p.drafts(m, decode)
 	c := m.closed(&p, l)
 	for _, v := range []struct {
 		at    *float64

@@ -60,23 +60,6 @@ type In struct {
 	Dispatch Dispatch
 }
 
-// Speculation is how a step gets more than one token of a sequence.
-type Speculation struct {
-	Tokens     int64   // drafted at a time
-	Acceptance float64 // chance that a drafted token is accepted, given that those before it were
-	Draft      *Model  // what drafts; nil for heads of the model itself that cost next to nothing
-}
-
-// Expected tokens of a verified draft: 1 + a + a² + … + a^k = (1 - a^(k+1)) / (1 - a); arXiv:2211.17192.
-func (s *Speculation) Expected() float64 {
-	sum, power := 0.0, 1.0
-	for range s.Tokens + 1 {
-		sum += power
-		power *= s.Acceptance
-	}
-	return sum
-}
-
 // Model is a plan, ready to be asked.
 type Model struct {
 	in     In
@@ -127,7 +110,7 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	}
 	m := &Model{in: *in, device: newDevice(in.Device), table: t, peers: 1, width: 1}
 	if s := in.Speculation; s != nil {
-		m.width = float64(s.Tokens + 1)
+		m.width = s.Width
 	}
 	b := m.book()
 	for i := range in.Stages {

@@ -1,6 +1,7 @@
 package serving_test
 
 import (
+	"github.com/memwall/memwall/drafts"
 	"math"
 	"strings"
 	"testing"
@@ -195,7 +196,8 @@ func TestSpeculation(t *testing.T) {
 	in := plan(t, "llama-3.1-70b", "bf16", "h100", shard.Parallel{TP: 4})
 	l := serving.Load{Users: 1, Prompt: 512, Output: 256}
 	plain := compile(t, in).Closed(l).PerToken.Mid
-	in.Speculation = &serving.Speculation{Tokens: 4, Acceptance: 0.8}
+	four := drafts.Shape{Tokens: 4}
+	in.Speculation = serving.Verifying(four, four.Survival(0.8))
 	if e := in.Speculation.Expected(); math.Abs(e-3.3616) > 1e-4 {
 		t.Errorf("%g tokens expected, want 3.3616", e)
 	}
@@ -207,7 +209,7 @@ func TestSpeculation(t *testing.T) {
 	if drafted < 1.2 || drafted > 2.8 {
 		t.Errorf("with a draft model %.2f times", drafted)
 	}
-	in.Speculation.Acceptance = 0
+	in.Speculation.Accepted = nil
 	if got := plain / compile(t, in).Closed(l).PerToken.Mid; got >= 1 {
 		t.Errorf("a draft that is never right gives %.2f times", got)
 	}
