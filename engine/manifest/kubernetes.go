@@ -6,12 +6,32 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Kubernetes writes a Deployment with its Service, a ConfigMap where the command names files, and a
+// Kubernetes writes a Deployment, or a LeaderWorkerSet where a server takes several nodes, with its Service, a ConfigMap where the command names files, and a
 // HorizontalPodAutoscaler where the number of replicas is to change.
 func Kubernetes(s *Service) string {
 	p := &page{}
 	p.notes(s.Notes)
+	if s.Queue != nil && s.GPUs > 0 {
+		p.quota(s)
+		p.add(0, "---")
+	}
+	if s.claimed() {
+		p.claimTemplate(s)
+		p.add(0, "---")
+	}
+	if s.Group != nil {
+		p.group(s)
+	} else {
+		p.deployment(s)
+	}
+	p.answers(s)
+	p.scale(s)
+	return p.String()
+}
+
+func (p *page) deployment(s *Service) {
 	p.head("apps/v1", "Deployment", s.Name)
+	p.queue(s)
 	p.add(0, "spec:")
 	if s.Scale == nil { // else each time the file is applied it would undo what was scaled
 		p.add(1, fmt.Sprintf("replicas: %d", max(1, s.Replicas)))
@@ -23,13 +43,27 @@ func Kubernetes(s *Service) string {
 	p.add(2, "metadata:")
 	p.add(3, "labels: {app: "+s.Name+"}")
 	p.add(2, "spec:")
+	p.pod(s)
+}
+
+// pod is what its specification holds.
+func (p *page) pod(s *Service) {
 	p.add(3, "containers:")
 	p.container(s)
 	p.volumes(s)
+	if s.claimed() {
+		p.add(3, "resourceClaims:")
+		p.add(4, "- name: "+deviceNamed)
+		p.add(5, "resourceClaimTemplateName: "+s.Name)
+	}
+}
+
+// answers is the address of the server, and the files that its command names.
+func (p *page) answers(s *Service) {
 	p.add(0, "---")
 	p.head("v1", "Service", s.Name)
 	p.add(0, "spec:")
-	p.add(1, "selector: {app: "+s.Name+"}")
+	p.add(1, "selector: "+s.answering())
 	p.add(1, "ports:")
 	p.add(2, fmt.Sprintf("- port: %d", s.Port))
 	if len(s.Files) > 0 {
@@ -40,8 +74,6 @@ func Kubernetes(s *Service) string {
 			p.block(1, s.Files[i].key(), s.Files[i].Text)
 		}
 	}
-	p.scale(s)
-	return p.String()
 }
 
 // scale keeps the mean of a metric over the replicas (kubernetes.io: horizontal-pod-autoscale-walkthrough).
@@ -53,7 +85,11 @@ func (p *page) scale(s *Service) {
 	p.notes(s.Scale.Notes)
 	p.head("autoscaling/v2", "HorizontalPodAutoscaler", s.Name)
 	p.add(0, "spec:")
-	p.add(1, "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: "+s.Name+"}")
+	target := "apiVersion: apps/v1, kind: Deployment"
+	if s.Group != nil {
+		target = "apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet"
+	}
+	p.add(1, "scaleTargetRef: {"+target+", name: "+s.Name+"}")
 	p.add(1, fmt.Sprintf("minReplicas: %d", s.Scale.Least))
 	p.add(1, fmt.Sprintf("maxReplicas: %d", s.Scale.Most))
 	p.add(1, "metrics:")
@@ -103,8 +139,13 @@ func (p *page) limits(s *Service) {
 		return
 	}
 	p.add(5, "resources:")
-	p.add(6, "limits:")
-	if s.GPUs > 0 {
+	if s.claimed() {
+		p.add(6, "claims: [{name: "+deviceNamed+"}]")
+	}
+	if s.Memory > 0 || !s.claimed() {
+		p.add(6, "limits:")
+	}
+	if s.GPUs > 0 && !s.claimed() {
 		p.add(7, fmt.Sprintf("%s.com/gpu: %d", s.Vendor, s.GPUs))
 	}
 	if s.Memory > 0 {

@@ -39,6 +39,10 @@ type Service struct {
 	// Scale changes how many there are; nil where their number is fixed. Router stands in front of replicas on one host.
 	Scale  *Scale
 	Router *Router
+	// Group is of a server on several nodes, each with GPUs; Claims and Queue say how devices are asked for and who may have them.
+	Group  *Group
+	Claims *Claims
+	Queue  *Queue
 }
 
 // Scale is how many replicas there are at least and at most, and the mean of a metric over them that their number keeps.
@@ -100,13 +104,16 @@ func Name(model string) string {
 }
 
 // page collects lines at levels of two spaces.
-type page struct{ lines []string }
+type page struct {
+	lines []string
+	deep  int // levels that are added
+}
 
 // add a line. It is not inlined, which would be 20 kB in the places that call it.
 //
 //go:noinline
 func (p *page) add(level int, text string) {
-	p.lines = append(p.lines, strings.Repeat("  ", level)+text)
+	p.lines = append(p.lines, strings.Repeat("  ", p.deep+level)+text)
 }
 
 // notes are comments.

@@ -41,7 +41,11 @@ func TestService(t *testing.T) {
 		Name: "x", Image: "vllm/vllm-openai:v0.24.0", Entry: []string{"vllm", "serve"}, Args: []string{"org/m", "--a", "$5 'b'"}, Env: []argv.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "$x y"}},
 		Files: []File{{Path: "c.yaml", Text: "a: $1\nb: 2\n"}}, After: []string{"ollama", "create", "y"}, Port: 8000, GPUs: 2, Vendor: "nvidia", Shared: unit.GiB, Memory: 3 * unit.GiB, Why: "so", Dir: "/models", Folder: ".", Mount: "/models",
 	}
-	for name, text := range map[string]string{"compose": Compose(s), "kubernetes": Kubernetes(s)} {
+	claimed, queued, grouped := *s, *s, *s
+	claimed.Claims, queued.Queue = &Claims{Memory: unit.GiB}, &Queue{}
+	grouped.GPUs, grouped.Group = 1, &Group{Nodes: 2, Entry: s.Entry, Args: s.Args}
+	for name, text := range map[string]string{"compose": Compose(s), "kubernetes": Kubernetes(s), "claims": Kubernetes(&claimed),
+		"a queue": Kubernetes(&queued), "a group": firstOfGroup(Kubernetes(&grouped))} {
 		if !Is(text) {
 			t.Errorf("%s is not known as one:\n%s", name, text)
 		}
@@ -104,4 +108,32 @@ func FuzzRead(f *testing.F) {
 			t.Error("an error without words")
 		}
 	})
+}
+
+// firstOfGroup leaves the leader of a LeaderWorkerSet: its workers run the same command.
+func firstOfGroup(text string) string {
+	from, rest, _ := strings.Cut(text, "    workerTemplate:")
+	_, to, _ := strings.Cut(rest, "\n---\n")
+	return from + "---\n" + to
+}
+
+// TestQuota: a queue's quota is of all devices and all memory that the replicas ask for.
+func TestQuota(t *testing.T) {
+	s := &Service{Name: "x", Image: "i:1", GPUs: 8, Vendor: "nvidia", Memory: unit.GiB, Why: "so", Replicas: 3, Queue: &Queue{},
+		Group: &Group{Nodes: 2}}
+	docs, err := decode(Kubernetes(s), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quota := map[string]string{}
+	for _, d := range docs {
+		for _, g := range d.At("spec", "resourceGroups").Items() {
+			for _, r := range g.At("flavors").Items()[0].At("resources").Items() {
+				quota[r.At("name").Value()] = r.At("nominalQuota").Value()
+			}
+		}
+	}
+	if quota["nvidia.com/gpu"] != "48" || quota["memory"] != "6144Mi" {
+		t.Errorf("%v", quota)
+	}
 }

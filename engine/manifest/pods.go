@@ -75,6 +75,9 @@ func (w walk) container(v *yaml.Node) container {
 	c.Image, c.Files = image(v.At("image")), w.mounted(v)
 	c.Env = w.environment(v)
 	c.Devices = limits(v.At("resources"))
+	if c.Devices == 0 {
+		c.Devices = w.claims(v)
+	}
 	if w.nodes > 0 {
 		c.Devices *= w.nodes
 		c.Env = append(c.Env, argv.Variable{Name: "LWS_GROUP_SIZE", Value: fmt.Sprint(w.nodes)})

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memwall/memwall"
 )
 
 // cluster is a real API server with its store, and no node.
@@ -159,6 +161,7 @@ func TestAgainstAPIServer(t *testing.T) {
 			t.Errorf("%s: %d %s, warnings %q", name, code, text, headers["Warning"])
 		}
 	}
+	c.takesPlans()
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -208,4 +211,34 @@ func deployment(pod string) string {
 	spec := strings.TrimSuffix(pod[strings.Index(pod, `"spec":`):], "}")
 	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"app":"d"}},` +
 		`"template":{"metadata":{"labels":{"app":"d"}},` + spec + `}}}`
+}
+
+// takesPlans has the API server check the manifests that plans are written as: every field of every object is known and valid.
+func (c *cluster) takesPlans() {
+	paths := map[string]string{"Deployment": "/apis/apps/v1/namespaces/default/deployments", "Service": "/api/v1/namespaces/default/services",
+		"ConfigMap":             "/api/v1/namespaces/default/configmaps",
+		"ResourceClaimTemplate": "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates"}
+	asker, seen := memwall.Asker{Models: memwall.Catalog{}}, map[string]bool{}
+	for _, form := range []string{"kubernetes", "kubernetes-dra"} {
+		for _, engine := range []string{"vllm", "sglang", "tensorrt-llm", "llama-server"} {
+			r := &memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "2xh100"}
+			r.Engine = engine
+			l, err := asker.Launch(r, form)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			for d := range strings.SplitSeq(l.Text, "\n---\n") {
+				_, kind, _ := strings.Cut(d, "\nkind: ")
+				kind, _, _ = strings.Cut(kind, "\n")
+				seen[kind] = true
+				code, text, _ := c.try(http.MethodPost, paths[kind]+"?dryRun=All&fieldValidation=Strict", d)
+				if code != http.StatusCreated {
+					c.t.Errorf("%s of %s as %s: %d %s", kind, engine, form, code, text)
+				}
+			}
+		}
+	}
+	if len(seen) < 3 {
+		c.t.Errorf("kinds %v", seen)
+	}
 }

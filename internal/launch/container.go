@@ -87,6 +87,11 @@ func Service(q *question.Question, a *api.Answer) (*manifest.Service, error) {
 		s.Files = append(s.Files, manifest.File{Path: name, Text: main.Files[name]})
 	}
 	mountModel(q, s)
+	if m := q.Job.Machine; m != nil && vendor != "" {
+		if err := group(q, s); err != nil {
+			return nil, err
+		}
+	}
 	if len(after) > 0 {
 		s.After = append([]string{after[0].Program}, after[0].Args...)
 	}
@@ -139,13 +144,18 @@ func Container(q *question.Question) (*container, error) {
 		Hint:    "--engine vllm, sglang, tensorrt-llm, llama-server or ollama"}
 }
 
-// vendor of the devices, for which the engine must have an image; several nodes are no single container's.
+// composed is a compose file: several nodes are more than one reaches.
+func composed(q *question.Question, s *manifest.Service) (string, error) {
+	if s.Group != nil {
+		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
+			Message: fmt.Sprintf("%d nodes are more than one container reaches", s.Group.Nodes), Hint: "one node, or --emit kubernetes"}
+	}
+	return manifest.Compose(s), nil
+}
+
+// vendor of the devices, for which the engine must have an image.
 func vendor(q *question.Question, c *container) (string, error) {
 	m := q.Job.Machine
-	if m != nil && m.Nodes > 1 {
-		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
-			Message: fmt.Sprintf("%d nodes are more than one container reaches", m.Nodes), Hint: "one node, or --emit command"}
-	}
 	vendor := Nvidia
 	switch d := q.Job.Device(0); {
 	case d != nil:

@@ -15,7 +15,7 @@ import (
 
 // LaunchForms are the files that a plan can be written as.
 func LaunchForms() []string {
-	return []string{"command", "compose", "kubernetes", "modelfile", "python"}
+	return []string{"command", "compose", "kubernetes", "kubernetes-dra", "kubernetes-kueue", "modelfile", "python"}
 }
 
 // Launch writes the plan of a fit request as a file of one of LaunchForms. Every form says what the command says, and
@@ -59,14 +59,15 @@ func launch(q *question.Question, a *api.Answer, form string) (string, error) {
 	switch form {
 	case "command":
 		text = q.Engine.Command(q.Job) + "\n"
-	case "compose", "kubernetes":
+	case "compose", "kubernetes", "kubernetes-dra", "kubernetes-kueue":
 		s, err := Service(q, a)
 		if err != nil {
 			return "", err
 		}
 		if form == "compose" {
-			return manifest.Compose(s), nil
+			return composed(q, s)
 		}
+		asked(q, s, form)
 		return manifest.Kubernetes(s), nil
 	case "modelfile":
 		if e, ok := q.Engine.(modelfiler); ok {
