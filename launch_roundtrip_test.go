@@ -22,7 +22,7 @@ var plausible = map[string][]string{
 	"kv": {"fp8", "bf16", "f16", "q8_0", "int8", "int4", "fp8_e5m2"}, "kv_v": {"q8_0", "q4_0", "f16"},
 	"attention": {"auto", "flash", "sdpa", "eager"},
 	"weights":   {"bf16", "fp8", "awq", "gptq", "nf4", "f16", "q4_k_m", "q8_0", "bnb-int8"}, "draft_model": {"llama-3.2-1b", "qwen3-0.6b"},
-	"draft_tokens":  {"3", "5"}, "draft_method": {"ngram"},
+	"draft_tokens": {"3", "5"}, "draft_method": {"ngram"},
 	"context_total": {"4096", "20000"}, "batch_tokens": {"1024", "4096"}, "ubatch": {"256", "1024"}, "gpu_layers": {"0", "7", "99", "-1"},
 	"kv_unified": {"true", "false"},
 	"swa_full":   {"true", "false"}, "split_mode": {"row", "none", "layer"}, "tensor_split": {"3,1,1,1", "1,1"}, "override_tensor": {`exps=CPU`, `blk\.[0-9]\.ffn_.*_exps=CPU`, `ffn_(up|gate)_exps=CPU`},
