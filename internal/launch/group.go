@@ -14,6 +14,11 @@ import (
 // joins vLLM's nodes without Ray: --nnodes and its kin (docs.vllm.ai: deployment/frameworks/lws).
 var joins = engine.V(0, 12, 0)
 
+// What a LeaderWorkerSet tells its pods, as Kubernetes puts it into arguments.
+const leader = "$(LWS_LEADER_ADDRESS)"
+
+var ranked = []string{"--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)"}
+
 // group has each node's pod find the others.
 func group(q *question.Question, s *manifest.Service) error {
 	nodes := int64(q.Job.Machine.Nodes)
@@ -24,39 +29,42 @@ func group(q *question.Question, s *manifest.Service) error {
 	g := &manifest.Group{Nodes: nodes, Entry: s.Entry}
 	switch name := q.Engine.Name(); {
 	case name == "sglang":
-		s.Args = append(s.Args, "--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)", "--dist-init-addr", "$(LWS_LEADER_ADDRESS):20000")
+		s.Args = append(append(s.Args, ranked...), "--dist-init-addr", leader+":20000")
 		g.Args = s.Args
 	case name == "vllm" && q.Request.DP > 1:
 		spreadReplicas(q, s, g)
 	case name == "vllm" && q.Job.Version.AtLeast(joins):
-		s.Args = append(s.Args, "--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)", "--master-addr", "$(LWS_LEADER_ADDRESS)")
+		s.Args = append(append(s.Args, ranked...), "--master-addr", leader)
 		g.Args = append(slices.Clone(s.Args), "--headless")
 	default:
 		return &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
-			Message: fmt.Sprintf("how %s %s joins %d nodes in containers is not described", name, engine.VersionName(q.Engine, q.Job.Version), nodes),
-			Hint:    "one node, or --engine vllm or sglang in a newer version"}
+			Message: fmt.Sprintf("how %s %s joins %d nodes in containers is not described", name,
+				engine.VersionName(q.Engine, q.Job.Version), nodes),
+			Hint: "one node, or --engine vllm or sglang in a newer version"}
 	}
 	s.Group = g
 	return nil
 }
 
-// spreadReplicas gives each node its ranks of data parallelism (docs.vllm.ai: serving/data_parallel_deployment); a worker's first is its index
-// times theirs, which takes a shell.
+// spreadReplicas gives each node its ranks of data parallelism (docs.vllm.ai: serving/data_parallel_deployment); a worker's first is its
+// index times theirs, which takes a shell.
 func spreadReplicas(q *question.Question, s *manifest.Service, g *manifest.Group) {
 	local := max(1, q.Request.DP/g.Nodes)
-	s.Args = append(s.Args, "--data-parallel-size-local", fmt.Sprint(local), "--data-parallel-address", "$(LWS_LEADER_ADDRESS)",
+	s.Args = append(s.Args, "--data-parallel-size-local", fmt.Sprint(local), "--data-parallel-address", leader,
 		"--data-parallel-rpc-port", "13345")
 	words := make([]string, 0, len(s.Entry)+len(s.Args))
 	for _, w := range slices.Concat(s.Entry, s.Args) {
 		words = append(words, shellWord(w))
 	}
 	g.Entry = []string{"sh", "-c"}
-	g.Args = []string{"exec " + strings.Join(words, " ") + fmt.Sprintf(" --headless --data-parallel-start-rank $((LWS_WORKER_INDEX * %d))", local)}
+	start := fmt.Sprintf(" --headless --data-parallel-start-rank $((LWS_WORKER_INDEX * %d))", local)
+	g.Args = []string{"exec " + strings.Join(words, " ") + start}
 }
 
 // shellWord quotes what a shell would read otherwise, but for what Kubernetes puts in.
 func shellWord(s string) string {
-	if strings.HasPrefix(s, "$(LWS_") || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,") == "" && s != "" {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,"
+	if s == leader || strings.Trim(s, plain) == "" && s != "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
