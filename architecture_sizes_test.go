@@ -50,7 +50,7 @@ var largeTypes = map[string]allowance{
 // largePackages have more lines or files than a package should.
 var largePackages = map[string]allowance{
 	"engine/llamacpp": {7500, 0, "three programs and a fork that share their buffers and their command line"},
-	"model/family":    {12100, 117, "a file for each family of models, and the readers of architectures that have none"},
+	"model/family":    {12200, 117, "a file for each family of models, and the readers of architectures that have none"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},
 }
 

@@ -79,6 +79,8 @@ type Op struct {
 	// head); else it is a run of Out elements. A Slice of Side takes the layer's own run.
 	Stride int64
 	Rows   Rows
+	// Steers: how many vectors of the row's width a Scale makes of what all tokens are conditioned on (shifts, scales, gates).
+	Steers int64
 	W      []*Tensor
 	// Lent: the weights belong to another operator (tied head); they are read here, not owned.
 	Lent bool

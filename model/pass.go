@@ -2,6 +2,33 @@ package model
 
 import "github.com/memwall/memwall/unit"
 
+// TextTokens are the longest text of most denoisers (diffusers, examples/dreambooth/train_dreambooth_flux.py: max_sequence_length).
+const TextTokens = 512
+
+// PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
+const PartDenoiser = "denoiser"
+
+// Streams are how many of the tokens that a denoiser's step sees are of the picture, and how many of its text; 0 and 0 of a model
+// that is none.
+func (m *Model) Streams(tokens int64) (image, text int64) {
+	if m.Part(PartDenoiser) == nil {
+		return 0, 0
+	}
+	text = min(TextTokens, tokens/2)
+	return tokens - text, text
+}
+
+// Share of a step's tokens that operators on such rows see.
+func (r Rows) Share(image, text int64) float64 {
+	switch all := float64(image + text); {
+	case r == PerImage && all > 0:
+		return float64(image) / all
+	case r == PerText && all > 0:
+		return float64(text) / all
+	}
+	return 1
+}
+
 // Pass is the arithmetic of one pass of a denoiser over so many tokens of a picture and of the text that it is made for: each
 // operator works on the tokens of its stream, and attention joins them. Steps of 16-bit activations.
 func (m *Model) Pass(image, text int64) (x unit.FLOPs) {

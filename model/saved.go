@@ -37,6 +37,8 @@ type Style struct {
 	ActInputs int64
 	// Again are modules that compute their forward pass again by themselves.
 	Again Modules
+	// Image and Text are the tokens of a denoiser's step that are of the picture and of its text; 0 and 0 for models of one stream.
+	Image, Text int64
 	// WeighsEarly: choices are weighed at the experts' activation and not where their results are summed.
 	WeighsEarly bool
 }
@@ -52,6 +54,11 @@ func (s *Style) width() int64 {
 		return s.Width
 	}
 	return half
+}
+
+// part is what a token has in the mean of so many bytes of a stream's tokens: all of a step's, or those of the picture or the text.
+func (s *Style) part(r Rows, n int64) int64 {
+	return int64(float64(n) * r.Share(s.Image, s.Text))
 }
 
 // Saved is what one layer's forward pass keeps for its backward pass, in bytes per token, by operator
@@ -157,7 +164,7 @@ func (k *Kind) storage(v Val) Val {
 // rowBytes of a value: per token, all chosen experts together, and a rank's share of it.
 func (k *Kind) rowBytes(v Val, s *Style) int64 {
 	o := &k.Ops[v-1]
-	n := s.width() * o.Out * int64(o.choices())
+	n := s.part(o.Rows, s.width()*o.Out*int64(o.choices()))
 	switch {
 	case o.Rows == PerChoice:
 		return n / max(1, s.Choices)
@@ -238,6 +245,8 @@ func (p *keeper) op(i int) {
 		p.norm(i)
 	case Linear, ExpertLinear:
 		p.linear(o)
+	case Scale:
+		p.steered(i)
 	case Add:
 		if s.HiddenDropout {
 			p.own(o.Kind, p.k.rowBytes(Val(i+1), s)/s.width())
@@ -335,10 +344,30 @@ func (p *keeper) linear(o *Op) {
 		if s.Dropout {
 			n++
 		}
-		p.own(Linear, n*o.W[0].Cols*int64(o.choices()))
+		p.own(Linear, s.part(o.Rows, n*o.W[0].Cols*int64(o.choices())))
 	case adapted:
 		p.dispatch(o)
 		p.keep(Linear, o.In[0])
+	}
+}
+
+// steered: results of a matrix of the condition shift and scale the normalised input of each of a block's branches and gate what
+// it gives (arXiv:2212.09748, adaLN-Zero; diffusers, models/normalization.py). A branch keeps what enters its norm, which of the first
+// is the stream that enters the block, and what its products read; where the condition trains, what is scaled and what is gated too.
+func (p *keeper) steered(i int) {
+	o, s := &p.k.Ops[i], p.s
+	chunks := o.Steers
+	if chunks < 2 {
+		return
+	}
+	n, branches := p.k.rowBytes(Val(i+1), s), (chunks+2)/3
+	p.entry = true
+	p.own(Norm, (branches-1)*n)
+	if !s.Frozen || s.Adapts != nil {
+		p.own(Linear, n)
+	}
+	if !s.Frozen {
+		p.own(o.Kind, (branches+chunks/3)*n)
 	}
 }
 
@@ -374,6 +403,8 @@ func (p *keeper) attention(i int) {
 	switch {
 	case a.Latent != nil:
 		p.expanded(o)
+	case o.In[0] == o.In[1] && o.In[1] == o.In[2]: // a layer written out names one value for all three
+		p.own(o.Kind, p.s.part(o.Rows, p.s.width()*a.Heads*(2*a.DimK+a.DimV)))
 	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
 		p.own(o.Kind, p.s.width()*a.Heads*(a.DimK+a.DimV))

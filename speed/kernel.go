@@ -234,7 +234,7 @@ func (f *Fuser) Flush() {
 
 func joins(a, b *Kernel) bool {
 	return a.Op.Kind == b.Op.Kind && (a.Op.Kind == model.Linear || a.Op.Kind == model.ExpertLinear) && a.Layer == b.Layer &&
-		a.Op.In == b.Op.In && a.Cols == b.Cols && a.Scheme == b.Scheme && a.Batch == b.Batch
+		a.Op.In == b.Op.In && a.Cols == b.Cols && a.Scheme == b.Scheme && a.Batch == b.Batch && a.Op.Rows == b.Op.Rows
 }
 
 func join(a, b *Kernel) {

@@ -38,14 +38,13 @@ func unknown(field, value string, known ...string) error {
 	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: fix}
 }
 
-// checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own, and a
-// denoiser has no loss over a vocabulary.
+// checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own.
 func checkModel(j *Job) error {
 	lacking := func(what string) error {
 		return &plan.Problem{Field: "model", Value: j.Model.ID, Lacking: true, Message: fmt.Sprintf("what training %s keeps is not described: %s", j.Model.ID, what), Fix: "a decoder or an encoder alone"}
 	}
-	if j.Model.Part("denoiser") != nil {
-		return lacking("it is a denoiser")
+	if err := checkDenoiser(j); err != nil {
+		return err
 	}
 	crosses := false
 	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
@@ -111,6 +110,7 @@ func checkFrozen(j *Job) error {
 	for i := range j.Model.Parts {
 		parts = append(parts, j.Model.Parts[i].Name)
 	}
+	parts = append(parts, frozenBeside(j)...)
 	for _, n := range j.Training.Frozen {
 		if r, all := roles([]string{n}); len(r) == 0 && !all && !slices.Contains(parts, n) {
 			return impossible("frozen", n, "a part such as vision or projector, or linear layers such as q_proj", "frozen: %s has no part or linear layer called %s", j.Model.ID, n)

@@ -15,6 +15,7 @@ func Defaults(j *Job) error {
 	if err := j.findFramework(); err != nil {
 		return err
 	}
+	denoiserDefaults(j)
 	j.methodDefaults()
 	j.groupDefaults()
 	j.stepDefaults()
@@ -164,7 +165,7 @@ func (j *Job) adapterDefaults() {
 		j.idle("modules_to_save", len(t.Full) > 0, why)
 		return
 	}
-	j.idle("frozen", len(t.Frozen) > 0, "of whole models that train, and beside adapters all else is frozen")
+	j.idle("frozen", len(t.Frozen) > 0 && !denoises(j), "of whole models that train, and beside adapters all else is frozen")
 	tune := tuners[t.Method]
 	j.number("lora_rank", &t.LoRARank, cmp.Or(tune.rank, max(8, f.Rank)))
 	if n := int64(t.LoRARank); n > j.Model.Hidden {

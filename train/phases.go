@@ -138,6 +138,7 @@ func (f *filler) resident() {
 		}
 	}
 	f.bookFrozen()
+	bookEncoders(f)
 	if w := f.s.j.Framework.Workspace; w > 0 {
 		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, phasesPage)
 	}

@@ -19,6 +19,10 @@ var modules = map[string][]dtype.Role{
 	"dense_h_to_4h": {dtype.FFNUp}, "dense_4h_to_h": {dtype.FFNDown}, "in_proj": {dtype.SSMIn}, "linear_qkv": {dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQKV}, "linear_proj": {dtype.AttnOutput},
 	"linear_fc1": {dtype.FFNGate, dtype.FFNUp, dtype.FFNGateExps, dtype.FFNUpExps}, "linear_fc2": {dtype.FFNDown, dtype.FFNDownExps},
 	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output},
+	"to_q": {dtype.AttnQ}, "to_k": {dtype.AttnK}, "to_v": {dtype.AttnV}, "to_out": {dtype.AttnOutput},
+	"add_q_proj": {dtype.ContextQ}, "add_k_proj": {dtype.ContextK}, "add_v_proj": {dtype.ContextV}, "to_add_out": {dtype.ContextOutput},
+	"proj_mlp": {dtype.FFNUp}, "proj_out": {dtype.FFNDown},
+	"ff": {dtype.FFNUp, dtype.FFNDown}, "ff_context": {dtype.ContextUp, dtype.ContextDown},
 	"in_proj_qkvz": {dtype.AttnQKV, dtype.AttnGate}, "in_proj_qkv": {dtype.AttnQKV}, "in_proj_z": {dtype.AttnGate},
 	"in_proj_ba": {dtype.SSMBA}, "in_proj_b": {dtype.SSMBeta}, "in_proj_a": {dtype.SSMAlpha},
 	"shared_expert_gate": {dtype.FFNGateInpSh},
@@ -26,7 +30,7 @@ var modules = map[string][]dtype.Role{
 
 // rolesOf the linear layers that a name stands for; one under shared experts is of those alone.
 func rolesOf(name string) []dtype.Role {
-	parts := strings.Split(name, ".")
+	parts := strings.Split(strings.TrimSuffix(name, ".0"), ".") // to_out.0, as diffusers calls it
 	found := modules[parts[len(parts)-1]]
 	if n := len(parts); n < 2 || !strings.HasPrefix(parts[n-2], "shared_expert") {
 		return found
@@ -71,6 +75,7 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
 	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu || on(t.Compile), Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s.Image, s.Text = j.Model.Streams(j.longest())
 	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {
 		s.Adapts = oneInput(s.Adapts)

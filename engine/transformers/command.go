@@ -29,7 +29,7 @@ type call struct {
 
 // Command loads the model and generates, as Python in one line.
 func (Engine) Command(j *engine.Job) string {
-	if j.Model.Part("denoiser") != nil {
+	if j.Model.Part(model.PartDenoiser) != nil {
 		return diffusersCall(j)
 	}
 	c := callOf(j)
@@ -121,7 +121,7 @@ func generation(j *engine.Job) []string {
 
 // Script is the plan as a program that runs; "" for what is no text model.
 func (Engine) Script(j *engine.Job) string {
-	if j.Model.Part("denoiser") != nil || j.Model.Part("encoder") != nil || j.Model.Traits.Multimodal || !j.Model.Remembers() {
+	if j.Model.Part(model.PartDenoiser) != nil || j.Model.Part("encoder") != nil || j.Model.Traits.Multimodal || !j.Model.Remembers() {
 		return ""
 	}
 	c := callOf(j)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/train/config"
 )
 
@@ -32,7 +33,7 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 
 // Config is the configuration of the plan for its framework, by the names of its files. A note says why there is none.
 func (t *Training) Config() map[string]string {
-	if t.Question.Resolved.Format == "description" || len(t.Question.Request.Override) > 0 {
+	if t.Job.Model.Part(model.PartDenoiser) != nil || t.Question.Resolved.Format == "description" || len(t.Question.Request.Override) > 0 {
 		return nil
 	}
 	named := t.Question.Request.Training

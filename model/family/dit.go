@@ -1,14 +1,13 @@
 package family
 
 import (
-	"slices"
-
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
 )
 
 // PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
 // Its text encoders and its autoencoder are models of their own, with a config.json each.
-const PartDenoiser = "denoiser"
+const PartDenoiser = model.PartDenoiser
 
 // PartSecondDenoiser is a further network that takes over at the later steps.
 const PartSecondDenoiser = "second denoiser"
@@ -85,9 +84,10 @@ var flux2 = &Family{
 
 // bare are weights without biases, and without matrices of their own for the steering.
 func bare(list []Weight) []Weight {
-	list = slices.DeleteFunc(list, func(w Weight) bool { return w.Use == Steers })
 	for i := range list {
-		list[i].Bias = false
+		if list[i].Bias = false; list[i].Use == Steers {
+			list[i].Use = Steered
+		}
 	}
 	return list
 }
@@ -106,12 +106,12 @@ type joint struct {
 
 // block of both streams. The last one of Stable Diffusion 3 reads the text and leaves it.
 func (j joint) block(leavesText bool) []Weight {
-	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width)}, ImageStream.on(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
+	out := ImageStream.on(append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
 	chunks := int64(6)
 	if leavesText {
 		chunks = 2
 	}
-	out = append(out, branched(steers(dtype.SteerContext, j.width, chunks*j.width)))
+	out = append(out, TextStream.on(branched(steers(dtype.SteerContext, j.width, chunks*j.width)))...)
 	out = append(out, TextStream.on(j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)...)
 	out = append(out, attends(j.heads, j.width/j.heads))
 	out = append(out, ImageStream.on(append([]Weight{mapping(dtype.AttnOutput, j.width, j.width, true)}, j.mlp(dtype.FFNUp, dtype.FFNDown)...)...)...)
@@ -130,13 +130,17 @@ func (j joint) qkv(q, k, v, qn, kn dtype.Role) []Weight {
 }
 
 func (j joint) mlp(up, down dtype.Role) []Weight {
-	return []Weight{mapping(up, j.width, j.inner+j.gated*j.inner, true), mapping(down, j.inner, j.width, true)}
+	return []Weight{mapping(up, j.width, j.inner+j.gated*j.inner, true), j.activates(), mapping(down, j.inner, j.width, true)}
 }
+
+// activates is GELU, or a gate of what the first matrix gives.
+func (j joint) activates() Weight { return Weight{Use: Activates, Out: j.gated * j.inner} }
 
 // single is a block of one stream: attention and MLP leave through one matrix.
 func (j joint) single() []Weight {
 	out := append([]Weight{steers(dtype.SteerMix, j.width, 3*j.width)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
-	return append(out, attends(j.heads, j.width/j.heads), branched(mapping(dtype.FFNUp, j.width, j.inner+j.gated*j.inner, true)), mapping(dtype.FFNDown, j.width+j.inner, j.width, true))
+	return append(out, attends(j.heads, j.width/j.heads), branched(mapping(dtype.FFNUp, j.width, j.inner+j.gated*j.inner, true)), j.activates(),
+		joined(mapping(dtype.FFNDown, j.width+j.inner, j.width, true)))
 }
 
 // sd3: Stable Diffusion 3 and 3.5 (arXiv:2403.03206; diffusers, transformer_sd3.py). Fixed positions are stored.
@@ -222,7 +226,7 @@ var hunyuanVideo = &Family{
 // refiner is a block of text tokens whose branches the condition gates.
 func refiner(w, heads int64) []Weight {
 	return TextStream.on(norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
-		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w))
+		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), Weight{Use: Activates}, mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w))
 }
 
 // shared lets equal written-out layers be one kind.

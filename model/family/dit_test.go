@@ -1,6 +1,10 @@
 package family
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memwall/memwall/model"
+)
 
 // TestDiffusionParameters: what FLUX.1 schnell has less than dev is the embedding of the guidance strength, and what an
 // image adds to Wan is its projection and keys and values in every layer. The catalog has the published totals.
@@ -57,5 +61,33 @@ func TestDiffusionRefusals(t *testing.T) {
 		if e, ok := err.(*FieldError); !ok || e.Field != field {
 			t.Errorf("%s: %v", config, err)
 		}
+	}
+}
+
+// TestDenoiserKeeps: a block of FLUX.1 that attends and multiplies side by side keeps of a token, with all weights in training and 16
+// bits: what is scaled and shifted, before and after; queries, keys, values, what attention gives and its log-sums; what enters GELU;
+// attention's and GELU's results side by side, which the last product reads; what is gated; and of the norms of queries and keys an
+// fp32 copy and the normalised numbers (diffusers, transformer_flux.py: FluxSingleTransformerBlock). Frozen weights keep no more than
+// nonlinear operators need.
+func TestDenoiserKeeps(t *testing.T) {
+	const w, heads = 3072, 24
+	m := readModel(t, `{"_class_name":"FluxTransformer2DModel","guidance_embeds":true}`)
+	kinds := m.Part(PartDenoiser).Kinds
+	single := &kinds[len(kinds)-1]
+	got, entry := single.SavedWithEntry(model.Style{Image: 4096, Text: 512})
+	const want = 2*w*(1+1+3+1+4+5+1) + 2*(2+4)*w + 4*heads
+	if got != want || !entry {
+		t.Errorf("a block keeps %.0f bytes of a token, want %d", got, want)
+	}
+	frozen, _ := single.SavedWithEntry(model.Style{Image: 4096, Text: 512, Frozen: true})
+	if want := 2.*w*(3+1+4) + 2*4*w + 4*heads; frozen != want {
+		t.Errorf("frozen it keeps %.0f, want %.0f", frozen, want)
+	}
+	both := &kinds[0]
+	all, _ := both.SavedWithEntry(model.Style{Image: 4608})
+	part, _ := both.SavedWithEntry(model.Style{Image: 4096, Text: 512})
+	text, _ := both.SavedWithEntry(model.Style{Text: 4608})
+	if mean := (8*all + text) / 9; part < 0.99*mean || part > 1.01*mean || text > 1.2*all || all > 1.2*text {
+		t.Errorf("a block of two streams keeps %.0f of a picture's tokens, %.0f of its text's, %.0f of both", all, text, part)
 	}
 }

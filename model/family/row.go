@@ -41,12 +41,16 @@ func (b *kindBuilder) attendsTo(w *Weight, x model.Val) model.Val {
 
 // steer appends a matrix of the condition.
 func (b *kindBuilder) steer(w *Weight, x model.Val, width int64) model.Val {
-	t := matrix(w.Role, unsplit(w.Out), unsplit(w.In))
-	weights := []*model.Tensor{t}
-	if w.Bias {
-		weights = append(weights, bias(t))
+	var weights []*model.Tensor
+	if w.Use == Steers {
+		weights = append(weights, matrix(w.Role, unsplit(w.Out), unsplit(w.In)))
 	}
-	return b.scale(x, width, weights...)
+	if w.Use == Steers && w.Bias {
+		weights = append(weights, bias(weights[0]))
+	}
+	x = b.scale(x, width, weights...)
+	b.k.Ops[x-1].Steers = w.Out / max(1, width)
+	return x
 }
 
 // across is the width of all heads, whose own width a field of the config gives.

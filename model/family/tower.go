@@ -37,6 +37,8 @@ type Weight struct {
 	Stream Stream
 	// Text: attention to the text's tokens.
 	Text bool
+	// Joins: it reads what the last attention gave beside what the one before gives.
+	Joins bool
 }
 
 // Stream is a part of a denoiser's tokens.
@@ -64,12 +66,14 @@ func (s Stream) on(row ...Weight) []Weight {
 type Use uint8
 
 const (
-	Maps    Use = iota // Out results of In inputs; convolutions take channels × kernel inputs
-	LooksUp            // a row of Out numbers from a table of In rows, added
-	Norms              // a normalisation of width Out
-	MixesIn            // In × Out numbers that take part as they are: class tokens, separators, gates
-	Attends            // attention without a cache, of In heads that are Out wide; no tensor
-	Steers             // a matrix of what all tokens are conditioned on, multiplied once a step
+	Maps      Use = iota // Out results of In inputs; convolutions take channels × kernel inputs
+	LooksUp              // a row of Out numbers from a table of In rows, added
+	Norms                // a normalisation of width Out
+	MixesIn              // In × Out numbers that take part as they are: class tokens, separators, gates
+	Attends              // attention without a cache, of In heads that are Out wide; no tensor
+	Activates            // GELU of what the one before gives; with Out, its first numbers are gates of the others, so many
+	Steered              // what Steers does, by a matrix that stands elsewhere
+	Steers               // a matrix of what all tokens are conditioned on, multiplied once a step
 )
 
 func mapping(role dtype.Role, in, out int64, bias bool) Weight {
@@ -90,6 +94,12 @@ func mixesIn(role dtype.Role, n int64) Weight {
 
 func branched(w Weight) Weight {
 	w.Branch = true
+	return w
+}
+
+// joined reads what the last attention gave too.
+func joined(w Weight) Weight {
+	w.Joins = true
 	return w
 }
 
@@ -132,13 +142,18 @@ func end(name string, weights []Weight, width int64) model.Kind {
 
 // weights appends the operators of a row of weights to a stream of a width.
 func (b *kindBuilder) weights(row []Weight, x model.Val, width int64) model.Val {
-	from := x
+	from, attended := x, x
 	for i := range row {
 		if row[i].Branch {
 			x = from
 		}
 		n := len(b.k.Ops)
-		x = b.weight(&row[i], x, width)
+		if row[i].Joins {
+			x = b.op(model.Op{Kind: model.Concat, Out: row[i].In}, attended, x)
+		}
+		if x = b.weight(&row[i], x, width); row[i].Use == Attends {
+			attended = x
+		}
 		if s := row[i].Stream; s != BothStreams {
 			for j := n; j < len(b.k.Ops); j++ {
 				b.k.Ops[j].Rows = streamRows[s]
@@ -156,6 +171,9 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 		e := b.op(model.Op{Kind: model.Embed, Role: w.Role, Out: w.Out, W: []*model.Tensor{t}})
 		return b.add(x, e, w.Out)
 	case Norms:
+		if n := b.rowWidth(x, width); w.Norm == RMS && w.Out > 0 && w.Out < n && n%w.Out == 0 {
+			return b.headNorm(w.Role, x, w.Out)
+		}
 		return b.norm(w.Norm, w.Role, x, w.Out)
 	case MixesIn:
 		t := fixed(w.Role, w.Out, w.In)
@@ -165,10 +183,23 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 		return b.scale(x, width, t)
 	case Attends:
 		return b.attendsTo(w, x)
-	case Steers:
+	case Activates:
+		if w.Out > 0 {
+			return b.glu(model.SiLU, b.slice(x, w.Out, 0, 0), b.slice(x, w.Out, w.Out, 0), 0)
+		}
+		return b.act(model.GELU, x)
+	case Steers, Steered:
 		return b.steer(w, x, width)
 	}
 	return b.linear(x, matrix(w.Role, unsplit(w.Out), unsplit(w.In)), w.Bias)
+}
+
+// rowWidth of a value, the stream's where it enters the row.
+func (b *kindBuilder) rowWidth(x model.Val, width int64) int64 {
+	if x == 0 {
+		return width
+	}
+	return b.width(x)
 }
 
 // odd finds a weight whose size cannot be.

@@ -76,6 +76,19 @@ func (m *Model) sends(t *terms, c []float64) {
 	}
 	t.tensor, t.sent = w.tensor*c[atTensor], w.inside*c[atInside]+w.across*c[atAcross]
 	t.ring, t.hop = w.ring*c[atRing], w.hop*c[atHop]
+	if sent := t.sent + t.hop; pairs(m) && sent > 0 {
+		hides := hideable * t.computed()
+		shown := (slower(sent, hides) - hides) / sent
+		t.sent, t.hop = shown*t.sent, shown*t.hop
+	}
+}
+
+// pairs: the schedule runs a forward pass of one micro-batch beside the backward pass of another, so that what one sends to experts and
+// to stages goes while the other computes (arXiv:2412.19437, section 3.2.1). No row has it: that what is sent hides as well as
+// what is gathered is assumed.
+func pairs(m *Model) bool {
+	s := m.in.Training.Schedule
+	return m.groups.pp > 1 && (s == "dualpipe" || s == "dualpipe-v")
 }
 
 // Seconds of a step by coefficients in the order of Uses, with what lies elsewhere.

@@ -105,12 +105,12 @@ func (m *Model) walk(part int, into func(*speed.Kernel) *work) error {
 	w := m.walker()
 	fuse := speed.Fuser{To: func(k *speed.Kernel) {
 		w.out, w.count = into(k), float64(k.Count)
-		w.kernel(k)
+		w.streamed(k, w.kernel)
 	}}
 	err := m.kernels(part, func(k *speed.Kernel) {
 		w.hold(k) // before fused products lose their tensors
 		w.out, w.count = into(k), float64(k.Count)
-		w.adapter(k)
+		w.streamed(k, w.adapter)
 		fuse.Add(k)
 	})
 	fuse.Flush()
@@ -127,6 +127,14 @@ func (m *Model) walker() *walker {
 	}
 	w.expertBy = m.expertShare()
 	return w
+}
+
+// streamed does something for a kernel with the share of a pass's tokens that it sees: all, or those of a denoiser's picture or text.
+func (w *walker) streamed(k *speed.Kernel, do func(*speed.Kernel)) {
+	all := w.share
+	w.share *= k.Op.Rows.Share(w.m.in.Model.Streams(w.m.groups.sequence))
+	do(k)
+	w.share = all
 }
 
 // expertShare: experts of a rank see the tokens of all ranks that hold others, and tensor ranks divide them.
@@ -353,7 +361,7 @@ func (w *walker) attention(k *speed.Kernel) {
 	f := k.Prefill().FLOPs
 	own := (f[model.Tokens] + f[model.Read]) * w.tokens // the latent expanded to keys and values
 	all := k.Prefill().Eval(&w.at).FLOPs
-	core := float64(all) - own
+	core := (float64(all) - own) * k.Op.Rows.Share(w.m.in.Model.Streams(w.m.groups.sequence)) // beside the rows', its columns'
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
