@@ -20,7 +20,8 @@ func per(f, g Figure) Figure {
 		return Figure{}
 	}
 	mid := f.Mid / g.Mid
-	return Figure{Mid: mid, Low: mid * math.Exp(-apart(f.Mid/f.Low, g.High/g.Mid)), High: mid * math.Exp(apart(f.High/f.Mid, g.Mid/g.Low))}
+	return Figure{Mid: mid, Low: mid * math.Exp(-logDistance(f.Mid/f.Low, g.High/g.Mid)),
+		High: mid * math.Exp(logDistance(f.High/f.Mid, g.Mid/g.Low))}
 }
 
-func apart(a, b float64) float64 { return math.Hypot(math.Log(a), math.Log(b)) }
+func logDistance(a, b float64) float64 { return math.Hypot(math.Log(a), math.Log(b)) }

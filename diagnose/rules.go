@@ -66,7 +66,7 @@ func find(text string, in *hits) (*rule, int) {
 			if !in.has(id) {
 				continue
 			}
-			if at := rules[i].at(text); at >= 0 {
+			if at := rules[i].index(text); at >= 0 {
 				return &rules[i], at
 			}
 		}
@@ -74,8 +74,8 @@ func find(text string, in *hits) (*rule, int) {
 	return nil, -1
 }
 
-// at is where the rule's words begin in a text; -1 when it does not hold them.
-func (r *rule) at(text string) int {
+// index is where the rule's words begin in a text; -1 when it does not hold them.
+func (r *rule) index(text string) int {
 	if r.whole && strings.TrimSpace(text) != r.words {
 		return -1
 	}

@@ -61,7 +61,7 @@ var words = sync.OnceValue(func() *vocabulary {
 	for i := range gauges {
 		v.gauges = append(v.gauges, v.number(gauges[i].words))
 	}
-	v.starters = v.all(starters)
+	v.starters = v.numbersOf(starters)
 	for id := range v.heads {
 		v.worth.set(int16(id))
 	}
@@ -86,7 +86,7 @@ func (v *vocabulary) number(word string) int16 {
 	return id
 }
 
-func (v *vocabulary) all(words []string) (out []int16) {
+func (v *vocabulary) numbersOf(words []string) (out []int16) {
 	for _, w := range words {
 		out = append(out, v.number(w))
 	}

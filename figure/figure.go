@@ -39,7 +39,7 @@ func (n Names) Eval(expr string) (Value, error) {
 		}
 		switch v := v.(type) {
 		case string:
-			return Value{Words: said(v)}, nil
+			return Value{Words: inWords(v)}, nil
 		case bool:
 			return Value{Words: map[bool]string{true: "yes", false: "no"}[v]}, nil
 		case float64:
@@ -55,8 +55,8 @@ func (n Names) Eval(expr string) (Value, error) {
 	return Value{Number: v}, nil
 }
 
-// said turns does_not_fit into words.
-func said(s string) string {
+// inWords turns does_not_fit into words.
+func inWords(s string) string {
 	if snake.MatchString(s) {
 		return strings.ReplaceAll(s, "_", " ")
 	}

@@ -307,7 +307,7 @@ func TestNamesAreUnambiguous(t *testing.T) {
 	for id, r := range devices.lines() {
 		eachName(r, func(name string) bool {
 			claim(id, name)
-			if b := bare(name); key(b) != key(name) {
+			if b := withoutMemory(name); key(b) != key(name) {
 				claim(id, b)
 			}
 			for _, w := range strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '-' }) {

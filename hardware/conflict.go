@@ -45,11 +45,11 @@ func readConflict(row row, d *Device) (Conflict, error) {
 	c := Conflict{Figure: r.text("figure"), Unit: s.unit, Why: r.text("why"), Theirs: fact(x.value*s.by, ledger.Vendor, r.text("source"))}
 	switch c.Figure {
 	case "memory":
-		c.Ours = plain(d.Memory)
+		c.Ours = bareNumber(d.Memory)
 	case "bandwidth":
-		c.Ours = plain(d.Bandwidth)
+		c.Ours = bareNumber(d.Bandwidth)
 	default:
-		c.Ours = plain(d.Peaks.At(c.Figure))
+		c.Ours = bareNumber(d.Peaks.At(c.Figure))
 	}
 	if !c.Ours.Known {
 		r.fail("figure", fmt.Sprintf("%s, which %s does not have", c.Figure, d.ID))
@@ -57,7 +57,7 @@ func readConflict(row row, d *Device) (Conflict, error) {
 	return c, r.err
 }
 
-// plain is a fact as a bare number.
-func plain[T Quantity](f Fact[T]) Fact[float64] {
+// bareNumber is a fact as a bare number.
+func bareNumber[T Quantity](f Fact[T]) Fact[float64] {
 	return Fact[float64]{Value: float64(f.Value), Known: f.Known, Basis: f.Basis, Source: f.Source}
 }

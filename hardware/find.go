@@ -201,7 +201,7 @@ func (q query) hits(k string) []hit {
 		exact, short := false, false
 		eachName(r, func(name string) bool {
 			exact = exact || same(name, k)
-			short = short || same(bare(name), k)
+			short = short || same(withoutMemory(name), k)
 			return exact
 		})
 		if !exact && !short {

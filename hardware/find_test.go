@@ -165,7 +165,7 @@ func slowDistance(a, b string) int {
 func TestBare(t *testing.T) {
 	for name, want := range map[string]string{"h100-sxm-80gb": "h100-sxm", "b200 192gb": "b200", "mi300x": "mi300x", "gb": "gb",
 		"rtx-4090": "rtx-4090", "x-gb": "x-gb"} {
-		if got := bare(name); got != want {
+		if got := withoutMemory(name); got != want {
 			t.Errorf("bare(%q) = %q", name, got)
 		}
 	}

@@ -189,8 +189,8 @@ func same(name, key string) bool {
 	return j == len(key)
 }
 
-// bare cuts the memory off a name of the catalog: "h100-sxm-80gb" gives "h100-sxm".
-func bare(name string) string {
+// withoutMemory cuts the memory off a name of the catalog: "h100-sxm-80gb" gives "h100-sxm".
+func withoutMemory(name string) string {
 	i := strings.LastIndexAny(name, "- ")
 	if i < 0 || !strings.HasSuffix(name, "gb") || !number(name[i+1:len(name)-2]) {
 		return name

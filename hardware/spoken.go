@@ -10,9 +10,9 @@ import (
 // joining are words that stand between two devices, or between a device and the memory beside it.
 var joining = strings.NewReplacer(" and ", "+", " & ", "+", " with ", "+", " plus ", "+", " w/ ", "+")
 
-// spoken writes a machine that somebody describes in words as Parse reads it: "RTX 5090 and 2x RTX 3090", "5090 + 64GB
+// readDescription writes a machine that somebody describes in words as Parse reads it: "RTX 5090 and 2x RTX 3090", "5090 + 64GB
 // RAM", "2 nodes of 8xH100", "2x8xH100", "vram 12gb". A text that says none of these stays as it is.
-func spoken(text string) string {
+func readDescription(text string) string {
 	head, options, err := cut(text)
 	if err != nil {
 		return text
@@ -160,7 +160,7 @@ func nodesOf(text string) (n, each int, device string, ok bool) {
 // inWords is what Parse makes of a text that is no description by itself, read as somebody would say it.
 func inWords(text string, devices int, err error) (Machine, []Note, error) {
 	var unread *Error
-	again := spoken(text)
+	again := readDescription(text)
 	if again == text || !errors.As(err, &unread) || unread.Code != UnknownHardware {
 		return Machine{}, nil, err
 	}

@@ -71,7 +71,7 @@ func nearest(k string) []string {
 	for id, r := range devices.lines() {
 		dist := limit + 1
 		eachName(r, func(name string) bool {
-			dist = min(dist, distance(key(name), k, limit), distance(key(bare(name)), k, limit))
+			dist = min(dist, distance(key(name), k, limit), distance(key(withoutMemory(name)), k, limit))
 			return false
 		})
 		if dist <= limit {

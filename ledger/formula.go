@@ -54,7 +54,7 @@ type printer struct {
 	taken map[string]float64
 }
 
-func (p *printer) both(s string) { p.f.Tokens = append(p.f.Tokens, Token{s, s}) }
+func (p *printer) literal(s string) { p.f.Tokens = append(p.f.Tokens, Token{s, s}) }
 
 var signs = map[verb]string{add: " + ", sub: " - ", mul: " × ", div: " / "}
 
@@ -74,7 +74,7 @@ func level(v verb) int {
 
 func (p *printer) expr(ref int32, outer int) {
 	if ref == 0 {
-		p.both("?")
+		p.literal("?")
 		return
 	}
 	n := &p.book.nodes[ref-1]
@@ -93,36 +93,36 @@ func (p *printer) expr(ref int32, outer int) {
 }
 
 func (p *printer) call(name string, n *node) {
-	p.both(name + "(")
+	p.literal(name + "(")
 	p.expr(n.a, 0)
 	if n.verb != floor && n.verb != ceil {
-		p.both(", ")
+		p.literal(", ")
 		p.expr(n.b, 0)
 	}
-	p.both(")")
+	p.literal(")")
 }
 
 func (p *printer) binary(n *node, outer int) {
 	l := level(n.verb)
 	if l < outer {
-		p.both("(")
+		p.literal("(")
 	}
 	p.expr(n.a, l)
-	p.both(signs[n.verb])
+	p.literal(signs[n.verb])
 	right := l
 	if n.verb == sub || n.verb == div {
 		right++
 	}
 	p.expr(n.b, right)
 	if l < outer {
-		p.both(")")
+		p.literal(")")
 	}
 }
 
 func (p *printer) input(ref int32, n *node) {
 	value := Number(n.v)
 	if n.name == "" {
-		p.both(value)
+		p.literal(value)
 		return
 	}
 	name, ok := p.byRef[ref]

@@ -29,8 +29,8 @@ type Off struct {
 	Why  string `json:"why"`
 }
 
-// said is a group of ranks as one rank of it: what is resident once the engine is loaded, with the band of its needs.
-func said(d *memwall.Device) *Said {
+// accountOf is a group of ranks as one rank of it: what is resident once the engine is loaded, with the band of its needs.
+func accountOf(d *memwall.Device) *Said {
 	s := &Said{Bytes: d.Used, Low: d.Used - (d.Needed - d.NeededLow), High: d.Used + (d.NeededHigh - d.Needed)}
 	s.Ledger = append(append(s.Ledger, d.Ledger...), d.Beside...)
 	for _, it := range d.Beside {
@@ -52,7 +52,7 @@ func byRank(a *memwall.Answer) []*Said {
 	out := map[int]*Said{}
 	n := 0
 	for i := range a.Devices {
-		s := said(&a.Devices[i])
+		s := accountOf(&a.Devices[i])
 		for _, r := range ranks(a.Devices[i].Ranks) {
 			out[r] = s
 			n = max(n, r+1)

@@ -99,7 +99,7 @@ func TestLeakEnds(t *testing.T) {
 
 // TestExplains: a difference as large as a line of the ledger is that line.
 func TestExplains(t *testing.T) {
-	s := said(&predicted(t).Answer.Devices[0])
+	s := accountOf(&predicted(t).Answer.Devices[0])
 	find := func(id string) unit.Bytes {
 		for _, it := range s.Ledger {
 			if it.ID == id {
@@ -167,7 +167,7 @@ func TestBars(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := predicted(t).Answer.Devices[0]
 	for range 500 {
-		s := said(&d)
+		s := accountOf(&d)
 		if rng.IntN(4) == 0 {
 			s = nil
 		}

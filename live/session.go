@@ -138,8 +138,8 @@ func (p *Process) onDevices() (b unit.Bytes) {
 	return b
 }
 
-// most holds first: on devices, then of the host.
-func most(a, b Process) int {
+// compareHeld holds first: on devices, then of the host.
+func compareHeld(a, b Process) int {
 	if c := cmp.Compare(b.onDevices(), a.onDevices()); c != 0 || a.Own == nil || b.Own == nil {
 		return c
 	}
@@ -234,7 +234,7 @@ func (m *Moment) others() (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, most)
+	slices.SortStableFunc(out, compareHeld)
 	return out
 }
 
@@ -245,7 +245,7 @@ func (m *Moment) processesOf(pid int) (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, most)
+	slices.SortStableFunc(out, compareHeld)
 	return out
 }
 

@@ -117,8 +117,8 @@ func (k *Kind) apartFrom(v Val) bool {
 	return false
 }
 
-// apart counts what modules that run again hold apart from what is kept: first what others keep and what enters modules.
-func (p *keeper) apart() {
+// countRerun counts what modules that run again hold apart from what is kept: first what others keep and what enters modules.
+func (p *keeper) countRerun() {
 	again := p.s.Again
 	for i := range p.k.Ops {
 		p.at = i

@@ -149,7 +149,7 @@ func (k *Kind) keepers(s *Style) *keeper {
 		}
 		return &p
 	}
-	p.apart()
+	p.countRerun()
 	return &p
 }
 
@@ -223,8 +223,8 @@ func (p *keeper) add(kind OpKind, n int64, module int) {
 	p.out[kind] += n
 }
 
-// own counts bytes that are no value's.
-func (p *keeper) own(kind OpKind, n int64) { p.add(kind, n, p.module) }
+// addOwn counts bytes that are no value's.
+func (p *keeper) addOwn(kind OpKind, n int64) { p.add(kind, n, p.module) }
 
 // narrow keeps a copy of a value in fewer bytes a number, beside the value.
 func (p *keeper) narrow(v Val, width int64) {
@@ -249,7 +249,7 @@ func (p *keeper) op(i int) {
 		p.steered(i)
 	case Add:
 		if s.HiddenDropout {
-			p.own(o.Kind, p.k.rowBytes(Val(i+1), s)/s.width())
+			p.addOwn(o.Kind, p.k.rowBytes(Val(i+1), s)/s.width())
 		}
 	case Head:
 		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
@@ -260,20 +260,20 @@ func (p *keeper) op(i int) {
 	case Conv:
 		p.keep(o.Kind, o.In[0])
 		if !o.Scan.fused() {
-			p.own(o.Kind, s.width()*o.Out) // before the activation
+			p.addOwn(o.Kind, s.width()*o.Out) // before the activation
 		}
 	case Scan:
 		if !o.Scan.fused() {
 			p.keep(o.Kind, o.In[0])
 			p.keep(o.Kind, o.In[1])
 		}
-		p.own(o.Kind, full*o.Scan.Heads) // dt in fp32
+		p.addOwn(o.Kind, full*o.Scan.Heads) // dt in fp32
 	case Combine:
 		if !s.WeighsEarly {
 			p.keep(o.Kind, o.In[0])
 		}
 	case Route:
-		p.own(o.Kind, full*o.W[0].Rows())
+		p.addOwn(o.Kind, full*o.W[0].Rows())
 		if !s.Frozen {
 			p.keep(Linear, o.In[0])
 		}
@@ -293,10 +293,10 @@ func (p *keeper) activation(i int) {
 	case o.Kind == Glu:
 		p.keepAs(o.Kind, o.In[1], width)
 		if !s.FusedGlu {
-			p.own(o.Kind, p.k.rowBytes(Val(i+1), s)) // activation of the gate
+			p.addOwn(o.Kind, p.k.rowBytes(Val(i+1), s)) // activation of the gate
 		}
 	case s.WeighsEarly && o.Rows == PerChoice && o.Fn != ReLU2:
-		p.own(o.Kind, p.k.rowBytes(Val(i+1), s))
+		p.addOwn(o.Kind, p.k.rowBytes(Val(i+1), s))
 	}
 }
 
@@ -306,7 +306,7 @@ func (p *keeper) norm(i int) {
 	if input {
 		p.keep(o.Kind, o.In[0])
 	}
-	p.own(o.Kind, own)
+	p.addOwn(o.Kind, own)
 }
 
 // normKeeps says whether a norm whose result takes n bytes keeps its input, and what it keeps of its own. Where it is not
@@ -329,7 +329,7 @@ func (p *keeper) linear(o *Op) {
 	s := p.s
 	adapted := s.Adapts != nil && s.Adapts(o.W[0])
 	if adapted && s.Magnitudes {
-		p.own(Linear, 2*s.width()*o.W[0].Rows()*int64(o.choices()))
+		p.addOwn(Linear, 2*s.width()*o.W[0].Rows()*int64(o.choices()))
 	}
 	switch {
 	case !s.Frozen:
@@ -344,7 +344,7 @@ func (p *keeper) linear(o *Op) {
 		if s.Dropout {
 			n++
 		}
-		p.own(Linear, s.part(o.Rows, n*o.W[0].Cols*int64(o.choices())))
+		p.addOwn(Linear, s.part(o.Rows, n*o.W[0].Cols*int64(o.choices())))
 	case adapted:
 		p.dispatch(o)
 		p.keep(Linear, o.In[0])
@@ -362,12 +362,12 @@ func (p *keeper) steered(i int) {
 	}
 	n, branches := p.k.rowBytes(Val(i+1), s), (chunks+2)/3
 	p.entry = true
-	p.own(Norm, (branches-1)*n)
+	p.addOwn(Norm, (branches-1)*n)
 	if !s.Frozen || s.Adapts != nil {
-		p.own(Linear, n)
+		p.addOwn(Linear, n)
 	}
 	if !s.Frozen {
-		p.own(o.Kind, (branches+chunks/3)*n)
+		p.addOwn(o.Kind, (branches+chunks/3)*n)
 	}
 }
 
@@ -390,7 +390,7 @@ func (p *keeper) dispatch(o *Op) bool {
 	}
 	if !p.sent[v] {
 		p.sent[v] = true
-		p.own(Linear, width*o.W[0].Cols*int64(o.choices())/max(1, p.s.Choices))
+		p.addOwn(Linear, width*o.W[0].Cols*int64(o.choices())/max(1, p.s.Choices))
 	}
 	return true
 }
@@ -404,10 +404,10 @@ func (p *keeper) attention(i int) {
 	case a.Latent != nil:
 		p.expanded(o)
 	case o.In[0] == o.In[1] && o.In[1] == o.In[2]: // a layer written out names one value for all three
-		p.own(o.Kind, p.s.part(o.Rows, p.s.width()*a.Heads*(2*a.DimK+a.DimV)))
+		p.addOwn(o.Kind, p.s.part(o.Rows, p.s.width()*a.Heads*(2*a.DimK+a.DimV)))
 	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
-		p.own(o.Kind, p.s.width()*a.Heads*(a.DimK+a.DimV))
+		p.addOwn(o.Kind, p.s.width()*a.Heads*(a.DimK+a.DimV))
 	default:
 		for _, v := range o.In {
 			p.keep(o.Kind, v)
@@ -415,7 +415,7 @@ func (p *keeper) attention(i int) {
 	}
 	p.keep(o.Kind, Val(i+1))
 	if p.s.Scores == 0 && p.s.Again&CoreAttention == 0 {
-		p.own(o.Kind, full*a.Heads)
+		p.addOwn(o.Kind, full*a.Heads)
 	}
 }
 
@@ -425,7 +425,7 @@ func (p *keeper) expanded(o *Op) {
 	if p.s.Again&LatentUps != 0 && module == 0 {
 		p.module = LatentUps.index()
 	}
-	p.own(o.Kind, p.s.width()*o.Attn.Heads*(2*(l.Nope+l.Rope)+l.V))
+	p.addOwn(o.Kind, p.s.width()*o.Attn.Heads*(2*(l.Nope+l.Rope)+l.V))
 	p.keep(o.Kind, o.In[len(o.In)/2]) // the latent, behind the parts of the query
 	p.module = module
 }

@@ -127,7 +127,7 @@ func (e *Encoder) Piece(i int64) (main, beside []byte, err error) {
 	}
 	e.scale(x, at)
 	if e.Format == nil {
-		main, err = e.again(x)
+		main, err = e.reencode(x)
 		return main, nil, err
 	}
 	main, beside = e.encode(x, at)
@@ -154,8 +154,8 @@ func (e *Encoder) scale(x []float32, at int64) {
 	}
 }
 
-// again stores numbers as the file had them.
-func (e *Encoder) again(x []float32) ([]byte, error) {
+// reencode stores numbers as the file had them.
+func (e *Encoder) reencode(x []float32) ([]byte, error) {
 	t := e.Tensor
 	out := make([]byte, t.Stored.Row(int64(len(x))))
 	for i, v := range x {

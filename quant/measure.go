@@ -65,16 +65,16 @@ func (e *Error) add(x, q, w []float32) {
 	for i := 0; i < len(x); i += block {
 		end := min(i+block, len(x))
 		if w == nil {
-			e.even(x[i:end], q[i:end])
+			e.addBlocks(x[i:end], q[i:end])
 		} else {
 			e.weighted(x[i:end], q[i:end], w[i:end])
 		}
 	}
 }
 
-// even keeps four sums of each, so that an addition need not wait for the one before. Of whole blocks the compiler knows
+// addBlocks keeps four sums of each, so that an addition need not wait for the one before. Of whole blocks the compiler knows
 // the length.
-func (e *Error) even(x, q []float32) {
+func (e *Error) addBlocks(x, q []float32) {
 	if len(x) < block {
 		e.rest(x, q)
 		return
@@ -90,7 +90,7 @@ func (e *Error) even(x, q []float32) {
 		m0 = max(m0, math.Float32bits(d0)&magnitude, math.Float32bits(d1)&magnitude)
 		m1 = max(m1, math.Float32bits(d2)&magnitude, math.Float32bits(d3)&magnitude)
 	}
-	e.plain(float64(n0+n1)+float64(n2+n3), float64(s0+s1)+float64(s2+s3), math.Float32frombits(max(m0, m1)))
+	e.addUnweighted(float64(n0+n1)+float64(n2+n3), float64(s0+s1)+float64(s2+s3), math.Float32frombits(max(m0, m1)))
 }
 
 // rest is even of less than a block.
@@ -102,11 +102,11 @@ func (e *Error) rest(x, q []float32) {
 		d := v - q[i]
 		noise, stored, most = noise+float64(d*d), stored+float64(q[i]*q[i]), max(most, math.Float32bits(d)&magnitude)
 	}
-	e.plain(noise, stored, math.Float32frombits(most))
+	e.addUnweighted(noise, stored, math.Float32frombits(most))
 }
 
-// plain adds sums of numbers that weigh the same.
-func (e *Error) plain(noise, stored float64, most float32) {
+// addUnweighted adds sums of numbers that weigh the same.
+func (e *Error) addUnweighted(noise, stored float64, most float32) {
 	e.Noise, e.WeightedNoise, e.Stored = e.Noise+noise, e.WeightedNoise+noise, e.Stored+stored
 	e.Max = max(e.Max, float64(most))
 }

@@ -107,7 +107,7 @@ func symmetric(x, w []float32, levels int) (d float32) {
 	}
 	best := float32(-1)
 	for _, step := range signedSteps {
-		dd, explained := even(x, w, -(float32(levels)+step)/top, int32(levels))
+		dd, explained := roundWith(x, w, -(float32(levels)+step)/top, int32(levels))
 		if explained > best {
 			d, best = dd, explained
 		}
@@ -115,8 +115,8 @@ func symmetric(x, w []float32, levels int) (d float32) {
 	return d
 }
 
-// even rounds with a scale and gives the best scale for the codes, and what it explains of Σwx².
-func even(x, w []float32, id float32, levels int32) (d, explained float32) {
+// roundWith rounds with a scale and gives the best scale for the codes, and what it explains of Σwx².
+func roundWith(x, w []float32, id float32, levels int32) (d, explained float32) {
 	var qq, qx float32
 	if w == nil {
 		var squares int32

@@ -147,7 +147,7 @@ func (r *run) push(from, to Point) {
 
 // step decides a box, or its cheapest point, and parts the rest.
 func (r *run) step(b box) {
-	if r.full(b.least) || r.superfluous(&b) || !r.sized(b.to) {
+	if r.enough(b.least) || r.superfluous(&b) || !r.sized(b.to) {
 		r.result.Decided += b.points()
 		return
 	}
@@ -189,8 +189,8 @@ func (at Point) Key() string {
 
 func (r *run) most() int { return max(1, r.Most) }
 
-// full: enough is found, and nothing that costs as much can be better.
-func (r *run) full(least float64) bool {
+// enough is found, and nothing that costs as much can be better.
+func (r *run) enough(least float64) bool {
 	if r.Below > 0 && least >= r.Below {
 		return true
 	}

@@ -46,7 +46,7 @@ func Nearest(word string, names []string) []string {
 		if len(w)-len(n) > far || len(n)-len(w) > far {
 			continue // so many letters would have to go or come: a word without end costs nothing
 		}
-		if apart(&have, strings.ToLower(n)) > far {
+		if distanceBound(&have, strings.ToLower(n)) > far {
 			continue
 		}
 		if d := Distance(w, strings.ToLower(n)); d <= far {
@@ -71,8 +71,8 @@ func letters(w string) (n [64]int8) {
 	return n
 }
 
-// apart is a lower bound of the distance to a word: the letters that only one of the two has, of the word that has more.
-func apart(have *[64]int8, w string) int {
+// distanceBound is a lower bound of the distance to a word: the letters that only one of the two has, of the word that has more.
+func distanceBound(have *[64]int8, w string) int {
 	left := *have
 	more := 0
 	for i := range min(len(w), most) {

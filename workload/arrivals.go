@@ -39,7 +39,7 @@ func (a *arrivals) draw(session uint64) bool {
 		return false
 	}
 	if a.spaced {
-		a.chance.at(session, 0)
+		a.chance.seek(session, 0)
 		a.now += time.Duration(min(a.gap.draw(&a.chance), 2*MaxSeconds*1e9) + 0.5)
 	}
 	return a.now <= a.last

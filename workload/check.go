@@ -207,11 +207,11 @@ const (
 func within(x, low, high float64) bool { return x >= low && x <= high }
 
 func notFrom(low, high float64) string {
-	return fmt.Sprintf("is not from %s to %s", plain(low), plain(high))
+	return fmt.Sprintf("is not from %s to %s", boundText(low), boundText(high))
 }
 
-// plain prints a bound as people write it.
-func plain(x float64) string {
+// boundText prints a bound as people write it.
+func boundText(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return fmt.Sprintf("%d", int64(x))
 	}

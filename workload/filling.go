@@ -35,22 +35,22 @@ func (c *Choice) alias() alias {
 
 // fill a turn of a session. What is said once for a whole session is drawn with its first turn.
 func (f *filling) fill(r *Request, session, turn uint64) {
-	f.prompts.at(session, turn)
-	f.outputs.at(session, turn)
+	f.prompts.seek(session, turn)
+	f.outputs.seek(session, turn)
 	r.Prompt, r.Output = f.prompt.tokens(&f.prompts), f.output.tokens(&f.outputs)
 	if f.patience.a > 0 || f.patience.kind != fixed {
-		f.patiences.at(session, turn)
+		f.patiences.seek(session, turn)
 		r.Patience = max(1, seconds(f.patience.draw(&f.patiences)))
 	}
 	if turn > 0 {
 		return
 	}
 	if len(f.adapter.stay) > 0 {
-		f.adapters.at(session, 0)
+		f.adapters.seek(session, 0)
 		r.Adapter = uint32(f.adapter.draw(&f.adapters)) + 1
 	}
 	if len(f.priority.stay) > 0 {
-		f.priorities.at(session, 0)
+		f.priorities.seek(session, 0)
 		r.Priority = int32(f.priority.draw(&f.priorities))
 	}
 	f.begin(r, session)
@@ -64,7 +64,7 @@ func (f *filling) begin(r *Request, session uint64) {
 	}
 	i := 0
 	if len(f.which.stay) > 1 {
-		f.prefix.at(session, 0)
+		f.prefix.seek(session, 0)
 		i = f.which.draw(&f.prefix)
 	}
 	r.Spans = f.prefixes[i : i+1 : i+1]

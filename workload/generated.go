@@ -53,7 +53,7 @@ func (g *generated) begin(at time.Duration) Request {
 	g.fill(&r, session, 0)
 	if turns > 1 {
 		g.turns.live[session] = progress{last: uint64(turns - 1)}
-		r.Own = own(&r)
+		r.Own = requestName(&r)
 	}
 	return r
 }
@@ -63,7 +63,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 	session := done.User - 1
 	if p, ok := g.turns.live[session]; ok {
 		at += g.turns.pause(session, p.turn)
-		if r, ok := g.again(done, at, session, p); ok {
+		if r, ok := g.nextTurn(done, at, session, p); ok {
 			return r, true
 		}
 		delete(g.turns.live, session)

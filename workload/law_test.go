@@ -16,10 +16,10 @@ func drawn(l Law, whole bool) []float64 {
 	r, s := newStream(7, "test"), l.sampler(whole)
 	out := make([]float64, draws)
 	for i := range out {
-		r.at(uint64(i), 0)
+		r.seek(uint64(i), 0)
 		out[i] = s.draw(&r)
 		if whole {
-			r.at(uint64(i), 0)
+			r.seek(uint64(i), 0)
 			out[i] = float64(s.tokens(&r))
 		}
 	}

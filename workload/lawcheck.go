@@ -44,7 +44,7 @@ func above(least float64) string {
 	if least == 0 {
 		return "a number above 0"
 	}
-	return "a number from " + plain(least)
+	return "a number from " + boundText(least)
 }
 
 // checkNumbers: what is given is used, and within bounds.

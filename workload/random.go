@@ -17,13 +17,13 @@ type stream struct {
 func newStream(seed uint64, subject string) stream {
 	h := hash(subject)
 	s := stream{hi: mix(seed + h), lo: mix(mix(seed) ^ h)}
-	s.at(0, 0)
+	s.seek(0, 0)
 	return s
 }
 
-// at makes the numbers that follow those of one turn of one session, whichever were drawn before: a session is the same
+// seek makes the numbers that follow those of one turn of one session, whichever were drawn before: a session is the same
 // however fast others are served.
-func (s *stream) at(session, turn uint64) {
+func (s *stream) seek(session, turn uint64) {
 	s.pcg.Seed(mix(s.hi+session), mix(s.lo^(session<<20)+turn))
 }
 

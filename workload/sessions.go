@@ -33,7 +33,7 @@ func (t *turning) turnsOf(session uint64) int64 {
 	if !t.many {
 		return 1
 	}
-	t.count.at(session, 0)
+	t.count.seek(session, 0)
 	return min(t.turns.tokens(&t.count), MaxTurns)
 }
 
@@ -42,13 +42,13 @@ func (t *turning) pause(session, turn uint64) time.Duration {
 	if !t.many {
 		return 0
 	}
-	t.wait.at(session, turn)
+	t.wait.seek(session, turn)
 	return seconds(t.think.draw(&t.wait))
 }
 
-// again is the next turn of a session, whose prompt begins with everything before: the prompt of the last turn and its
+// nextTurn is the next turn of a session, whose prompt begins with everything before: the prompt of the last turn and its
 // answer. Turns share one growing list of spans. False when time is up or the prompt would be too long.
-func (g *generated) again(done *Request, at time.Duration, session uint64, p progress) (Request, bool) {
+func (g *generated) nextTurn(done *Request, at time.Duration, session uint64, p progress) (Request, bool) {
 	p.turn++
 	r := Request{ID: g.made, Arrival: at, User: done.User}
 	g.fill(&r, session, p.turn)
@@ -61,7 +61,7 @@ func (g *generated) again(done *Request, at time.Duration, session uint64, p pro
 	r.Spans = append(done.Spans, Span{done.Own, before - done.Shared()})
 	r.Priority, r.Adapter = done.Priority, done.Adapter
 	if p.turn < p.last {
-		r.Own = own(&r)
+		r.Own = requestName(&r)
 		g.turns.live[session] = p
 	} else {
 		delete(g.turns.live, session)
@@ -69,5 +69,5 @@ func (g *generated) again(done *Request, at time.Duration, session uint64, p pro
 	return r, true
 }
 
-// own names what a request adds. Odd names are of requests, even ones of prefixes.
-func own(r *Request) uint64 { return uint64(r.ID)<<1 | 1 }
+// requestName names what a request adds. Odd names are of requests, even ones of prefixes.
+func requestName(r *Request) uint64 { return uint64(r.ID)<<1 | 1 }

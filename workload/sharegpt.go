@@ -63,15 +63,15 @@ func exchange(list []byte) (asked, answered int64, reason Reason) {
 		if reason != "" {
 			return 0, 0, reason
 		}
-		if *size, reason = said(message); reason != "" {
+		if *size, reason = textBytes(message); reason != "" {
 			return 0, 0, reason
 		}
 	}
 	return asked, answered, ""
 }
 
-// said is how many bytes the text of a message has.
-func said(message []byte) (n int64, reason Reason) {
+// textBytes is how many bytes the text of a message has.
+func textBytes(message []byte) (n int64, reason Reason) {
 	o := object{text: message}
 	for {
 		key, value, reason := o.next()

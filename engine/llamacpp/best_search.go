@@ -299,7 +299,7 @@ func (s *search) plan(extras []int64, whole bool) (best placing, ok bool) {
 		if start > 0 {
 			from = other
 		}
-		c := from.at(0, start).cost
+		c := from.cell(0, start).cost
 		if c.host == math.MaxInt64 {
 			continue
 		}
@@ -322,7 +322,7 @@ type ways struct {
 	cells []cell // by device, then first layer
 }
 
-func (t *ways) at(device, first int) *cell { return &t.cells[device*t.width+first] }
+func (t *ways) cell(device, first int) *cell { return &t.cells[device*t.width+first] }
 
 // table has the ways of all devices, from the last to the first.
 func (s *search) table(extras []int64, whole bool, end int) *ways {
@@ -330,13 +330,13 @@ func (s *search) table(extras []int64, whole bool, end int) *ways {
 	t.cells = make([]cell, (len(s.mass)+1)*t.width)
 	never := cost{host: math.MaxInt64}
 	for first := range t.width {
-		t.at(len(s.mass), first).cost = never
+		t.cell(len(s.mass), first).cost = never
 	}
-	t.at(len(s.mass), end).cost = cost{}
+	t.cell(len(s.mass), end).cost = cost{}
 	for d := len(s.mass) - 1; d >= 0; d-- {
 		room := int64(s.room.Devices[d]) - extras[d]
 		for first := range t.width {
-			*t.at(d, first) = s.cell(t, d, first, room, whole)
+			*t.cell(d, first) = s.cell(t, d, first, room, whole)
 		}
 	}
 	return t
@@ -346,7 +346,7 @@ func (s *search) table(extras []int64, whole bool, end int) *ways {
 func (s *search) cell(t *ways, d, first int, room int64, whole bool) cell {
 	best := cell{cost: cost{host: math.MaxInt64}}
 	for last := first; last <= t.end; last++ {
-		after := t.at(d+1, last).cost
+		after := t.cell(d+1, last).cost
 		if after.host == math.MaxInt64 {
 			continue
 		}
@@ -371,7 +371,7 @@ func (s *search) cell(t *ways, d, first int, room int64, whole bool) cell {
 // follow reads the slices off the table.
 func (t *ways) follow(start int) (at placing) {
 	for d := range len(t.cells)/t.width - 1 {
-		x := t.at(d, start).next
+		x := t.cell(d, start).next
 		at.slices = append(at.slices, x)
 		start = x.last
 	}

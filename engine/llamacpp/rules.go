@@ -43,14 +43,14 @@ type rules struct {
 
 func rulesOf(v engine.Version) rules {
 	return rules{
-		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
-		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
-		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), crowds: at(crowdedSplits, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
-		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), drafts: at(draftLengths, v), mtp: at(predictionLayers, v), towerFlash: at(towerAttention, v), rowMain: at(rowsOnMain, v),
+		version: v, pad: ruleAt(contextPad, v), divide: ruleAt(slotDivision, v), streams: ruleAt(splitCache, v), window: ruleAt(windowCache, v), latent: ruleAt(latentCaches, v),
+		padRows: ruleAt(paddedRows, v), padV: ruleAt(paddedValues, v), headLast: ruleAt(headLast, v), flash: ruleAt(flashDefaults, v), slotRows: ruleAt(rowsPerSlot, v), slotOut: ruleAt(outputPerSlot, v), spare: ruleAt(spareSequence, v),
+		inputs: ruleAt(inputsOfGraph, v), batches: ruleAt(batchOffload, v), crowds: ruleAt(crowdedSplits, v), gated: ruleAt(gatedOperator, v), copied: ruleAt(copiedParts, v), tables: ruleAt(tablePerLayer, v), gemmaEnd: ruleAt(perLayerEnd, v), scratch: ruleAt(quantScratch, v), rotate: ruleAt(rotation, v), pinOver: ruleAt(pinnedOverrides, v), maxSlots: ruleAt(slotLimit, v), batch: ruleAt(batchDefaults, v),
+		cacheRAM: ruleAt(promptCache, v), checks: ruleAt(checkpointDefaults, v), metal: ruleAt(metalName, v), fits: ruleAt(fitting, v), drafts: ruleAt(draftLengths, v), mtp: ruleAt(predictionLayers, v), towerFlash: ruleAt(towerAttention, v), rowMain: ruleAt(rowsOnMain, v),
 	}
 }
 
-func at[T any](rows []engine.Since[T], v engine.Version) T { return engine.At(rows, v).Value }
+func ruleAt[T any](rows []engine.Since[T], v engine.Version) T { return engine.At(rows, v).Value }
 
 var first = engine.V(0, 0, 0)
 

@@ -69,7 +69,7 @@ func (s *sizer) home(layer int, t *model.Tensor) ggml.Spot {
 	if o, moved := s.loader.m.place(layer, t); moved {
 		return s.spot(o.place)
 	}
-	return s.spot(s.loader.at(layer, t))
+	return s.spot(s.loader.placeOf(layer, t))
 }
 
 // backendAt a spot.

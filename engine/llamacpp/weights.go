@@ -285,13 +285,13 @@ func (ld *loader) before(part *model.Part) {
 		if t := &ld.tensors.pre[i]; t.Table {
 			ld.table(part, t)
 		} else {
-			ld.end(t.Role, ld.at(model.InPre, t.Tensor), t)
+			ld.end(t.Role, ld.placeOf(model.InPre, t.Tensor), t)
 		}
 	}
 }
 
-// at is the place of a tensor that is not moved: where its layer is.
-func (ld *loader) at(layer int, t *model.Tensor) int {
+// placeOf is the place of a tensor that is not moved: where its layer is.
+func (ld *loader) placeOf(layer int, t *model.Tensor) int {
 	switch {
 	case layer >= 0:
 		return ld.l.layer[layer]

@@ -96,7 +96,7 @@ func (r *Reader) loaded(l *startup.Line, rest string) {
 	if q := s.Str("quant"); q != "" && r.log.Quant == "" {
 		r.log.Quant = q
 	}
-	full(&r.log.Plan, s, r.log.Quant)
+	float32Doubled(&r.log.Plan, s, r.log.Quant)
 }
 
 func (r *Reader) pooled(l *startup.Line, rest string) {
@@ -236,7 +236,7 @@ func (r *Reader) takeSettings(s startup.Settings) {
 	if kv := s.Str("kv_cache_dtype"); kv != "" && kv != "auto" {
 		p.KV = kv
 	}
-	full(p, s, r.log.Quant)
+	float32Doubled(p, s, r.log.Quant)
 	if n, ok := s.Int("max_total_tokens"); ok && n > 0 {
 		r.log.Note("token_cap", "--max-total-tokens %d caps the pool: what the memory would hold is not what is printed", n)
 	}
@@ -247,8 +247,8 @@ func (r *Reader) takeSettings(s startup.Settings) {
 	}
 }
 
-// full: unquantised weights in float32 double weights and cache.
-func full(p *plan.Plan, s startup.Settings, quant string) {
+// float32Doubled: unquantised weights in float32 double weights and cache.
+func float32Doubled(p *plan.Plan, s startup.Settings, quant string) {
 	if strings.HasSuffix(s.Str("dtype"), "float32") && quant == "" && p.Weights == "" {
 		p.Weights = dtype.F32.Name
 		if p.KV == "" {

@@ -53,12 +53,12 @@ func (s *sizer) spread(p *prepared, r *engine.Rank) (less, more unit.Bytes) {
 	c, _ := s.driver(&p.pl)
 	l, total := ledger.Find(r.Items, "fragmentation"), s.job.Device(r.Index).Usable
 	share := func(b unit.Bytes) float64 { return *f * float64(b) }
-	less = apart(float64(l.High-l.Bytes), share(gib(c.high-c.value)), share(total.Value-total.Low))
-	more = apart(float64(l.Bytes-l.Low), share(gib(c.value-c.low)), share(total.High-total.Value))
+	less = inQuadrature(float64(l.High-l.Bytes), share(gib(c.high-c.value)), share(total.Value-total.Low))
+	more = inQuadrature(float64(l.Bytes-l.Low), share(gib(c.value-c.low)), share(total.High-total.Value))
 	return less, more
 }
 
-func apart(x, y, z float64) unit.Bytes { return unit.Bytes(math.Sqrt(x*x + y*y + z*z)) }
+func inQuadrature(x, y, z float64) unit.Bytes { return unit.Bytes(math.Sqrt(x*x + y*y + z*z)) }
 
 // prints are the lines of SGLang's start-up log; its GB are GiB. The last is max_total_num_tokens.
 func (s *sizer) prints(r *engine.Rank, p *prepared, n capacity) []engine.Print {

@@ -74,7 +74,7 @@ func (s *scanner) value() error {
 	case ',', ':', '}', ']':
 		return broken(s.at, fixTrace, "%q where a value must stand", b)
 	}
-	return s.plain()
+	return s.scalar()
 }
 
 // nested reads an object, an array or a string up to its end.
@@ -144,8 +144,8 @@ func (n *nesting) string(piece []byte) int {
 	return end
 }
 
-// plain reads a number or a word.
-func (s *scanner) plain() error {
+// scalar reads a number or a word.
+func (s *scanner) scalar() error {
 	for {
 		piece, err := s.r.Peek(max(1, s.r.Buffered()))
 		if len(piece) == 0 {

@@ -41,7 +41,7 @@ func (r *reader) fail(e *Error) {
 	}
 }
 
-func (o *object) at(key string) string {
+func (o *object) pathTo(key string) string {
 	if o.path == "" {
 		return key
 	}
@@ -54,7 +54,7 @@ func (o *object) fail(key, value, text, fix string) {
 	if n := o.nodes[key]; n != nil {
 		line = n.Line
 	}
-	o.r.fail(&Error{Line: line, Field: o.at(show(key)), Value: value, Text: text, Fix: fix})
+	o.r.fail(&Error{Line: line, Field: o.pathTo(show(key)), Value: value, Text: text, Fix: fix})
 }
 
 // missing reports a key that must be there, or the key that looks like it.
@@ -84,7 +84,7 @@ func (o *object) get(key string) *yaml.Node {
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
-			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.at(show(k)), Text: "is no key of a description here",
+			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.pathTo(show(k)), Text: "is no key of a description here",
 				Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
 		}
 	}
@@ -212,7 +212,7 @@ func (o *object) list(key string, each func(n *yaml.Node, path string)) {
 		return
 	}
 	for i, v := range n.List {
-		each(v, fmt.Sprintf("%s[%d]", o.at(key), i))
+		each(v, fmt.Sprintf("%s[%d]", o.pathTo(key), i))
 	}
 }
 
@@ -222,5 +222,5 @@ func (o *object) sub(key string) *object {
 	if n == nil {
 		return nil
 	}
-	return o.r.object(n, o.at(key))
+	return o.r.object(n, o.pathTo(key))
 }

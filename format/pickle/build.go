@@ -14,7 +14,7 @@ func (r *Reader) build(op byte) error {
 	case 0x85, 0x86, 0x87:
 		n := int(op-0x85) + 1
 		if len(r.stack)-r.floor() < n {
-			return r.wrong(r.at()-1, "a tuple of %d, and fewer are on the stack", n)
+			return r.wrong(r.offset()-1, "a tuple of %d, and fewer are on the stack", n)
 		}
 		items := r.stack[len(r.stack)-n:]
 		r.stack = r.stack[:len(r.stack)-n]
@@ -25,7 +25,7 @@ func (r *Reader) build(op byte) error {
 			n = 2
 		}
 		if len(r.stack)-r.floor() < n+1 {
-			return r.wrong(r.at()-1, "an item without a list or a dict to go to")
+			return r.wrong(r.offset()-1, "an item without a list or a dict to go to")
 		}
 		items := r.stack[len(r.stack)-n:]
 		r.stack = r.stack[:len(r.stack)-n]
@@ -37,7 +37,7 @@ func (r *Reader) build(op byte) error {
 		}
 		return r.filled(op == 'u', items, op == 'u' && len(items) < 2*batch)
 	}
-	at := r.at() - 1
+	at := r.offset() - 1
 	if why, ok := refused[op]; ok {
 		return r.wrong(at, "opcode 0x%02x %s: only plain data is read, and nothing is run", op, why)
 	}
@@ -68,7 +68,7 @@ func (r *Reader) empty(k Kind) error {
 // made is a container of items that stand above the stack.
 func (r *Reader) made(k Kind, items []Value) error {
 	if k == Dict && len(items)%2 != 0 {
-		return r.wrong(r.at()-1, "a dict of %d keys and values", len(items))
+		return r.wrong(r.offset()-1, "a dict of %d keys and values", len(items))
 	}
 	c := &Container{Kind: k}
 	if err := r.move(c, items); err != nil {
@@ -97,7 +97,7 @@ func (r *Reader) move(c *Container, items []Value) error {
 
 // filled puts items into the list or dict below them; whole: no more will come.
 func (r *Reader) filled(dict bool, items []Value, whole bool) error {
-	at := r.at() - 1
+	at := r.offset() - 1
 	if len(r.stack) == r.floor() {
 		return r.wrong(at, "items without a list or a dict to go to")
 	}

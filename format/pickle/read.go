@@ -99,7 +99,7 @@ func (r *Reader) Text(v Value) string {
 // Hold counts bytes that a client keeps. The error is one of a pickle that holds too much.
 func (r *Reader) Hold(bytes int64) error {
 	if r.held += bytes; r.held > mostHeld {
-		return r.wrong(r.at(), "more than %d MiB are held of what was read so far: no memory snapshot has so much that differs",
+		return r.wrong(r.offset(), "more than %d MiB are held of what was read so far: no memory snapshot has so much that differs",
 			mostHeld>>20)
 	}
 	return nil
@@ -119,7 +119,7 @@ func (r *Reader) Read() (Value, error) {
 			return Value{}, err
 		}
 		if len(r.stack) > mostStacked {
-			return Value{}, r.wrong(r.at(), "more than %d values wait for their list or dict", mostStacked)
+			return Value{}, r.wrong(r.offset(), "more than %d values wait for their list or dict", mostStacked)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (r *Reader) step(op byte) error {
 	case 0x80: // PROTO
 		v, err := r.byte()
 		if err == nil && v > 5 {
-			return r.wrong(r.at()-1, "protocol %d, and 5 is the newest", v)
+			return r.wrong(r.offset()-1, "protocol %d, and 5 is the newest", v)
 		}
 		return err
 	case 0x95: // FRAME
@@ -163,7 +163,7 @@ func (r *Reader) push(v Value) { r.stack = append(r.stack, v) }
 // top is the last value of the stack above the last mark.
 func (r *Reader) top() (Value, error) {
 	if len(r.stack) == r.floor() {
-		return Value{}, r.wrong(r.at()-1, "nothing is on the stack that this needs")
+		return Value{}, r.wrong(r.offset()-1, "nothing is on the stack that this needs")
 	}
 	return r.stack[len(r.stack)-1], nil
 }
@@ -196,7 +196,7 @@ func (r *Reader) drop() error {
 // marked takes what stands above the last mark; it is good until the next push.
 func (r *Reader) marked() ([]Value, error) {
 	if len(r.marks) == 0 {
-		return nil, r.wrong(r.at()-1, "no mark is on the stack that this needs")
+		return nil, r.wrong(r.offset()-1, "no mark is on the stack that this needs")
 	}
 	from := r.floor()
 	r.marks = r.marks[:len(r.marks)-1]
@@ -265,7 +265,7 @@ func (r *Reader) long(op byte) (Value, error) {
 
 // written is a number as protocol 0 writes it.
 func (r *Reader) written(op byte) (Value, error) {
-	at := r.at()
+	at := r.offset()
 	b, err := r.line()
 	if err != nil {
 		return Value{}, err
@@ -351,7 +351,7 @@ func (r *Reader) pushText(s string) error {
 
 // memory keeps the top of the stack under a number, or fetches what is kept.
 func (r *Reader) memory(op byte) error {
-	at := r.at() - 1
+	at := r.offset() - 1
 	i, err := r.slot(op)
 	if err != nil {
 		return err
@@ -367,7 +367,7 @@ func (r *Reader) memory(op byte) error {
 		r.push(v)
 		return nil
 	}
-	if int64(i) > r.at() {
+	if int64(i) > r.offset() {
 		return r.wrong(at, "keeps value %d, and so many cannot stand before it", i)
 	}
 	v, err := r.top()
@@ -410,7 +410,7 @@ func (r *Reader) slot(op byte) (uint32, error) {
 		x, err := r.number(4)
 		return uint32(x), err
 	}
-	at := r.at()
+	at := r.offset()
 	b, err := r.line()
 	if err != nil {
 		return 0, err

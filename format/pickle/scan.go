@@ -24,7 +24,7 @@ type scanner struct {
 	text []byte
 }
 
-func (s *scanner) at() int64 { return s.done + int64(s.pos) }
+func (s *scanner) offset() int64 { return s.done + int64(s.pos) }
 
 func (s *scanner) wrong(at int64, problem string, args ...any) error {
 	return &Error{at, fmt.Sprintf(problem, args...)}
@@ -36,7 +36,7 @@ func (s *scanner) fill() error {
 		s.buf = make([]byte, 0, window)
 	}
 	rest := copy(s.buf[:cap(s.buf)], s.buf[s.pos:])
-	s.done, s.pos = s.at(), 0
+	s.done, s.pos = s.offset(), 0
 	n, err := io.ReadAtLeast(s.r, s.buf[rest:cap(s.buf)], 1)
 	s.buf = s.buf[:rest+n]
 	if n > 0 {
@@ -48,7 +48,7 @@ func (s *scanner) fill() error {
 // ended is the error of a stream that stops within something.
 func (s *scanner) ended(err error, start int64, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return s.wrong(s.at(), "the file ends here, within %s that begins at byte %d: it is not whole", what, start)
+		return s.wrong(s.offset(), "the file ends here, within %s that begins at byte %d: it is not whole", what, start)
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (s *scanner) byte() (byte, error) {
 
 // few gives the next n bytes, at most 255, until the next call.
 func (s *scanner) few(n int) ([]byte, error) {
-	start := s.at()
+	start := s.offset()
 	for len(s.buf)-s.pos < n {
 		if err := s.fill(); err != nil {
 			return nil, s.ended(err, start, "a number")
@@ -89,7 +89,7 @@ func (s *scanner) number(n int) (x uint64, err error) {
 // pass goes over n bytes and gives at most the first keep of them, until the next call. It takes memory by what is there, and not
 // by n.
 func (s *scanner) pass(n uint64, keep int, what string) ([]byte, error) {
-	start := s.at()
+	start := s.offset()
 	s.text = s.text[:0]
 	for left := n; left > 0; {
 		if s.pos == len(s.buf) {
@@ -110,7 +110,7 @@ func (s *scanner) pass(n uint64, keep int, what string) ([]byte, error) {
 
 // line reads up to the end of a line, without it.
 func (s *scanner) line() ([]byte, error) {
-	start := s.at()
+	start := s.offset()
 	s.text = s.text[:0]
 	for {
 		if i := bytes.IndexByte(s.buf[s.pos:], '\n'); i >= 0 {

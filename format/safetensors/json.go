@@ -192,7 +192,7 @@ func (s *scanner) text(where string, limit int) []byte {
 	s.scratch = s.scratch[:0]
 	for s.fill() {
 		part := s.buf[s.pos:]
-		n := plain(part)
+		n := unescaped(part)
 		s.pos += n
 		if len(s.scratch)+n > limit {
 			s.fail(s.offset(), where, "a text of more than %s bytes in %s", unit.Count(int64(limit)), format.Quote(where))
@@ -210,8 +210,8 @@ func (s *scanner) text(where string, limit int) []byte {
 	return nil
 }
 
-// plain is how many bytes stand for themselves.
-func plain(b []byte) int {
+// unescaped is how many bytes stand for themselves.
+func unescaped(b []byte) int {
 	for i, c := range b {
 		if c == '"' || c == '\\' || c < ' ' {
 			return i

@@ -136,7 +136,7 @@ func (p *parser) part() (string, error) {
 		return p.quoted()
 	}
 	from := p.at
-	for p.at < len(p.text) && bare(p.text[p.at]) {
+	for p.at < len(p.text) && bareKeyByte(p.text[p.at]) {
 		p.at++
 	}
 	if p.at == from {
@@ -145,7 +145,7 @@ func (p *parser) part() (string, error) {
 	return p.text[from:p.at], nil
 }
 
-func bare(c byte) bool {
+func bareKeyByte(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
@@ -185,7 +185,7 @@ func (p *parser) value(depth int) (*Value, error) {
 		return &Value{Text: s}, err
 	}
 	from := p.at
-	for p.at < len(p.text) && (bare(p.text[p.at]) || p.text[p.at] == '+' || p.text[p.at] == '.' || p.text[p.at] == ':') {
+	for p.at < len(p.text) && (bareKeyByte(p.text[p.at]) || p.text[p.at] == '+' || p.text[p.at] == '.' || p.text[p.at] == ':') {
 		p.at++
 	}
 	if p.at == from {

@@ -103,7 +103,7 @@ func (a *app) compareServer(f *compareFlags, address string) (*memwall.Answer, e
 	}
 	var notes []memwall.Note
 	if f.request.Hardware == "local" || f.request.Hardware == "" && live.Local(address) {
-		if notes, err = a.here(&f.request, true); err != nil {
+		if notes, err = a.fillLocal(&f.request, true); err != nil {
 			return nil, err
 		}
 	}

@@ -61,7 +61,7 @@ func (a *app) runDiff(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	notes, err := a.here(first, first.Reserved > 0)
+	notes, err := a.fillLocal(first, first.Reserved > 0)
 	if err != nil {
 		return err
 	}

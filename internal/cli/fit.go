@@ -166,7 +166,7 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	if err := a.readQuality(f.quality, r); err != nil {
 		return nil, nil, err
 	}
-	note, err := a.here(r, c.Flags().Changed("reserve"))
+	note, err := a.fillLocal(r, c.Flags().Changed("reserve"))
 	if len(f.files) > 0 && r.Devices > 1 && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
 		return nil, nil, usage("hardware", "", fmt.Sprintf("the files say %d devices, and this machine has no accelerator", r.Devices), fmt.Sprintf("--on HARDWARE, such as --on %dxh100", r.Devices))
 	}

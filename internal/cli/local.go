@@ -28,9 +28,9 @@ func (a *app) look() *card.Local {
 	return l
 }
 
-// here fills in this machine where no hardware is named, and its processor for cpu. What others hold of it is left to them,
+// fillLocal fills in this machine where no hardware is named, and its processor for cpu. What others hold of it is left to them,
 // unless reserve says what is kept free.
-func (a *app) here(r *memwall.Request, reserve bool) ([]memwall.Note, error) {
+func (a *app) fillLocal(r *memwall.Request, reserve bool) ([]memwall.Note, error) {
 	if r.Hardware != "" && r.Hardware != "local" && r.Hardware != "cpu" {
 		return nil, nil
 	}

@@ -57,7 +57,7 @@ func (f *planFlags) picked(at, goal string) error {
 func (a *app) runPick(c *cobra.Command, f *planFlags) error {
 	a.asking = "pick"
 	r := &f.request
-	notes, err := a.here(r, c.Flags().Changed("reserve"))
+	notes, err := a.fillLocal(r, c.Flags().Changed("reserve"))
 	if err != nil {
 		return err
 	}

@@ -126,11 +126,11 @@ func (f *planFlags) aim(r *memwall.Request) error {
 		r.Workload = &w
 		return nil
 	}
-	return f.plain(r, &w)
+	return f.takeNumbers(r, &w)
 }
 
-// plain takes users and lengths that are numbers into the plan.
-func (f *planFlags) plain(r *memwall.Request, w *workload.Spec) error {
+// takeNumbers takes users and lengths that are numbers into the plan.
+func (f *planFlags) takeNumbers(r *memwall.Request, w *workload.Spec) error {
 	for _, x := range []struct {
 		flag string
 		law  workload.Law

@@ -63,7 +63,7 @@ func (k *known) usedByOthers(numbered bool) string {
 	var names []string
 	users := biggest(k.users)
 	for _, u := range users[:min(len(users), maxUsers)] {
-		names = append(names, said(u))
+		names = append(names, describeUser(u))
 	}
 	if more := len(users) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
@@ -74,8 +74,8 @@ func (k *known) usedByOthers(numbered bool) string {
 	return text
 }
 
-// said is a program with its number: "Xorg (pid 835, 550 MiB)".
-func said(u card.User) string {
+// describeUser is a program with its number: "Xorg (pid 835, 550 MiB)".
+func describeUser(u card.User) string {
 	var facts []string
 	if u.PID > 0 {
 		facts = append(facts, fmt.Sprintf("pid %d", u.PID))

@@ -317,7 +317,7 @@ func (k *known) keys(devices []known, ln topology.Link) (out []string) {
 		usable = min(usable, d.usable)
 		pcie = slower(pcie, d.pcie)
 	}
-	if u := k.row.Usable; usable > 0 && usable <= most(k.row) && (k.row.Unified != nil || usable < u.Low || usable > u.High) {
+	if u := k.row.Usable; usable > 0 && usable <= memoryOf(k.row) && (k.row.Unified != nil || usable < u.Low || usable > u.High) {
 		out = append(out, "usable="+exactly(usable))
 	}
 	if pcie != "" && k.row.PCIe.Lanes > 0 && pcie != fmt.Sprintf("%dx%d", k.row.PCIe.Gen, k.row.PCIe.Lanes) {
@@ -329,7 +329,7 @@ func (k *known) keys(devices []known, ln topology.Link) (out []string) {
 	return out
 }
 
-func most(r *hardware.Device) unit.Bytes {
+func memoryOf(r *hardware.Device) unit.Bytes {
 	m := r.Memory.Value
 	for _, o := range r.Options {
 		m = max(m, o)

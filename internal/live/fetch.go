@@ -227,7 +227,7 @@ func (v *visitor) redirected(r *http.Response, from *url.URL) (*url.URL, error) 
 	if err != nil || !strings.EqualFold(next.Host, v.base.Host) || next.Scheme != v.base.Scheme {
 		to := "what is no address"
 		if err == nil {
-			to = plain(next.Scheme + "://" + next.Host)
+			to = printableLine(next.Scheme + "://" + next.Host)
 		}
 		return nil, refusal(v.base.Host, "give that address if it is yours", "redirects to %s, which is not followed", to)
 	}
@@ -285,7 +285,8 @@ func (v *visitor) silent(err error) error {
 	case strings.Contains(err.Error(), "connection refused"):
 		return refusal(v.base.Host, "start the server, or give the port that it listens on", "refuses connections")
 	}
-	return refusal(v.base.Host, "check the address, and whether http or https is spoken there", "cannot be read: %s", plain(lastError(err)))
+	return refusal(v.base.Host, "check the address, and whether http or https is spoken there", "cannot be read: %s",
+		printableLine(lastError(err)))
 }
 
 // lastError is the innermost error: outer ones repeat the address.

@@ -47,11 +47,11 @@ func (p Pages) list(path string) []object {
 
 func (o object) text(name string) string {
 	s, _ := o[name].(string)
-	return plain(s)
+	return printableLine(s)
 }
 
-// plain keeps what a server says to one line of printable characters.
-func plain(s string) string {
+// printableLine keeps what a server says to one line of printable characters.
+func printableLine(s string) string {
 	const most = 512
 	if len(s) > most {
 		s = s[:most]
@@ -101,7 +101,7 @@ func (o object) settings(names ...string) startup.Settings {
 	for _, n := range names {
 		switch v := o[n].(type) {
 		case string:
-			s[n] = plain(v)
+			s[n] = printableLine(v)
 		case bool:
 			s[n] = strconv.FormatBool(v)
 		case float64:

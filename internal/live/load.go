@@ -23,7 +23,7 @@ func latencies(l *startup.Log, metrics []byte) {
 // named takes the names of models from the labels of metrics.
 func named(l *startup.Log, metrics []byte) {
 	if r, err := observe.Read(metrics); err == nil && len(r.Models) == 1 {
-		l.Named(plain(r.Models[0]))
+		l.Named(printableLine(r.Models[0]))
 	}
 }
 

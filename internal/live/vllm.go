@@ -18,7 +18,7 @@ func readVLLM(p Pages) *startup.Log {
 		for to, from := range map[string]string{"gpu_memory_utilization": "gpu_memory_utilization", "block_size": "block_size",
 			"kv_cache_dtype": "cache_dtype", "kv_cache_memory_bytes": "kv_cache_memory_bytes",
 			"cpu_offload_gb": "cpu_offload_gb", "num_gpu_blocks_override": "num_gpu_blocks_override"} {
-			s[to] = plain(caches[0][from])
+			s[to] = printableLine(caches[0][from])
 		}
 	}
 	list := p.json("/v1/models").objects("data")
@@ -67,7 +67,7 @@ func cacheConfigs(metrics []byte) (out []map[string]string) {
 func cacheFigures(l *startup.Log, labels map[string]string, several bool) {
 	device := ""
 	if several {
-		device = "DP" + plain(labels["engine"])
+		device = "DP" + printableLine(labels["engine"])
 	}
 	for _, f := range []struct{ label, id, unit string }{{"num_gpu_blocks", "kv_blocks", ""},
 		{"kv_cache_size_tokens", "kv_tokens", "tokens"}, {"kv_cache_max_concurrency", "concurrency", "x"}} {

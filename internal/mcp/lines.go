@@ -36,7 +36,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.refuse(-32700, "the line is no JSON: a message of JSON-RPC 2.0 takes one line")
 		case deep(text):
 			l.refuse(-32600, "the message nests deeper than "+strconv.Itoa(mostDeep)+" levels")
-		case text[0] != '{' || !spoken(text):
+		case text[0] != '{' || !isMessage(text):
 			l.refuse(-32600, "the line is no message of JSON-RPC 2.0")
 		default:
 			l.rest = append(text, '\n')
@@ -68,8 +68,8 @@ func deep(text []byte) bool {
 	return deep
 }
 
-// spoken reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.
-func spoken(text []byte) bool {
+// isMessage reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.
+func isMessage(text []byte) bool {
 	var m struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`

@@ -82,7 +82,7 @@ func FuzzLines(f *testing.F) {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(got) {
-			if !json.Valid(line) || !spoken(bytes.TrimSpace(line)) {
+			if !json.Valid(line) || !isMessage(bytes.TrimSpace(line)) {
 				t.Errorf("%q", line)
 			}
 		}

@@ -54,7 +54,7 @@ func Read(text []byte) (*Reading, error) {
 	} {
 		*f.to = p.sum(f.from)
 	}
-	r.KVUsage = p.most(n.kv)
+	r.KVUsage = p.largest(n.kv)
 	if r.KVUsage != nil && !(*r.KVUsage >= 0 && *r.KVUsage <= 1) {
 		r.Notes, r.KVUsage = append(r.Notes, fmt.Sprintf("a cache that is taken to %g is no part of one", *r.KVUsage)), nil
 	}
@@ -158,7 +158,7 @@ func (p *Page) sum(list []string) *float64 {
 	return &sum
 }
 
-func (p *Page) most(list []string) *float64 {
+func (p *Page) largest(list []string) *float64 {
 	var most *float64
 	p.each(list, func(v float64) {
 		if most == nil || v > *most {

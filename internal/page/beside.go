@@ -9,7 +9,7 @@ import (
 // pinnedPlans is the plan and others that were pinned, on one scale.
 func (v *view) pinnedPlans() {
 	pin := v.state.with()
-	pin.beside = append([]string{v.state.plain()}, v.state.beside...)
+	pin.beside = append([]string{v.state.ownQuery()}, v.state.beside...)
 	link := el("a", id("compare"), attr{"href", pin.href()}, set("data-live"), txt("Compare with another plan"))
 	if len(v.state.beside) == 0 {
 		v.add(el("p", class("cap"), link))

@@ -23,7 +23,7 @@ func (v *view) sentence() {
 func (v *view) form(fields part, ask string, more ...part) {
 	kept := all{}
 	for _, key := range sortedKeys(v.state) {
-		if !slices.Contains(v.said(), key) {
+		if !slices.Contains(v.ownKeys(), key) {
 			kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", v.state.query.Get(key)}))
 		}
 	}
@@ -47,8 +47,8 @@ func methodOf(ask string) string {
 	return "get"
 }
 
-// said are the keys that the question's own fields say.
-func (v *view) said() []string { return v.question.says }
+// ownKeys are the keys that the question's own fields say.
+func (v *view) ownKeys() []string { return v.question.says }
 
 func sortedKeys(s *state) (keys []string) {
 	for k := range s.query {
@@ -125,7 +125,7 @@ func (v *view) lists() part {
 		}
 	}
 	out := all{}
-	for _, key := range v.said() {
+	for _, key := range v.ownKeys() {
 		if offers[key] != nil {
 			continue
 		}

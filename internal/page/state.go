@@ -158,8 +158,8 @@ func (s *state) href() string {
 	return path + "?" + strings.NewReplacer("%2C", ",", "%3A", ":", "%2F", "/").Replace(q.Encode())
 }
 
-// plain is the query of the question alone.
-func (s *state) plain() string { return s.query.Encode() }
+// ownQuery is the query of the question alone.
+func (s *state) ownQuery() string { return s.query.Encode() }
 
 // with is the state with fields set; "" takes one away.
 func (s *state) with(pairs ...string) *state {

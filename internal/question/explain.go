@@ -103,9 +103,9 @@ func (x *Explainer) walk(at string, v reflect.Value) {
 			x.walk(at+"/"+strconv.Itoa(i), v.Index(i))
 		}
 	case reflect.Int, reflect.Int64:
-		x.plain(at, float64(v.Int()))
+		x.addNumber(at, float64(v.Int()))
 	case reflect.Float64:
-		x.plain(at, v.Float())
+		x.addNumber(at, v.Float())
 	}
 }
 
@@ -125,8 +125,8 @@ func (x *Explainer) fields(at string, v reflect.Value) {
 	}
 }
 
-// plain numbers are their own formula; where they come from follows from the place they stand in.
-func (x *Explainer) plain(at string, v float64) {
+// addNumber: plain numbers are their own formula; where they come from follows from the place they stand in.
+func (x *Explainer) addNumber(at string, v float64) {
 	if _, ok := x.Out[at]; ok || x.simulated(at, v) {
 		return
 	}

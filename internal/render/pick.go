@@ -22,7 +22,7 @@ func Pick(a *memwall.Answer, st term.Style) string {
 func (s *screen) picked() {
 	if len(s.a.Picks) == 0 {
 		m := term.MarkOf(memwall.DoesNotFit)
-		s.page.Opening(term.Say(string(m.Sign)+" no model"+s.apart(": "), m.Ink),
+		s.page.Opening(term.Say(string(m.Sign)+" no model"+s.separator(": "), m.Ink),
 			term.Say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), term.Bold))
 	} else {
 		s.firstPick()
@@ -39,7 +39,7 @@ func (s *screen) firstPick() {
 		rank = "the newest"
 	}
 	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold),
-		term.Say(s.apart(", ")+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
+		term.Say(s.separator(", ")+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
 	s.page.Para(term.Pad(term.Gap), term.Say(s.pickFigures(k)))
 	fastest, longest := foremost(s.a, "fastest"), foremost(s.a, "longest")
 	heads := []struct {
@@ -57,8 +57,8 @@ func (s *screen) firstPick() {
 	}
 }
 
-// apart is the gap between an answer and what it is about, or the stop that stands there where lines are not set in cells.
-func (s *screen) apart(stop string) string {
+// separator is the gap between an answer and what it is about, or the stop that stands there where lines are not set in cells.
+func (s *screen) separator(stop string) string {
 	if s.page.Style.Endless {
 		return stop
 	}

@@ -207,7 +207,7 @@ func (s *screen) ladder(all bool) {
 		}
 		to := &term.Place{Patch: c.Patch, Flags: c.Arguments}
 		row := []term.Text{term.Say(fmt.Sprint(i+1), term.Dim), term.Say(c.Change).LinkTo(to),
-			term.Say(term.GiB(c.Saves, 2)), s.then(c), term.Say(TokensEach(c.Speed)), term.Say(qualityOf(c.Quality))}
+			term.Say(term.GiB(c.Saves, 2)), s.headroomAfter(c), term.Say(TokensEach(c.Speed)), term.Say(qualityOf(c.Quality))}
 		if wide {
 			row = append(row, term.Say(c.Arguments, term.Dim))
 		}
@@ -244,8 +244,8 @@ func (s *screen) changeCells() int {
 	return 23
 }
 
-// then is what a change leaves free, or still lacks.
-func (s *screen) then(c *memwall.Candidate) term.Text {
+// headroomAfter is what a change leaves free, or still lacks.
+func (s *screen) headroomAfter(c *memwall.Candidate) term.Text {
 	if c.Headroom < 0 {
 		return term.Join(term.Sign(c.Verdict), term.Say(" "+term.GiB(-c.Headroom, 1)+" short"))
 	}

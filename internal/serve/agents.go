@@ -23,7 +23,7 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	if p.status == 0 {
 		return
 	}
-	e := &memwall.Error{Code: memwall.BadField, Field: "body", Message: p.said(), Hint: "a message of JSON-RPC 2.0, as the Model Context Protocol has them"}
+	e := &memwall.Error{Code: memwall.BadField, Field: "body", Message: p.heldText(), Hint: "a message of JSON-RPC 2.0, as the Model Context Protocol has them"}
 	if strings.HasPrefix(e.Message, "Accept") {
 		e.Field, e.Hint = "Accept", "Accept: application/json, text/event-stream"
 	}
@@ -61,8 +61,8 @@ func (p *plainly) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// said is what was held back, as much of it as anybody reads.
-func (p *plainly) said() string {
+// heldText is what was held back, as much of it as anybody reads.
+func (p *plainly) heldText() string {
 	const most = 200
 	words := bytes.TrimSpace(p.words.Bytes())
 	return strings.ToValidUTF8(string(words[:min(len(words), most)]), "�")

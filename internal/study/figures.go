@@ -128,8 +128,8 @@ type Gist struct {
 	Figures          Figures
 }
 
-// at a path of an answer: what stands there, in the unit of its name; nil where there is nothing.
-func at(answer map[string]any, path string) any {
+// lookUp a path of an answer: what stands there, in the unit of its name; nil where there is nothing.
+func lookUp(answer map[string]any, path string) any {
 	v := any(answer)
 	for key := range strings.SplitSeq(path, ".") {
 		v = figure.Step(v, key)
@@ -144,11 +144,11 @@ func GistOf(ask string, answer []byte) (*Gist, error) {
 		return nil, err
 	}
 	text := func(path string) string {
-		s, _ := at(one, path).(string)
+		s, _ := lookUp(one, path).(string)
 		return s
 	}
 	number := func(path string) *float64 {
-		x, ok := at(one, path).(float64)
+		x, ok := lookUp(one, path).(float64)
 		if !ok {
 			return nil
 		}
@@ -159,8 +159,8 @@ func GistOf(ask string, answer []byte) (*Gist, error) {
 		one["usd_per_hour"] = *rent
 	}
 	g := &Gist{Verdict: text("verdict"), Failure: text("error.message"), Figures: Figures{}}
-	if holds, ok := at(one, "holds").(bool); ok {
-		kept, judged := at(one, "goal_met").(bool)
+	if holds, ok := lookUp(one, "holds").(bool); ok {
+		kept, judged := lookUp(one, "goal_met").(bool)
 		g.Figures[held] = Figure{Value: map[bool]float64{true: 1}[holds && (kept || !judged)]}
 	}
 	for _, m := range Measures(ask) {

@@ -78,7 +78,7 @@ func compare(a, b *Group) int {
 func (m Matrix) Group(at []int) Group {
 	g := Group{GPUs: at, Links: m.fewest(at)}
 	if m.ring(at) {
-		g.Way = m.own(at)
+		g.Way = m.fewestOwnLinks(at)
 		return g
 	}
 	g.Links = 0
@@ -136,8 +136,8 @@ func (m Matrix) fewest(at []int) (n int) {
 	return n
 }
 
-// own is the way with the fewest of a group's own links.
-func (m Matrix) own(at []int) (way string) {
+// fewestOwnLinks is the way with the fewest of a group's own links.
+func (m Matrix) fewestOwnLinks(at []int) (way string) {
 	for i, a := range at {
 		for _, b := range at[i+1:] {
 			if w := m[a][b]; rank(w) == 0 && (way == "" || links(w) < links(way)) {

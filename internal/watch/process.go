@@ -75,7 +75,7 @@ type size struct{ resident, own unit.Bytes }
 
 // scan puts the processes of engines, and others that hold devices, into a moment.
 func (t *table) scan(m *live.Moment, now time.Time, held map[int]*live.Process) []*engine {
-	if t.at.IsZero() || now.Sub(t.at) >= rescan || t.gone() {
+	if t.at.IsZero() || now.Sub(t.at) >= rescan || t.engineEnded() {
 		t.read(now)
 	}
 	if t.why != "" {
@@ -103,8 +103,8 @@ func (t *table) scan(m *live.Moment, now time.Time, held map[int]*live.Process) 
 	return t.found
 }
 
-// gone: an engine has ended.
-func (t *table) gone() bool {
+// engineEnded reports whether an engine has ended.
+func (t *table) engineEnded() bool {
 	return t.machine.Has("proc") && slices.ContainsFunc(t.found,
 		func(e *engine) bool { return !t.machine.Has("proc/" + strconv.Itoa(e.pid)) })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/naming"
 )
 
-// said takes the labels of files and of benchmark tables apart, the whole first: "baidu_ERNIE-4.5-21B-A3B" is an
+// labelParts takes the labels of files and of benchmark tables apart, the whole first: "baidu_ERNIE-4.5-21B-A3B" is an
 // organisation and a model, "Phi 4 Mini 3.8B" a model and its size, "Qwen3 32B (Dense)" one with a remark. Each comes with
 // the billions of parameters that were cut off, 0 for none.
-func said(name string) (tries []sized) {
+func labelParts(name string) (tries []sized) {
 	if i := strings.IndexByte(name, '('); i > 0 && strings.HasSuffix(name, ")") {
 		name = strings.TrimSpace(name[:i])
 	}

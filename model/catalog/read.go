@@ -270,7 +270,7 @@ func (q *question) choose(hits []place) {
 
 // labelled finds names of files and of benchmarks' tables.
 func (q *question) labelled() []place {
-	for _, s := range said(q.said.Base) {
+	for _, s := range labelParts(q.said.Base) {
 		for i := range spellings {
 			hits := spellings[i].find(s.name)
 			if len(hits) == 1 && (s.billions == 0 || hits[0].head.holds(s.billions, rounded)) {

@@ -77,13 +77,13 @@ var flux2 = &Family{
 				ends[i].Bias = false
 			}
 		}
-		return c.denoiser(w, before, after, rows(c.stack(8, "num_layers"), "joint block", bare(j.block(false))...),
-			rows(c.stack(48, "num_single_layers"), "block", bare(j.single())...))
+		return c.denoiser(w, before, after, rows(c.stack(8, "num_layers"), "joint block", withoutBiases(j.block(false))...),
+			rows(c.stack(48, "num_single_layers"), "block", withoutBiases(j.single())...))
 	},
 }
 
-// bare are weights without biases, and without matrices of their own for the steering.
-func bare(list []Weight) []Weight {
+// withoutBiases are weights without biases, and without matrices of their own for the steering.
+func withoutBiases(list []Weight) []Weight {
 	for i := range list {
 		if list[i].Bias = false; list[i].Use == Steers {
 			list[i].Use = Steered

@@ -119,7 +119,7 @@ func (s *Spec) Check() error {
 		}
 	}
 	for _, t := range s.towers() {
-		if w := t.odd(); w != nil {
+		if w := t.impossibleWeight(); w != nil {
 			return &FieldError{Field: t.name() + " tower", Value: fmt.Sprint(w.In, " × ", w.Out), Problem: "a size larger than any model's", Fix: "correct the config"}
 		}
 		for i := range t.Layers {

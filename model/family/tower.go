@@ -202,8 +202,8 @@ func (b *kindBuilder) rowWidth(x model.Val, width int64) int64 {
 	return b.width(x)
 }
 
-// odd finds a weight whose size cannot be.
-func (t *Tower) odd() *Weight {
+// impossibleWeight finds a weight whose size cannot be.
+func (t *Tower) impossibleWeight() *Weight {
 	written := [][]Weight{t.Before, t.After}
 	for i := range t.Layers {
 		if r := t.Layers[i].Row; r != nil {

@@ -52,7 +52,7 @@ func (m *Model) stageStep(i int, n, touched, kv float64, c []float64) float64 {
 		unpack += e / c[at.unpack[j]]
 	}
 	kv *= s.Dense
-	t := both(read/s.bandwidth, unpack/s.alu)
+	t := overlapped(read/s.bandwidth, unpack/s.alu)
 	if n > 1 {
 		t = math.Hypot(t, m.multiplied(i, n, c))
 	}
@@ -78,8 +78,8 @@ func (m *Model) multiplied(i int, n float64, c []float64) (t float64) {
 	return t / s.peak
 }
 
-// both is the time of two things that overlap for the most part.
-func both(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
+// overlapped is the time of two things that overlap for the most part.
+func overlapped(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 
 // prefill is the time of a prompt of n tokens behind depth others, u at once.
 //

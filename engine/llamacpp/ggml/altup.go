@@ -29,7 +29,7 @@ func (l *lowering) mix(o *model.Op) (ID, error) {
 
 // magnitude is the length of each row.
 func (l *lowering) magnitude(x ID) ID {
-	ne := l.at(x).ne
+	ne := l.node(x).ne
 	ne[0] = n(1)
 	return l.like(Sqrt, l.new(SumRows, f32, ne, l.like(Sqr, x)))
 }

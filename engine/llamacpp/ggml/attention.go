@@ -38,7 +38,7 @@ func (l *lowering) attention(o *model.Op) ID {
 	keys := l.keptOf(s.cache, o.Attn.SharesKV)
 	values := keys
 	if !s.valueInKey {
-		values = l.external(l.at(keys).home)
+		values = l.external(l.node(keys).home)
 	}
 	if !o.Attn.SharesKV {
 		l.storeKeys(s, keys)
@@ -70,7 +70,7 @@ func (l *lowering) project(o *model.Op) *qkv {
 	if !a.SharesKV {
 		s.k = l.heads(l.in(o, 1), a.DimK, a.KVHeads*a.DimK)
 		s.v = l.heads(l.in(o, 2), a.DimV, a.KVHeads*a.DimV)
-		if l.quirks.straightValues && l.at(s.v).strided {
+		if l.quirks.straightValues && l.node(s.v).strided {
 			s.v = l.like(Cont, s.v)
 		}
 	}
@@ -183,7 +183,7 @@ func (l *lowering) maskFor(s *qkv) ID {
 
 func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	a := o.Attn
-	ne := l.at(s.q).ne
+	ne := l.node(s.q).ne
 	q := l.part(l.part(s.q, ne[:]...), n(s.dimK), sym(tokens), n(a.Heads))
 	kc := l.part(keys)
 	k := l.cached(l.part(kc), s, l.site.keyRow(s.dimK*s.kvHeads))
@@ -203,13 +203,13 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	if l.shape.Flash {
 		return l.flash(o, s, append([]ID{q, k, v}, mask...))
 	}
-	return l.plain(o, s, q, k, v, mask)
+	return l.plainAttention(o, s, q, k, v, mask)
 }
 
 func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 	a := o.Attn
 	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), sym(tokens)), src...)
-	l.at(y).aux = ID(len(l.Graph.heads))
+	l.node(y).aux = ID(len(l.Graph.heads))
 	l.Graph.heads = append(l.Graph.heads, s.flashHeads(a.Heads))
 	if la := s.latent; la != nil {
 		y = l.new(MulMat, f32, dims(n(la.V), sym(tokens), n(a.Heads)), l.weight(), l.part(y, n(s.dimV), sym(tokens), n(a.Heads)))
@@ -218,8 +218,8 @@ func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 	return l.reshape(y, n(o.Out), sym(tokens))
 }
 
-// plain attention: scores of every query with every cell, softmax, values.
-func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
+// plainAttention: scores of every query with every cell, softmax, values.
+func (l *lowering) plainAttention(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	a := o.Attn
 	dimV := s.dimV
 	if s.valueInKey {
@@ -236,14 +236,14 @@ func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 		dimV = la.V
 	}
 	y = l.new(Cont, f32, dims(n(o.Out), sym(tokens)), l.part(y, n(dimV), n(a.Heads), sym(tokens)))
-	l.at(y).pin = l.site.scoresPin()
+	l.node(y).pin = l.site.scoresPin()
 	return y
 }
 
 // transposedLatent: values inside the keys must be copied out transposed, those of all streams.
 func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 	t := l.part(v)
-	l.at(t).typ = f16
+	l.node(t).typ = f16
 	var f Form
 	f[s.allCells()] = width[f16] * s.dimV
 	return l.sized(l.new(Cont, f16, dims(sym(s.cells), n(s.dimV)), t), f)

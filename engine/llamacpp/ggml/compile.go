@@ -28,7 +28,7 @@ func (l *Lifetimes) SizeTable(s Sizes, out []int64) []int64 {
 	v := s.values()
 	out = out[:0]
 	for i := range l.Forms {
-		out = append(out, unit.PadUp(l.Forms[i].at(&v), l.Align))
+		out = append(out, unit.PadUp(l.Forms[i].value(&v), l.Align))
 	}
 	return out
 }
@@ -104,7 +104,7 @@ func (c *compiler) leafs() {
 		}
 	}
 	for _, x := range c.Leafs {
-		if !c.at(x).external {
+		if !c.node(x).external {
 			c.place(x, c.spot[x])
 		}
 	}
@@ -113,7 +113,7 @@ func (c *compiler) leafs() {
 // count children and views. What is brought is a child too, until it has been copied.
 func (c *compiler) count() {
 	for _, x := range c.Nodes {
-		if v := c.at(x).view; v != 0 {
+		if v := c.node(x).view; v != 0 {
 			c.nodes[v].views++
 		}
 		for _, p := range c.sourcesOf(x) {
@@ -138,7 +138,7 @@ func (c *compiler) fetch(s *split) {
 
 // place gives a node memory: none of its own for views and weights, a parent's when it may be taken over.
 func (c *compiler) place(x ID, at Spot) {
-	nd := c.at(x)
+	nd := c.node(x)
 	if c.nodes[x].slot != 0 || nd.external || nd.view != 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func (c *compiler) place(x ID, at Spot) {
 // copy of keys and values behind its result.
 func (c *compiler) allocated(x ID, at Spot) Form {
 	f := c.size(x)
-	if nd := c.at(x); nd.op == Flash && at != c.site.host() {
+	if nd := c.node(x); nd.op == Flash && at != c.site.host() {
 		d, h := &c.site.Devices[at], &c.heads[nd.aux]
 		f[h.cells] += d.ScratchK*h.keys + d.ScratchV*h.values
 	}
@@ -166,7 +166,7 @@ func (c *compiler) allocated(x ID, at Spot) Form {
 // same layout. A smaller result gives the tail back.
 func (c *compiler) takeOver(x ID, nd *node) bool {
 	for _, p := range c.sourcesOf(x) {
-		from, old := c.at(p), &c.nodes[p]
+		from, old := c.node(p), &c.nodes[p]
 		if from.external || from.output || from.view != 0 || old.kids != 1 || old.views != 0 || old.slot == 0 || !sameLayout(nd, from) {
 			continue
 		}
@@ -207,7 +207,7 @@ func (c *compiler) let(p ID) {
 	if from.kids != 0 || from.views != 0 {
 		return
 	}
-	root := c.at(p).view
+	root := c.node(p).view
 	if root == 0 {
 		c.free(p)
 		return
@@ -219,7 +219,7 @@ func (c *compiler) let(p ID) {
 }
 
 func (c *compiler) free(x ID) {
-	if c.nodes[x].slot == 0 || c.at(x).output {
+	if c.nodes[x].slot == 0 || c.node(x).output {
 		return
 	}
 	c.lanes[c.nodes[x].spot].free(c.nodes[x].slot - 1)

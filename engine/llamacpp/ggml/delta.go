@@ -41,7 +41,7 @@ func (l *lowering) decay(s *model.ScanDims, alpha ID) ID {
 // step: sigmoid(beta).
 func (l *lowering) step(s *model.ScanDims, beta ID) ID {
 	ne := []Dim{n(1), n(s.Heads), sym(perSeq), sym(seqs)}
-	if l.at(beta).strided {
+	if l.node(beta).strided {
 		return l.reshape(l.like(Unary, l.like(Cont, beta)), ne...)
 	}
 	return l.like(Unary, l.reshape(beta, ne...))

@@ -134,7 +134,7 @@ func TestGraphsAtTheEnds(t *testing.T) {
 
 func compareNames(t *testing.T, id string, g *Graph, from int, want []string) {
 	for i, w := range want {
-		if got := g.at(g.Nodes[from+i]).op; got != names[w] {
+		if got := g.node(g.Nodes[from+i]).op; got != names[w] {
 			t.Errorf("%s node %d is %s, printed %s", id, from+i, nameOf(got), w)
 			return
 		}
@@ -199,13 +199,13 @@ func compareGraph(t *testing.T, m *model.Model, p *printed) bool {
 }
 
 func differ(g *Graph, x ID, want *printedNode, p *printed, pos map[ID]int, v *Form) string {
-	nd := g.at(x)
+	nd := g.node(x)
 	if code, ok := names[want.op]; !ok || code != nd.op {
 		return fmt.Sprintf("is %s, printed %s", nameOf(nd.op), want.op)
 	}
 	f := g.size(x)
-	if nd.view == 0 && f.at(v) != want.bytes {
-		return fmt.Sprintf("%s has %d bytes, printed %d", want.op, f.at(v), want.bytes)
+	if nd.view == 0 && f.value(v) != want.bytes {
+		return fmt.Sprintf("%s has %d bytes, printed %d", want.op, f.value(v), want.bytes)
 	}
 	if nd.output != want.output {
 		return fmt.Sprintf("%s is an output: %v, printed %v", want.op, nd.output, want.output)

@@ -9,7 +9,7 @@ func (l *lowering) encode(o *model.Op) ID {
 	l.Expand(s.q)
 	l.Expand(s.k)
 	l.Expand(s.v)
-	q := l.part(l.part(s.q, l.at(s.q).ne[:]...), n(s.dimK), sym(tokens), n(o.Attn.Heads))
+	q := l.part(l.part(s.q, l.node(s.q).ne[:]...), n(s.dimK), sym(tokens), n(o.Attn.Heads))
 	k := l.part(s.k, n(s.dimK), sym(tokens), n(s.kvHeads))
 	v := l.part(s.v, n(s.dimV), sym(tokens), n(s.kvHeads))
 	var y ID
@@ -17,7 +17,7 @@ func (l *lowering) encode(o *model.Op) ID {
 		y = l.flash(o, s, []ID{q, l.halved(k), l.halved(v), l.maskFor(s)})
 	} else {
 		v = l.new(Cont, f32, dims(sym(tokens), n(s.dimV), n(s.kvHeads)), l.part(v, sym(tokens), n(s.dimV), n(s.kvHeads)))
-		y = l.plain(o, s, q, k, v, []ID{l.maskFor(s)})
+		y = l.plainAttention(o, s, q, k, v, []ID{l.maskFor(s)})
 	}
 	l.Expand(y)
 	return y
@@ -25,7 +25,7 @@ func (l *lowering) encode(o *model.Op) ID {
 
 // halved is a value in f16. Its node is its own second source, as casts are in ggml.
 func (l *lowering) halved(x ID) ID {
-	y := l.new(Cpy, f16, l.at(x).ne, x, 0)
+	y := l.new(Cpy, f16, l.node(x).ne, x, 0)
 	l.sourcesOf(y)[1] = y
 	return y
 }

@@ -35,22 +35,22 @@ func (l *lowering) route(o *model.Op, x ID) ID {
 	w := l.new(GetRows, f32, dims(n(1), n(e.Used), r), l.reshape(scores, n(1), n(e.N), r), top)
 	w = l.chosenWeights(e, w)
 	l.Expand(w)
-	l.at(w).aux = top
+	l.node(w).aux = top
 	return w
 }
 
 // topK sorts rows and gives the indices of their largest elements: the first of each row, so that they span all rows
 // but what follows them in the last.
 func (l *lowering) topK(x ID, d ...Dim) ID {
-	sorted := l.new(Argsort, i32, l.at(x).ne, x)
+	sorted := l.new(Argsort, i32, l.node(x).ne, x)
 	f := l.size(sorted)
-	f[formOne] -= width[i32] * (l.at(x).ne[0].N - d[0].N)
+	f[formOne] -= width[i32] * (l.node(x).ne[0].N - d[0].N)
 	return l.sized(l.part(sorted, d...), f)
 }
 
 // chosenWeights: normalised or by softmax among the chosen, then scaled.
 func (l *lowering) chosenWeights(e *model.Experts, w ID) ID {
-	ne := l.at(w).ne
+	ne := l.node(w).ne
 	rows := ne[2]
 	if e.SoftLate {
 		w = l.reshape(l.like(SoftMax, l.reshape(w, n(e.Used), rows)), ne[:]...)
@@ -83,14 +83,14 @@ func (l *lowering) bestGroups(e *model.Experts, choice ID) ID {
 
 func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 	r := l.rows()
-	if nd := l.at(x); nd.ne[1] == r { // gate and up share one view
+	if nd := l.node(x); nd.ne[1] == r { // gate and up share one view
 		x = l.expertRows.reshape(l.Graph, x, dims(nd.ne[0], n(1), r))
 	}
 	weights := l.in(o, 1)
 	if l.quirks.earlyWeights && o.Role != dtype.FFNDownExps {
 		x = l.weighted(o, x, weights)
 	}
-	choice := l.at(weights).aux
+	choice := l.node(weights).aux
 	y := l.new(MulMatID, f32, dims(n(o.Out), n(o.Moe.Used), r), l.weight(), x, choice)
 	for _, t := range o.W {
 		if t.Bias {
@@ -103,7 +103,7 @@ func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 // weighted gives every chosen expert a row of its own, times its weight; gate and up share them.
 func (l *lowering) weighted(o *model.Op, x, weights ID) ID {
 	if l.expertWeighted.of != x {
-		nd := l.at(x)
+		nd := l.node(x)
 		each := l.new(Repeat, f32, dims(nd.ne[0], n(o.Moe.Used), l.rows()), x)
 		l.expertWeighted = memo{of: x, view: l.like(Mul, each, weights)}
 	}
@@ -117,7 +117,7 @@ func (l *lowering) combine(o *model.Op, x ID) ID {
 	weights := l.in(o, 1)
 	if len(o.W) > 0 {
 		all := l.new(Repeat, f32, dims(n(1), n(e.N), r), l.reshape(l.weight(), n(1), n(e.N)))
-		x = l.like(Mul, x, l.new(GetRows, f32, dims(n(1), n(e.Used), r), all, l.at(weights).aux))
+		x = l.like(Mul, x, l.new(GetRows, f32, dims(n(1), n(e.Used), r), all, l.node(weights).aux))
 	}
 	weighted := x
 	if !l.quirks.earlyWeights {

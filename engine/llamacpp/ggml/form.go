@@ -36,15 +36,15 @@ func (s Sizes) values() Form {
 	}
 }
 
-func (f *Form) at(v *Form) (x int64) {
+func (f *Form) value(v *Form) (x int64) {
 	for i := range f {
 		x += f[i] * v[i]
 	}
 	return x
 }
 
-// at is a dimension's number of elements.
-func (d Dim) at(v *Form) int64 {
+// elements of a dimension.
+func (d Dim) elements(v *Form) int64 {
 	switch d.Sym {
 	case fixed:
 		return d.N + int64(d.Plus)
@@ -58,7 +58,7 @@ func (d Dim) at(v *Form) int64 {
 
 // size of a node's result.
 func (g *Graph) size(x ID) Form {
-	nd := g.at(x)
+	nd := g.node(x)
 	if nd.odd > 0 {
 		return g.odd[nd.odd-1]
 	}

@@ -153,11 +153,11 @@ func (g *Graph) roomFor(nodes int) *Graph {
 	return g
 }
 
-func (g *Graph) at(x ID) *node { return &g.all[x] }
+func (g *Graph) node(x ID) *node { return &g.all[x] }
 
 // sourcesOf a node, as ggml keeps them.
 func (g *Graph) sourcesOf(x ID) []ID {
-	nd := g.at(x)
+	nd := g.node(x)
 	return g.src[nd.src : int(nd.src)+int(nd.sources)]
 }
 
@@ -171,7 +171,7 @@ func (g *Graph) new(op OpCode, t Type, ne extent, src ...ID) ID {
 }
 
 // like is a new node with the dimensions of its first source.
-func (g *Graph) like(op OpCode, src ...ID) ID { return g.new(op, f32, g.at(src[0]).ne, src...) }
+func (g *Graph) like(op OpCode, src ...ID) ID { return g.new(op, f32, g.node(src[0]).ne, src...) }
 
 func (g *Graph) leaf(t Type, d ...Dim) ID { return g.new(Leaf, t, dims(d...)) }
 
@@ -191,8 +191,8 @@ type flashHeads struct {
 // stored is a tensor of the model, which lies at home.
 func (g *Graph) stored(t tensorOf, home Spot) ID {
 	x := g.external(home)
-	g.at(x).stored = true
-	g.at(x).aux = ID(len(g.tensors))
+	g.node(x).stored = true
+	g.node(x).aux = ID(len(g.tensors))
 	g.tensors = append(g.tensors, t)
 	return x
 }
@@ -200,7 +200,7 @@ func (g *Graph) stored(t tensorOf, home Spot) ID {
 // external is memory that the graph does not allocate.
 func (g *Graph) external(home Spot) ID {
 	x := g.new(Leaf, f32, dims())
-	g.at(x).external, g.at(x).home = true, home
+	g.node(x).external, g.node(x).home = true, home
 	return x
 }
 
@@ -211,13 +211,13 @@ func (g *Graph) sized(x ID, f Form) ID {
 		i = len(g.odd)
 		g.odd = append(g.odd, f)
 	}
-	g.at(x).odd = int16(i + 1)
+	g.node(x).odd = int16(i + 1)
 	return x
 }
 
 // keep marks a result that is read after the graph has run.
 func (g *Graph) keep(x ID) ID {
-	g.at(x).output = true
+	g.node(x).output = true
 	return x
 }
 
@@ -228,8 +228,8 @@ func (g *Graph) reshape(x ID, d ...Dim) ID { return g.viewOf(x, false, dims(d...
 func (g *Graph) part(x ID, d ...Dim) ID { return g.viewOf(x, true, dims(d...)) }
 
 func (g *Graph) viewOf(x ID, strided bool, ne extent) ID {
-	v := g.new(View, g.at(x).typ, ne, x)
-	nd, from := g.at(v), g.at(x)
+	v := g.new(View, g.node(x).typ, ne, x)
+	nd, from := g.node(v), g.node(x)
 	nd.strided = strided || from.strided
 	nd.view = g.root(x)
 	if from.view != 0 && from.odd > 0 && !from.external && formOf(nd.typ, &nd.ne) == formOf(from.typ, &from.ne) {
@@ -240,14 +240,14 @@ func (g *Graph) viewOf(x ID, strided bool, ne extent) ID {
 
 // straight copies what is not laid out like a fresh tensor, and reshapes what is.
 func (g *Graph) straight(x ID, d ...Dim) ID {
-	if g.at(x).strided {
-		return g.new(Cont, g.at(x).typ, dims(d...), x)
+	if g.node(x).strided {
+		return g.new(Cont, g.node(x).typ, dims(d...), x)
 	}
 	return g.reshape(x, d...)
 }
 
 func (g *Graph) root(x ID) ID {
-	if v := g.at(x).view; v != 0 {
+	if v := g.node(x).view; v != 0 {
 		return v
 	}
 	return x
@@ -255,14 +255,14 @@ func (g *Graph) root(x ID) ID {
 
 // into is an operation whose result is a view of where it writes.
 func (g *Graph) into(op OpCode, destination ID, src ...ID) ID {
-	x := g.new(op, g.at(destination).typ, dims(), src...)
-	g.at(x).view = g.root(destination)
+	x := g.new(op, g.node(destination).typ, dims(), src...)
+	g.node(x).view = g.root(destination)
 	return x
 }
 
 // Expand appends a node and what it needs, depth first, sources left to right.
 func (g *Graph) Expand(x ID) {
-	nd := g.at(x)
+	nd := g.node(x)
 	if x == 0 || nd.seen {
 		return
 	}

@@ -244,8 +244,8 @@ func TestForms(t *testing.T) {
 		{f32, dims(n(2), sym(seqs)), 32},
 		{f16, dims(sym(cells), n(512)), 2 * 8192 * 512},
 	} {
-		if f := formOf(c.t, &c.ne); f.at(&v) != c.want {
-			t.Errorf("%v: %d bytes, want %d", c.ne, f.at(&v), c.want)
+		if f := formOf(c.t, &c.ne); f.value(&v) != c.want {
+			t.Errorf("%v: %d bytes, want %d", c.ne, f.value(&v), c.want)
 		}
 	}
 }

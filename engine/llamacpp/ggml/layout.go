@@ -19,7 +19,7 @@ func (nd *node) bySeq() bool { return nd.ne[2] == sym(seqs) || nd.ne[3] == sym(s
 
 // flat is a value with one row of w elements per token.
 func (l *lowering) flat(x ID, w int64) ID {
-	if nd := l.at(x); nd.ne[0] == n(w) && nd.ne[1] == l.rows() {
+	if nd := l.node(x); nd.ne[0] == n(w) && nd.ne[1] == l.rows() {
 		return x
 	}
 	return l.reshape(x, n(w), l.rows())
@@ -27,7 +27,7 @@ func (l *lowering) flat(x ID, w int64) ID {
 
 // grouped is a value with its rows of w elements grouped by sequence, in one piece.
 func (l *lowering) grouped(x ID, w int64) ID {
-	nd := l.at(x)
+	nd := l.node(x)
 	if nd.ne[0] == n(w) && nd.bySeq() && !nd.strided {
 		return x
 	}
@@ -36,7 +36,7 @@ func (l *lowering) grouped(x ID, w int64) ID {
 
 // heads is a value with its rows parted into heads.
 func (l *lowering) heads(x ID, unit, out int64) ID {
-	nd := l.at(x)
+	nd := l.node(x)
 	if nd.ne[0] == n(unit) && nd.ne[1] == n(out/unit) {
 		return x
 	}
@@ -74,8 +74,8 @@ func (l *lowering) slice(o *model.Op, x ID) ID {
 			x = l.parted(x, append([]Dim{n(o.Stride), heads}, r...)...)
 		}
 		return view(x, n(o.Unit), heads)
-	case o.BySeq && !l.at(x).bySeq():
-		x = l.parted(x, append([]Dim{l.at(x).ne[0]}, r...)...)
+	case o.BySeq && !l.node(x).bySeq():
+		x = l.parted(x, append([]Dim{l.node(x).ne[0]}, r...)...)
 	}
 	if p := l.producer(o, 0); l.shape.Older.CopiedParts && p != nil && p.Role == dtype.AttnQKV && !o.BySeq {
 		return l.new(Cont, f32, dims(n(o.Out), l.rows()), view(x, n(o.Out)))
@@ -89,7 +89,7 @@ func (l *lowering) slice(o *model.Op, x ID) ID {
 // spanned gives a part of every row the bytes from its first element to its last, for where it must be
 // copied: whole rows but for what follows the part in the last one.
 func (l *lowering) spanned(v, x ID, o *model.Op) ID {
-	if ne := l.at(l.root(x)).ne; o.In[0] == model.Side || o.Rows == model.PerChoice || ne[1].Sym == tokens && !ne[2].isOne() {
+	if ne := l.node(l.root(x)).ne; o.In[0] == model.Side || o.Rows == model.PerChoice || ne[1].Sym == tokens && !ne[2].isOne() {
 		return v // experts' rows, or one of several streams, which lie behind each other
 	}
 	reach := o.Out
@@ -110,7 +110,7 @@ func (g *Graph) reaching(v ID, reach int64) ID {
 func (l *lowering) concat(o *model.Op, a ID) ID {
 	b := l.in(o, 1)
 	heads := n(o.Out / o.Unit)
-	if nd := l.at(b); nd.ne[1] != heads {
+	if nd := l.node(b); nd.ne[1] != heads {
 		b = l.new(Repeat, f32, dims(nd.ne[0], heads, l.rows()), b)
 	}
 	return l.new(Concat, f32, dims(n(o.Unit), heads, l.rows()), a, b)

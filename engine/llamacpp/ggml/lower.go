@@ -166,7 +166,7 @@ func (l *lowering) weight() ID {
 func (l *lowering) tensor(known *[]ID, t *model.Tensor) ID {
 	home := l.site.home(l.layer, t)
 	for _, x := range *known {
-		if l.tensors[l.at(x).aux].t == t && l.at(x).home == home {
+		if l.tensors[l.node(x).aux].t == t && l.node(x).home == home {
 			return x
 		}
 	}
@@ -194,7 +194,7 @@ func (l *lowering) in(o *model.Op, i int) ID {
 		return l.side
 	case v < 0:
 		return 0
-	case v < l.dropped && l.at(l.val[v]).ne[1].Sym != outputs:
+	case v < l.dropped && l.node(l.val[v]).ne[1].Sym != outputs:
 		l.val[v] = l.withLogits(l.val[v])
 	}
 	return l.val[v]
@@ -206,7 +206,7 @@ func (l *lowering) withLogits(x ID) ID {
 	if l.outIDs == 0 {
 		l.outIDs = l.leaf(i32, sym(outputs))
 	}
-	return l.new(GetRows, f32, dims(l.at(x).ne[0], sym(outputs)), x, l.outIDs)
+	return l.new(GetRows, f32, dims(l.node(x).ne[0], sym(outputs)), x, l.outIDs)
 }
 
 func (l *lowering) op(o *model.Op) (ID, error) {
@@ -285,7 +285,7 @@ func (l *lowering) layOutSide(pre *model.Kind) {
 		return
 	}
 	x := l.val[pre.Side]
-	ne := dims(l.at(x).ne[0], sym(tokens), l.at(x).ne[1])
+	ne := dims(l.node(x).ne[0], sym(tokens), l.node(x).ne[1])
 	l.side = l.new(Cont, f32, ne, l.viewOf(x, true, ne))
 }
 

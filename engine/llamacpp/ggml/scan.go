@@ -43,7 +43,7 @@ func (l *lowering) conv(o *model.Op, x ID) ID {
 	channels := n(s.ConvDim())
 	cache, rows := l.copyState(s.ConvElems())
 	old := l.reshape(rows, n(s.Conv-1), channels, sym(seqs))
-	if !l.at(x).bySeq() {
+	if !l.node(x).bySeq() {
 		x = l.parted(x, channels, sym(perSeq), sym(seqs))
 	}
 	window := Dim{N: 1, Sym: perSeq, Plus: int32(s.Conv - 1)}

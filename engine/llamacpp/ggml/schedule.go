@@ -71,12 +71,12 @@ func zeroed[T any](list []T, n int) []T {
 func (s *schedule) fromTensors() {
 	for _, x := range s.Leafs {
 		s.spot[x] = s.site.host()
-		if nd := s.at(x); nd.external {
+		if nd := s.node(x); nd.external {
 			s.spot[x] = nd.home
 		}
 	}
 	for _, x := range s.Nodes {
-		if nd := s.at(x); nd.pin > 0 && !s.site.DryRun {
+		if nd := s.node(x); nd.pin > 0 && !s.site.DryRun {
 			s.spot[x] = nd.pin - 1
 		} else {
 			s.spot[x] = s.fixedSpot(x, nd)
@@ -85,14 +85,14 @@ func (s *schedule) fromTensors() {
 }
 
 func (s *schedule) fixedSpot(x ID, nd *node) Spot {
-	if nd.view != 0 && s.at(nd.view).external {
-		return s.at(nd.view).home
+	if nd.view != 0 && s.node(nd.view).external {
+		return s.node(nd.view).home
 	}
 	if nd.op == Rope || nd.op == Flash {
 		return nowhere // their tensors are too small to decide
 	}
 	for _, p := range s.sourcesOf(x) {
-		if from := s.at(p); from.stored {
+		if from := s.node(p); from.stored {
 			if from.home == s.site.host() && s.offloads(nd) {
 				return 0
 			}
@@ -111,12 +111,12 @@ func (s *schedule) offloads(nd *node) bool {
 	rows := int64(1)
 	switch nd.op {
 	case MulMat:
-		rows = nd.ne[1].at(&v)
+		rows = nd.ne[1].elements(&v)
 	case MulMatID, Rope:
-		rows = nd.ne[2].at(&v)
+		rows = nd.ne[2].elements(&v)
 	default:
 		for i := 1; i < len(nd.ne); i++ {
-			rows *= nd.ne[i].at(&v)
+			rows *= nd.ne[i].elements(&v)
 		}
 	}
 	return rows >= s.site.Offload
@@ -124,7 +124,7 @@ func (s *schedule) offloads(nd *node) bool {
 
 // supports reports whether a backend has the operation.
 func (s *schedule) supports(at Spot, x ID) bool {
-	nd := s.at(x)
+	nd := s.node(x)
 	if at == s.site.host() || nd.op != Flash || s.site.Devices[at].Flash == nil {
 		return true
 	}
@@ -137,7 +137,7 @@ func (s *schedule) expand(devices bool) {
 	at := nowhere
 	step := func(x ID) {
 		switch {
-		case s.at(x).op == View:
+		case s.node(x).op == View:
 		case s.spot[x] == nowhere && at != nowhere && s.supports(at, x):
 			s.spot[x] = at
 		case s.spot[x] == nowhere:
@@ -159,7 +159,7 @@ func (s *schedule) expand(devices bool) {
 // rest: nodes that no neighbour's backend has run where most of their sources can be read.
 func (s *schedule) rest() {
 	for _, x := range s.Nodes {
-		if s.at(x).op == View || s.spot[x] != nowhere {
+		if s.node(x).op == View || s.spot[x] != nowhere {
 			continue
 		}
 		best := -1
@@ -181,16 +181,16 @@ func (s *schedule) rest() {
 }
 
 func (s *schedule) known(x ID) bool {
-	v := s.at(x).view
+	v := s.node(x).view
 	return s.spot[x] != nowhere || v != 0 && s.spot[v] != nowhere
 }
 
 // reads reports whether a backend reads a value where it lies.
 func (s *schedule) reads(at Spot, x ID) bool {
 	lies := s.spot[x]
-	if nd := s.at(s.root(x)); nd.external {
+	if nd := s.node(s.root(x)); nd.external {
 		lies = nd.home
-	} else if v := s.at(x).view; lies == nowhere && v != 0 {
+	} else if v := s.node(x).view; lies == nowhere && v != 0 {
 		lies = s.spot[v]
 	}
 	return lies == at || lies >= 0 && lies < s.site.host() && at == s.site.host() && s.site.Devices[lies].Shared
@@ -199,14 +199,14 @@ func (s *schedule) reads(at Spot, x ID) bool {
 // views lie with what they are views of.
 func (s *schedule) views() {
 	for _, x := range s.Nodes {
-		if v := s.at(x).view; v != 0 && s.spot[x] == nowhere {
+		if v := s.node(x).view; v != 0 && s.spot[x] == nowhere {
 			s.spot[x] = s.spot[v]
 		}
 		for _, p := range s.sourcesOf(x) {
 			if s.spot[p] != nowhere {
 				continue
 			}
-			if v := s.at(p).view; v != 0 {
+			if v := s.node(p).view; v != 0 {
 				s.spot[p] = s.spot[v]
 			} else {
 				s.spot[p] = s.spot[x]
@@ -220,7 +220,7 @@ func (s *schedule) views() {
 func (s *schedule) cut() {
 	s.splits = []split{{spot: nowhere}}
 	for i, x := range s.Nodes {
-		if s.at(x).op == View {
+		if s.node(x).op == View {
 			continue
 		}
 		now := &s.splits[len(s.splits)-1]
@@ -242,7 +242,7 @@ func (s *schedule) fetches(x ID, now *split) bool {
 	}
 	for _, p := range s.sourcesOf(x) {
 		away := s.spot[p] != now.spot && !s.reads(now.spot, p)
-		if away && (s.at(p).stored || s.site.FewInputs && len(now.inputs) >= maxInputs && s.copied[now.spot][p] == 0) {
+		if away && (s.node(p).stored || s.site.FewInputs && len(now.inputs) >= maxInputs && s.copied[now.spot][p] == 0) {
 			return true
 		}
 	}
@@ -269,7 +269,7 @@ func (s *schedule) bring(x ID, now *split) {
 }
 
 // input reports whether the program writes the value before the graph runs.
-func (s *schedule) input(x ID) bool { nd := s.at(x); return nd.op == Leaf && !nd.external }
+func (s *schedule) input(x ID) bool { nd := s.node(x); return nd.op == Leaf && !nd.external }
 
 // keepCopies of an input where it lies.
 func (s *schedule) keepCopies(x ID) {
@@ -299,9 +299,9 @@ func (s *schedule) copyTo(at Spot, x ID) ID {
 
 // duplicate is memory laid out like a value; copies for several batches are never taken over.
 func (s *schedule) duplicate(at Spot, x ID) ID {
-	c := s.sized(s.new(Leaf, s.at(x).typ, s.at(x).ne), s.span(at, x))
-	s.at(c).output = s.site.copies() > 1
-	s.at(c).strided = s.at(x).strided
+	c := s.sized(s.new(Leaf, s.node(x).typ, s.node(x).ne), s.span(at, x))
+	s.node(c).output = s.site.copies() > 1
+	s.node(c).strided = s.node(x).strided
 	s.spot = append(s.spot, at)
 	for i := range s.copied {
 		s.copied[i] = append(s.copied[i], 0)
@@ -311,7 +311,7 @@ func (s *schedule) duplicate(at Spot, x ID) ID {
 
 // span is the bytes from a value's first element to its last.
 func (s *schedule) span(at Spot, x ID) Form {
-	if nd := s.at(x); nd.stored {
+	if nd := s.node(x); nd.stored {
 		t := s.tensors[nd.aux]
 		return Form{formOne: s.site.Bytes(t.layer, t.t, at)}
 	}

@@ -47,7 +47,7 @@ func (l *lowering) norm(o *model.Op, x ID) ID {
 	}
 	y := l.like(op, x)
 	if len(o.W) > 0 {
-		l.at(y).pin = l.site.normPin(l.layer)
+		l.node(y).pin = l.site.normPin(l.layer)
 	}
 	for _, t := range o.W {
 		if t.Bias {
@@ -142,7 +142,7 @@ func (l *lowering) glu(o *model.Op) ID {
 		return l.new(Glu, f32, dims(n(o.Out), l.rows()), x)
 	}
 	gate, value := l.in(o, 0), l.in(o, 1)
-	if l.quirks.shapedGate && o.Unit > 0 && l.at(gate).ne[0] == n(o.Out/o.Unit) {
+	if l.quirks.shapedGate && o.Unit > 0 && l.node(gate).ne[0] == n(o.Out/o.Unit) {
 		ofHeads := l.reshape(value, n(o.Unit), n(o.Out/o.Unit), l.rows())
 		return l.like(Mul, ofHeads, l.reshape(l.like(Unary, gate), n(1), n(o.Out/o.Unit), l.rows()))
 	}
@@ -153,12 +153,12 @@ func (l *lowering) glu(o *model.Op) ID {
 	bySide := p != nil && p.In[0] == model.Side
 	plain := o.Fn == model.Sigmoid || bySide || l.quirks.plainGates || l.shape.Older.PlainGates || l.delta && o.Unit > 0
 	if !plain {
-		if l.at(gate).strided && !l.at(value).strided {
-			gate = l.new(Cont, f32, l.at(value).ne, gate)
+		if l.node(gate).strided && !l.node(value).strided {
+			gate = l.new(Cont, f32, l.node(value).ne, gate)
 		}
 		return l.like(Glu, gate, value)
 	}
-	a := l.activated(gate, l.at(value).ne)
+	a := l.activated(gate, l.node(value).ne)
 	if bySide || l.shape.Older.PlainGates && o.Rows != model.PerChoice {
 		return l.like(Mul, a, value)
 	}
@@ -167,8 +167,8 @@ func (l *lowering) glu(o *model.Op) ID {
 
 // activated is a gate laid out like what it gates, or one number for each row.
 func (l *lowering) activated(gate ID, ne extent) ID {
-	one := l.at(gate).ne[0].isOne()
-	if !one && l.at(gate).ne != ne {
+	one := l.node(gate).ne[0].isOne()
+	if !one && l.node(gate).ne != ne {
 		gate = l.straight(gate, ne[:]...)
 	}
 	a := l.like(Unary, gate)

@@ -40,7 +40,7 @@ func writeTaken(p *term.Page, t *topology.Report) {
 	if t.Model != "" {
 		head = append(head, "share", "a layer", "decode/s", "prefill/s")
 	}
-	tb.Row(said(head, term.Dim)...)
+	tb.Row(inked(head, term.Dim)...)
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		cells := []string{fmt.Sprint(r.TP), groupNames(r), r.Group.Way, "—"}
@@ -49,12 +49,12 @@ func writeTaken(p *term.Page, t *topology.Report) {
 		} else if r.Rate != nil {
 			cells[3] = r.Rate.String()
 		}
-		tb.Row(said(append(cells, costs(r.Cost)...))...)
+		tb.Row(inked(append(cells, costs(r.Cost)...))...)
 	}
 	p.Add(tb)
 }
 
-func said(words []string, inks ...term.Ink) (out []term.Text) {
+func inked(words []string, inks ...term.Ink) (out []term.Text) {
 	for _, w := range words {
 		out = append(out, term.Say(w, inks...))
 	}

@@ -77,8 +77,8 @@ func spanScale(low, high float64) scale {
 	return linearScale(high)
 }
 
-// at is a figure's place as a share of the axis.
-func (s *scale) at(x float64) float64 {
+// position is a figure's place as a share of the axis.
+func (s *scale) position(x float64) float64 {
 	if s.log {
 		x = math.Log(max(x, 1e-12)/s.low) / math.Log(s.high/s.low)
 	} else {
@@ -94,9 +94,9 @@ type chart struct {
 	x, y                     scale
 }
 
-func (c *chart) px(x float64) float64 { return float64(c.left) + c.x.at(x)*float64(c.width) }
+func (c *chart) px(x float64) float64 { return float64(c.left) + c.x.position(x)*float64(c.width) }
 func (c *chart) py(y float64) float64 {
-	return float64(c.top+c.height) - c.y.at(y)*float64(c.height)
+	return float64(c.top+c.height) - c.y.position(y)*float64(c.height)
 }
 
 func (c *chart) bottom() int { return c.top + c.height }

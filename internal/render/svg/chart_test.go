@@ -22,7 +22,7 @@ func TestScales(t *testing.T) {
 					t.Fatalf("%s: %v", name, s.ticks)
 				}
 			}
-			if at := s.at(high); !(at > 0 && at <= 1) || s.at(low) > at {
+			if at := s.position(high); !(at > 0 && at <= 1) || s.position(low) > at {
 				t.Fatalf("%s: %g at %v", name, high, at)
 			}
 		}

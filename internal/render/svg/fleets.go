@@ -254,8 +254,8 @@ func (f *front) names() (out []*spot) {
 	pick(func(p *spot) bool { return p.at <= 0 })
 	pick(func(p *spot) bool { return p.best && f.newKind(out, p) })
 	pick(func(p *spot) bool { return p.meet && f.newKind(out, p) })
-	pick(func(p *spot) bool { return p.best && apart(out, p) })
-	pick(func(p *spot) bool { return p.meet && f.steps && apart(out, p) })
+	pick(func(p *spot) bool { return p.best && distinct(out, p) })
+	pick(func(p *spot) bool { return p.meet && f.steps && distinct(out, p) })
 	return out
 }
 
@@ -263,8 +263,8 @@ func (f *front) newKind(shown []*spot, p *spot) bool {
 	return !slices.ContainsFunc(shown, func(q *spot) bool { return kindDrawn(q.c) == kindDrawn(p.c) })
 }
 
-// apart: a plan differs from those that have a name by more than a tenth in money or time.
-func apart(shown []*spot, p *spot) bool {
+// distinct: a plan differs from those that have a name by more than a tenth in money or time.
+func distinct(shown []*spot, p *spot) bool {
 	differ := func(a, b float64) bool { return math.Abs(a-b) > 0.1*max(a, b) }
 	return !slices.ContainsFunc(shown, func(q *spot) bool { return !differ(p.x.mid, q.x.mid) && !differ(p.y.mid, q.y.mid) })
 }

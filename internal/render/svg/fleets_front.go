@@ -63,7 +63,7 @@ func (f *front) draw(s *svgPage) {
 			lines: f.lines(s, p)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
-	f.apart(c)
+	f.labelUnpriced(c)
 	c.callouts(all)
 }
 
@@ -115,8 +115,8 @@ func (f *front) unpriced() int {
 	return 0
 }
 
-// apart names the place of plans without a price.
-func (f *front) apart(c *chart) {
+// labelUnpriced names the place of plans without a price.
+func (f *front) labelUnpriced(c *chart) {
 	if f.unpriced() > 0 {
 		c.path("asked", fmt.Sprintf("M%d %dV%d", c.right()+apartFrom, c.top, c.bottom()))
 		c.anchored("m", "middle", float64(c.right()+apartFrom)+apartWidth/2, c.bottom()+svgLine, "no price")

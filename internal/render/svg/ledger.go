@@ -101,8 +101,8 @@ var svgStyle = styles{`text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,
 	`.lim{stroke:#16191d}.lead{stroke:#5b6470}.free{fill:#f1f1ec;stroke:#e2e2dc}.over{fill:url(#over);stroke:#b3261e}.bad{fill:#b3261e}.wedge{fill:#f1f1ec;fill-opacity:.75}`,
 	`text{fill:#e8eaed}.m{fill:#9aa3ad}.lim{stroke:#e8eaed}.lead{stroke:#9aa3ad}.free{fill:#20252b;stroke:#2b3138}.over{stroke:#ff8a80}.bad{fill:#ff8a80}.hatch{stroke:#ff8a80}.wedge{fill:#20252b}`}
 
-// all are these rules after those that every picture has.
-func (s styles) all() styles {
+// withCommon are these rules after those that every picture has.
+func (s styles) withCommon() styles {
 	var light, dark strings.Builder
 	for f := range term.Families {
 		if term.Looks[f].Light != "none" {
@@ -121,7 +121,7 @@ type drawing struct {
 
 // file is the picture by itself. It follows the reader's light or dark setting.
 func (d *drawing) file() []byte {
-	css := d.style.all()
+	css := d.style.withCommon()
 	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="t d">`+"\n"+
 		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>"+hatching+
 		"</defs>\n%s</svg>\n",
@@ -136,7 +136,7 @@ func (d *drawing) part(name string) string {
 
 // PartStyles are the rules of all pictures that are parts of a page, which says which theme it has.
 func PartStyles() string {
-	all := styles{chartStyle.light + plotStyle.light + roofStyle + scheduleStyle, chartStyle.dark + plotStyle.dark}.all()
+	all := styles{chartStyle.light + plotStyle.light + roofStyle + scheduleStyle, chartStyle.dark + plotStyle.dark}.withCommon()
 	return "svg.mw{" + all.light + "}\n:root[data-theme=dark] svg.mw{" + all.dark +
 		"}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]) svg.mw{" + all.dark + "}}\n"
 }
@@ -159,8 +159,8 @@ type view struct {
 	high        int
 }
 
-// at is the place of so many bytes; what lies outside is at its edges.
-func (v *view) at(b unit.Bytes) float64 {
+// x is the place of so many bytes; what lies outside is at its edges.
+func (v *view) x(b unit.Bytes) float64 {
 	b = min(max(b, v.from), v.to)
 	return v.left + float64(b-v.from)/float64(v.to-v.from)*(v.right-v.left)
 }
@@ -200,7 +200,7 @@ func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 // bar draws parts, what lies over the limit, and the limit.
 func (s *svgPage) bar(d *memwall.Device, v *view) []placed {
 	if whole := max(d.Capacity, d.Usable); whole > 0 {
-		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", v.left, s.y, v.at(whole)-v.left,
+		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", v.left, s.y, v.x(whole)-v.left,
 			v.high)
 	}
 	labels := s.parts(d, v)
@@ -228,7 +228,7 @@ func (s *svgPage) lens(d *memwall.Device, v *view) *view {
 func (s *svgPage) wedge(v, lens *view) {
 	const apart = 46
 	top, bottom := s.y+v.high, s.y+v.high+apart
-	fmt.Fprintf(&s.b, "<path class=\"wedge\" d=\"M%.1f %dL%.1f %dH%.1fV%dZ\"/>\n", v.at(lens.from), top, lens.left, bottom, lens.right, top)
+	fmt.Fprintf(&s.b, "<path class=\"wedge\" d=\"M%.1f %dL%.1f %dH%.1fV%dZ\"/>\n", v.x(lens.from), top, lens.left, bottom, lens.right, top)
 	s.y = bottom
 }
 
@@ -250,7 +250,7 @@ func (s *svgPage) parts(d *memwall.Device, v *view) (labels []placed) {
 		if f == term.Spare || it.Bytes == 0 {
 			continue
 		}
-		x, w := v.at(from), v.at(from+it.Bytes)-v.at(from)
+		x, w := v.x(from), v.x(from+it.Bytes)-v.x(from)
 		tint := tints[min(members[f], len(tints)-1)]
 		members[f]++
 		fmt.Fprintf(&s.b, "<rect class=\"f%d\" data-item=\"%s\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
@@ -267,9 +267,9 @@ func (s *svgPage) overLimit(d *memwall.Device, v *view) {
 	if d.Usable == 0 {
 		return
 	}
-	x := v.at(d.Usable)
+	x := v.x(d.Usable)
 	if d.Needed > d.Usable {
-		fmt.Fprintf(&s.b, "<rect class=\"over\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", x, s.y, v.at(d.Needed)-x, v.high)
+		fmt.Fprintf(&s.b, "<rect class=\"over\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", x, s.y, v.x(d.Needed)-x, v.high)
 	}
 	fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f %dV%d\"/>\n", x, s.y-6, s.y+v.high+6)
 }
@@ -292,7 +292,7 @@ func (s *svgPage) limitAt(d *memwall.Device, v *view) (words string, end float64
 	if d.Limit != "" {
 		words += " = " + d.Limit
 	}
-	return words, max(svgMargin+letters(words), min(v.at(d.Usable), float64(s.bars)))
+	return words, max(svgMargin+letters(words), min(v.x(d.Usable), float64(s.bars)))
 }
 
 // letters is how wide words are.
@@ -304,7 +304,7 @@ func (s *svgPage) whisker(d *memwall.Device, v *view) {
 		return
 	}
 	fmt.Fprintf(&s.b, "<path class=\"lim\" fill=\"none\" stroke-width=\"1.5\" d=\"M%.1f %dv6M%.1f %dh%.1fM%.1f %dv6\"/>\n",
-		v.at(d.NeededLow), s.y+2, v.at(d.NeededLow), s.y+5, v.at(d.NeededHigh)-v.at(d.NeededLow), v.at(d.NeededHigh), s.y+2)
+		v.x(d.NeededLow), s.y+2, v.x(d.NeededLow), s.y+5, v.x(d.NeededHigh)-v.x(d.NeededLow), v.x(d.NeededHigh), s.y+2)
 }
 
 // label sets the labels in rows, from the right to the left, each beginning at a line to its part: no line
@@ -344,7 +344,7 @@ func SmallBar(a *memwall.Answer, scale unit.Bytes) string {
 	s.y = 3
 	s.parts(d, v)
 	if d.Usable > 0 {
-		fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f 0v%d\"/>", v.at(d.Usable), high+6)
+		fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f 0v%d\"/>", v.x(d.Usable), high+6)
 	}
 	return fmt.Sprintf(`<svg class="mw" viewBox="0 0 %d %d" width="%d" height="%d" aria-hidden="true">%s</svg>`, wide, high+6, wide, high+6, s.b.String())
 }

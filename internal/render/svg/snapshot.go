@@ -93,7 +93,7 @@ func (v *recordView) x(i int) float64 {
 // axes are lines across at nothing, at the peak and at what was reserved at most.
 func (v *recordView) axes() {
 	for i, b := range []unit.Bytes{0, v.high.to, unit.Bytes(v.d.Peak.Live)} {
-		y := v.high.at(b)
+		y := v.high.x(b)
 		fmt.Fprintf(&v.b, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>\n", recordLeft, y, v.wide)
 		if i < 2 || y > v.high.right+svgLine {
 			fmt.Fprintf(&v.b, "<text class=\"m\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%s</text>\n", recordLeft-8, y+4,
@@ -108,7 +108,7 @@ func (v *recordView) area(c snapshot.Category, under []float64) (over []float64)
 	for i := range v.d.Timeline {
 		n := unit.Bytes(v.d.Timeline[i].Held[c])
 		there = there || n > 0
-		over = append(over, under[i]+v.high.at(n)-v.high.left)
+		over = append(over, under[i]+v.high.x(n)-v.high.left)
 	}
 	if !there {
 		return under
@@ -136,7 +136,7 @@ func (v *recordView) edge(heights []float64, begin string) string {
 func (v *recordView) line() {
 	var heights []float64
 	for i := range v.d.Timeline {
-		heights = append(heights, v.high.at(unit.Bytes(v.d.Timeline[i].Reserved)))
+		heights = append(heights, v.high.x(unit.Bytes(v.d.Timeline[i].Reserved)))
 	}
 	fmt.Fprintf(&v.b, "<path class=\"axis\" stroke-width=\"1.5\" d=\"%s\"/>\n", v.edge(heights, "M"))
 }
