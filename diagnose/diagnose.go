@@ -184,7 +184,7 @@ type Listener interface{ Line(*startup.Line) }
 // headLines is how many lines listeners hear: servers and jobs say what they are when they start.
 const headLines = 50_000
 
-// Read reads a text of any length in bounded memory. The error is a *startup.Error when it is no text.
+// Read reads a text of any length in bounded memory. The error is a *fault.Error when it is no text.
 func Read(text io.Reader, listeners ...Listener) (*Report, error) {
 	lines, err := startup.NewStream(text)
 	if err != nil {

@@ -8,13 +8,9 @@ import (
 	"errors"
 	"io"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/pickle"
 )
-
-// Error says what of a file is no snapshot, and what to do.
-type Error struct{ Problem, Fix string }
-
-func (e *Error) Error() string { return e.Problem }
 
 const fixSnapshot = "give the file that torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") wrote, after " +
 	"torch.cuda.memory._record_memory_history()"
@@ -70,17 +66,17 @@ type reader struct {
 	err    error
 }
 
-// Read reads a snapshot, packed by gzip or not. Errors of the file are of type *Error.
+// Read reads a snapshot, packed by gzip or not. Errors of the file are of type *fault.Error.
 func Read(in io.Reader) (*Snapshot, error) {
 	b := bufio.NewReader(in)
 	head, _ := b.Peek(4) // a shorter file is an error of the pickle
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return nil, &Error{"the file is a zip archive, as torch.save writes, and no memory snapshot", fixSnapshot}
+		return nil, fault.New("the file is a zip archive, as torch.save writes, and no memory snapshot", fixSnapshot)
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		unpacked, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, &Error{"the file begins as one of gzip and is none: " + err.Error(), "give it unpacked"}
+			return nil, fault.New("the file begins as one of gzip and is none: "+err.Error(), "give it unpacked")
 		}
 		in = unpacked
 	default:
@@ -96,10 +92,10 @@ func Read(in io.Reader) (*Snapshot, error) {
 		err = r.err
 	}
 	if e, ok := errors.AsType[*pickle.Error](err); ok {
-		return nil, &Error{"the snapshot: " + e.Error(), fixSnapshot}
+		return nil, fault.New("the snapshot: "+e.Error(), fixSnapshot)
 	}
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
-		return nil, &Error{"the packed file is broken: " + err.Error(), "pack it again, or give it unpacked"}
+		return nil, fault.New("the packed file is broken: "+err.Error(), "pack it again, or give it unpacked")
 	}
 	if err != nil {
 		return nil, err
@@ -268,7 +264,8 @@ func (r *reader) finish(v pickle.Value) error {
 	segments, hasSegments := root.At(wSegments)
 	traces, hasTraces := root.At(wTraces)
 	if !hasSegments && !hasTraces || len(r.out.segments) == 0 && r.out.tape.count == 0 {
-		return &Error{"the file is a pickle of plain data, and no memory snapshot: it has neither segments nor device_traces", fixSnapshot}
+		return fault.New("the file is a pickle of plain data, and no memory snapshot: it has neither segments nor device_traces",
+			fixSnapshot)
 	}
 	_ = segments // they were packed in their order
 	if list := traces.Of(); list != nil {
@@ -281,7 +278,7 @@ func (r *reader) finish(v pickle.Value) error {
 	}
 	for i := range r.out.segments {
 		if d := r.out.segments[i].device; d < 0 || d > mostDevices {
-			return &Error{"the snapshot has segments of a device that cannot be", fixSnapshot}
+			return fault.New("the snapshot has segments of a device that cannot be", fixSnapshot)
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/fault"
 )
 
 func load(t testing.TB, name string) *Snapshot {
@@ -94,7 +96,7 @@ func TestMutated(t *testing.T) {
 				broken[r.IntN(len(broken))] = byte(r.IntN(256))
 			}
 			s, err := Read(bytes.NewReader(broken))
-			if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+			if _, ok := errors.AsType[*fault.Error](err); err != nil && !ok {
 				t.Fatalf("%s, %d: %v is of type %T", name, seed, err, err)
 			}
 			if err == nil {

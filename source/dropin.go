@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/dropin"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/source/regular"
@@ -43,7 +44,7 @@ func (c *configuration) droppedIn() (*family.Spec, *dropin.Family, error) {
 }
 
 func badFamily(err error) error {
-	if e, ok := errors.AsType[*dropin.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return &memwall.Error{Code: memwall.BadFile, Field: e.File, Message: e.Error(), Hint: e.Fix}
 	}
 	return err
@@ -84,12 +85,12 @@ func FamiliesIn(folder string) func() ([]*dropin.Family, error) {
 func readFamily(name string) (*dropin.Family, error) {
 	f, err := regular.Open(name)
 	if err != nil {
-		return nil, &dropin.Error{File: name, Text: "cannot be read: " + regular.Cause(err).Error(), Fix: "a file of its owner"}
+		return nil, fault.In(name, 0, "cannot be read: "+regular.Cause(err).Error(), "a file of its owner")
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, dropin.MaxBytes+1))
 	if err != nil {
-		return nil, &dropin.Error{File: name, Text: "cannot be read: " + regular.Cause(err).Error(), Fix: "a file of its owner"}
+		return nil, fault.In(name, 0, "cannot be read: "+regular.Cause(err).Error(), "a file of its owner")
 	}
 	return dropin.Parse(name, text)
 }

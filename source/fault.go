@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format"
-	"github.com/memwall/memwall/format/arch"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/source/regular"
 )
@@ -26,7 +26,7 @@ func inFile(name string, err error) error {
 	var known *memwall.Error
 	var codec *format.Error
 	var field *family.FieldError
-	var described *arch.Error
+	var described *fault.Error
 	switch {
 	case errors.As(err, &known):
 		e := *known

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 )
 
@@ -53,7 +54,7 @@ func documents(text string) (out []*yaml.Node, fault error) {
 // decode gives the documents of a text that is small and shallow, and that stands behind so many lines of its file.
 func decode(text string, above int) ([]*yaml.Node, error) {
 	docs, err := yaml.Decode(text, small)
-	e, ok := errors.AsType[*yaml.Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return docs, err
 	}
@@ -61,7 +62,7 @@ func decode(text string, above int) ([]*yaml.Node, error) {
 	if e.Line > 0 {
 		where = fmt.Sprintf("line %d", above+e.Line)
 	}
-	return nil, argv.Wrong(where, "", e.Text, e.Fix)
+	return nil, argv.Wrong(where, "", e.Problem, e.Fix)
 }
 
 // words of a list, or of a text that a shell would split.

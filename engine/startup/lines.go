@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Line is one line of a log, without colours. Text keeps what stands before the engine's own words:
@@ -106,16 +108,16 @@ func mostlyText(head []byte) error {
 		rest = rest[n:]
 	}
 	if odd*10 > len(head) {
-		return &Error{Problem: fmt.Sprintf("%d of its first %d bytes are not text", odd, len(head)),
-			Fix: "give the log itself, unpacked: zcat LOG.gz | memwall diagnose"}
+		return fault.New(fmt.Sprintf("%d of its first %d bytes are not text", odd, len(head)),
+			"give the log itself, unpacked: zcat LOG.gz | memwall diagnose")
 	}
 	return nil
 }
 
 func text(head []byte) error {
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", i),
-			Fix: "give the text that the server printed at start"}
+		return fault.New(fmt.Sprintf("byte %d of the log is 0: this is no text", i),
+			"give the text that the server printed at start")
 	}
 	return nil
 }
@@ -138,7 +140,7 @@ func (l *Lines) Next() (Line, bool) {
 		}
 	}
 	if !l.stream && l.number == MaxLines {
-		l.err = &Error{Problem: fmt.Sprintf("the log has more than %d lines", MaxLines), Fix: "give its beginning: the start of the server"}
+		l.err = fault.New(fmt.Sprintf("the log has more than %d lines", MaxLines), "give its beginning: the start of the server")
 	}
 	return Line{}, false
 }
@@ -146,10 +148,10 @@ func (l *Lines) Next() (Line, bool) {
 // Err is what stopped the reading, nil at the end. A text without anything but blanks is an error.
 func (l *Lines) Err() error {
 	if l.err == nil && l.text == 0 && l.stream {
-		return &Error{Problem: "the log is empty", Fix: "give the log, or the error itself"}
+		return fault.New("the log is empty", "give the log, or the error itself")
 	}
 	if l.err == nil && l.text == 0 {
-		return &Error{Problem: "the log is empty", Fix: "give the text that the server printed at start"}
+		return fault.New("the log is empty", "give the text that the server printed at start")
 	}
 	return l.err
 }
@@ -197,8 +199,8 @@ func (l *Lines) piece() (piece []byte, end bool, err error) {
 }
 
 func noText(at int64) error {
-	return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", at),
-		Fix: "give the text that the server printed at start"}
+	return fault.New(fmt.Sprintf("byte %d of the log is 0: this is no text", at),
+		"give the text that the server printed at start")
 }
 
 // wideChar is one character of UTF-16.

@@ -8,7 +8,7 @@ type Reader interface {
 	Log() *Log
 }
 
-// Read gives every line of a text to every reader and says how many lines there were. Errors are *Error for a text that is no log,
+// Read gives every line of a text to every reader and says how many lines there were. Errors are *fault.Error for a text that is no log,
 // or come from the text's own reader.
 func Read(text io.Reader, readers ...Reader) (lines int, err error) {
 	all, err := NewLines(text)

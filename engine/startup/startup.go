@@ -109,11 +109,3 @@ func (l *Log) Seen(d Device) {
 		l.Devices = append(l.Devices, d)
 	}
 }
-
-// Error says why a text is no log, with the place and what to do.
-type Error struct{ Problem, Fix string }
-
-func (e *Error) Error() string { return e.Problem }
-
-// Hint is the fix.
-func (e *Error) Hint() string { return e.Fix }

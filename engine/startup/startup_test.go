@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/memwall/memwall/fault"
 )
 
 func readAll(t *testing.T, r io.Reader) ([]Line, error) {
@@ -74,7 +76,7 @@ func TestNoText(t *testing.T) {
 		{strings.Repeat("a\n", 4000) + "b\x00", "byte 8001 of the log is 0"},
 	} {
 		_, err := readAll(t, strings.NewReader(c.text))
-		e, ok := err.(*Error)
+		e, ok := err.(*fault.Error)
 		if !ok || !strings.HasPrefix(e.Problem, c.want) || e.Hint() == "" {
 			t.Errorf("%.10q: %v", c.text, err)
 		}
@@ -278,7 +280,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines, err := readAll(t, strings.NewReader(text))
 		if err != nil {
-			if _, ok := err.(*Error); !ok {
+			if _, ok := err.(*fault.Error); !ok {
 				t.Fatalf("%T %v", err, err)
 			}
 			return

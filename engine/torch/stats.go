@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/fault"
 )
 
 // The JSON of torch.cuda.memory_stats(): "allocated_bytes.all.peak": 123, or nested as memory_stats_as_nested_dict() has it.
@@ -46,7 +47,7 @@ func ReadStats(r io.Reader) (*startup.Log, error) {
 		}
 	}
 	if len(l.Figures) == 0 {
-		return nil, &Error{"the statistics have none of the allocator's counters", fixStats}
+		return nil, fault.New("the statistics have none of the allocator's counters", fixStats)
 	}
 	for key, text := range map[string]string{"num_ooms": "it ran out of memory %d times before this was written",
 		"num_alloc_retries": "the allocator freed all that it kept and asked again %d times"} {

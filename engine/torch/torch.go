@@ -9,6 +9,8 @@ package torch
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Kind is what a file turned out to be by its beginning.
@@ -57,20 +59,15 @@ func opensWithObject(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == '{'
 }
 
-// Error says what of a file cannot be read, where, and what to do.
-type Error struct{ Problem, Fix string }
-
-func (e *Error) Error() string { return e.Problem }
-
 // Refused is the error of a kind that is never read; nil for others.
 func Refused(k Kind) error {
 	if k != Archive {
 		return nil
 	}
-	return &Error{"the file is a zip archive, as torch.save writes: to read one is to run what it says, so memwall never does",
-		"torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"), or print(torch.cuda.memory_summary()) into a file"}
+	return fault.New("the file is a zip archive, as torch.save writes: to read one is to run what it says, so memwall never does",
+		"torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"), or print(torch.cuda.memory_summary()) into a file")
 }
 
 func broken(at int64, fix, problem string, args ...any) error {
-	return &Error{fmt.Sprintf("byte %d: ", at) + fmt.Sprintf(problem, args...), fix}
+	return fault.New(fmt.Sprintf("byte %d: ", at)+fmt.Sprintf(problem, args...), fix)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memwall/memwall/engine/startup"
 	"github.com/memwall/memwall/engine/startup/startuptest"
+	"github.com/memwall/memwall/fault"
 )
 
 func file(t testing.TB, name string) []byte {
@@ -132,7 +133,7 @@ func TestOddTraces(t *testing.T) {
 		got := ""
 		if err != nil {
 			got = "error: " + err.Error()
-			if e, ok := errors.AsType[*Error](err); !ok || e.Fix == "" {
+			if e, ok := errors.AsType[*fault.Error](err); !ok || e.Fix == "" {
 				t.Errorf("%s: no fix in %v", c.name, err)
 			}
 		} else {
@@ -223,7 +224,7 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%q is %d, want %d", head, got, want)
 		}
 	}
-	if e, ok := errors.AsType[*Error](Refused(Archive)); !ok || !strings.Contains(e.Problem, "never") ||
+	if e, ok := errors.AsType[*fault.Error](Refused(Archive)); !ok || !strings.Contains(e.Problem, "never") ||
 		!strings.Contains(e.Fix, "_dump_snapshot") {
 		t.Errorf("%+v", e)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Trace is what a profiler's trace comes to. Times are seconds.
@@ -84,7 +86,7 @@ func ReadTrace(r io.Reader) (*Trace, error) {
 	case x.t.Events == 0 && cut:
 		return nil, broken(x.s.at, fixTrace, "the trace ends before its first event")
 	case x.t.Events == 0:
-		return nil, &Error{"the file has no event of a trace", fixTrace}
+		return nil, fault.New("the file has no event of a trace", fixTrace)
 	}
 	x.t.Cut = cut
 	return x.close(), nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 )
@@ -23,7 +24,7 @@ type Described struct {
 // Own names the architecture where the file says of no family that the network is like its.
 const Own = "described"
 
-// Parse reads a description. Faults are *Error; what is only wrong as a whole is a *family.FieldError.
+// Parse reads a description. Faults are *fault.Error; what is only wrong as a whole is a *family.FieldError.
 func Parse(text []byte) (*Described, error) {
 	root, err := decode(text)
 	if err != nil {
@@ -41,7 +42,7 @@ func Parse(text []byte) (*Described, error) {
 
 // reader carries what holds for a whole file.
 type reader struct {
-	err     *Error
+	err     *fault.Error
 	layers  int64 // of all parts together
 	encodes bool
 	turns   int64 // numbers of a head that turn with the position, in the first attention of the first part

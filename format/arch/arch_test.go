@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/model/family"
 )
 
@@ -100,14 +101,14 @@ func TestFaults(t *testing.T) {
 			"bias"},
 	} {
 		_, err := Parse([]byte(c.text))
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || !strings.Contains(e.Error(), c.says) || !strings.Contains(e.Fix, c.fix) {
 			t.Errorf("%s: %v\n  fix %q\n  want %q, %q", c.name, err, fixOf(e), c.says, c.fix)
 		}
 	}
 }
 
-func fixOf(e *Error) string {
+func fixOf(e *fault.Error) string {
 	if e == nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
@@ -27,7 +28,8 @@ type object struct {
 func (r *reader) object(n *yaml.Node, path string) *object {
 	o := &object{r: r, path: path, line: n.Line, keys: n.Keys, nodes: n.Of}
 	if n.Of == nil {
-		r.fail(&Error{Line: o.line, Field: path, Value: kindOf(n), Text: "is not a block of keys", Fix: "key: value lines below it"})
+		r.fail(&fault.Error{Line: o.line, Field: path, Value: kindOf(n), Problem: "is not a block of keys",
+			Fix: "key: value lines below it"})
 	}
 	return o
 }
@@ -35,7 +37,7 @@ func (r *reader) object(n *yaml.Node, path string) *object {
 // show is a key of a file in an error.
 func show(key string) string { return strings.Trim(quote(key), `"`) }
 
-func (r *reader) fail(e *Error) {
+func (r *reader) fail(e *fault.Error) {
 	if r.err == nil {
 		r.err = e
 	}
@@ -54,7 +56,7 @@ func (o *object) fail(key, value, text, fix string) {
 	if n := o.nodes[key]; n != nil {
 		line = n.Line
 	}
-	o.r.fail(&Error{Line: line, Field: o.pathTo(show(key)), Value: value, Text: text, Fix: fix})
+	o.r.fail(&fault.Error{Line: line, Field: o.pathTo(show(key)), Value: value, Problem: text, Fix: fix})
 }
 
 // missing reports a key that must be there, or the key that looks like it.
@@ -84,7 +86,7 @@ func (o *object) get(key string) *yaml.Node {
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
-			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.pathTo(show(k)), Text: "is no key of a description here",
+			o.r.fail(&fault.Error{Line: o.nodes[k].Line, Field: o.pathTo(show(k)), Problem: "is no key of a description here",
 				Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
 		}
 	}

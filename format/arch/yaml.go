@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/unit"
 )
@@ -18,11 +19,11 @@ var small = yaml.Limits{Bytes: MaxBytes, Depth: 12, Plain: true, Holds: "one net
 // decode gives the tree of a file that is small, shallow, one document and without references.
 func decode(text []byte) (*yaml.Node, error) {
 	docs, err := yaml.Decode(string(text), small)
-	if e, ok := errors.AsType[*yaml.Error](err); ok {
-		return nil, &Error{Line: e.Line, Text: subject(e.Line) + e.Text, Fix: e.Fix}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, &fault.Error{Line: e.Line, Problem: subject(e.Line) + e.Problem, Fix: e.Fix}
 	}
 	if len(docs) != 1 {
-		return nil, &Error{Text: fmt.Sprintf("the file holds %d documents, not one", len(docs)), Fix: "one network in a file"}
+		return nil, &fault.Error{Problem: fmt.Sprintf("the file holds %d documents, not one", len(docs)), Fix: "one network in a file"}
 	}
 	return docs[0], err
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/figure"
 )
 
@@ -36,8 +37,8 @@ func (f *Family) Apply(config []byte) ([]byte, error) {
 	for _, x := range f.Fields {
 		v, err := x.value(names)
 		if err != nil {
-			return nil, &Error{f.File, x.line, fmt.Sprintf("%s: %v", x.Name, err),
-				"a field that the config has, a number, or an expression of them"}
+			return nil, fault.In(f.File, x.line, fmt.Sprintf("%s: %v", x.Name, err),
+				"a field that the config has, a number, or an expression of them")
 		}
 		set[x.Name] = v
 	}

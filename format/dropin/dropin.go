@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 )
 
@@ -27,21 +28,6 @@ type Field struct {
 	line        int
 }
 
-// Error is a fault of a file.
-type Error struct {
-	File string
-	Line int
-	Text string
-	Fix  string
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + " " + e.Text
-	}
-	return fmt.Sprintf("%s: line %d: %s", e.File, e.Line, e.Text)
-}
-
 // MaxBytes of a file.
 const MaxBytes = 16 << 10
 
@@ -57,14 +43,14 @@ var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 // Parse reads a file.
 func Parse(file string, text []byte) (*Family, error) {
 	docs, err := yaml.Decode(string(text), limits)
-	if e, ok := errors.AsType[*yaml.Error](err); ok {
-		return nil, &Error{file, e.Line, e.Text, e.Fix}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, fault.In(file, e.Line, e.Problem, e.Fix)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(docs) != 1 || docs[0].Of == nil {
-		return nil, &Error{file, 0, "is no family", "architectures, like and fields, as docs/guides/describe-a-model.md shows"}
+		return nil, fault.In(file, 0, "is no family", "architectures, like and fields, as docs/guides/describe-a-model.md shows")
 	}
 	f := &Family{File: file}
 	for _, name := range docs[0].Keys {
@@ -80,9 +66,9 @@ func Parse(file string, text []byte) (*Family, error) {
 func (f *Family) complete() error {
 	switch {
 	case len(f.Classes)+len(f.Types) == 0:
-		return &Error{f.File, 0, "says of no architecture that it is for it", "architectures: [FooForCausalLM], or model_types: [foo]"}
+		return fault.In(f.File, 0, "says of no architecture that it is for it", "architectures: [FooForCausalLM], or model_types: [foo]")
 	case f.Like == "":
-		return &Error{f.File, 0, "does not say as which class configs are read", "like: LlamaForCausalLM"}
+		return fault.In(f.File, 0, "does not say as which class configs are read", "like: LlamaForCausalLM")
 	}
 	return nil
 }
@@ -95,12 +81,12 @@ func (f *Family) key(name string, n *yaml.Node) (err error) {
 		f.Types, err = f.words(n)
 	case "like":
 		if f.Like = n.Value(); !word.MatchString(f.Like) {
-			err = &Error{f.File, n.Line, fmt.Sprintf("like: %.60q is no class", f.Like), "like: LlamaForCausalLM"}
+			err = fault.In(f.File, n.Line, fmt.Sprintf("like: %.60q is no class", f.Like), "like: LlamaForCausalLM")
 		}
 	case "fields":
 		err = f.fields(n)
 	default:
-		err = &Error{f.File, n.Line, fmt.Sprintf("%.60q is no key of a family", name), "architectures, model_types, like, fields"}
+		err = fault.In(f.File, n.Line, fmt.Sprintf("%.60q is no key of a family", name), "architectures, model_types, like, fields")
 	}
 	return err
 }
@@ -108,13 +94,13 @@ func (f *Family) key(name string, n *yaml.Node) (err error) {
 func (f *Family) words(n *yaml.Node) (out []string, err error) {
 	for _, x := range n.Items() {
 		if !word.MatchString(x.Value()) {
-			return nil, &Error{f.File, x.Line, fmt.Sprintf("%.60q is no name of an architecture", x.Value()),
-				"a list of names: [FooForCausalLM]"}
+			return nil, fault.In(f.File, x.Line, fmt.Sprintf("%.60q is no name of an architecture", x.Value()),
+				"a list of names: [FooForCausalLM]")
 		}
 		out = append(out, x.Value())
 	}
 	if len(out) == 0 {
-		return nil, &Error{f.File, n.Line, "a list of names is wanted", "[FooForCausalLM]"}
+		return nil, fault.In(f.File, n.Line, "a list of names is wanted", "[FooForCausalLM]")
 	}
 	return out, nil
 }
@@ -123,8 +109,8 @@ func (f *Family) fields(n *yaml.Node) error {
 	for _, name := range n.Keys {
 		v := n.Of[name]
 		if !word.MatchString(name) || v.Of != nil || v.List != nil || v.Null() || len(v.Value()) > mostWord || len(f.Fields) == mostFields {
-			return &Error{f.File, v.Line, fmt.Sprintf("the field %.60q is given no value, name or expression", name),
-				"hidden_size: config.d_model, or intermediate_size: 4 * config.d_model"}
+			return fault.In(f.File, v.Line, fmt.Sprintf("the field %.60q is given no value, name or expression", name),
+				"hidden_size: config.d_model, or intermediate_size: 4 * config.d_model")
 		}
 		f.Fields = append(f.Fields, Field{name, v.Value(), v.Line})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/dropin"
 )
 
@@ -71,7 +72,7 @@ func TestRefused(t *testing.T) {
 		"like: L\nmodel_types: [a]\nfields:\n" + strings.Repeat(" ", 3) + "a:\n": "no value",
 	} {
 		_, err := dropin.Parse("foo.yaml", []byte(text))
-		e, ok := errors.AsType[*dropin.Error](err)
+		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || !strings.Contains(err.Error(), want) || e.Fix == "" && e.Line == 0 {
 			t.Errorf("%.60q: %v", text, err)
 		}
@@ -79,7 +80,7 @@ func TestRefused(t *testing.T) {
 	for _, value := range []string{"config.none", "config.dim / config.zero", "other.dim", "config.dim *", "config.dim +", "config.text.a"} {
 		f := parse(t, strings.Replace(file, "config.dim\n", value+"\n", 1))
 		_, err := f.Apply([]byte(`{"dim":4096,"zero":0,"ends":1,"text":"x"}`))
-		e, ok := errors.AsType[*dropin.Error](err)
+		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || e.Line != 5 || !strings.Contains(err.Error(), "hidden_size") {
 			t.Errorf("%s: %v", value, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml/token"
+	"github.com/memwall/memwall/fault"
 )
 
 // references stand for more than is written, and keys that are blocks are no names.
@@ -28,12 +29,12 @@ func (l *Limits) check(tokens token.Tokens) error {
 			what = ornate[t.Type]
 		}
 		if what != "" {
-			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: "holds " + what + ", which is not read",
+			return &fault.Error{Line: t.Position.Line, Column: t.Position.Column, Problem: "holds " + what + ", which is not read",
 				Fix: l.hinted("write it out")}
 		}
 		if n.see(t) > l.Depth {
-			return &Error{Line: t.Position.Line, Column: t.Position.Column, Text: fmt.Sprintf("nests deeper than %d levels", l.Depth),
-				Fix: l.fix(l.Depth, "levels")}
+			return &fault.Error{Line: t.Position.Line, Column: t.Position.Column,
+				Problem: fmt.Sprintf("nests deeper than %d levels", l.Depth), Fix: l.fix(l.Depth, "levels")}
 		}
 	}
 	return nil

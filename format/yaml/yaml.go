@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+	"github.com/memwall/memwall/fault"
 )
 
 // Limits of a file. Nodes need none of their own without references: a file has fewer of them than bytes.
@@ -31,22 +32,6 @@ type Limits struct {
 	Plain bool
 	// Holds is what such a file has in it: "one service". Hint, which may be empty, says how it stays small.
 	Holds, Hint string
-}
-
-// Error is a fault of a file.
-type Error struct {
-	Line   int    // from 1; 0 when the file as a whole is at fault
-	Column int    // from 1; 0 when the line as a whole is
-	Text   string // "nests deeper than 12 levels": what the file, or the line, does
-	Fix    string
-}
-
-// Error prints the line and the fault.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return "the file " + e.Text
-	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
 }
 
 // Node is a value: a block of keys, a list, or a leaf.
@@ -98,10 +83,10 @@ func (n *Node) Value() string {
 	return n.Text
 }
 
-// Decode gives the documents of a text, without those that hold nothing. Faults are *Error.
+// Decode gives the documents of a text, without those that hold nothing. Faults are *fault.Error.
 func Decode(text string, within Limits) ([]*Node, error) {
 	if len(text) > within.Bytes {
-		return nil, &Error{Text: fmt.Sprintf("has %d bytes", len(text)), Fix: within.fix(within.Bytes, "bytes")}
+		return nil, &fault.Error{Field: "the file", Problem: fmt.Sprintf("has %d bytes", len(text)), Fix: within.fix(within.Bytes, "bytes")}
 	}
 	tokens := lexer.Tokenize(text)
 	if err := within.check(tokens); err != nil {
@@ -153,14 +138,16 @@ func (l *Limits) hinted(fix string) string {
 
 // syntax turns the parser's error, which prints an excerpt of the file, into one line.
 func syntax(err error) error {
-	e := &Error{Text: "is no YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
+	e := &fault.Error{Field: "the file", Problem: "is no YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
 	var known yaml.Error
 	if !errors.As(err, &known) {
 		return e
 	}
-	e.Text += ": " + known.GetMessage()
+	e.Problem += ": " + known.GetMessage()
 	at := place(known.GetToken())
-	e.Line, e.Column = at.Line, at.Column
+	if e.Line, e.Column = at.Line, at.Column; e.Line > 0 {
+		e.Field = ""
+	}
 	return e
 }
 
@@ -269,7 +256,7 @@ func (b *builder) grow(n, by *Node) {
 
 func (b *builder) fault(at Place, text, fix string) {
 	if b.err == nil {
-		b.err = &Error{Line: at.Line, Column: at.Column, Text: text, Fix: fix}
+		b.err = &fault.Error{Line: at.Line, Column: at.Column, Problem: text, Fix: fix}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/memwall/memwall/fault"
 )
 
 var small = Limits{Bytes: 64 << 10, Depth: 12, Holds: "one thing", Hint: "leave things out"}
@@ -84,7 +85,7 @@ func TestRefused(t *testing.T) {
 		{strings.Repeat("#", 64<<10+1), small, "the file has 65537 bytes", "one thing, in at most 65536 bytes; leave things out"},
 	} {
 		_, err := Decode(c.text, c.within)
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || !strings.Contains(e.Error(), c.says) || !strings.HasPrefix(e.Fix, c.fix) {
 			t.Errorf("%.40q: %v (%+v), want %q, fix %q", c.text, err, e, c.says, c.fix)
 		}
@@ -137,7 +138,7 @@ func TestHostile(t *testing.T) {
 		if took := time.Since(start); took > 3*time.Second || after.TotalAlloc-before.TotalAlloc > 256<<20 {
 			t.Errorf("%s: %v, %d bytes", name, took, after.TotalAlloc-before.TotalAlloc)
 		}
-		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Fix == "") {
+		if e, ok := errors.AsType[*fault.Error](err); err != nil && (!ok || e.Fix == "") {
 			t.Errorf("%s: %v", name, err)
 		}
 		lawful(t, text, docs)
@@ -175,7 +176,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		docs, err := Decode(text, small)
-		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Fix == "") {
+		if e, ok := errors.AsType[*fault.Error](err); err != nil && (!ok || e.Fix == "") {
 			t.Error(err)
 		}
 		lawful(t, text, docs)

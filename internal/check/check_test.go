@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 )
 
 // TestParse: faults are named with their line and a fix.
@@ -23,7 +24,7 @@ func TestParse(t *testing.T) {
 		"a: &a [*a]":         "",
 	} {
 		_, err := Parse([]byte(text))
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*fault.Error](err)
 		if !ok || !strings.Contains(e.Error(), want) {
 			t.Errorf("%q: %v, not %s", text, err, want)
 		}
@@ -69,7 +70,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("plans:\n- name: a\n  model: b\n  set: {context: 1}\n  must: {fits: true, headroom: 1 GiB}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		plans, err := Parse(text)
-		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+		if _, ok := errors.AsType[*fault.Error](err); err != nil && !ok {
 			t.Errorf("%T", err)
 		}
 		for i := range plans {

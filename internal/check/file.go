@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
@@ -70,30 +71,17 @@ var bounds = []bound{
 // fits is the bound that every plan has unless it says another.
 const fits = "fits"
 
-// Error is a fault of the file.
-type Error struct {
-	Line         int
-	Problem, Fix string
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Problem
-	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
-}
-
-// Parse reads the file. Errors are of type *Error.
+// Parse reads the file. Errors are of type *fault.Error.
 func Parse(text []byte) ([]Plan, error) {
 	docs, err := yaml.Decode(string(text), limits)
-	if e, ok := errors.AsType[*yaml.Error](err); ok {
-		return nil, &Error{e.Line, e.Text, e.Fix}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, fault.In("", e.Line, e.Problem, e.Fix)
 	}
 	if err != nil {
-		return nil, &Error{0, err.Error(), ""}
+		return nil, fault.New(err.Error(), "")
 	}
 	if len(docs) != 1 || docs[0].At("plans").Items() == nil {
-		return nil, &Error{1, "there is no list of plans", "plans: with a list of entries, each with name, and from or model"}
+		return nil, fault.In("", 1, "there is no list of plans", "plans: with a list of entries, each with name, and from or model")
 	}
 	if err := known(docs[0], []string{"plans"}); err != nil {
 		return nil, err
@@ -105,7 +93,8 @@ func Parse(text []byte) ([]Plan, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(out, func(q Plan) bool { return q.Name == p.Name }) {
-			return nil, &Error{n.Line, fmt.Sprintf("a second plan is called %q", p.Name), "a name of its own: results and bases go by it"}
+			return nil, fault.In("", n.Line, fmt.Sprintf("a second plan is called %q", p.Name),
+				"a name of its own: results and bases go by it")
 		}
 		out = append(out, *p)
 	}
@@ -122,24 +111,24 @@ func known(n *yaml.Node, names []string) error {
 		if near := spell.Nearest(k, names); len(near) > 0 {
 			fix = "did you mean: " + strings.Join(near, ", ")
 		}
-		return &Error{n.Places[k].Line, fmt.Sprintf("%q is no key here", k), fix}
+		return fault.In("", n.Places[k].Line, fmt.Sprintf("%q is no key here", k), fix)
 	}
 	return nil
 }
 
 func plan(n *yaml.Node) (*Plan, error) {
 	if n.Of == nil {
-		return nil, &Error{n.Line, "an entry is no block of keys", "- name: chat"}
+		return nil, fault.In("", n.Line, "an entry is no block of keys", "- name: chat")
 	}
 	if err := known(n, keys); err != nil {
 		return nil, err
 	}
 	p := &Plan{Name: n.At("name").Value(), Line: n.Line, Ask: n.At("ask").Value(), Set: map[string]any{}}
 	if p.Name == "" {
-		return nil, &Error{n.Line, "a plan has no name", "name: chat"}
+		return nil, fault.In("", n.Line, "a plan has no name", "name: chat")
 	}
 	if p.Ask != "" && p.Ask != "fit" && p.Ask != "train" {
-		return nil, &Error{n.At("ask").Line, fmt.Sprintf("ask: %s is not checked", p.Ask), "fit or train"}
+		return nil, fault.In("", n.At("ask").Line, fmt.Sprintf("ask: %s is not checked", p.Ask), "fit or train")
 	}
 	if from := n.At("from"); from != nil {
 		if from.List == nil {
@@ -149,15 +138,16 @@ func plan(n *yaml.Node) (*Plan, error) {
 			p.From = append(p.From, f.Value())
 		}
 		if slices.Contains(p.From, "") || len(p.From) == 0 {
-			return nil, &Error{from.Line, "from holds neither a command nor a file",
-				"from: deploy/vllm.yaml, or a list of the files of a run"}
+			return nil, fault.In("", from.Line, "from holds neither a command nor a file",
+				"from: deploy/vllm.yaml, or a list of the files of a run")
 		}
 	}
 	if err := p.fields(n); err != nil {
 		return nil, err
 	}
 	if len(p.From) == 0 && p.Set["model"] == nil {
-		return nil, &Error{n.Line, fmt.Sprintf("plan %q says nothing to check", p.Name), "from: a command or files, or model: with set:"}
+		return nil, fault.In("", n.Line, fmt.Sprintf("plan %q says nothing to check", p.Name),
+			"from: a command or files, or model: with set:")
 	}
 	err := p.musts(n.At("must"))
 	return p, err
@@ -167,12 +157,12 @@ func plan(n *yaml.Node) (*Plan, error) {
 func (p *Plan) fields(n *yaml.Node) error {
 	if set := n.At("set"); set != nil {
 		if set.Of == nil {
-			return &Error{set.Line, "set is no block of fields", "set: { context: 8192 }"}
+			return fault.In("", set.Line, "set is no block of fields", "set: { context: 8192 }")
 		}
 		for _, k := range set.Keys {
 			f := memwall.FieldByName(strings.ReplaceAll(k, "-", "_"))
 			if f == nil || f.Name == "ask" || f.Name == "text" {
-				return &Error{set.Places[k].Line, fmt.Sprintf("%q is no field of a plan", k), "memwall schema request lists them"}
+				return fault.In("", set.Places[k].Line, fmt.Sprintf("%q is no field of a plan", k), "memwall schema request lists them")
 			}
 			p.Set[f.Name] = jsonOf(set.Of[k])
 		}
@@ -215,7 +205,7 @@ func (p *Plan) musts(n *yaml.Node) error {
 		names = append(names, b.name)
 	}
 	if n.Of == nil {
-		return &Error{n.Line, "must is no block of bounds", "must: { fits: true, headroom: 2 GiB }"}
+		return fault.In("", n.Line, "must is no block of bounds", "must: { fits: true, headroom: 2 GiB }")
 	}
 	if err := known(n, names); err != nil {
 		return err
@@ -234,8 +224,8 @@ func (p *Plan) musts(n *yaml.Node) error {
 func (m *Must) read() (err error) {
 	if m.Name == fits {
 		if !slices.Contains([]string{"true", "false", "strict"}, m.Bound) {
-			return &Error{m.Line, fmt.Sprintf("fits: %s is none of true, strict and false", m.Bound),
-				"fits: true; strict fails where only the band crosses the limit"}
+			return fault.In("", m.Line, fmt.Sprintf("fits: %s is none of true, strict and false", m.Bound),
+				"fits: true; strict fails where only the band crosses the limit")
 		}
 		return nil
 	}
@@ -245,7 +235,7 @@ func (m *Must) read() (err error) {
 		text = strings.TrimSuffix(text, " "+m.Name)
 	}
 	if m.limit, err = b.parse(text); err != nil {
-		return &Error{m.Line, fmt.Sprintf("%s: %s: %v", m.Name, strconv.Quote(m.Bound), err), b.fix}
+		return fault.In("", m.Line, fmt.Sprintf("%s: %s: %v", m.Name, strconv.Quote(m.Bound), err), b.fix)
 	}
 	return nil
 }

@@ -153,15 +153,15 @@ func (r *Run) SARIF() ([]byte, error) {
 
 // JUnit is a suite with a case for each plan.
 func (r *Run) JUnit() ([]byte, error) {
-	type fault struct {
+	type outcome struct {
 		Message string `xml:"message,attr"`
 	}
 	type testCase struct {
-		Name    string `xml:"name,attr"`
-		Class   string `xml:"classname,attr"`
-		Failure *fault `xml:"failure"`
-		Error   *fault `xml:"error"`
-		Skipped *fault `xml:"skipped"`
+		Name    string   `xml:"name,attr"`
+		Class   string   `xml:"classname,attr"`
+		Failure *outcome `xml:"failure"`
+		Error   *outcome `xml:"error"`
+		Skipped *outcome `xml:"skipped"`
 	}
 	type suite struct {
 		XMLName  xml.Name   `xml:"testsuite"`
@@ -175,7 +175,7 @@ func (r *Run) JUnit() ([]byte, error) {
 	out := suite{Name: "memwall", Tests: len(r.Plans)}
 	for i := range r.Plans {
 		p := &r.Plans[i]
-		c, f := testCase{Name: safe.Text(p.Name, ""), Class: r.File}, &fault{safe.Text(p.Why(), "")}
+		c, f := testCase{Name: safe.Text(p.Name, ""), Class: r.File}, &outcome{safe.Text(p.Why(), "")}
 		switch p.Outcome {
 		case Fails:
 			c.Failure = f

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/source/regular"
 )
 
@@ -48,7 +49,7 @@ func Base(asker *memwall.Asker, base, name string, open func(string) (io.ReadClo
 
 // Named is the error of a file of plans in the contract's form.
 func Named(name string, err error) error {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}

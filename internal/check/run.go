@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 )
 
 // Checker asks plans. File reads a file of the state that is checked, by its path from where the program runs.
@@ -18,7 +19,7 @@ type Checker struct {
 func (c *Checker) Check(name string) (*Run, error) {
 	text, err := c.File(name)
 	if err != nil {
-		return nil, &Error{0, fmt.Sprintf("%s cannot be read: %v", name, err), "memwall check FILE, or a " + Name + " here"}
+		return nil, fault.New(fmt.Sprintf("%s cannot be read: %v", name, err), "memwall check FILE, or a "+Name+" here")
 	}
 	plans, err := Parse(text)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/term"
@@ -78,7 +79,7 @@ func readSnapshot(a *app, name string) (*snapshot.Report, error) {
 	defer file.Close()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
 	s, err := snapshot.Read(file)
-	if e, ok := errors.AsType[*snapshot.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/engine/startup"
 	"github.com/memwall/memwall/engine/torch"
 	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/snapshot"
 )
 
@@ -86,13 +87,7 @@ func readLog(text io.Reader) (*startup.Log, error) {
 
 // LogError gives an error of reading a text the form of the contract.
 func LogError(err error) error {
-	if e, ok := errors.AsType[*startup.Error](err); ok {
-		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
-	}
-	if e, ok := errors.AsType[*snapshot.Error](err); ok {
-		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
-	}
-	if e, ok := errors.AsType[*torch.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
 	}
 	return &api.Error{Code: api.BadFile, Field: "text", Message: "the log cannot be read: " + err.Error(), Hint: "give it again"}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/term"
@@ -18,7 +19,7 @@ import (
 func SnapshotPage(ctx context.Context, s *Site, in io.Reader) Response {
 	v := &view{site: s, ctx: ctx, question: questionAt("diagnose"), request: &memwall.Request{}, state: s.state("diagnose"), title: "Memory snapshot"}
 	got, err := snapshot.Read(in)
-	if e, ok := errors.AsType[*snapshot.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		err = &memwall.Error{Code: memwall.BadFile, Field: "file", Message: e.Problem, Hint: e.Fix}
 	}
 	if err != nil {

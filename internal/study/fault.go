@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 )
 
@@ -82,12 +83,12 @@ func (f *file) bad(at yaml.Place, field, value, message, hint string) error {
 
 // unread is a text that is no YAML of the plain kind.
 func (f *file) unread(err error) error {
-	var e *yaml.Error
+	var e *fault.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	return f.fault(yaml.Place{Line: e.Line, Column: e.Column},
-		&memwall.Error{Code: memwall.BadFile, Field: "study", Message: "it " + e.Text, Hint: e.Fix})
+		&memwall.Error{Code: memwall.BadFile, Field: "study", Message: "it " + e.Problem, Hint: e.Fix})
 }
 
 func placeOf(n *yaml.Node) yaml.Place { return yaml.Place{Line: n.Line, Column: n.Column} }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/format/yaml"
 )
 
@@ -82,12 +83,12 @@ var small = yaml.Limits{Bytes: maxText, Depth: maxDepth, Holds: "one configurati
 // fromYAML reads a file that is small, shallow and without references: the first document that has settings.
 func fromYAML(data []byte) (*node, error) {
 	docs, err := yaml.Decode(string(data), small)
-	if e, ok := errors.AsType[*yaml.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		where := ""
 		if e.Line > 0 {
 			where = fmt.Sprintf("in line %d ", e.Line)
 		}
-		return nil, wrong("YAML", where+e.Text, e.Fix)
+		return nil, wrong("YAML", where+e.Problem, e.Fix)
 	}
 	for _, d := range docs {
 		if d.Of != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/fault"
 )
 
 // Read a whole text.
@@ -75,7 +76,7 @@ func Fuzz(f *testing.F, reader func() startup.Reader) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := Read(strings.NewReader(text), reader())
 		if err != nil {
-			if _, ok := errors.AsType[*startup.Error](err); !ok {
+			if _, ok := errors.AsType[*fault.Error](err); !ok {
 				t.Fatalf("%T %v", err, err)
 			}
 			return
