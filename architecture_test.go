@@ -39,7 +39,7 @@ var houseOrder = []string{
 	"internal/diagnose/cause",
 	".",
 	"live",
-	"source/regular",
+	"source/regular source/fetch",
 	"source source/cache validation/packed calibrate learn",
 	"source/remote",
 	"validation/kernels",
@@ -201,6 +201,7 @@ func checkTestSupport(h *house) (wrong []string) {
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
 		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" ||
+		dir == "source/fetch" && strings.HasPrefix(p, "golang.org/x/sys/") ||
 		dir == "farm/internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "farm/internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }

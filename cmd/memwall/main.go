@@ -23,6 +23,7 @@ import (
 
 func main() {
 	kept, families := remote.CacheHere(os.Getenv), source.FamiliesFolder(os.Getenv, runtime.GOOS)
+	far := remote.Here(kept)
 	config := cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,
@@ -33,8 +34,9 @@ func main() {
 		ErrTerminal: tty.Is(os.Stderr),
 		Keyboard:    tty.Is(os.Stdin),
 		Columns:     tty.Columns(os.Stdout),
-		Models:      source.New(source.Options{Remote: remote.Here(kept), Families: source.FamiliesIn(families)}),
+		Models:      source.New(source.Options{Remote: far, Families: source.FamiliesIn(families)}),
 		Within:      within,
+		Download:    far.Download,
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Weights:     source.OpenWeights,

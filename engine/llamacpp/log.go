@@ -60,6 +60,8 @@ var logRules = []logRule{
 	{"build_info: v", (*LogReader).release},
 	{"Flash Attention was auto, set to", (*LogReader).flash},
 	{"n_parallel = ", (*LogReader).slots},
+	{"initializing, n_slots = ", (*LogReader).slotted},
+	{"load_model: loading model '", (*LogReader).named},
 	{"(version ", (*LogReader).ollamaVersion},
 	{"clip_model_loader:", (*LogReader).projector},
 }
@@ -117,6 +119,13 @@ func (r *LogReader) loading(l *startup.Line, rest string) {
 	r.log.Models = nil
 	if path, ok := startup.After(rest, "from "); ok {
 		path, _, _ = strings.Cut(path, " (version")
+		r.log.Named(fileName(path))
+	}
+}
+
+// named: "load_model: loading model './x.gguf'", which a server says at its default verbosity too.
+func (r *LogReader) named(_ *startup.Line, rest string) {
+	if path, _, ok := strings.Cut(rest, "'"); ok && len(r.log.Models) == 0 {
 		r.log.Named(fileName(path))
 	}
 }
@@ -286,6 +295,24 @@ func (r *LogReader) slots(l *startup.Line, rest string) {
 	r.server = r.server || strings.Contains(rest, "kv_unified")
 }
 
+// slotted: "initializing, n_slots = 1, n_ctx_slot = 2048, kv_unified = 'false'", which a server says at its default verbosity too; what
+// the context says of itself stands before it and counts more.
+func (r *LogReader) slotted(_ *startup.Line, rest string) {
+	slots, ok := startup.Integer(rest)
+	text, found := startup.After(rest, "n_ctx_slot = ")
+	each, whole := startup.Integer(text)
+	p := &r.log.Plan
+	if !ok || !found || !whole || p.ContextTotal > 0 || slots < 1 || slots > plan.MaxSequences || each > plan.MaxContext/slots {
+		return
+	}
+	unified := strings.Contains(rest, "kv_unified = 'true'")
+	p.Sequences, p.KVUnified, p.ContextTotal = plan.Int(slots), &unified, plan.Int(each)
+	if !unified {
+		p.ContextTotal *= plan.Int(slots)
+	}
+	r.log.Signs++
+}
+
 func (r *LogReader) ollamaVersion(l *startup.Line, rest string) {
 	v, _, _ := strings.Cut(rest, ")")
 	if strings.Contains(l.Text, "Listening on") && len(v) < 32 {
@@ -312,6 +339,9 @@ func (r *LogReader) Log() *startup.Log {
 	}
 	if len(r.used) > 0 {
 		l.Devices = r.used
+	}
+	if r.server && !r.placed() {
+		l.Note("quiet", "llama-server prints its buffers with -lv 4 alone, from May 2026 on (#23021)")
 	}
 	r.split()
 	r.fullWindows()

@@ -78,13 +78,13 @@ func PlanOfFlags(r *memwall.Request, ask func(*memwall.Request) (*memwall.Answer
 
 // unsized is why the plan of a server was not sized, "" where it was.
 func unsized(said *memwall.Answer) string {
-	if said.Plan != nil && said.Verdict != memwall.Unknown {
-		return ""
-	}
 	for i := range said.Notes {
 		if said.Notes[i].Code == "not_sized" {
 			return said.Notes[i].Text
 		}
+	}
+	if said.Plan != nil && said.Plan.Model != "" { // memory that is not known does not hide a speed
+		return ""
 	}
 	return "the server does not say enough of its plan"
 }

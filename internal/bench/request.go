@@ -98,6 +98,7 @@ func (s *Server) request(ctx context.Context, method, path string, body []byte) 
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	r.Header["Idempotency-Key"] = nil // is not sent: a connection that the server has closed meanwhile is opened anew (net/http, Transport)
 	if s.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.Token)
 	}

@@ -45,7 +45,7 @@ func (w *Words) Prompt(tokens int64) string {
 // Learn asks the server for a token, which warms it up, and how many tokens the words of a prompt are to it. A server that does not count
 // leaves a word a token.
 func (w *Words) Learn(ctx context.Context, s *Server) error {
-	const trial = 256
+	const trial = 64 // of bytes, they are 400 tokens: that fits where little does
 	client := &http.Client{Transport: s.transport(1), CheckRedirect: stay}
 	defer client.CloseIdleConnections()
 	a := s.ask(ctx, client, w.Prompt(trial), 2)

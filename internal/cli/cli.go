@@ -23,6 +23,7 @@ import (
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/quant"
 	"github.com/memwall/memwall/safe"
+	"github.com/memwall/memwall/source/remote"
 )
 
 // Config is what a command works with.
@@ -50,6 +51,8 @@ type Config struct {
 	CreateFile  func(name string) (File, error)
 	MakeFolder  func(name string) error
 	Traces      memwall.TraceSource // nil: recordings are refused
+	// Download brings the files of a model to this machine and gives its path; nil: nothing is downloaded.
+	Download func(ctx context.Context, ref string, d remote.Downloading) (string, error)
 	// Server asks a running inference server what it publishes; nil: none is asked.
 	Server Server
 	// Now is the time; nil is the clock's.

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memwall/memwall/format/gguf/gguftest"
+	"github.com/memwall/memwall/format/safetensors/safetensorstest"
 )
 
 // remoteFiles are what scripts about models far away work with: a repository of checkpoints and one of GGUF files below hub/,
@@ -44,6 +45,8 @@ func remoteFiles(dir string) error {
 	}
 	for name, data := range map[string][]byte{
 		"hub/acme/tiny/config.json":                              []byte(config),
+		"hub/acme/whole/config.json":                             []byte(config),
+		"hub/acme/whole/model.safetensors":                       checkpoint(),
 		"hub/acme/Tiny-GGUF/Tiny-Q4_K_M.gguf":                    model,
 		"hub/acme/Tiny-GGUF/Tiny-Q8_0.gguf":                      model,
 		"hub/acme/Tiny-GGUF/mmproj-Tiny-f16.gguf":                model,
@@ -61,16 +64,41 @@ func remoteFiles(dir string) error {
 	return nil
 }
 
+// checkpoint are the tensors of the configuration.
+func checkpoint() []byte {
+	b := &safetensorstest.Builder{}
+	add := func(name string, shape ...int64) { b.Tensor(name+".weight", "BF16", 16, shape...) }
+	add("model.embed_tokens", 512, 256)
+	add("lm_head", 512, 256)
+	add("model.norm", 256)
+	for i := range 2 {
+		at := fmt.Sprintf("model.layers.%d.", i)
+		add(at+"input_layernorm", 256)
+		add(at+"post_attention_layernorm", 256)
+		add(at+"self_attn.q_proj", 256, 256)
+		add(at+"self_attn.o_proj", 256, 256)
+		add(at+"self_attn.k_proj", 128, 256)
+		add(at+"self_attn.v_proj", 128, 256)
+		add(at+"mlp.gate_proj", 512, 256)
+		add(at+"mlp.up_proj", 512, 256)
+		add(at+"mlp.down_proj", 256, 512)
+	}
+	f := b.File()
+	out := make([]byte, f.Len)
+	_, _ = f.ReadAt(out, 0) // of memory
+	return out
+}
+
 const commit = "1111111111111111111111111111111111111111"
 
 // hubServer serves the folders below hub/ as the hub does: lists and small files itself, large ones at a second address.
 type hubServer struct {
 	dir, far string
 	token    string   // without which repositories are gated
-	mood     []string // cut, lies
+	mood     []string // cut, damages, lies
 }
 
-// hub [gated TOKEN | cut | lies] starts a hub and lets HF_ENDPOINT lead to it; hub gone ends the last.
+// hub [gated TOKEN | cut | damages | lies] starts a hub and lets HF_ENDPOINT lead to it; hub gone ends the last.
 func hub(ts *testscript.TestScript, _ bool, args []string) {
 	if slices.Contains(args, "gone") {
 		ts.Value(hubOf{}).(*running).close()
@@ -156,11 +184,9 @@ func (h *hubServer) list(w http.ResponseWriter, repo string) {
 	_ = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			name, _ := filepath.Rel(root, at)
-			size := int64(0)
-			if info, err := d.Info(); err == nil {
-				size = info.Size()
-			}
-			files = append(files, map[string]any{"rfilename": filepath.ToSlash(name), "size": size})
+			data, _ := os.ReadFile(at)
+			sum := sha256.Sum256(data)
+			files = append(files, map[string]any{"rfilename": filepath.ToSlash(name), "size": len(data), "lfs": map[string]any{"sha256": hex.EncodeToString(sum[:])}})
 		}
 		return nil
 	})
@@ -182,6 +208,9 @@ func (h *hubServer) stored(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		w.WriteHeader(206)
 		_, _ = w.Write(data[:100])
+	case slices.Contains(h.mood, "damages"):
+		data[len(data)-1]++
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	case slices.Contains(h.mood, "lies"):
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(bytes.Repeat([]byte("<html>"), len(data)/6)))
 	default:

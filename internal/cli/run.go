@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,11 +19,11 @@ import (
 
 // runCommand starts the server of a plan on this machine.
 func runCommand(a *app) *cobra.Command {
-	f, p, dry := &fitFlags{}, &run.Plan{}, false
+	f, p, dry, download := &fitFlags{}, &run.Plan{}, false, false
 	c := &cobra.Command{
 		Use: "run MODEL", Short: "start an engine with a plan that fits this machine, and compare what it takes with the prediction",
-		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to. " +
-			"The plan must fit. The server listens on this machine alone. Once it answers, its start-up log is compared with the plan, line by line; when it dies before, the log is diagnosed. " +
+		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to; " +
+			"with --download memwall does, and checks it. The plan must fit. The server listens on this machine alone. Once it answers, its start-up log is compared with the plan, line by line; when it dies before, the log is diagnosed. " +
 			"It ends with Ctrl-C, and then memwall does.",
 		Example: "memwall run unsloth/Qwen3-8B-GGUF:Q4_K_M\nmemwall run ./model.gguf --ctx 32k --port 9000\nmemwall run qwen3-8b --engine vllm --kv fp8 --dry-run",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -30,8 +32,8 @@ func runCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.Request = *r
-			return runPlan(a, p, dry)
+			p.Request, p.Dry = *r, dry
+			return runPlan(a, p, download)
 		},
 	}
 	flags := c.Flags()
@@ -48,19 +50,20 @@ func runCommand(a *app) *cobra.Command {
 	flags.IntVar(&p.Port, "port", 0, "port of this machine to listen on; without it the engine's usual one")
 	flags.StringVar(&p.Log, "log", "", "file for what the server prints; without it one for temporary files")
 	flags.DurationVar(&p.Patience, "wait", time.Hour, "how long the model may take to load, or to download")
+	flags.BoolVar(&download, "download", false, "download the model first, into the hub's cache: checked by its sums, taken up again after an interruption")
 	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
 	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
 	flags.BoolVar(&dry, "dry-run", false, "print the command and start nothing")
-	grouped(flags, groupOutput, "port", "log", "wait", "once", "anyway", "dry-run")
+	grouped(flags, groupOutput, "port", "log", "wait", "download", "once", "anyway", "dry-run")
 	complete(c)
 	return c
 }
 
-func runPlan(a *app, p *run.Plan, dry bool) error {
+func runPlan(a *app, p *run.Plan, download bool) error {
 	if p.Port < 0 || p.Port >= 1<<16 {
 		return usage("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
 	}
-	p.Asker, p.Request.Ask, p.Say, p.Dry = &a.asker, "fit", a.Stderr, dry
+	p.Asker, p.Request.Ask, p.Say = &a.asker, "fit", a.Stderr
 	p.Show = func(answer *memwall.Answer) error {
 		return a.show(answer, func(st term.Style) string {
 			if answer.Ask == "diagnose" {
@@ -69,17 +72,37 @@ func runPlan(a *app, p *run.Plan, dry bool) error {
 			return render.Compare(answer, false, st)
 		})
 	}
+	ctx, stop := a.until()
+	defer stop()
+	var err error
+	if download {
+		if p.Fetch, err = a.download(ctx, p); err != nil {
+			return err
+		}
+	}
 	s, err := p.Server()
 	if err != nil {
 		return err
 	}
-	if dry {
-		return a.print(safe.Text(s.Line(), "") + "\n")
+	if p.Dry {
+		return a.print(safe.Text(s.Line(), "\n") + "\n")
 	}
-	ctx, stop := a.until()
-	defer stop()
 	if err = p.Serve(ctx, s); errors.Is(err, run.ErrDiagnosed) {
 		return verdictError(unanswered)
 	}
 	return err
+}
+
+// download brings a model here, and says how far it is.
+func (a *app) download(ctx context.Context, p *run.Plan) (func(ref string) (string, error), error) {
+	if a.Download == nil {
+		return nil, usage("download", p.Request.Model, "nothing is downloaded here", "the path of a file")
+	}
+	folder := "models"
+	if path := a.rowsPath(); path != "" {
+		folder = filepath.Join(filepath.Dir(path), folder)
+	}
+	return func(ref string) (string, error) {
+		return a.Download(ctx, ref, p.Downloading(folder, a.ErrTerminal))
+	}, nil
 }

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"memwall": func() { os.Exit(run()) }, "llama-server": fakeEngine, "vllm": fakeEngine})
+	testscript.Main(m, map[string]func(){"memwall": func() { os.Exit(run()) }, "llama-server": fakeEngine, "vllm": fakeEngine, "ollama": fakeOllama, "lms": fakeStudio})
 }
 
 // run is the program with a machine, a terminal and a reader of command lines that scripts choose by
@@ -36,7 +36,8 @@ func run() int {
 	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Within: within, Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
 	if os.Getenv("TEST_REMOTE") != "" {
 		kept := remote.CacheHere(os.Getenv)
-		c.Models = source.New(source.Options{Remote: remote.Here(kept)})
+		far := remote.Here(kept)
+		c.Models, c.Download = source.New(source.Options{Remote: far}), far.Download
 		if kept != nil {
 			c.Cache = kept
 		}
@@ -183,7 +184,7 @@ func TestScripts(t *testing.T) {
 			r := &running{}
 			e.Values[hubOf{}] = r
 			e.Defer(r.close)
-			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-remote") {
+			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-remote") || strings.HasPrefix(filepath.Base(e.WorkDir), "script-run-remote") {
 				return remoteFiles(e.WorkDir)
 			}
 			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-quant") {

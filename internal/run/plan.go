@@ -25,6 +25,8 @@ type Plan struct {
 	Anyway   bool            // start what does not fit
 	Once     bool            // end the server after the comparison
 	Dry      bool            // the command alone is wanted, of an engine that need not be here
+	// Fetch brings the model that a reference leads to to this machine and gives its path; nil: engines fetch what they need.
+	Fetch func(ref string) (string, error)
 	// Say takes lines for who waits, Show an answer: the start-up compared, or why the server died.
 	Say  io.Writer
 	Show func(*memwall.Answer) error
@@ -44,6 +46,9 @@ func (p *Plan) Server() (*Server, error) {
 		r := p.Request
 		r.Engine = engine
 		s, err := p.server(&r)
+		if err == nil && p.Fetch != nil && !p.Dry {
+			s, err = p.fetched(&r, s)
+		}
 		if err == nil {
 			err = s.Here()
 		}
@@ -79,6 +84,9 @@ func (p *Plan) server(r *memwall.Request) (*Server, error) {
 		return nil, doesNotFit(r, answer)
 	}
 	for engine, line := range answer.Flags {
+		if isStudio(r.Engine) {
+			return readStudio(answer, line, p.Port)
+		}
 		return Read(engine, line, p.Port)
 	}
 	return nil, fault("engine", r.Engine, "the plan has no command", "a model that has files, and an engine that runs it")
@@ -110,11 +118,14 @@ func (p *Plan) Serve(ctx context.Context, s *Server) error {
 	}
 	const goodbye = 10 * time.Second
 	defer server.Stop(goodbye)
-	p.say("%s\n  process %d, what it prints is in %s\n", s.Line(), server.PID(), log.Name())
-	if err := p.wait(ctx, server); err != nil {
+	for line := range strings.Lines(s.Line()) {
+		p.say("%s\n", strings.TrimSuffix(line, "\n"))
+	}
+	p.say("  %s, what it prints is in %s\n", server.About(), log.Name())
+	if err := p.wait(ctx, server, log); err != nil {
 		return p.died(ctx, s, log.Name(), err)
 	}
-	if err := p.compare(log.Name()); err != nil || p.Once {
+	if err := p.compare(s, log.Name()); err != nil || p.Once {
 		return err
 	}
 	p.say("serving at %s · Ctrl-C ends it · memwall bench %s measures it\n", s.Address, s.Address)
@@ -153,11 +164,19 @@ func plain(err error) error {
 	return err
 }
 
-func (p *Plan) wait(ctx context.Context, server *Running) error {
+// wait waits until the server answers and has its model. out takes what the programs print that bring it there.
+func (p *Plan) wait(ctx context.Context, server *Running, out io.Writer) error {
 	patience := cmp.Or(p.Patience, time.Hour)
 	ctx, stop := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer after %v", patience))
 	defer stop()
-	return server.Serves(ctx)
+	if err := server.Serves(ctx); err != nil || server.server.Model == nil {
+		return err
+	}
+	err := server.server.load(ctx, out)
+	if err != nil {
+		_, _ = fmt.Fprintln(out, err) // what the server said of it is diagnosed with its log
+	}
+	return err
 }
 
 // about is what is known of the run beside its log.
@@ -166,7 +185,11 @@ func (p *Plan) about() memwall.Request {
 }
 
 // compare sets what the server printed beside the plan. A log that says nothing of memory is a line, and no failure.
-func (p *Plan) compare(name string) error {
+func (p *Plan) compare(s *Server, name string) error {
+	if s.Engine == studio {
+		p.say("%s holds it; LM Studio publishes no figures of memory: memwall watch shows what the devices hold\n", s.Address)
+		return nil
+	}
 	log, err := os.Open(name)
 	if err != nil {
 		return err

@@ -2,7 +2,8 @@
 // which says what it holds, or why it died.
 //
 // Open plan.go for the way from a request to a server that is compared, run.go for how a command line becomes a process and when it
-// serves, engines.go for how each engine is told where to listen.
+// serves, engines.go for how each engine is told where to listen, ollama.go and studio.go for the two whose server is told of a model
+// after it has begun, fetch.go for what is downloaded before.
 package run
 
 import (
@@ -30,6 +31,8 @@ type Server struct {
 	Args    []string
 	Env     []argv.Variable // beside the variables of this process
 	Address string          // "http://127.0.0.1:8080"
+	// Model is what the server is told to load once it answers; nil: it was told as it was started.
+	Model *Loading
 }
 
 func fault(field, value, message, hint string) error {
@@ -43,7 +46,13 @@ func Read(engine, line string, port int) (*Server, error) {
 	if !ok {
 		return nil, fault("engine", engine, engine+" is not started by memwall", "start it by hand: "+line)
 	}
+	if port == 0 {
+		port = how.port
+	}
 	commands, err := argv.Parse(line)
+	if err == nil && engine == ollama {
+		return readOllama(commands, line, port)
+	}
 	if err != nil || len(commands) != 1 {
 		return nil, fault("engine", engine, "the plan is not one command: "+line, "start it by hand")
 	}
@@ -54,14 +63,14 @@ func Read(engine, line string, port int) (*Server, error) {
 	if len(words) == 0 {
 		return nil, fault("engine", engine, "the plan has no command", "start it by hand")
 	}
-	if port == 0 {
-		port = how.port
-	}
-	s := &Server{Engine: engine, Program: words[0], Address: "http://127.0.0.1:" + strconv.Itoa(port)}
+	s := &Server{Engine: engine, Program: words[0], Address: here(port)}
 	s.Args = append(words[1:], how.host, "127.0.0.1", how.portFlag, strconv.Itoa(port))
-	s.Env = commands[0].Env
+	s.Env = append(slices.Clip(commands[0].Env), how.env...)
 	return s, nil
 }
+
+// here is the address of a port of this machine.
+func here(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
 
 // Here finds the server's program on this machine. The error says what is missing: the program, the file of the model.
 func (s *Server) Here() error {
@@ -71,6 +80,11 @@ func (s *Server) Here() error {
 	}
 	if err := modelFile(s.Engine, s.Args); err != nil {
 		return err
+	}
+	if s.Model != nil {
+		if err := present(s.Model.File); err != nil {
+			return err
+		}
 	}
 	s.Program = path
 	return nil
@@ -82,20 +96,28 @@ func modelFile(engine string, words []string) error {
 	if !strings.HasPrefix(engine, "llama") || at < 0 || at+1 == len(words) {
 		return nil
 	}
-	name := words[at+1]
-	if _, err := os.Stat(name); err != nil {
-		return fault("model", name, name+" is not here", "the path of a GGUF, or org/name-GGUF:Q4_K_M, which llama-server downloads itself")
+	return present(words[at+1])
+}
+
+// present refuses a file that is not here; "" is none.
+func present(name string) error {
+	if _, err := os.Stat(name); name != "" && err != nil {
+		return fault("model", name, name+" is not here", "the path of a GGUF, or org/name-GGUF:Q4_K_M, which is downloaded")
 	}
 	return nil
 }
 
-// Line is the command as a shell takes it.
+// Line is the command as a shell takes it, and below it those that load the model where they stand by themselves.
 func (s *Server) Line() string {
 	var set strings.Builder
 	for _, v := range s.Env {
 		set.WriteString(v.Set() + " ")
 	}
-	return set.String() + argv.Line(append([]string{filepath.Base(s.Program)}, s.Args...))
+	line := set.String() + argv.Line(append([]string{filepath.Base(s.Program)}, s.Args...))
+	if s.Model == nil {
+		return line
+	}
+	return s.Model.lines(line)
 }
 
 // Running is a server that was started.
@@ -104,19 +126,24 @@ type Running struct {
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed once the process has ended
 	err    error         // how, once it has
+	// leave is for a server that is no process of ours; nil for those that are.
+	leave func()
+	out   io.Writer
 }
 
 // Start starts the server; all that it prints goes to out. An address where somebody listens already is refused.
 func (s *Server) Start(out io.Writer) (*Running, error) {
-	if c, err := net.DialTimeout("tcp", strings.TrimPrefix(s.Address, "http://"), time.Second); err == nil {
-		_ = c.Close() // it only had to open
-		return nil, fault("port", s.Address, "something listens on "+s.Address+" already", "another --port, or memwall compare "+s.Address)
+	if s.Engine == studio {
+		return s.startStudio(out)
 	}
-	cmd := exec.Command(s.Program, s.Args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = os.Environ(), out, out
-	for _, v := range s.Env {
-		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+	if s.taken() {
+		hint := "another --port, or memwall compare " + s.Address
+		if s.Engine == ollama {
+			hint = "another --port: an Ollama beside it has the same models; or memwall compare " + s.Address
+		}
+		return nil, fault("port", s.Address, "something listens on "+s.Address+" already", hint)
 	}
+	cmd := s.command(s.Args, out)
 	apart(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fault("engine", s.Engine, fmt.Sprintf("%s cannot be started: %v", s.Program, err), "start it by hand: "+s.Line())
@@ -129,8 +156,32 @@ func (s *Server) Start(out io.Writer) (*Running, error) {
 	return r, nil
 }
 
-// PID of the process.
-func (r *Running) PID() int { return r.cmd.Process.Pid }
+// taken: somebody listens where the server would.
+func (s *Server) taken() bool {
+	c, err := net.DialTimeout("tcp", strings.TrimPrefix(s.Address, "http://"), time.Second)
+	if err == nil {
+		_ = c.Close() // it only had to open
+	}
+	return err == nil
+}
+
+// command is the server's program with arguments, whose output goes to out.
+func (s *Server) command(args []string, out io.Writer) *exec.Cmd {
+	cmd := exec.Command(s.Program, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = os.Environ(), out, out
+	for _, v := range s.Env {
+		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+	}
+	return cmd
+}
+
+// About says what runs.
+func (r *Running) About() string {
+	if r.cmd == nil {
+		return "LM Studio"
+	}
+	return fmt.Sprintf("process %d", r.cmd.Process.Pid)
+}
 
 // DiedError: the process ended before it answered.
 type DiedError struct{ how error }
@@ -149,7 +200,7 @@ func (r *Running) Serves(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if r.well(ctx) {
+		if r.server.well(ctx) {
 			return nil
 		}
 		select {
@@ -162,21 +213,29 @@ func (r *Running) Serves(ctx context.Context) error {
 	}
 }
 
-// well asks the server's page of health, which vLLM, SGLang, llama-server and kin answer with 200 once the model is loaded.
-func (r *Running) well(ctx context.Context) bool {
+// well asks the page that the engine answers with 200 once it is well.
+func (s *Server) well(ctx context.Context) bool {
 	const patience = 2 * time.Second
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.Address+"/health", nil)
+	status, _, err := s.ask(ctx, http.MethodGet, engines[s.Engine].well, nil)
+	return err == nil && status == http.StatusOK
+}
+
+// ask asks a page of the server, and gives the first of what it says.
+func (s *Server) ask(ctx context.Context, method, page string, body io.Reader) (status int, said []byte, err error) {
+	const most = 1 << 20
+	req, err := http.NewRequestWithContext(ctx, method, s.Address+page, body)
 	if err != nil {
-		return false
+		return 0, nil, err
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false
+		return 0, nil, err
 	}
-	_ = answer.Body.Close() // its text says nothing
-	return answer.StatusCode == http.StatusOK
+	defer func() { _ = answer.Body.Close() }() // it was only read
+	said, err = io.ReadAll(io.LimitReader(answer.Body, most))
+	return answer.StatusCode, said, err
 }
 
 // Ended is closed once the process has ended; Err says how then.
@@ -194,6 +253,10 @@ func (r *Running) Err() error {
 
 // Stop asks the server to end, and ends it when it does not within the patience.
 func (r *Running) Stop(patience time.Duration) {
+	if r.leave != nil {
+		r.leaveStudio(r.out)
+		return
+	}
 	end(r.cmd)
 	select {
 	case <-r.ended:

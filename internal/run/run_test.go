@@ -79,7 +79,8 @@ func TestRead(t *testing.T) {
 		t.Skip("a shell script is no program on this system")
 	}
 	for _, c := range []struct{ engine, line, says string }{
-		{"ollama", "ollama serve", "not started by memwall"},
+		{"generic", "serve", "not started by memwall"},
+		{"ollama", "ollama serve", "names no model"},
 		{"vllm", "vllm serve x", "not installed here"},
 		{"vllm", "", "not one command"},
 		{"llama-server", "llama-server -m none.gguf", "none.gguf is not here"},
@@ -96,7 +97,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	s, err := Read("llama-server", "A='b c' llama-server -hf org/name:Q4_K_M -c 8192", 0)
-	if err != nil || s.Line() != `A='b c' llama-server -hf org/name:Q4_K_M -c 8192 --host 127.0.0.1 --port 8080` {
+	if err != nil || s.Line() != `A='b c' LLAMA_ARG_LOG_VERBOSITY=4 llama-server -hf org/name:Q4_K_M -c 8192 --host 127.0.0.1 --port 8080` {
 		t.Errorf("%v, %v", s, err)
 	}
 	if got := Installed(); len(got) != 1 || got[0] != "llama-server" {

@@ -41,11 +41,19 @@ func newClient(o Options, endpoints []string) *client {
 
 // query is a request for a file or a part of it.
 type query struct {
+	ctx        context.Context // nil: it ends by itself
 	url        *url.URL
 	accept     string
 	from, to   int64  // bytes, to included; to below from: the whole
 	unless     string // ETag of what is known
 	redirected *url.URL
+}
+
+func (q *query) context() context.Context {
+	if q.ctx == nil {
+		return context.Background()
+	}
+	return q.ctx
 }
 
 // reply is the answer of the last hop, with what the hops before it said.
@@ -91,7 +99,7 @@ func refuse(fix, problem string, args ...any) error {
 func (c *client) get(q query) (*reply, error) {
 	for try := 1; ; try++ {
 		r, err := c.once(q)
-		if err == nil || try >= c.limits.Tries || !passing(err) {
+		if err == nil || try >= c.limits.Tries || !passing(err) || q.context().Err() != nil {
 			return r, err
 		}
 		if !c.pause(try, err) {
@@ -173,7 +181,7 @@ func (c *client) send(out *reply, q query) error {
 	if err := c.check(out.url); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(q.context())
 	late := time.AfterFunc(c.limits.Answer, func() { cancel(errSilent) })
 	resp, err := c.round.RoundTrip((&http.Request{Method: http.MethodGet, URL: out.url, Host: out.url.Host, Header: c.header(out.url, q),
 		ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/source/cache"
+	"github.com/memwall/memwall/source/fetch"
 )
 
 // Sizes of what is fetched at a time. An answer is read as it comes and dropped when the header ends, so that a first
@@ -36,6 +37,7 @@ type file struct {
 	name   string   // path in its place
 	url    *url.URL // where it is asked for
 	expect int64    // size that the service promised; -1: none
+	sum    fetch.Sum
 	// key of what is kept; "": nothing is until answered says it.
 	key string
 	// answered is told of the first answer, before anything is read.

@@ -42,7 +42,7 @@ func (p *repo) guess() *guess {
 	if name == "" || p.finder.offline || !validFile(name) {
 		return nil
 	}
-	for _, what := range []string{"listing", "commit"} { // of what was asked for before, much is at hand
+	for _, what := range []string{listed, "commit"} { // of what was asked for before, much is at hand
 		if _, _, kept := p.finder.cache.Get(p.key(what, p.ref.revision)); kept {
 			return nil
 		}

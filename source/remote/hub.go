@@ -151,6 +151,10 @@ func decodeHub(data []byte) (*listing, error) {
 		Siblings []struct {
 			Name string `json:"rfilename"`
 			Size *int64 `json:"size"`
+			Blob string `json:"blobId"` // git's name of it
+			LFS  struct {
+				Sum string `json:"sha256"` // of the file; git's blob is a pointer to it
+			} `json:"lfs"`
 		} `json:"siblings"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil || !isCommit(in.SHA) || len(in.Siblings) > maxListed {
@@ -161,6 +165,12 @@ func decodeHub(data []byte) (*listing, error) {
 		e := entry{Size: -1}
 		if s.Size != nil && *s.Size >= 0 {
 			e.Size = *s.Size
+		}
+		switch {
+		case isHex(s.LFS.Sum, 64):
+			e.Sum = s.LFS.Sum
+		case isCommit(s.Blob):
+			e.Blob = s.Blob
 		}
 		if validFile(s.Name) {
 			l.Files[s.Name] = e

@@ -28,16 +28,8 @@ func (f *Finder) hubCacheDir() string {
 
 // hubCache is the snapshot that a revision names, if the file that is meant lies in it; nil otherwise.
 func (f *Finder) hubCache(r *reference) *source.Place {
-	dir := f.hubCacheDir()
-	if dir == "" {
-		return nil
-	}
-	repo := filepath.Join(dir, "models--"+strings.ReplaceAll(r.repo, "/", "--"))
-	commit := r.revision
-	if !r.pinned() {
-		commit = strings.TrimSpace(firstOf(filepath.Join(repo, "refs", filepath.FromSlash(r.revision)), 64))
-	}
-	if !isCommit(commit) {
+	repo, commit := f.snapshot(r)
+	if commit == "" {
 		return nil
 	}
 	files := os.DirFS(filepath.Join(repo, "snapshots", commit))
@@ -54,6 +46,31 @@ func (f *Finder) hubCache(r *reference) *source.Place {
 				"one: hf:" + r.repo + "@COMMIT names one"})
 	}
 	return p
+}
+
+// hubFolder is where the hub's cache has a repository; "" when it is not known.
+func (f *Finder) hubFolder(r *reference) string {
+	dir := f.hubCacheDir()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "models--"+strings.ReplaceAll(r.repo, "/", "--"))
+}
+
+// snapshot is the folder of a repository, and the commit that a revision names there; "" for none.
+func (f *Finder) snapshot(r *reference) (repo, commit string) {
+	repo = f.hubFolder(r)
+	if repo == "" {
+		return "", ""
+	}
+	commit = r.revision
+	if !r.pinned() {
+		commit = strings.TrimSpace(firstOf(filepath.Join(repo, "refs", filepath.FromSlash(r.revision)), 64))
+	}
+	if !isCommit(commit) {
+		return repo, ""
+	}
+	return repo, commit
 }
 
 // namesOf lists the files of a folder and of those below it, no deeper than repositories go.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"sync"
 
 	"github.com/memwall/memwall/source"
@@ -14,7 +15,14 @@ type Lazy struct {
 }
 
 // Find gives the place that a reference leads to.
-func (l *Lazy) Find(ref string) (*source.Place, error) {
+func (l *Lazy) Find(ref string) (*source.Place, error) { return l.made().Find(ref) }
+
+// Download brings the files of a model to this machine.
+func (l *Lazy) Download(ctx context.Context, ref string, d Downloading) (string, error) {
+	return l.made().Download(ctx, ref, d)
+}
+
+func (l *Lazy) made() *Finder {
 	l.once.Do(func() { l.finder = New(l.options) })
-	return l.finder.Find(ref)
+	return l.finder
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/cache"
+	"github.com/memwall/memwall/source/fetch"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -231,7 +232,8 @@ func (f *Finder) ollamaRegistry(r *reference, n ollamaName) (*source.Place, erro
 	p.Far, p.Notes = true, append(notes, p.Notes...)
 	files := map[string]*file{}
 	blob := func(name string, l layer) *file {
-		return &file{finder: f, name: name, url: base.JoinPath("blobs", l.Digest), expect: l.Size, key: "blob " + l.Digest,
+		return &file{finder: f, name: name, url: base.JoinPath("blobs", l.Digest), expect: l.Size,
+			sum: fetch.SHA256(strings.TrimPrefix(l.Digest, "sha256:")), key: "blob " + l.Digest,
 			explain: func(name string, err error) error { return f.ollamaFault(r, n, name, err) }}
 	}
 	for i, name := range modelNames(n, len(models)) {

@@ -100,9 +100,15 @@ func (f *Finder) Find(ref string) (*source.Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch r.kind {
-	case onHub:
+	if r.kind == onHub {
 		return f.hub(r)
+	}
+	return f.elsewhere(r)
+}
+
+// elsewhere is a place that is not at the hub.
+func (f *Finder) elsewhere(r *reference) (*source.Place, error) {
+	switch r.kind {
 	case onModelScope:
 		return f.modelScope(r)
 	case onOllama:

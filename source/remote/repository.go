@@ -15,6 +15,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/cache"
+	"github.com/memwall/memwall/source/fetch"
 )
 
 // listing is what a repository holds at one commit.
@@ -25,8 +26,17 @@ type listing struct {
 
 // entry is a file of a listing.
 type entry struct {
-	Size int64  `json:"size"` // -1: not said
-	Sum  string `json:"sum,omitempty"`
+	Size int64  `json:"size"`           // -1: not said
+	Sum  string `json:"sum,omitempty"`  // SHA-256 of its bytes
+	Blob string `json:"blob,omitempty"` // git's name of it
+}
+
+// sum is what the file must add up to.
+func (e entry) sum() fetch.Sum {
+	if s := fetch.SHA256(e.Sum); s != (fetch.Sum{}) {
+		return s
+	}
+	return fetch.GitBlob(e.Blob)
 }
 
 func (l *listing) names() (out []string) {
@@ -61,6 +71,9 @@ type repo struct {
 	place   *source.Place
 }
 
+// listed is the kind of entry that a listing is kept as: its first form had no sums.
+const listed = "listing 2"
+
 // keep is how long a branch is believed to stand where it stood.
 const keep = time.Hour
 
@@ -74,7 +87,7 @@ func (p *repo) listed() (*listing, error) {
 	if p.list != nil {
 		return p.list, nil
 	}
-	key := p.key("listing", p.ref.revision)
+	key := p.key(listed, p.ref.revision)
 	r, data, kept := p.finder.cache.Get(key)
 	if kept {
 		l := &listing{}
@@ -125,7 +138,7 @@ func (p *repo) ask(key string) (*listing, error) {
 	}
 	p.remember(key, text)
 	if l.Commit != "" && l.Commit != p.ref.revision {
-		p.remember(p.key("listing", l.Commit), text)
+		p.remember(p.key(listed, l.Commit), text)
 	}
 	return l, nil
 }
@@ -178,7 +191,7 @@ func (p *repo) find(name string) (*file, error) {
 	if at == "" {
 		at = p.ref.revision
 	}
-	f := &file{finder: p.finder, name: name, url: p.service.file(p.ref, at, name), expect: e.Size, explain: p.explain}
+	f := &file{finder: p.finder, name: name, url: p.service.file(p.ref, at, name), expect: e.Size, explain: p.explain, sum: e.sum()}
 	switch {
 	case l.Commit != "":
 		f.key = p.key("file", l.Commit+" "+name)
