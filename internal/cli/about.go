@@ -51,7 +51,7 @@ func (a *app) browse() error {
 	if err := screen.Run(ctx, a.Stdin, a.Stdout, a.screenEnv(), x.Show()); err != nil || x.Runs() == nil {
 		return err
 	}
-	return runPlan(a, &run.Plan{Request: *x.Runs()}, false)
+	return runPlan(a, &run.Plan{Request: *x.Runs()})
 }
 
 func (a *app) schema() *cobra.Command {

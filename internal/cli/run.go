@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -19,7 +17,7 @@ import (
 
 // runCommand starts the server of a plan on this machine.
 func runCommand(a *app) *cobra.Command {
-	f, p, dry, download := &fitFlags{}, &run.Plan{}, false, false
+	f, p := &fitFlags{}, &run.Plan{}
 	c := &cobra.Command{
 		Use: "run MODEL", Short: "start an engine with a plan that fits this machine, and compare what it takes with the prediction",
 		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to; " +
@@ -32,8 +30,8 @@ func runCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.Request, p.Dry = *r, dry
-			return runPlan(a, p, download)
+			p.Request = *r
+			return runPlan(a, p)
 		},
 	}
 	flags := c.Flags()
@@ -50,20 +48,20 @@ func runCommand(a *app) *cobra.Command {
 	flags.IntVar(&p.Port, "port", 0, "port of this machine to listen on; without it the engine's usual one")
 	flags.StringVar(&p.Log, "log", "", "file for what the server prints; without it one for temporary files")
 	flags.DurationVar(&p.Patience, "wait", time.Hour, "how long the model may take to load, or to download")
-	flags.BoolVar(&download, "download", false, "download the model first, into the hub's cache: checked by its sums, taken up again after an interruption")
+	flags.BoolVar(&p.Download, "download", false, "download the model first, into the hub's cache: checked by its sums, taken up again after an interruption")
 	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
 	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
-	flags.BoolVar(&dry, "dry-run", false, "print the command and start nothing")
+	flags.BoolVar(&p.Dry, "dry-run", false, "print the command and start nothing")
 	grouped(flags, groupOutput, "port", "log", "wait", "download", "once", "anyway", "dry-run")
 	complete(c)
 	return c
 }
 
-func runPlan(a *app, p *run.Plan, download bool) error {
-	if p.Port < 0 || p.Port >= 1<<16 {
-		return usage("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
+func runPlan(a *app, p *run.Plan) error {
+	p.Asker, p.Request.Ask, p.Say, p.Get, p.Terminal = &a.asker, "fit", a.Stderr, a.Download, a.ErrTerminal
+	if path := a.rowsPath(); path != "" {
+		p.Models = filepath.Join(filepath.Dir(path), "models")
 	}
-	p.Asker, p.Request.Ask, p.Say = &a.asker, "fit", a.Stderr
 	p.Show = func(answer *memwall.Answer) error {
 		return a.show(answer, func(st term.Style) string {
 			if answer.Ask == "diagnose" {
@@ -74,13 +72,7 @@ func runPlan(a *app, p *run.Plan, download bool) error {
 	}
 	ctx, stop := a.until()
 	defer stop()
-	var err error
-	if download {
-		if p.Fetch, err = a.download(ctx, p); err != nil {
-			return err
-		}
-	}
-	s, err := p.Server()
+	s, err := p.Server(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,18 +83,4 @@ func runPlan(a *app, p *run.Plan, download bool) error {
 		return verdictError(unanswered)
 	}
 	return err
-}
-
-// download brings a model here, and says how far it is.
-func (a *app) download(ctx context.Context, p *run.Plan) (func(ref string) (string, error), error) {
-	if a.Download == nil {
-		return nil, usage("download", p.Request.Model, "nothing is downloaded here", "the path of a file")
-	}
-	folder := "models"
-	if path := a.rowsPath(); path != "" {
-		folder = filepath.Join(filepath.Dir(path), folder)
-	}
-	return func(ref string) (string, error) {
-		return a.Download(ctx, ref, p.Downloading(folder, a.ErrTerminal))
-	}, nil
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 
 // fetched is the server of a plan whose files have been brought here; that of before where they lie here already, or where the engine
 // has a store of its own that it fetches into.
-func (p *Plan) fetched(r *memwall.Request, s *Server) (*Server, error) {
+func (p *Plan) fetched(ctx context.Context, r *memwall.Request, s *Server) (*Server, error) {
 	brought := false
 	for _, ref := range []*string{&r.Model, &r.DraftModel, &r.MMProj} {
 		from, err := p.far(*ref, s.Engine, ref == &r.MMProj)
@@ -22,7 +23,10 @@ func (p *Plan) fetched(r *memwall.Request, s *Server) (*Server, error) {
 		if from == "" {
 			continue
 		}
-		if *ref, err = p.Fetch(from); err != nil {
+		if p.Get == nil {
+			return nil, fault("download", from, "nothing is downloaded here", "the path of a file")
+		}
+		if *ref, err = p.Get(ctx, from, p.downloading()); err != nil {
 			return nil, err
 		}
 		brought = true
@@ -72,16 +76,16 @@ func hubHint(hub string) string {
 	return "a repository of GGUF files of " + hub + ": org/name-GGUF:Q4_K_M"
 }
 
-// Downloading says how far downloads are, on a terminal as they go.
-func (p *Plan) Downloading(folder string, terminal bool) remote.Downloading {
-	d := remote.Downloading{Folder: folder, Begin: func(from string, files int, missing int64) {
+// downloading says how far downloads are, on a terminal as they go.
+func (p *Plan) downloading() remote.Downloading {
+	d := remote.Downloading{Folder: cmp.Or(p.Models, "models"), Begin: func(from string, files int, missing int64) {
 		what := "1 file"
 		if files != 1 {
 			what = fmt.Sprintf("%d files", files)
 		}
 		p.say("fetching %s, %s, of %s\n", unit.Bytes(missing).String(), what, from)
 	}}
-	if terminal {
+	if p.Terminal {
 		d.Told = func(name string, here, size int64) {
 			p.say("\r\x1b[K  %3d %%  %s of %s  %s", 100*here/max(size, 1), unit.Bytes(here).String(), unit.Bytes(size).String(), name)
 			if here == size {

@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/diagnose"
 	"github.com/memwall/memwall/safe"
+	"github.com/memwall/memwall/source/remote"
 )
 
 // Plan is a fit request whose server is started on this machine.
@@ -25,8 +26,12 @@ type Plan struct {
 	Anyway   bool            // start what does not fit
 	Once     bool            // end the server after the comparison
 	Dry      bool            // the command alone is wanted, of an engine that need not be here
-	// Fetch brings the model that a reference leads to to this machine and gives its path; nil: engines fetch what they need.
-	Fetch func(ref string) (string, error)
+	Download bool            // the model is brought here first; without it engines fetch what they need
+	// Get brings the model that a reference leads to to this machine, of services without a folder of their own into Models, and
+	// gives its path; nil: nothing is downloaded. On a Terminal it is said how far it is.
+	Get      func(ctx context.Context, ref string, d remote.Downloading) (string, error)
+	Models   string
+	Terminal bool
 	// Say takes lines for who waits, Show an answer: the start-up compared, or why the server died.
 	Say  io.Writer
 	Show func(*memwall.Answer) error
@@ -36,7 +41,10 @@ type Plan struct {
 var ErrDiagnosed = errors.New("the server died of what was shown")
 
 // Server of the request: of its engine, else of the first installed one that takes it. Nothing is started.
-func (p *Plan) Server() (*Server, error) {
+func (p *Plan) Server(ctx context.Context) (*Server, error) {
+	if p.Port < 0 || p.Port >= 1<<16 {
+		return nil, fault("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
+	}
 	tries := []string{p.Request.Engine}
 	if p.Request.Engine == "" {
 		tries = append(tries, Installed()...)
@@ -46,8 +54,8 @@ func (p *Plan) Server() (*Server, error) {
 		r := p.Request
 		r.Engine = engine
 		s, err := p.server(&r)
-		if err == nil && p.Fetch != nil && !p.Dry {
-			s, err = p.fetched(&r, s)
+		if err == nil && p.Download && !p.Dry {
+			s, err = p.fetched(ctx, &r, s)
 		}
 		if err == nil {
 			err = s.Here()

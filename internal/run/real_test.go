@@ -128,7 +128,7 @@ func TestRealServer(t *testing.T) {
 			exact(t, &c.net, a)
 			return nil
 		}
-		s, err := p.Server()
+		s, err := p.Server(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestRealBench(t *testing.T) {
 	r := fit(1024, 2)
 	r.Model, r.Hardware = small{2, 256, 768, 4, 1}.file(t), "cpu,host=16GiB@40GB/s"
 	p := &Plan{Asker: &memwall.Asker{Models: source.New(source.Options{})}, Request: r, Port: freePort(t), Say: io.Discard}
-	s, err := p.Server()
+	s, err := p.Server(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
