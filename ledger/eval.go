@@ -142,6 +142,8 @@ func (e *evaluator) binary(name string, a, b float64) float64 {
 		return math.Max(a, b)
 	case "min":
 		return math.Min(a, b)
+	case "pow":
+		return math.Pow(a, b)
 	case "hypot":
 		return math.Hypot(a, b)
 	case "overlap": // of two things that overlap for the most part: the fourth root of the sum of their fourth powers

@@ -1,5 +1,7 @@
 package speed
 
+import "strconv"
+
 // Formula is how a part of a time is made, in milliseconds, in the notation of ledger.Eval.
 type Formula struct {
 	Part, Text string
@@ -11,4 +13,13 @@ type Term struct {
 	Name   string
 	Value  float64
 	Origin string
+}
+
+// SixDigits of a number are more than any time is known to.
+func SixDigits(v float64) float64 {
+	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return out
 }

@@ -52,10 +52,12 @@ func generate(q *question.Question, v *api.Speed, cache *api.KV) error {
 	if err := predictStream(q, v); err != nil {
 		return err
 	}
+	withoutPrompts(q.Explain)
 	v.Prefill, v.PrefillLow, v.PrefillHigh = prompts.Prefill, prompts.PrefillLow, prompts.PrefillHigh
 	v.Unloaded, v.UnloadedLow, v.UnloadedHigh = prompts.Unloaded, prompts.UnloadedLow, prompts.UnloadedHigh
 	v.TTFT, v.TTFTLow, v.TTFTHigh = prompts.TTFT, prompts.TTFTLow, prompts.TTFTHigh
 	v.PrefillFLOPsFraction = prompts.PrefillFLOPsFraction
+	derived(q, v)
 	return nil
 }
 

@@ -27,6 +27,7 @@ func price(q *question.Question, v *api.Speed, total speed.Figure, turns int) {
 	}
 	watts := cost.Watts(d, load)
 	Figure(cost.JoulesPerToken(watts.Figure, n, total), &v.JoulesPerToken, &v.JoulesPerTokenLow, &v.JoulesPerTokenHigh)
+	defer func() { priced(q, d, load, n, v, total.Mid) }()
 	rent := q.Env.RentOf(m, n)
 	if !rent.PerHour.Known() {
 		return

@@ -32,17 +32,18 @@ func ExplainSpeed(x *question.Explainer, v *api.Speed, source string) {
 	for _, f := range []struct {
 		name           string
 		mid, low, high *float64
-		unit           string
+		unit, law      string
 	}{
-		{"prefill_tokens_per_s", v.Prefill, v.PrefillLow, v.PrefillHigh, "tok/s"},
-		{"total_tokens_per_s", v.Total, v.TotalLow, v.TotalHigh, "tok/s"},
-		{"ttft_ms", v.TTFT, v.TTFTLow, v.TTFTHigh, "ms"}, {"ttft_unloaded_ms", v.Unloaded, v.UnloadedLow, v.UnloadedHigh, "ms"},
-		{"joules_per_token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh, "J"},
-		{"usd_per_million_tokens", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh, "$"},
+		{"prefill_tokens_per_s", v.Prefill, v.PrefillLow, v.PrefillHigh, "tok/s", ""},
+		{"total_tokens_per_s", v.Total, v.TotalLow, v.TotalHigh, "tok/s", ""},
+		{"ttft_ms", v.TTFT, v.TTFTLow, v.TTFTHigh, "ms", ""},
+		{"ttft_unloaded_ms", v.Unloaded, v.UnloadedLow, v.UnloadedHigh, "ms", ""},
+		{"joules_per_token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh, "J", "docs/formulas.md#power and "},
+		{"usd_per_million_tokens", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh, "$", ""},
 	} {
 		if f.mid != nil {
 			text, inputs := formulaOf(x, f.name, *f.mid)
-			explainTime(x, at+f.name, f.mid, f.low, f.high, text, f.unit, source, inputs...)
+			explainTime(x, at+f.name, f.mid, f.low, f.high, text, f.unit, f.law+source, inputs...)
 		}
 	}
 }

@@ -70,6 +70,7 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	}
 	listParts(v, f.Parts, 1000*f.Others)
 	formulas(q, v, m, load)
+	derived(q, v)
 	price(q, v, f.Throughput, 1)
 	return nil
 }

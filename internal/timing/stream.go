@@ -42,6 +42,7 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	v.PrefillFLOPsFraction = question.Rounded(f.FLOPsFraction)
 	plainBuild(q, in, table, test, f.Prefill.Mid)
 	allUsers(q, v, predictor, test, int64(p.Sequences))
+	derived(q, v)
 	price(q, v, total(v), len(in.Stages))
 	return nil
 }
@@ -128,7 +129,7 @@ func allUsers(q *question.Question, v *api.Speed, p *stream.Predictor, test stre
 	v.Bound, v.BandwidthFraction = l.Bound, question.Rounded(l.BandwidthFraction)
 	listParts(v, l.Parts, unlisted(l.Parts, l.PerToken.Mid))
 	if q.Explain != nil {
-		q.Explain.Timing, q.Explain.Assumed = p.Formulas(test, users), users > 1
+		q.Explain.Timing, q.Explain.Assumed = streamed(v, p, test, users, &l), users > 1
 	}
 }
 

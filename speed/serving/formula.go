@@ -3,7 +3,6 @@ package serving
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/speed"
@@ -33,7 +32,7 @@ type writer struct {
 
 // in names a number; those of stages behind the first have the stage in their name.
 func (w *writer) in(name string, v float64, origin string) string {
-	v = sixDigits(v)
+	v = speed.SixDigits(v)
 	if w.stage > 0 {
 		name = fmt.Sprintf("%s_stage%d", name, w.stage+1)
 	}
@@ -50,15 +49,6 @@ func (w *writer) in(name string, v float64, origin string) string {
 	}
 	w.inputs = append(w.inputs, speed.Term{Name: name, Value: v, Origin: origin})
 	return name
-}
-
-// sixDigits of a number are more than any time is known to.
-func sixDigits(v float64) float64 {
-	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
-	if err != nil {
-		return v
-	}
-	return out
 }
 
 // fitted is a coefficient, share one that is at most the datasheet's rate.

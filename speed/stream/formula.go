@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/speed"
@@ -121,6 +122,9 @@ func (w *writer) stage(i int) string {
 			multiply = append(multiply, w.in("operations_"+g.format, i, ops, "of the users behind the first")+" / "+w.coefficient("multiply_"+g.format, i, at.multiply[j], "share of the peak"))
 		}
 	}
+	if len(read) == 0 {
+		return "0" // more devices than layers
+	}
 	if w.p.floored(i, w.n, w.touched, w.kv, bytes) {
 		return "(" + w.in("bytes", i, bytes, "read by a step") + " + " + w.in("cache_bytes", i, w.kv*s.Dense, "read and written by a step") + ") / " + w.rate(i) + " - " + w.cached(i) + " - " + w.launches(i)
 	}
@@ -144,4 +148,69 @@ func (p *Predictor) scattered(at *stageUses) float64 {
 		return 1
 	}
 	return p.values[at.scatter]
+}
+
+// FirstToken is the formula of the time of a prompt, in milliseconds.
+func (p *Predictor) FirstToken(t Test) Formula {
+	n, u := float64(t.Prompt), float64(p.in.UBatch)
+	q := prompted{writer{p: p}, n, math.Ceil(n / u), p.work.touched(math.Min(n, u)), math.Min(n, u) * p.work.used, p.work.attention(n, float64(t.Depth))}
+	text := ""
+	for i := range p.stages {
+		if text != "" {
+			text += " + "
+		}
+		text += q.stage(i)
+	}
+	if left := p.overlap(q.steps, p.values); left != 1 {
+		text = "(" + text + ") × " + q.in("overlap", 0, left, "of devices that work one behind the other")
+	}
+	text = "1000 × (" + q.coefficient("step", 0, p.uses.step, "seconds of a step") + " + " + text + ")"
+	return Formula{Part: "ttft_unloaded_ms", Text: text, Inputs: q.inputs}
+}
+
+// prompted writes the formula of a prompt of n tokens in so many steps, whose experts are touched and see so many tokens each.
+type prompted struct {
+	writer
+	n, steps, touched, each, attention float64
+}
+
+// stage is what stagePrefill computes.
+func (q *prompted) stage(i int) string {
+	p := q.p
+	s, at := &p.stages[i], &p.uses.at[i]
+	by, on := s, at
+	if s.lends >= 0 {
+		by, on = &p.stages[s.lends], &p.uses.at[s.lends]
+	}
+	scattered, origin := 1.0, "of the prompt"
+	if p.work.moe != nil {
+		scattered, origin = p.values[on.scatter]*(1+p.values[on.tile]/q.each), "of the prompt, those of few tokens an expert dearer"
+	}
+	var multiply, read []string
+	var flops, bytes float64
+	for j := range p.work.groups {
+		g := &p.work.groups[j]
+		dense, experts := 2*q.n*g.denseElems*s.Dense+2*g.headElems*s.Head, 2*q.n*g.expertElems*p.work.used*s.Experts
+		b := q.steps*(g.dense*s.Dense+g.experts*q.touched*s.Experts) + g.head*s.Head
+		flops, bytes = flops+dense+experts, bytes+b
+		if dense+experts > 0 {
+			multiply = append(multiply, q.in("prompt_operations_"+g.format, i, dense+experts*scattered, origin)+" / "+
+				q.coefficient("multiply_"+g.format, i, on.multiply[j], "share of the peak"))
+		}
+		if b > 0 {
+			read = append(read, q.in("prompt_bytes_"+g.format, i, b, "read in all steps")+" / "+q.coefficient("share_"+g.format, i, at.read[j], "share of the memory's rate"))
+		}
+	}
+	if len(read) == 0 {
+		return "0" // more devices than layers
+	}
+	moved := "(" + strings.Join(read, " + ") + ") / " + q.rate(i)
+	if s.lends >= 0 {
+		moved = "max(" + moved + ", " + q.in("lent_bytes", i, bytes, "over the link") + " / " + q.in("link_rate", i, by.link, "bytes a second") + ")"
+	}
+	peak, attention := q.in("peak", i, by.peak, "operations a second"), q.in("attention", i, q.attention*s.Dense, "operations of attention")
+	return fmt.Sprintf("max(hypot((%s) / %s, %s) + %s × %s × %s + %s / (%s × %s), (%s + %s) / %s)", strings.Join(multiply, " + "), peak, moved,
+		q.in("steps", 0, q.steps, "of ubatch tokens"), q.in("kernels", i, p.work.kernels*s.Dense, "of a step"),
+		q.coefficient("prepare", i, on.prepare, "seconds of a kernel"), attention, q.coefficient("attend", i, on.attend, "share of the peak"), peak,
+		q.in("prompt_operations", i, flops, "of the prompt"), attention, peak)
 }
