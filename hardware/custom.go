@@ -47,7 +47,9 @@ func parseCustom(head string, options *[]option, devices int) (Machine, []Note, 
 		if devices > 0 && devices != n {
 			return Machine{}, nil, disagree(devices, n, head)
 		}
-		count = n
+		if count = n; len(*options) == 0 {
+			return Machine{}, nil, bad("hardware", head, "counts devices and names none", head+"h100")
+		}
 	}
 	d := Device{Form: "custom"}
 	rest := (*options)[:0:0]

@@ -168,7 +168,7 @@ func fields(text string) []string {
 func CountOf(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits == 0 || digits > 18 || named(s[digits:], digits) {
+	if digits == 0 || digits > 18 || named(s[:digits], s[digits:]) {
 		return 0, s, false
 	}
 	n, err := strconv.Atoi(s[:digits])
@@ -183,10 +183,18 @@ func CountOf(s string) (n int, rest string, ok bool) {
 	return 0, s, false
 }
 
-// named reports whether what follows four figures ends their name: "7900xtx", "9070xt", "6800 xt".
-func named(rest string, digits int) bool {
-	rest, ok := strings.CutPrefix(strings.ToLower(rest), "xt")
-	if !ok || digits != 4 {
+// named reports whether what follows four figures ends their name: "7900xtx", "9070xt", "6800 xt"; "7950x" and "5800x3d" are of
+// processors, whose figures end in one nought or two.
+func named(figures, rest string) bool {
+	if len(figures) != 4 {
+		return false
+	}
+	low := strings.ToLower(rest)
+	if after, ok := strings.CutPrefix(low, "x"); ok && (after == "" || after == "3d") {
+		return figures[3] == '0' && figures[1:] != "000"
+	}
+	rest, ok := strings.CutPrefix(low, "xt")
+	if !ok {
 		return false
 	}
 	rest = strings.TrimPrefix(rest, "x")
@@ -331,12 +339,19 @@ func ofName(head string) bool {
 }
 
 // counting are words that count.
-var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "six": 6,
+var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "pair": 2, "couple": 2, "six": 6,
 	"eight": 8}
 
 // countBefore reads "8 H100", "dual 3090" and "two 4090s".
 func countBefore(s string) (n int, rest string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(s), " ")
+	if n = 1; slices.Contains([]string{"a", "an", "my", "the", "our"}, strings.ToLower(word)) { // "a single 5090", "a pair of 3090s"
+		word, rest, _ = strings.Cut(rest, " ")
+		if counting[strings.ToLower(word)] == 0 {
+			word, rest = "one", word+" "+rest
+		}
+	}
+	rest = strings.TrimPrefix(rest, "of ")
 	n, ok = counting[strings.ToLower(word)]
 	if number, err := strconv.Atoi(word); !ok && err == nil {
 		n, ok = number, true

@@ -41,3 +41,19 @@ func TestSpoken(t *testing.T) {
 		t.Errorf("%v %v", m, err)
 	}
 }
+
+// TestCountedInWords: articles count nothing, and figures of a processor are no number of devices.
+func TestCountedInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"a single 5090": "1xrtx-5090", "my 4090": "1xrtx-4090", "a pair of 3090s": "2xrtx-3090", "the h100": "1xh100-sxm-80gb", "7950x": "", "5800x3d": "",
+		"7950xh100": "7950xh100-sxm-80gb",
+	} {
+		m, _, err := Parse(text, 0)
+		if got, _, _ := strings.Cut(shape(&m), " "); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", text, shape(&m), err, want)
+		}
+	}
+	if _, _, err := Parse("2048x", 0); err == nil || !strings.Contains(err.Error(), "names none") {
+		t.Errorf("2048x: %v", err)
+	}
+}
