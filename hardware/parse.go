@@ -339,8 +339,8 @@ func ofName(head string) bool {
 }
 
 // counting are words that count.
-var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "pair": 2, "couple": 2, "six": 6,
-	"eight": 8}
+var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "pair": 2, "couple": 2, "three": 3, "triple": 3, "four": 4,
+	"quad": 4, "six": 6, "eight": 8}
 
 // countBefore reads "8 H100", "dual 3090" and "two 4090s".
 func countBefore(s string) (n int, rest string, ok bool) {

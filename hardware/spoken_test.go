@@ -45,8 +45,8 @@ func TestSpoken(t *testing.T) {
 // TestCountedInWords: articles count nothing, and figures of a processor are no number of devices.
 func TestCountedInWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"a single 5090": "1xrtx-5090", "my 4090": "1xrtx-4090", "a pair of 3090s": "2xrtx-3090", "the h100": "1xh100-sxm-80gb", "7950x": "", "5800x3d": "",
-		"7950xh100": "7950xh100-sxm-80gb",
+		"a single 5090": "1xrtx-5090", "my 4090": "1xrtx-4090", "a pair of 3090s": "2xrtx-3090", "the h100": "1xh100-sxm-80gb",
+		"7950x": "", "5800x3d": "", "7950xh100": "7950xh100-sxm-80gb",
 	} {
 		m, _, err := Parse(text, 0)
 		if got, _, _ := strings.Cut(shape(&m), " "); err != nil || got != want {

@@ -17,12 +17,16 @@ var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$
 // stands behind a prompt.
 func Tidied(text string) string {
 	text = strings.NewReplacer(split, " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
-	lines := strings.Split(powerShell(inline(fenced(text))), "\n")
+	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
+	lines := strings.Split(powerShell(inline(text)), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
 	}
 	return strings.Join(lines, "\n")
 }
+
+// escaped is the end of a line that another language escaped: in JavaScript's templates and Python's texts a backslash is two.
+var escaped = regexp.MustCompile(`\\\\[ \t]*\n([ \t]*-)`)
 
 // inline is a text without the backquotes around all of it.
 func inline(text string) string {

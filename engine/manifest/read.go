@@ -15,6 +15,9 @@ import (
 // heads are keys at the margin that only such files have.
 var heads = regexp.MustCompile(`(?m)^(services|kind|servingEngineSpec|modelArtifacts|serveConfigV2|llm_configs|ms|applications):`)
 
+// cut is a line of a container of such a file, whose head was not pasted.
+var cut = regexp.MustCompile(`(?m)^\s*(- )?image:\s*["']?[^\s#]*(vllm|sglang|tensorrt|llama\.cpp|llama-cpp|ollama|text-generation-inference|lmdeploy)`)
+
 // jsonHeads are such keys in JSON, which kubectl and docker print too.
 var jsonHeads = regexp.MustCompile(`^\s*\{[^\x00]*"(services|kind)"\s*:`)
 
@@ -22,7 +25,7 @@ var jsonHeads = regexp.MustCompile(`^\s*\{[^\x00]*"(services|kind)"\s*:`)
 // settings of a launcher have keys of their own.
 func Is(text string) bool {
 	text = dedented(text)
-	return heads.MatchString(text) || jsonHeads.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
+	return heads.MatchString(text) || jsonHeads.MatchString(text) || cut.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
 }
 
 // plainReader reads a text that is no YAML; nil where it is none of those.

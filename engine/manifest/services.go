@@ -13,6 +13,9 @@ import (
 func composed(_ *file, d *yaml.Node) (out []container) {
 	services := d.At("services")
 	if services == nil {
+		services = beheaded(d)
+	}
+	if services == nil {
 		return nil
 	}
 	for _, name := range services.Keys {
@@ -33,6 +36,20 @@ func composed(_ *file, d *yaml.Node) (out []container) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// beheaded are the services of a file that was pasted without its head: all that stands in it has an image and none is of
+// Kubernetes, whose containers have lists.
+func beheaded(d *yaml.Node) *yaml.Node {
+	for _, k := range d.Keys {
+		if s := d.Of[k]; s.At("image").Value() == "" || s.At("args") != nil {
+			return nil
+		}
+	}
+	if len(d.Keys) == 0 {
+		return nil
+	}
+	return d
 }
 
 // interpolated are variables of a container with the defaults of those that compose puts in.

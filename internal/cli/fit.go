@@ -105,7 +105,7 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	r.Explain = f.explain != "" || !a.json
 	answer, err := a.asker.Ask(r)
 	if err != nil {
-		return err
+		return unnamed(err, f.from != "" && len(args) == 0)
 	}
 	a.linkTo(r)
 	answer.Notes = append(unread, answer.Notes...)

@@ -80,7 +80,7 @@ func (a *app) pasted(text string) (string, error) {
 		script, err := a.pasted(file)
 		return before + script, err
 	}
-	if !namesFile(text) && !a.isThere(text) {
+	if !runfile.Names(text) && !a.isThere(text) {
 		return text, nil
 	}
 	name := strings.TrimPrefix(text, "@")
@@ -107,23 +107,6 @@ func (a *app) isThere(text string) bool {
 	return err == nil
 }
 
-// namesFile tells the name of a file from a command: one word that is a path, or ends as such files do.
-func namesFile(text string) bool {
-	if text == "-" || strings.HasPrefix(text, "@") {
-		return true
-	}
-	if text == "" || strings.ContainsAny(text, " \t\n") {
-		return false
-	}
-	base := strings.ToLower(text[strings.LastIndexAny(text, `/\`)+1:])
-	for _, end := range []string{".yaml", ".yml", ".json", ".toml", ".sh", ".py", ".txt", ".modelfile"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
-	}
-	return strings.HasPrefix(base, "modelfile")
-}
-
 // standsFor takes the format from the name of a command line's GGUF file, where a model of another name stands for
 // it and nobody gave weights.
 func standsFor(r *memwall.Request) []memwall.Note {
@@ -142,6 +125,15 @@ func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
 		words += "; not read: " + strings.Join(open, ", ")
 	}
 	return usage("model", "", words, "memwall "+ask+" MODEL --from …: all else of the command is kept")
+}
+
+// unnamed is the error of a command whose model lies on another machine under a name that tells nothing of it.
+func unnamed(err error, pasted bool) error {
+	e := memwall.AsError(err)
+	if pasted && e.Code == memwall.UnknownModel {
+		e.Hint = "its name tells no model: memwall fit MODEL --from …; all else of the command is kept"
+	}
+	return e
 }
 
 // notRead are the arguments that were not read, as they stand.

@@ -84,6 +84,9 @@ func readCommands(text string) (*argv.Launch, error) {
 			return l, err
 		}
 	}
+	if l, err := firstLaunch(literals(text)); l != nil || err != nil {
+		return l, err
+	}
 	return nil, noCommand(cmds)
 }
 

@@ -83,6 +83,23 @@ func openness(key string) int {
 var widths = []string{"num-layers", "hidden-size", "num-attention-heads", "ffn-hidden-size", "num-query-groups", "num-experts",
 	"model_name_or_path", "model", "pretrain"}
 
+// Names tells the name of a file from a command: one word that is a path, or ends as such files do.
+func Names(text string) bool {
+	if text == "-" || strings.HasPrefix(text, "@") {
+		return true
+	}
+	if text == "" || strings.ContainsAny(text, " \t\n") {
+		return false
+	}
+	base := strings.ToLower(text[strings.LastIndexAny(text, `/\`)+1:])
+	for _, end := range []string{".yaml", ".yml", ".json", ".toml", ".sh", ".py", ".txt", ".modelfile"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(base, "modelfile")
+}
+
 // Call is a script with what it is called with: NAME=VALUE before it, bash, and arguments behind it. rest are those, as a script
 // sets them.
 func Call(text string) (file, before string) {

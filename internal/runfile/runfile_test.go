@@ -31,3 +31,13 @@ func TestUnnamed(t *testing.T) {
 		t.Error(message)
 	}
 }
+
+// TestNames: names of files, and commands of one word.
+func TestNames(t *testing.T) {
+	for text, want := range map[string]bool{"-": true, "@line": true, "./up.sh": true, "compose.yaml": true, "Modelfile.q4": true, "vllm": false, "": false,
+		"vllm serve x.yaml": false} {
+		if Names(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
