@@ -81,6 +81,9 @@ func (o *Op) Into(c *Coeffs, e *Exec, bytes func(i int) unit.Bytes) {
 		s := o.Scan
 		// decay, outer product, accumulate, read out: four multiply-adds per state element
 		c.FLOPs[row] = 8 * float64(s.StateElems())
+		if s.Long {
+			c.FLOPs[row] = max(c.FLOPs[row], fftWork*float64(s.Inner))
+		}
 		c.CacheRead[Seqs] = e.StateBytes * float64(s.StateElems())
 		c.CacheWrite[Seqs] = c.CacheRead[Seqs]
 		c.Activations[row] = e.ActBytes * float64(2*s.Inner+2*s.Groups*s.State)
@@ -97,6 +100,11 @@ func (o *Op) Into(c *Coeffs, e *Exec, bytes func(i int) unit.Bytes) {
 		c.Activations[row] = 3 * e.ActBytes * n
 	}
 }
+
+// fftWork is the arithmetic of a long convolution for each token and channel: FFTs of twice the tokens, a complex one of the input and
+// real ones of filter and result (two halves of one), 5·n·log2(n) operations each, at the 131,072 tokens of Evo; at 8,192 it is a
+// fifth less.
+const fftWork = 2 * (5 + 2.5 + 2.5) * 18
 
 func (o *Op) rowFeature() int {
 	if o.Rows == PerOutput {

@@ -146,6 +146,8 @@ type ScanDims struct {
 	HeadDim int64
 	Groups  int64
 	Delta   bool // gated delta rule
+	// Long: a prompt is convolved with the whole text by FFTs, and only a step of one token scans (arXiv:2302.10866).
+	Long bool
 }
 
 // ConvDim is the width of what the convolution sees.

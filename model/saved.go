@@ -39,6 +39,8 @@ type Style struct {
 	Again Modules
 	// Image and Text are the tokens of a denoiser's step that are of the picture and of its text; 0 and 0 for models of one stream.
 	Image, Text int64
+	// Sequences of a pass share what is made once for all of them; 0 is one.
+	Sequences int64
 	// WeighsEarly: choices are weighed at the experts' activation and not where their results are summed.
 	WeighsEarly bool
 }
@@ -263,6 +265,10 @@ func (p *keeper) op(i int) {
 			p.addOwn(o.Kind, s.width()*o.Out) // before the activation
 		}
 	case Scan:
+		if o.Scan.Long {
+			p.convolved(o)
+			return
+		}
 		if !o.Scan.fused() {
 			p.keep(o.Kind, o.In[0])
 			p.keep(o.Kind, o.In[1])
@@ -368,6 +374,21 @@ func (p *keeper) steered(i int) {
 	}
 	if !s.Frozen {
 		p.addOwn(o.Kind, (branches+chunks/3)*n)
+	}
+}
+
+// convolved keeps what a convolution over the whole text by FFTs of twice its length does (stripedhyena/engine.py: parallel_iir,
+// compute_filter): its input for the skip's gain; the filter's spectrum of half the points, complex in fp32; where weights train, the
+// input's spectrum, which is a view of all the points, and each pole's exponentials, which the filter is summed from. What is the
+// filter's is there once for all sequences of a pass.
+func (p *keeper) convolved(o *Op) {
+	const complex64 = 2 * full
+	s := p.s
+	all := max(1, s.Sequences)
+	p.keep(o.Kind, o.In[0])
+	p.addOwn(o.Kind, complex64*o.Out/all)
+	if !s.Frozen {
+		p.addOwn(o.Kind, 2*complex64*o.Out+full*o.Scan.State/2*o.W[0].Cols/all)
 	}
 }
 

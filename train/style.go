@@ -75,6 +75,7 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
 	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu || on(t.Compile), Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s.Sequences = int64(j.Training.MicroBatch)
 	s.Image, s.Text = j.Model.Streams(j.longest())
 	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {

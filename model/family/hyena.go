@@ -50,7 +50,7 @@ func (b *layerBuilder) longConv(x model.Val) model.Val {
 		Scan: &model.ScanDims{Conv: s.Conv, Inner: 3 * s.Inner, Heads: 3 * s.Inner, HeadDim: 1}}, z)
 	gate, left, right := b.bySeq(z, s.Inner, 0, 0), b.bySeq(z, s.Inner, s.Inner, 0), b.bySeq(z, s.Inner, 2*s.Inner, 0)
 	filter := func(role dtype.Role) *model.Tensor { return fixed(role, 2*s.State, s.Groups) }
-	y := b.op(model.Op{Kind: model.Scan, Role: dtype.HyenaPoles, Out: s.Inner, Scan: &model.ScanDims{Inner: s.Inner, State: 2 * s.State, Heads: s.Inner, HeadDim: 1},
+	y := b.op(model.Op{Kind: model.Scan, Role: dtype.HyenaPoles, Out: s.Inner, Scan: &model.ScanDims{Inner: s.Inner, State: 2 * s.State, Heads: s.Inner, HeadDim: 1, Long: true},
 		W: []*model.Tensor{filter(dtype.HyenaPoles), filter(dtype.HyenaResidue), vector(dtype.HyenaSkip, s.Inner, model.ByInner, 0)}}, b.glu(model.Identity, left, right, 0))
 	return b.grouped(b.linear(b.glu(model.Identity, gate, y, 0), matrix(dtype.HyenaOut, unsplit(b.h), rows), true))
 }
