@@ -60,6 +60,8 @@ type Fleet struct {
 	// Classes are shares of requests by priority. The first are served first: those who wait, and those who are turned away, are of the
 	// last. None: all are alike.
 	Classes []float64
+	// Scrape is how many seconds pass between two readings of the replicas' metrics: policies see them as they last were. 0: as they are.
+	Scrape float64
 	// Evicted is how many times an hour the provider takes a replica back, and Notice how many seconds it is told before.
 	Evicted, Notice float64
 	Seed            uint64
@@ -73,8 +75,10 @@ func (f *Fleet) Check() error {
 		return errors.New("no replica is known")
 	case f.Least < 0 || f.Most < max(1, f.Least) || f.Most > mostReplicas:
 		return fmt.Errorf("%d to %d replicas are no range within 0 to %d", f.Least, f.Most, mostReplicas)
-	case !within(f.Start, longestTime) || !within(f.Grace, longestTime) || !within(f.Notice, longestTime):
-		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s: no times from 0 to a day", f.Start, f.Grace, f.Notice)
+	case !within(f.Start, longestTime) || !within(f.Grace, longestTime) || !within(f.Notice, longestTime) ||
+		!within(f.Scrape, longestTime):
+		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s, metrics each %g s: no times from 0 to a day", f.Start, f.Grace,
+			f.Notice, f.Scrape)
 	case !within(f.Evicted, 60) || !within(f.MaxWaiting, 1e9):
 		return fmt.Errorf("%g evictions an hour and %g who wait are out of range", f.Evicted, f.MaxWaiting)
 	}

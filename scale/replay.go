@@ -91,6 +91,7 @@ type player struct {
 	alive    []int // lives that go on
 	chance   *rand.PCG
 	sight    Sight
+	scraped  scraped
 	tally    tally
 }
 
@@ -128,6 +129,7 @@ func (x *player) play(stop func() bool) error {
 		}
 		dt := min(step, end-x.now)
 		x.begin()
+		x.scrape()
 		x.evict(dt)
 		if err := x.decide(); err != nil {
 			return err
@@ -229,18 +231,32 @@ func (x *player) decide() error {
 func (x *player) look() {
 	s := &x.sight
 	*s = Sight{At: x.now, Replicas: x.wanted, Starting: len(x.starting), Ready: s.Ready[:0]}
-	for _, g := range x.ready {
-		running := x.Curve.Running(g.in)
-		for range g.n {
-			s.Ready = append(s.Ready, Seen{running, g.in - running, x.Curve.KV(g.in)})
-		}
+	if x.Scrape > 0 {
+		x.remember()
+		return
 	}
-	for _, h := range x.waiting {
-		s.Held += h.n
-	}
+	s.Ready, s.Held = x.seen(s.Ready), x.held()
 	if s.Rate = x.load.at(x.now); x.now > x.last {
 		s.Rate = x.since / (x.now - x.last)
 	}
+}
+
+// seen are the replicas as their metrics are now.
+func (x *player) seen(out []Seen) []Seen {
+	for _, g := range x.ready {
+		running := x.Curve.Running(g.in)
+		for range g.n {
+			out = append(out, Seen{running, g.in - running, x.Curve.KV(g.in)})
+		}
+	}
+	return out
+}
+
+func (x *player) held() (n float64) {
+	for _, h := range x.waiting {
+		n += h.n
+	}
+	return n
 }
 
 // reconcile starts replicas that lack, and lets go of those that are too many: those that do not serve yet first, as a ReplicaSet does.

@@ -23,6 +23,7 @@ type Asked struct {
 	Start       float64 // seconds; 0: predicted
 	Node        float64 // seconds that a machine takes to come, before
 	Grace       float64
+	Scrape      float64 // seconds between two readings of metrics
 	Queue       float64
 	Evicted     float64 // an hour and replica
 	Notice      float64
@@ -49,6 +50,8 @@ func (a *Asked) Words() []load.Word {
 		word("max", "N", "replicas at most", "32", countOf(&a.Most)),
 		word("start", "TIME", "until a new replica serves, instead of the prediction", "4min", load.SecondsOf(&a.Start)),
 		word("node-start", "TIME", "until a machine for a new replica is there, before that", "3min", load.SecondsOf(&a.Node)),
+		word("metrics-every", "TIME", "how often metrics are read: a policy sees them as they last were; 0: as they are", "15s",
+			load.SecondsOf(&a.Scrape)),
 		word("grace", "TIME", "how long a replica may finish what it serves before it is killed (terminationGracePeriodSeconds)", "30s",
 			load.SecondsOf(&a.Grace)),
 		word("queue", "N", "requests that may wait in each replica; who comes then is turned away, low priorities first", "50",
@@ -61,7 +64,7 @@ func (a *Asked) Words() []load.Word {
 
 // Usual is what nobody says.
 func Usual() *Asked {
-	return &Asked{Attainment: 0.99, Least: 1, Most: 64, Grace: 30, Notice: 120, SpotPrice: 1, Seed: 1}
+	return &Asked{Attainment: 0.99, Least: 1, Most: 64, Grace: 30, Scrape: 15, Notice: 120, SpotPrice: 1, Seed: 1}
 }
 
 func nameWords() string {

@@ -22,7 +22,7 @@ const perFull, leastSteady, mostSteady = 8, 1500, 30_000
 // request. It is nil with an answer whose plan does not fit.
 func Curve(ctx context.Context, a *question.Env, r *api.Request) (*scale.Curve, *api.Answer, error) {
 	one := *r
-	one.Replicas = 0
+	one.Replicas, one.MaxQueued = 0, 0 // queues are bounded in the replay
 	s, out, err := Simulated(a, &one)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,34 @@
+package scale
+
+// scraped are metrics as they were last read.
+type scraped struct {
+	at, next   float64
+	ready      []Seen
+	held, rate float64
+	arrived    float64 // requests by then
+}
+
+// scrape reads the metrics of the replicas when it is time.
+func (x *player) scrape() {
+	s := &x.scraped
+	if x.Scrape == 0 || x.now < s.next {
+		return
+	}
+	if x.now > s.at {
+		s.rate = (x.out.Arrived - s.arrived) / (x.now - s.at)
+	} else {
+		s.rate = x.load.at(x.now)
+	}
+	s.ready, s.held, s.arrived = x.seen(s.ready[:0]), x.held(), x.out.Arrived
+	s.at, s.next = x.now, x.now+x.Scrape
+}
+
+// remember what was read last, in the sight of a policy: a replica that serves since then tells nothing yet, as one that starts, and of one
+// that is gone nobody reads.
+func (x *player) remember() {
+	s, m := &x.sight, &x.scraped
+	serving := x.serving()
+	s.Ready = append(s.Ready, m.ready[:min(len(m.ready), serving)]...)
+	s.Starting += serving - len(s.Ready)
+	s.Held, s.Rate = m.held, m.rate
+}
