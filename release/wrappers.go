@@ -9,12 +9,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/autoscale"
 	"github.com/memwall/memwall/internal/clients"
+	"github.com/memwall/memwall/internal/pack"
 	"github.com/memwall/memwall/internal/schema"
 )
 
@@ -111,13 +115,32 @@ func coreFor(version, top, folder string) error {
 	return nil
 }
 
-// contract are the objects of requests and answers.
+// contract are the objects of requests and answers, those of scaling and packing included.
 func contract() (clients.Types, error) {
 	text, err := schema.Of("")
 	if err != nil {
 		return nil, err
 	}
-	return clients.Read(text)
+	types, err := clients.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	own, err := schema.Definitions("#/$defs/", reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](),
+		reflect.TypeFor[autoscale.ScalingRequest](), reflect.TypeFor[autoscale.ScalingReport](), reflect.TypeFor[pack.PackingRequest](),
+		reflect.TypeFor[pack.Packing]())
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range own {
+		if types[name] != nil {
+			continue
+		}
+		types[name] = &clients.Shape{}
+		if err := json.Unmarshal(text, types[name]); err != nil {
+			return nil, err
+		}
+	}
+	return types, nil
 }
 
 // embedded are the files below a folder of wrappers, by path.

@@ -14,7 +14,7 @@ import (
 // forms of a policy as a file; each is called as the policy is.
 var forms = []struct {
 	name  string
-	write func(r *Report, p *Policy, w *writing) error
+	write func(r *ScalingReport, p *Policy, w *writing) error
 }{{"hpa", writeHPA}, {"keda", writeKEDA}, {"dynamo", writeDynamo}}
 
 // FormWords are the files that a policy can be written as.
@@ -27,7 +27,7 @@ func FormWords() string {
 }
 
 // Chosen is the policy that is best; nil where none keeps the goal.
-func (r *Report) Chosen() *Policy {
+func (r *ScalingReport) Chosen() *Policy {
 	for i := range r.Policies {
 		if r.Policies[i].Name == r.Best && r.Best != "" {
 			return &r.Policies[i]
@@ -54,7 +54,7 @@ func (a *Asked) For(form string) {
 }
 
 // Emit writes a policy that keeps the goal as a file.
-func (r *Report) Emit(form string) (string, error) {
+func (r *ScalingReport) Emit(form string) (string, error) {
 	bad := func(message, hint string) error {
 		return &memwall.Error{Code: memwall.BadField, Field: "emit", Value: form, Message: "--emit " + message, Hint: hint}
 	}

@@ -19,7 +19,7 @@ var series = map[string]map[string]string{
 }
 
 // query is the sum of a metric over pods, each series with a selector.
-func (r *Report) query(metric, selector string) (string, error) {
+func (r *ScalingReport) query(metric, selector string) (string, error) {
 	engine := engineName(r.Engine)
 	if engine == "llama.cpp" {
 		engine = "llama-server"
@@ -47,7 +47,7 @@ func (w *writing) head(version, kind string) {
 	w.line(0, "spec:")
 }
 
-func writeHPA(r *Report, p *Policy, w *writing) error {
+func writeHPA(r *ScalingReport, p *Policy, w *writing) error {
 	if _, err := r.query(p.Metric, ""); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func writeHPA(r *Report, p *Policy, w *writing) error {
 
 func thousandths(x float64) int64 { return max(1, int64(math.Round(1000*x))) }
 
-func writeKEDA(r *Report, p *Policy, w *writing) error {
+func writeKEDA(r *ScalingReport, p *Policy, w *writing) error {
 	query, err := r.query(p.Metric, fmt.Sprintf("{namespace=\"default\",pod=~\"%s-.*\"}", w.name))
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func writeKEDA(r *Report, p *Policy, w *writing) error {
 }
 
 // writeDynamo writes the planner's part of a DynamoGraphDeployment (components/src/dynamo/planner, 0.8 to 1.0).
-func writeDynamo(r *Report, _ *Policy, w *writing) error {
+func writeDynamo(r *ScalingReport, _ *Policy, w *writing) error {
 	w.line(0, "# The service of the planner, for the graph of the deployment; its profile comes from Dynamo's own profiler.")
 	w.line(0, "Planner:")
 	w.line(1, "componentType: planner")

@@ -16,7 +16,7 @@ type Played struct {
 }
 
 // oneByOne plays the replicas of the best policy, or of the first where none is, as they came and went.
-func (f *field) oneByOne(ctx context.Context, asker *memwall.Asker, r *Report) (*Played, error) {
+func (f *field) oneByOne(ctx context.Context, asker *memwall.Asker, r *ScalingReport) (*Played, error) {
 	p := r.Chosen()
 	for i := range r.Policies {
 		if p == nil && r.Policies[i].replay != nil {

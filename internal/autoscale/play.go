@@ -38,7 +38,7 @@ func (f *field) fleet() *scale.Fleet {
 }
 
 // play all policies, and who knew the load.
-func (r *Report) play(ctx context.Context, f *field) error {
+func (r *ScalingReport) play(ctx context.Context, f *field) error {
 	f.start = r.Start.Seconds
 	r.goal(f)
 	holds := f.curve.Holds(f.share())
@@ -79,7 +79,7 @@ func stopped(err error) error {
 	return err
 }
 
-func (r *Report) goal(f *field) {
+func (r *ScalingReport) goal(f *field) {
 	one := func(by map[string]float64) *float64 {
 		for _, ms := range by {
 			return &ms
@@ -171,7 +171,7 @@ func better(a, b *scale.Replay, share float64) bool {
 }
 
 // figures of a replay.
-func (r *Report) figures(p *Policy, f *field) {
+func (r *ScalingReport) figures(p *Policy, f *field) {
 	x := p.replay
 	p.Kept, p.Met = x.Kept(), x.Kept() >= f.share()
 	p.TTFT = [2]float64{1000 * x.First.Quantile(0.5), 1000 * x.First.Quantile(0.99)}
@@ -196,7 +196,7 @@ func (r *Report) figures(p *Policy, f *field) {
 }
 
 // judge policies by the oracle, and name the cheapest that keeps the goal.
-func (r *Report) judge() {
+func (r *ScalingReport) judge() {
 	var best *Policy
 	for i := range r.Policies {
 		p := &r.Policies[i]

@@ -14,8 +14,8 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Report is what policies made of a load.
-type Report struct {
+// ScalingReport is what policies made of a load.
+type ScalingReport struct {
 	Schema   string          `json:"schema"`
 	Version  string          `json:"version"`
 	Model    string          `json:"model"`
@@ -130,7 +130,7 @@ type PartFigures struct {
 
 // Run replays a load. Request is a sim request with its lengths and goal.
 func Run(ctx context.Context, asker *memwall.Asker, r *memwall.Request, asked *Asked,
-	open func(string) (io.ReadCloser, error)) (*Report, error) {
+	open func(string) (io.ReadCloser, error)) (*ScalingReport, error) {
 	if err := checkAsked(r, asked); err != nil {
 		return nil, err
 	}
@@ -235,12 +235,12 @@ func loadError(name string, err error) error {
 		Message: fmt.Sprintf("--load %s cannot be read: %v", name, err), Hint: "a file of times and rates, or a list of rates: 2,1,1,4,9,8"}
 }
 
-func newReport(a *memwall.Answer, l *scale.Load, asked *Asked) *Report {
+func newReport(a *memwall.Answer, l *scale.Load, asked *Asked) *ScalingReport {
 	sum := 0.0
 	for _, x := range l.Rates {
 		sum += x
 	}
-	out := &Report{Schema: memwall.Schema, Version: memwall.Version, Model: a.Model.ID, Name: a.Model.Name, Hardware: a.Plan.Hardware,
+	out := &ScalingReport{Schema: memwall.Schema, Version: memwall.Version, Model: a.Model.ID, Name: a.Model.Name, Hardware: a.Plan.Hardware,
 		Devices: a.Plan.Devices, Engine: a.Plan.Engine, Verdict: a.Verdict, Least: asked.Least, Most: asked.Most, Notes: a.Notes, answer: a,
 		Load: LoadFigures{Seconds: l.Seconds(), Part: l.Part, Requests: sum * l.Part, Mean: sum / float64(len(l.Rates)),
 			Peak: l.Peak(), Rates: l.Rates}}

@@ -19,7 +19,7 @@ func request() *memwall.Request {
 		Workload: &workload.Spec{Prompt: workload.Law{Law: "fixed", Mean: 1500}, Output: workload.Law{Law: "fixed", Mean: 300}}}
 }
 
-func run(t *testing.T, change func(*memwall.Request, *Asked)) (*Report, error) {
+func run(t *testing.T, change func(*memwall.Request, *Asked)) (*ScalingReport, error) {
 	t.Helper()
 	r, asked := request(), Usual()
 	asked.Load = "2,2,9,30,20,9"

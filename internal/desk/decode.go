@@ -1,8 +1,11 @@
 package desk
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall"
 )
@@ -27,4 +30,25 @@ func Decode(ask string, data []byte) (*memwall.Request, error) {
 			Hint:    "leave ask out, or send the request to " + r.Ask}
 	}
 	return r, nil
+}
+
+// Strict reads what was sent to a place that is no question's, without fields that nobody knows; like is what it looks like. The error is a
+// *memwall.Error that names the field, "body" where it is of none.
+func Strict(data []byte, v any, like string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		return nil
+	}
+	out := &memwall.Error{Code: memwall.BadField, Field: "body", Message: "what was sent is wrong: " + strings.TrimPrefix(err.Error(), "json: "),
+		Hint: like}
+	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
+		out.Field = strings.Trim(name, `"`)
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+		field := e.Field[strings.LastIndexByte(e.Field, '.')+1:]
+		out.Field, out.Message = field, fmt.Sprintf("%s is a %s, and takes another kind", field, e.Value)
+	}
+	return out
 }

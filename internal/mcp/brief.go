@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -254,16 +252,6 @@ func failed(err error) *sdk.CallToolResult {
 	}
 	return &sdk.CallToolResult{IsError: true, StructuredContent: e,
 		Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(render.Error(e, plain))}}}
-}
-
-// strict reads arguments and refuses those that there are not.
-func strict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return &memwall.Error{Code: memwall.BadField, Field: "name", Message: "the arguments are wrong: " + strings.TrimPrefix(err.Error(), "json: "), Hint: `{"name":"h100"}`}
-	}
-	return nil
 }
 
 func modelCard(m *card.Model) string       { return cards.Model(m, plain) }

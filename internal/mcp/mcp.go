@@ -57,6 +57,7 @@ func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	s.lookUp("formats", "Number formats and quantisations: with a name the bits, sizes and published losses of that one.",
 		locally(formatCards))
 	s.lookUp("learn", "Lessons on the memory and speed of models, with formulas and numbers computed now: with a name that one.", s.lessons)
+	s.operations()
 	s.prompts()
 	s.cards()
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "answer", URITemplate: answerAt + "{request}", MIMEType: "application/json",
@@ -251,7 +252,7 @@ func (s *Server) lookUp(name, doc string, find func(ctx context.Context, client,
 			var given struct {
 				Name string `json:"name"`
 			}
-			if err := strict(arguments(r), &given); err != nil {
+			if err := desk.Strict(arguments(r), &given, `{"name":"h100"}`); err != nil {
 				return failed(err), nil
 			}
 			text, err := find(ctx, client(r.Extra), given.Name)

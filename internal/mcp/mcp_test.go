@@ -76,6 +76,11 @@ var calls = []struct {
 	{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 200}},
 		[]string{"holds", "first token"}},
 	{"diagnose", map[string]any{"text": "CUDA out of memory. Tried to allocate 3.91 GiB."}, []string{"3.91 GiB requested", "cause"}},
+	{"autoscale", map[string]any{"request": map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "goal": map[string]any{"ttft_ms": map[string]any{"p99": 1000}},
+		"workload": map[string]any{"prompt": map[string]any{"mean": 1500}, "output": map[string]any{"mean": 300}}}, "requests_per_s": []float64{2, 9, 20, 4},
+		"policies": []string{"fixed:3"}}, []string{"✓ keeps", "fixed:3", "oracle", "a replica"}},
+	{"pack", map[string]any{"hardware": "4xh100", "models": []any{map[string]any{"request": map[string]any{"model": "qwen3-8b"}, "count": 2}}},
+		[]string{"✓ all lie", "qwen3-8b"}},
 	{"models", map[string]any{"name": "llama-3.1-8b"}, []string{"Llama 3.1 8B"}},
 	{"models", map[string]any{"name": "qwen3"}, []string{"qwen3-32b "}},
 	{"models", nil, []string{"deepseek-v3 "}},
@@ -161,7 +166,7 @@ func TestBadArguments(t *testing.T) {
 		{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100",
 			"workload": map[string]any{"trace": "/etc/passwd", "arrivals": "trace"}}, "workload.trace"},
 		{"hardware", map[string]any{"name": "h1000"}, "hardware"},
-		{"hardware", map[string]any{"nam": "h1000"}, "name"},
+		{"hardware", map[string]any{"nam": "h1000"}, "nam"},
 	} {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: call.tool, Arguments: call.arguments})
 		if err != nil {
@@ -236,7 +241,7 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 12 {
+	if len(list.Tools) != 14 {
 		t.Errorf("%d tools", len(list.Tools))
 	}
 	for _, tool := range list.Tools {

@@ -9,7 +9,7 @@ import (
 
 var (
 	flagged = regexp.MustCompile("--([a-z][a-z0-9-]*)[ =]?")
-	command = regexp.MustCompile(`\bmemwall (fit|plan|pick|train|sim|diff|compare|diagnose|models|hardware|formats|learn)\b`)
+	command = regexp.MustCompile(`\bmemwall (fit|plan|pick|train|sim|diff|compare|diagnose|models|hardware|formats|learn|autoscale|pack)\b`)
 )
 
 // inTools is a hint that speaks of flags and commands, in the words of tools and their arguments. Flags of engines, which no

@@ -321,7 +321,7 @@ func (w *writer) ofType(t reflect.Type) object {
 		return w.ofType(t.Elem())
 	case reflect.Struct:
 		return w.ref(t)
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return object{{"type", "array"}, {"items", w.ofType(t.Elem())}}
 	case reflect.Map:
 		return object{{"type", "object"}, {"additionalProperties", w.ofType(t.Elem())}}

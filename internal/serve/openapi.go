@@ -56,8 +56,9 @@ func describe(guarded bool) *huma.OpenAPI {
 }
 
 // openAPI is the whole description as text.
-func openAPI(doc *huma.OpenAPI, cards []reflect.Type) ([]byte, error) {
-	all, err := schema.Definitions(definitionsAt, append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](), reflect.TypeFor[progress](), reflect.TypeFor[List]())...)
+func openAPI(doc *huma.OpenAPI, cards, own []reflect.Type) ([]byte, error) {
+	contract := append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](), reflect.TypeFor[progress](), reflect.TypeFor[List]())
+	all, err := schema.Definitions(definitionsAt, append(contract, own...)...) // whose names go first
 	if err != nil {
 		return nil, err
 	}

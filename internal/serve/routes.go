@@ -89,7 +89,11 @@ func (s *Server) register() error {
 		handle(question(ask), jsonType, maxBody, func(w http.ResponseWriter, r *http.Request) { s.ask(w, r, ask) })
 	}
 	handle(batchOperation(), linesType, maxBatch, s.batch)
-	var cards []reflect.Type
+	var cards, own []reflect.Type
+	for _, p := range operations() {
+		own = append(own, p.in, p.out)
+		handle(p.operation(), jsonType, maxBody, func(w http.ResponseWriter, r *http.Request) { s.post(w, r, &p) })
+	}
 	for _, l := range s.lists() {
 		cards = append(cards, l.cards...)
 		handle(l.operation(false), "", 0, l.all)
@@ -102,7 +106,7 @@ func (s *Server) register() error {
 	if s.Study != nil {
 		handle(textOperation("study", studyPath, "the study that this server shows, as far as it is", jsonType), "", 0, s.study)
 	}
-	text, err := openAPI(doc, cards)
+	text, err := openAPI(doc, cards, own)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Autoscale draws what policies made of a load.
-func Autoscale(r *autoscale.Report, st term.Style) string {
+func Autoscale(r *autoscale.ScalingReport, st term.Style) string {
 	p := term.NewPage(st)
 	lead, words := autoscaleVerdict(r)
 	p.Dotted(lead, []string{words, r.Name, autoscalePlan(r)})
@@ -31,7 +31,7 @@ func Autoscale(r *autoscale.Report, st term.Style) string {
 }
 
 // autoscaleVerdict says whether a policy keeps the goal, and which.
-func autoscaleVerdict(r *autoscale.Report) (lead term.Text, words string) {
+func autoscaleVerdict(r *autoscale.ScalingReport) (lead term.Text, words string) {
 	switch {
 	case r.Verdict == memwall.DoesNotFit || r.Verdict == memwall.Unknown:
 		return term.Join(term.Sign(r.Verdict), term.Say("   ")), "one replica"
@@ -42,7 +42,7 @@ func autoscaleVerdict(r *autoscale.Report) (lead term.Text, words string) {
 }
 
 // autoscalePlan is what a replica is.
-func autoscalePlan(r *autoscale.Report) string {
+func autoscalePlan(r *autoscale.ScalingReport) string {
 	name := r.Device
 	if r.Devices > 1 {
 		name = fmt.Sprintf("%d × %s", r.Devices, name)
@@ -53,7 +53,7 @@ func autoscalePlan(r *autoscale.Report) string {
 // shortPolicy is a policy's name, shortened where it is an expression.
 func shortPolicy(name string) string { return term.Shorten(name, 18, "…") }
 
-func autoscaleFinding(r *autoscale.Report) string {
+func autoscaleFinding(r *autoscale.ScalingReport) string {
 	if r.Verdict == memwall.DoesNotFit || r.Verdict == memwall.Unknown {
 		return "its memory does not fit: memwall plan says what would"
 	}
@@ -94,7 +94,7 @@ func percent(x float64) string {
 }
 
 // policyTable has a row a policy, and the oracle last.
-func policyTable(r *autoscale.Report) *term.Table {
+func policyTable(r *autoscale.ScalingReport) *term.Table {
 	tb := &term.Table{Sides: append([]term.Side{term.Left, term.Left}, slices.Repeat([]term.Side{term.Right}, 6)...)}
 	var head []term.Text
 	for _, h := range []string{"policy", "target", "in time", "TTFT p99", "mean", "peak", "$", "regret"} {
@@ -137,7 +137,7 @@ func policyRow(p *autoscale.Policy) []term.Text {
 }
 
 // autoscaleDay draws the load and the replicas of the best over it.
-func autoscaleDay(p *term.Page, r *autoscale.Report) {
+func autoscaleDay(p *term.Page, r *autoscale.ScalingReport) {
 	p.Field("load", term.Join(sparkline(p, r.Load.Rates, r.Load.Peak, term.InkWorking),
 		term.Say(fmt.Sprintf("up to %s requests/s, %s in the mean", term.Significant(r.Load.Peak, 3), term.Significant(r.Load.Mean, 3)))))
 	best := r.Chosen()
@@ -168,7 +168,7 @@ func sparkline(p *term.Page, all []float64, whole float64, look term.Ink) term.T
 }
 
 // autoscaleFacts are what the table rests on, and what is wrong with policies.
-func autoscaleFacts(p *term.Page, r *autoscale.Report) {
+func autoscaleFacts(p *term.Page, r *autoscale.ScalingReport) {
 	p.Labelled("a replica", fmt.Sprintf("holds %s requests/s within the goal, %s of them at once; %s at most",
 		term.Significant(r.Replica.Holds, 3), term.Significant(r.Replica.In, 3), term.Significant(r.Replica.Capacity, 3)))
 	p.Labelled("a start", startWords(r))
@@ -204,7 +204,7 @@ func policyFacts(p *term.Page, x *autoscale.Policy) {
 	}
 }
 
-func startWords(r *autoscale.Report) string {
+func startWords(r *autoscale.ScalingReport) string {
 	words := unit.Seconds(r.Start.Seconds).String()
 	if r.Start.High > r.Start.Low {
 		words += fmt.Sprintf(" (%s–%s)", unit.Seconds(r.Start.Low), unit.Seconds(r.Start.High))

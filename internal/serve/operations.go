@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/autoscale"
+	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/pack"
+)
+
+// posted are the paths that take a request of their own and answer with what it comes to.
+type posted struct {
+	name, doc string
+	in, out   reflect.Type
+	answer    func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error)
+}
+
+// operations beside the questions of the contract.
+func operations() []posted {
+	return []posted{
+		{"autoscale", "what autoscalers make of a day's load on replicas of a plan: the goal kept, dollars, and how far from who knew the load",
+			reflect.TypeFor[autoscale.ScalingRequest](), reflect.TypeFor[autoscale.ScalingReport](),
+			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
+				q, err := autoscale.Decode(text)
+				if err != nil {
+					return nil, err
+				}
+				return q.Answer(ctx, asker)
+			}},
+		{"pack", "which models lie on which device of a pool: beside each other, in parts (MIG), or on several",
+			reflect.TypeFor[pack.PackingRequest](), reflect.TypeFor[pack.Packing](),
+			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
+				q, err := pack.Decode(text)
+				if err != nil {
+					return nil, err
+				}
+				return q.Answer(ctx, asker)
+			}},
+	}
+}
+
+func (p *posted) operation() *huma.Operation {
+	return &huma.Operation{Method: http.MethodPost, Path: "/v1/" + p.name, OperationID: p.name, Summary: p.doc,
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: refOf(p.in)}}},
+		Responses:   replies(jsonType, refOf(p.out), "400", "412", "413", "415", "422", "429")}
+}
+
+// post answers such a request in the turn of a long question.
+func (s *Server) post(w http.ResponseWriter, r *http.Request, p *posted) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.fail(w, broken(err))
+		return
+	}
+	var out any
+	err = s.Desk.Do(r.Context(), client(r), desk.Long, func(ctx context.Context, asker *memwall.Asker) (err error) {
+		out, err = p.answer(ctx, asker, text)
+		return err
+	})
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	b, err := newJSON(out)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	s.deliver(w, r, b)
+}
