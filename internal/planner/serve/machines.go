@@ -17,6 +17,7 @@ type machineChoice struct {
 	devices    int64
 	have       int64 // 0 where nobody says
 	whole      bool  // a node, or unlike devices: nothing smaller is rented
+	shared     bool  // beyond what a replica needs: its ranks attend apart and share the experts
 	split      bool  // a number that only workers of two kinds share evenly
 }
 

@@ -104,3 +104,27 @@ func TestFewestReplicas(t *testing.T) {
 		t.Errorf("only %d were tried", tried)
 	}
 }
+
+// TestSharedExperts: where a load takes as many devices as a wide group has, servers whose ranks share the experts of a mixture are compared
+// too, each rank with as many of them; for few users, and for a dense model, they are not.
+func TestSharedExperts(t *testing.T) {
+	widely := func(model string, users int64) (n int) {
+		r := forUsers(model, "h100", users, 0, 60)
+		r.Engine, r.Weights, r.Workload.Requests = "sglang", "fp8", plan.Int(2*users)
+		for _, c := range listed(t, r).all {
+			if p := &c.request; p.EP > usualSize {
+				n++
+				if p.EP != c.devices || p.TP*p.DP != p.EP || p.All2All != plan.DeepEP {
+					t.Errorf("%s: tp %d, dp %d, ep %d, %q on %d", model, p.TP, p.DP, p.EP, p.All2All, c.devices)
+				}
+			}
+		}
+		return n
+	}
+	if n := widely("qwen3-235b-a22b", 6000); n == 0 {
+		t.Error("no wide group of a mixture is compared")
+	}
+	if n := widely("qwen3-235b-a22b", 20) + widely("qwen3-32b", 6000); n > 0 {
+		t.Errorf("%d wide groups where none is of use", n)
+	}
+}

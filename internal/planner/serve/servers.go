@@ -83,8 +83,10 @@ func (s *servers) list() error {
 	s.kinds, s.notes = kindsOf(machines), said
 	for i := range machines {
 		s.reportProgress(api.PhaseEstimate, i, len(machines))
-		if machines[i].devices > usualSize && s.fitsOn(machines[i].kind) {
-			continue
+		if m := &machines[i]; m.devices > usualSize && s.fitsOn(m.kind) {
+			if m.shared = s.needs(m.kind) >= m.devices; !m.shared {
+				continue
+			}
 		}
 		for _, name := range s.engines(&machines[i]) {
 			if err := s.ctx.Err(); err != nil && len(s.all) == 0 {
@@ -157,7 +159,10 @@ func (s *servers) listOn(m *machineChoice, engineName string) {
 // arrangements of a server: groups of its devices, workers of two kinds, and drafting.
 func (t *task) arrangements(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	ways := t.pools(p, m)
-	if !m.split {
+	switch {
+	case m.shared:
+		ways = t.sharing(p, m)
+	case !m.split:
 		ways = append(layouts(p, m), ways...)
 	}
 	for _, w := range ways {

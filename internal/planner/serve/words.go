@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -37,6 +38,8 @@ func serverWords(q *question.Question, m *machineChoice) string {
 		{given.MaxBatchedTokens > 0, fmt.Sprintf("steps of %d tokens", r.MaxBatchedTokens)},
 		{given.Context > 0 && given.Context < question.DefaultContext, "context " + unit.Length(int64(r.Context))},
 		{given.MaxSeqs > 0, fmt.Sprintf("%d sequences", r.MaxSeqs)},
+		{r.All2All == plan.DeepEP, "DeepEP"},
+		{r.RedundantExperts > 0, fmt.Sprintf("%d redundant experts", r.RedundantExperts)},
 		{r.DraftTokens == 1, "1 token drafted"},
 		{r.DraftTokens > 1, fmt.Sprintf("%d tokens drafted", r.DraftTokens)},
 		{r.CPUOffload > 0, unit.Bytes(r.CPUOffload).String() + " of weights on the host"},
