@@ -77,8 +77,8 @@ func (f *Fleet) Check() error {
 		return fmt.Errorf("%d to %d replicas are no range within 0 to %d", f.Least, f.Most, mostReplicas)
 	case !within(f.Start, longestTime) || !within(f.Grace, longestTime) || !within(f.Notice, longestTime) ||
 		!within(f.Scrape, longestTime):
-		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s, metrics each %g s: no times from 0 to a day", f.Start, f.Grace,
-			f.Notice, f.Scrape)
+		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s, metrics each %g s: no times from 0 to a day", f.Start,
+			f.Grace, f.Notice, f.Scrape)
 	case !within(f.Evicted, 60) || !within(f.MaxWaiting, 1e9):
 		return fmt.Errorf("%g evictions an hour and %g who wait are out of range", f.Evicted, f.MaxWaiting)
 	}

@@ -235,7 +235,7 @@ func (x *player) look() {
 		x.remember()
 		return
 	}
-	s.Ready, s.Held = x.seen(s.Ready), x.held()
+	s.Ready, s.Held = x.seen(s.Ready), x.queued()
 	if s.Rate = x.load.at(x.now); x.now > x.last {
 		s.Rate = x.since / (x.now - x.last)
 	}
@@ -252,7 +252,8 @@ func (x *player) seen(out []Seen) []Seen {
 	return out
 }
 
-func (x *player) held() (n float64) {
+// queued are the requests that found no replica.
+func (x *player) queued() (n float64) {
 	for _, h := range x.waiting {
 		n += h.n
 	}

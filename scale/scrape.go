@@ -19,7 +19,7 @@ func (x *player) scrape() {
 	} else {
 		s.rate = x.load.at(x.now)
 	}
-	s.ready, s.held, s.arrived = x.seen(s.ready[:0]), x.held(), x.out.Arrived
+	s.ready, s.held, s.arrived = x.seen(s.ready[:0]), x.queued(), x.out.Arrived
 	s.at, s.next = x.now, x.now+x.Scrape
 }
 

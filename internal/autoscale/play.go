@@ -33,7 +33,8 @@ func (f *field) fleet() *scale.Fleet {
 	if f.curve.Holds(f.share()) == 0 {
 		begin = a.Most
 	}
-	return &scale.Fleet{Curve: f.curve, Least: a.Least, Most: a.Most, Begin: begin, Start: f.start, Grace: a.Grace, Scrape: a.Scrape, MaxWaiting: a.Queue,
+	return &scale.Fleet{Curve: f.curve, Least: a.Least, Most: a.Most, Begin: begin, Start: f.start, Grace: a.Grace,
+		Scrape: a.Scrape, MaxWaiting: a.Queue,
 		Classes: f.r.Workload.Priorities, Evicted: a.Evicted, Notice: a.Notice, Seed: a.Seed}
 }
 

@@ -17,7 +17,7 @@ type ScalingRequest struct {
 	Load    []float64       `json:"requests_per_s" doc:"requests a second in equal parts of a day"`
 
 	Policies   []string `json:"policies,omitempty" doc:"hpa, keda, dynamo, llm-d, fixed:N, or expressions; the first four if left out"`
-	Target     string   `json:"target,omitempty" doc:"METRIC=X that hpa and keda keep for each replica, instead of the cheapest that keeps the goal"`
+	Target     string   `json:"target,omitempty" doc:"METRIC=X that hpa and keda keep for each replica, not what is best"`
 	Attainment *float64 `json:"attainment,omitempty" doc:"share of the day's requests that must keep the goal: 0.99"`
 	Least      *int     `json:"min_replicas,omitempty" doc:"replicas at least: 1"`
 	Most       *int     `json:"max_replicas,omitempty" doc:"replicas at most: 64"`
@@ -44,7 +44,8 @@ func Decode(text []byte) (*ScalingRequest, error) {
 		return nil, err
 	}
 	if len(raw.Request) == 0 {
-		return nil, requestFault("request", "", "no plan is asked for", `"request":{"model":"llama-3.1-8b","hardware":"h100","workload":{…},"goal":{…}}`)
+		return nil, requestFault("request", "", "no plan is asked for",
+			`"request":{"model":"llama-3.1-8b","hardware":"h100","workload":{…},"goal":{…}}`)
 	}
 	r, err := memwall.Decode(raw.Request)
 	if err != nil {
@@ -70,7 +71,8 @@ func (q *ScalingRequest) Answer(ctx context.Context, asker *memwall.Asker) (*Sca
 	r := q.Request
 	r.Ask = "sim"
 	if r.Workload == nil {
-		return nil, requestFault("request.workload", "", "what requests ask for is not said", `"workload":{"prompt":{"mean":1500},"output":{"mean":300}}`)
+		return nil, requestFault("request.workload", "", "what requests ask for is not said",
+			`"workload":{"prompt":{"mean":1500},"output":{"mean":300}}`)
 	}
 	return Run(ctx, asker, &r, a, func(string) (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF })
 }
@@ -79,7 +81,8 @@ func (q *ScalingRequest) Answer(ctx context.Context, asker *memwall.Asker) (*Sca
 func (q *ScalingRequest) asked() (*Asked, error) {
 	a := Usual()
 	if n := len(q.Load); n < 2 || n > mostAskedParts {
-		return nil, requestFault("requests_per_s", fmt.Sprint(n), fmt.Sprintf("%d parts of a day are not from 2 to %d", n, mostAskedParts), "[2,1,4,9]")
+		return nil, requestFault("requests_per_s", fmt.Sprint(n), fmt.Sprintf("%d parts of a day are not from 2 to %d", n, mostAskedParts),
+			"[2,1,4,9]")
 	}
 	if len(q.Policies) > mostPolicies {
 		return nil, requestFault("policies", fmt.Sprint(len(q.Policies)), fmt.Sprintf("more than %d", mostPolicies), "fewer")
@@ -94,7 +97,8 @@ func (q *ScalingRequest) asked() (*Asked, error) {
 		field    string
 		from, to *float64
 		most     float64
-	}{{"attainment", q.Attainment, &a.Attainment, 1}, {"metrics_every_s", q.Scrape, &a.Scrape, 86400}, {"grace_s", q.Grace, &a.Grace, 86400},
+	}{{"attainment", q.Attainment, &a.Attainment, 1},
+		{"metrics_every_s", q.Scrape, &a.Scrape, 86400}, {"grace_s", q.Grace, &a.Grace, 86400},
 		{"notice_s", q.Notice, &a.Notice, 86400}, {"spot_price", q.SpotPrice, &a.SpotPrice, 1}, {"start_s", &q.Start, &a.Start, 86400},
 		{"node_start_s", &q.Node, &a.Node, 86400}, {"queue", &q.Queue, &a.Queue, 1e9}, {"evictions_per_hour", &q.Evicted, &a.Evicted, 60}} {
 		if p.from == nil {

@@ -240,8 +240,9 @@ func newReport(a *memwall.Answer, l *scale.Load, asked *Asked) *ScalingReport {
 	for _, x := range l.Rates {
 		sum += x
 	}
-	out := &ScalingReport{Schema: memwall.Schema, Version: memwall.Version, Model: a.Model.ID, Name: a.Model.Name, Hardware: a.Plan.Hardware,
-		Devices: a.Plan.Devices, Engine: a.Plan.Engine, Verdict: a.Verdict, Least: asked.Least, Most: asked.Most, Notes: a.Notes, answer: a,
+	out := &ScalingReport{Schema: memwall.Schema, Version: memwall.Version, Model: a.Model.ID, Name: a.Model.Name,
+		Hardware: a.Plan.Hardware,
+		Devices:  a.Plan.Devices, Engine: a.Plan.Engine, Verdict: a.Verdict, Least: asked.Least, Most: asked.Most, Notes: a.Notes, answer: a,
 		Load: LoadFigures{Seconds: l.Seconds(), Part: l.Part, Requests: sum * l.Part, Mean: sum / float64(len(l.Rates)),
 			Peak: l.Peak(), Rates: l.Rates}}
 	if len(a.Devices) > 0 {

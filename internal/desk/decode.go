@@ -41,8 +41,8 @@ func Strict(data []byte, v any, like string) error {
 	if err == nil {
 		return nil
 	}
-	out := &memwall.Error{Code: memwall.BadField, Field: "body", Message: "what was sent is wrong: " + strings.TrimPrefix(err.Error(), "json: "),
-		Hint: like}
+	out := &memwall.Error{Code: memwall.BadField, Field: "body", Hint: like,
+		Message: "what was sent is wrong: " + strings.TrimPrefix(err.Error(), "json: ")}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		out.Field = strings.Trim(name, `"`)
 	}

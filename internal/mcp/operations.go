@@ -16,8 +16,8 @@ import (
 // operations are the tools beside the questions: a day on autoscalers, and models on a pool.
 func (s *Server) operations() {
 	s.operation("autoscale", "What autoscalers (HPA, KEDA, Dynamo, llm-d, an expression) make of a day's load: goal kept, dollars, regret.",
-		`{"type":"object","properties":{"request":{"type":"object","description":"as for simulate: model, hardware, workload with prompt and output, `+
-			`goal"},"requests_per_s":{"type":"array","items":{"type":"number"},"description":"in equal parts of a day"},"policies":{"type":"array",`+
+		`{"type":"object","properties":{"request":{"type":"object","description":"as for simulate: model, hardware, workload with prompt `+
+			`and output, goal"},"requests_per_s":{"type":"array","items":{"type":"number"},"description":"in equal parts of a day"},"policies":{"type":"array",`+
 			`"items":{"type":"string"}}},"required":["request","requests_per_s"]}`,
 		func(ctx context.Context, asker *memwall.Asker, text []byte) (string, error) {
 			q, err := autoscale.Decode(text)

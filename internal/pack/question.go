@@ -46,7 +46,8 @@ func Decode(text []byte) (*PackingRequest, error) {
 			e.Field = strings.TrimSuffix(field+".request."+e.Field, ".")
 			return nil, &e
 		case r.Hardware != "" || r.Ask != "" && r.Ask != "fit":
-			return nil, fault(field, r.Hardware+r.Ask, "it is asked as for fit, and the pool is the hardware of all", "leave hardware and ask out")
+			return nil, fault(field, r.Hardware+r.Ask, "it is asked as for fit, and the pool is the hardware of all",
+				"leave hardware and ask out")
 		case m.Count < 0 || m.Count > mostModels:
 			return nil, fault(field+".count", fmt.Sprint(m.Count), fmt.Sprintf("not from 1 to %d", mostModels), "1")
 		}

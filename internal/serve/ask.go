@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
 )
 
@@ -80,3 +82,27 @@ func events(r *http.Request) bool {
 
 // sizeOf a limit.
 func sizeOf(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + " KiB" }
+
+// post answers such a request in the turn of a long question.
+func (s *Server) post(w http.ResponseWriter, r *http.Request, p *posted) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.fail(w, broken(err))
+		return
+	}
+	var out any
+	err = s.Desk.Do(r.Context(), client(r), desk.Long, func(ctx context.Context, asker *memwall.Asker) (err error) {
+		out, err = p.answer(ctx, asker, text)
+		return err
+	})
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	b, err := newJSON(out)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	s.deliver(w, r, b)
+}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"reflect"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/autoscale"
-	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/pack"
 )
 
@@ -49,28 +47,4 @@ func (p *posted) operation() *huma.Operation {
 	return &huma.Operation{Method: http.MethodPost, Path: "/v1/" + p.name, OperationID: p.name, Summary: p.doc,
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: refOf(p.in)}}},
 		Responses:   replies(jsonType, refOf(p.out), "400", "412", "413", "415", "422", "429")}
-}
-
-// post answers such a request in the turn of a long question.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, p *posted) {
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		s.fail(w, broken(err))
-		return
-	}
-	var out any
-	err = s.Desk.Do(r.Context(), client(r), desk.Long, func(ctx context.Context, asker *memwall.Asker) (err error) {
-		out, err = p.answer(ctx, asker, text)
-		return err
-	})
-	if err != nil {
-		s.fail(w, err)
-		return
-	}
-	b, err := newJSON(out)
-	if err != nil {
-		s.fail(w, err)
-		return
-	}
-	s.deliver(w, r, b)
 }
