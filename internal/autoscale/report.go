@@ -242,7 +242,8 @@ func newReport(a *memwall.Answer, l *scale.Load, asked *Asked) *ScalingReport {
 	}
 	out := &ScalingReport{Schema: memwall.Schema, Version: memwall.Version, Model: a.Model.ID, Name: a.Model.Name,
 		Hardware: a.Plan.Hardware,
-		Devices:  a.Plan.Devices, Engine: a.Plan.Engine, Verdict: a.Verdict, Least: asked.Least, Most: asked.Most, Notes: a.Notes, answer: a,
+		Devices:  a.Plan.Devices, Engine: a.Plan.Engine, Verdict: a.Verdict, Least: asked.Least, Most: asked.Most,
+		Notes: a.Notes, answer: a,
 		Load: LoadFigures{Seconds: l.Seconds(), Part: l.Part, Requests: sum * l.Part, Mean: sum / float64(len(l.Rates)),
 			Peak: l.Peak(), Rates: l.Rates}}
 	if len(a.Devices) > 0 {
