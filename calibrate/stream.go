@@ -24,7 +24,7 @@ type Stream struct {
 func (s *Stream) Formula(o *Observation) (*Formula, error) {
 	switch {
 	case o.Engine != "llama.cpp" && o.Engine != "ollama":
-		return nil, fmt.Errorf("figures of %s are not calibrated yet", quoted(o.Engine, "an engine that is not named"))
+		return nil, fmt.Errorf("figures of %s are not calibrated yet", shownOr(o.Engine, "an engine that is not named"))
 	case o.Test != Prefill && o.Test != Decode && o.Test != Mixed:
 		return nil, errors.New("is not of a single stream")
 	}
@@ -224,7 +224,7 @@ func built(date string) float64 {
 	return stream.ParseBuilt(date[:7])
 }
 
-func quoted(s, empty string) string {
+func shownOr(s, empty string) string {
 	if s == "" {
 		return empty
 	}

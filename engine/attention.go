@@ -51,9 +51,11 @@ func EagerScores(b *ledger.Book, kinds []KindCount, f *dtype.Format, sequences, 
 		return ledger.Item{}, false
 	}
 	bytes, why := ScoreBytes(f)
-	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("heads", heads, "of one layer, this rank"), b.Int("queries", queries, "prompt tokens"),
+	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("heads", heads, "of one layer, this rank"),
+		b.Int("queries", queries, "prompt tokens"),
 		b.Int("keys", keys, "prompt tokens"), b.Int("score_bytes", bytes, why))
-	return ledger.Known("activations", "score matrix of eager attention", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#eager-attention"), true
+	return ledger.Known("activations", "score matrix of eager attention", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#eager-attention"), true
 }
 
 // EagerCliff is the longest prompt whose scores stay within limit: √(limit / (sequences × heads × bytes)).
@@ -92,9 +94,11 @@ func EagerNote(j *Job, written bool) {
 	if !ok {
 		return
 	}
-	text := fmt.Sprintf("eager attention writes a score matrix of %s × %d heads × %s × %s: %s on each device", people(l.Sequences), scoreHeads(kinds), unit.Count(prompt), unit.Count(prompt), it.Bytes)
+	text := fmt.Sprintf("eager attention writes a score matrix of %s × %d heads × %s × %s: %s on each device", people(l.Sequences),
+		scoreHeads(kinds), unit.Count(prompt), unit.Count(prompt), it.Bytes)
 	if d := j.Device(0); d != nil && d.Usable.Known {
-		text += fmt.Sprintf("; from prompts of %s tokens it takes more than a quarter of a %s", unit.Count(EagerCliff(kinds, f, l.Sequences, d.Usable.Value/4)+1), d.Name)
+		text += fmt.Sprintf("; from prompts of %s tokens it takes more than a quarter of a %s",
+			unit.Count(EagerCliff(kinds, f, l.Sequences, d.Usable.Value/4)+1), d.Name)
 	}
 	if !written {
 		text += "; this engine's kernels never write it, and the ledger leaves it out"

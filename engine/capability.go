@@ -24,10 +24,14 @@ var floors = []floor{
 	{"vllm", []string{"fp8", "nvfp4", "mxfp4"}, []Since[float64]{
 		{From: V(0, 0, 0), Value: 8.0, Source: "docs.vllm.ai/en/v0.11.2 and v0.15.1, features/quantization: Marlin"},
 		{From: V(0, 16, 0), Value: 7.5, Source: "docs.vllm.ai/en/v0.32.0, features/quantization: Marlin"}}, "awq or gptq"},
-	{"vllm", []string{"awq", "int8"}, []Since[float64]{{From: V(0, 0, 0), Value: 7.5, Source: "docs.vllm.ai/en/v0.11.2, features/quantization"}}, "gptq or a GGUF file"},
-	{"sglang", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0, Source: "sglang/srt/layers/quantization/fp8.py: get_min_capability"}}, "awq or gptq"},
-	{"tensorrt-llm", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.9, Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "awq or int8"},
-	{"tensorrt-llm", []string{"nvfp4", "mxfp4"}, []Since[float64]{{From: V(0, 0, 0), Value: 9.0, Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
+	{"vllm", []string{"awq", "int8"}, []Since[float64]{{From: V(0, 0, 0), Value: 7.5,
+		Source: "docs.vllm.ai/en/v0.11.2, features/quantization"}}, "gptq or a GGUF file"},
+	{"sglang", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0,
+		Source: "sglang/srt/layers/quantization/fp8.py: get_min_capability"}}, "awq or gptq"},
+	{"tensorrt-llm", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.9,
+		Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "awq or int8"},
+	{"tensorrt-llm", []string{"nvfp4", "mxfp4"}, []Since[float64]{{From: V(0, 0, 0), Value: 9.0,
+		Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
 }
 
 // leastOf is the least compute capability that an engine has kernels for.
@@ -42,7 +46,8 @@ func Runs(engine string, d *hardware.Device) bool {
 	return !ok || c >= leastOf[engine]
 }
 
-// CheckCapability refuses a device that the engine has no kernels for, and a format of weights that the engine does not run on a device of the plan.
+// CheckCapability refuses a device that the engine has no kernels for, and a format of weights that the engine does not run on a device
+// of the plan.
 func CheckCapability(j *Job, engine string) error {
 	if j.Machine == nil {
 		return nil
@@ -50,8 +55,9 @@ func CheckCapability(j *Job, engine string) error {
 	for g := range j.Machine.Groups {
 		if d := &j.Machine.Groups[g].Device; !Runs(engine, d) {
 			return &plan.Problem{Field: "engine", Value: engine, Impossible: true,
-				Message: fmt.Sprintf("%s runs on devices from compute capability %.1f on, and %s has %s", engine, leastOf[engine], d.Name, d.Capability),
-				Fix:     "--engine llama.cpp, or a newer device"}
+				Message: fmt.Sprintf("%s runs on devices from compute capability %.1f on, and %s has %s", engine, leastOf[engine], d.Name,
+					d.Capability),
+				Fix: "--engine llama.cpp, or a newer device"}
 		}
 	}
 	for i := range floors {

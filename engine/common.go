@@ -114,7 +114,8 @@ func CheckParallel(j *Job) error {
 	layers := int64(len(j.Model.Decoder().Layers))
 	if layers > 0 && p.PP > layers {
 		return &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Impossible: true,
-			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID), Fix: fmt.Sprintf("--pp %d or less", layers)}
+			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID),
+			Fix:     fmt.Sprintf("--pp %d or less", layers)}
 	}
 	if err := checkExperts(j); err != nil {
 		return err
@@ -126,8 +127,9 @@ func CheckParallel(j *Job) error {
 			Message: "the rules of this engine are of devices: its back end for processors is not sized", Fix: "--engine llama.cpp"}
 	case n > have:
 		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
-			Message: fmt.Sprintf("the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d", n, p.TP, p.PP, p.DP, p.CP, have),
-			Fix:     fmt.Sprintf("--on with %d devices, or smaller groups", n)}
+			Message: fmt.Sprintf("the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d", n, p.TP, p.PP, p.DP, p.CP,
+				have),
+			Fix: fmt.Sprintf("--on with %d devices, or smaller groups", n)}
 	}
 	return nil
 }
@@ -138,7 +140,9 @@ func CheckCross(j *Job, engine string) error {
 	if !j.Model.Caches(func(c model.Cache) bool { return c.Class == model.CrossKV }) {
 		return nil
 	}
-	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Lacking: true, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
+	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Lacking: true,
+		Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID),
+		Fix:     "--engine transformers or --engine vllm"}
 }
 
 func tpProblem(j *Job) error {
@@ -158,7 +162,8 @@ func tpProblem(j *Job) error {
 	if j.Model.Traits.Heads%p.TP == 0 {
 		heads = "heads of the recurrent layers"
 	}
-	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true, Message: fmt.Sprintf("tp = %d does not divide the %s of %s", p.TP, heads, j.Model.ID), Fix: fix}
+	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
+		Message: fmt.Sprintf("tp = %d does not divide the %s of %s", p.TP, heads, j.Model.ID), Fix: fix}
 }
 
 func nextDividing(n int64, m *model.Model) int64 {
@@ -219,7 +224,8 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 	}
 	for i := range j.Model.Parts {
 		part := &j.Model.Parts[i]
-		if i == 0 || part.Name == model.PartMTP || part.Speaks && voice == Silent || On(j.Plan.TextOnly, false) && part.Name != partEncoder {
+		if i == 0 || part.Name == model.PartMTP || part.Speaks && voice == Silent || On(j.Plan.TextOnly, false) &&
+			part.Name != partEncoder {
 			continue
 		}
 		tp := pl.Parallel.TP
@@ -227,7 +233,8 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 			tp = 1
 		}
 		n := b.Size(InputName(part.Name), towerBytes(part, &j.Weights.Parts[i], tp), "sum over tensors, this rank")
-		out = append(out, ledger.Known("weights", partTitle(part.Name), n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
+		out = append(out, ledger.Known("weights", partTitle(part.Name), n, ledger.Exact, ledger.Persistent, ledger.Device,
+			"docs/formulas.md#towers"))
 	}
 	out = append(out, extraItems(b, j, pl)...)
 	if j.Weights.Extra > 0 {
@@ -278,7 +285,8 @@ func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l 
 		kc.Kind.Caches(func(c model.Cache) {
 			layers := b.Int("layers", kc.Count, kc.Kind.Name)
 			if c.Class == model.StateCache {
-				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", state.BlockBytes, state.Name))
+				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"),
+					b.Int("bytes", state.BlockBytes, state.Name))
 				if hasState {
 					n = b.Add(stateSum, n)
 				}
@@ -293,10 +301,12 @@ func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l 
 		})
 	}
 	if seen {
-		kv = append(kv, ledger.Known("kv_cache", "KV cache", total, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#kv-cache"))
+		kv = append(kv, ledger.Known("kv_cache", "KV cache", total, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#kv-cache"))
 	}
 	if hasState {
-		states = append(states, ledger.Known("state", "recurrent state", stateSum, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#recurrent-state"))
+		states = append(states, ledger.Known("state", "recurrent state", stateSum, ledger.Exact, ledger.SemiPersistent, ledger.Device,
+			"docs/formulas.md#recurrent-state"))
 	}
 	return kv, states
 }
@@ -323,9 +333,11 @@ func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
 		return b.Size("latent_bytes", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name))
 	}
 	if k == v && c.DimK == c.DimV && k.BlockElems == 1 {
-		return b.Mul(b.Lit(2), b.Int("kv_heads", c.KVHeads, "model, this rank"), b.Int("head_dim", c.DimK, "model"), b.Int("bytes", k.BlockBytes, k.Name))
+		return b.Mul(b.Lit(2), b.Int("kv_heads", c.KVHeads, "model, this rank"), b.Int("head_dim", c.DimK, "model"),
+			b.Int("bytes", k.BlockBytes, k.Name))
 	}
-	return b.Add(b.Size("k_row", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name)), b.Size("v_row", v.Row(c.V), fmt.Sprintf("%d elements in %s", c.V, v.Name)))
+	return b.Add(b.Size("k_row", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name)),
+		b.Size("v_row", v.Row(c.V), fmt.Sprintf("%d elements in %s", c.V, v.Name)))
 }
 
 // PerToken is what one more token of a long sequence takes: full and latent caches and index keys only.

@@ -90,7 +90,8 @@ func (d *DeepEP) name() string {
 func (d *DeepEP) lowLatency(b *ledger.Book) ledger.Num {
 	slots, tokens := b.Int("experts", d.Slots, "of a layer, copies included"), b.Int("tokens", d.Tokens, "that a rank sends at most")
 	hidden := b.Int("hidden", d.Hidden, "model")
-	back := b.Name("bytes_back", b.Add(b.Mul(b.Lit(2), hidden), b.Size("extremes", unit.Bytes(d.Hidden/scaleGroup*4), "of each 128 elements")))
+	back := b.Name("bytes_back", b.Add(b.Mul(b.Lit(2), hidden), b.Size("extremes", unit.Bytes(d.Hidden/scaleGroup*4),
+		"of each 128 elements")))
 	out := b.Add(b.Mul(b.Lit(2), hidden), b.Size("header", 16, "of a message"))
 	each := b.Mul(slots, tokens, b.Max(back, out))
 	counts := b.PadUp(b.Mul(slots, b.Lit(4)), b.Lit(alignment))
@@ -102,7 +103,8 @@ func (d *DeepEP) nvlink(b *ledger.Book) ledger.Num {
 	peers, chunk := min(d.Ranks, nodePeers), d.chunk().nvlink
 	token := 2*d.Hidden + sourceMeta + mostChoices*8 + mostChoices*4 + mostScales*4
 	counts := b.Size("counts", unit.Bytes(4*(2*max(1, d.Ranks/nodePeers)+3)), "of chunks that came")
-	messages := b.Mul(b.Int("chunk", chunk, "tokens, buffer.py"), b.Size("message", unit.Bytes(token), "a token of 16 bits, its choices and scales"))
+	messages := b.Mul(b.Int("chunk", chunk, "tokens, buffer.py"), b.Size("message", unit.Bytes(token),
+		"a token of 16 bits, its choices and scales"))
 	return b.PadUp(b.Mul(b.Int("channels", usualSMs/2, "half of 20 multiprocessors"), b.Int("peers", peers, "ranks of a node"),
 		b.Add(counts, messages)), b.Lit(alignment))
 }
@@ -110,8 +112,10 @@ func (d *DeepEP) nvlink(b *ledger.Book) ledger.Num {
 // rdma is the room of chunks between nodes, for both ways.
 func (d *DeepEP) rdma(b *ledger.Book) ledger.Num {
 	token := 2*d.Hidden + sourceMeta + mostChoices*8 + mostChoices*4 + mostScales*4 + 16
-	chunks := b.Mul(b.Lit(2), b.Int("rdma_channels", usualSMs/2, "half of 20 multiprocessors"), b.Int("nodes", d.Ranks/nodePeers, "of 8 ranks"),
-		b.Int("rdma_chunk", d.chunk().rdma, "tokens, buffer.py"), b.Size("rdma_message", unit.Bytes(token), "a token, its choices and scales"))
+	chunks := b.Mul(b.Lit(2), b.Int("rdma_channels", usualSMs/2, "half of 20 multiprocessors"),
+		b.Int("nodes", d.Ranks/nodePeers, "of 8 ranks"),
+		b.Int("rdma_chunk", d.chunk().rdma, "tokens, buffer.py"), b.Size("rdma_message", unit.Bytes(token),
+			"a token, its choices and scales"))
 	counts := usualSMs / 2 * d.Ranks / nodePeers * (2*nodePeers + 2) * 2 * 4
 	return b.PadUp(b.Add(chunks, b.Size("spare", unit.Bytes(spareRDMA+counts), "counts of chunks, and 1 MiB")), b.Lit(alignment))
 }

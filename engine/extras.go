@@ -58,7 +58,8 @@ func extraItems(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 
 func draftItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 	n := BookWeights(b, draftShare(j, pl).WeightSums(), "").Why
-	return ledger.Known("draft.weights", "draft model "+j.Draft.Model.ID, n, ledger.Exact, ledger.Persistent, ledger.Device, "tensors as stored, this rank")
+	return ledger.Known("draft.weights", "draft model "+j.Draft.Model.ID, n, ledger.Exact, ledger.Persistent, ledger.Device,
+		"tensors as stored, this rank")
 }
 
 // adapterTargets are the names that LoRA configurations use, as roles of tensors.
@@ -82,20 +83,25 @@ const maxAdapters = 256
 // checkAdapters refuses an adapter without a rank or with a target that does not exist.
 func checkAdapters(p *plan.Plan) error {
 	if n := len(p.Adapters); n > maxAdapters {
-		return &plan.Problem{Field: "adapters", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d adapters", n), Fix: fmt.Sprintf("at most %d", maxAdapters)}
+		return &plan.Problem{Field: "adapters", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d adapters", n),
+			Fix: fmt.Sprintf("at most %d", maxAdapters)}
 	}
 	for i, a := range p.Adapters {
 		field := fmt.Sprintf("adapters[%d]", i)
 		if a.Rank < 1 || a.Rank > 1<<14 {
-			return &plan.Problem{Field: field + ".rank", Value: fmt.Sprint(a.Rank), Message: fmt.Sprintf("%s.rank = %d is no rank", field, a.Rank), Fix: "a number from 1, such as 16"}
+			return &plan.Problem{Field: field + ".rank", Value: fmt.Sprint(a.Rank),
+				Message: fmt.Sprintf("%s.rank = %d is no rank", field, a.Rank), Fix: "a number from 1, such as 16"}
 		}
 		for _, t := range a.Targets {
 			if t != "all-linear" && adapterTargets[t] == nil {
-				return &plan.Problem{Field: field + ".targets", Value: t, Message: fmt.Sprintf("%s.targets = %q is no linear layer that is known", field, t), Fix: "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, experts or all-linear"}
+				return &plan.Problem{Field: field + ".targets", Value: t,
+					Message: fmt.Sprintf("%s.targets = %q is no linear layer that is known", field, t),
+					Fix:     "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, experts or all-linear"}
 			}
 		}
 		if a.Format != "" && dtype.FindFormat(a.Format) == nil {
-			return &plan.Problem{Field: field + ".format", Value: a.Format, Message: fmt.Sprintf("%s.format = %q is no known format", field, a.Format), Fix: "bf16, fp16 or fp32"}
+			return &plan.Problem{Field: field + ".format", Value: a.Format,
+				Message: fmt.Sprintf("%s.format = %q is no known format", field, a.Format), Fix: "bf16, fp16 or fp32"}
 		}
 	}
 	return nil
@@ -109,13 +115,15 @@ func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 		if f == nil {
 			f = ActivationFormat(j.Model)
 		}
-		n := b.Mul(b.Int("rank", int64(a.Rank), "plan"), b.Int("inputs_and_outputs", pl.adapted(&a), "of the adapted matrices, this rank"), b.Int("bytes", f.BlockBytes, f.Name))
+		n := b.Mul(b.Int("rank", int64(a.Rank), "plan"), b.Int("inputs_and_outputs", pl.adapted(&a), "of the adapted matrices, this rank"),
+			b.Int("bytes", f.BlockBytes, f.Name))
 		if i > 0 {
 			n = b.Add(total, n)
 		}
 		total = n
 	}
-	return ledger.Known("adapters", fmt.Sprintf("%d LoRA adapters", len(j.Plan.Adapters)), total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#adapters")
+	return ledger.Known("adapters", fmt.Sprintf("%d LoRA adapters", len(j.Plan.Adapters)), total, ledger.Exact, ledger.Persistent,
+		ledger.Device, "docs/formulas.md#adapters")
 }
 
 // Adapted tells the matrices that an adapter sits on. Without targets these are all linear layers but the
@@ -156,7 +164,8 @@ func checkImages(j *Job) error {
 		return nil
 	}
 	if j.Vision != nil {
-		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: fmt.Sprintf("the GGUF file of %s leaves its vision tower out", j.Model.ID), Fix: "--mmproj FILE, which holds it"}
+		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: fmt.Sprintf("the GGUF file of %s leaves its vision tower out",
+			j.Model.ID), Fix: "--mmproj FILE, which holds it"}
 	}
 	if !j.Model.Traits.Multimodal {
 		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: j.Model.ID + " sees no images", Fix: "leave images out"}

@@ -93,5 +93,6 @@ func ForwardOf(kinds []KindCount, hidden int64, choices float64) (f Forward) {
 
 // Peak books the forward pass of tokens in elements of bytes.
 func (f *Forward) Peak(b *ledger.Book, tokens ledger.Num, bytes int64) ledger.Num {
-	return b.Mul(tokens, b.In("elements_alive", f.Elements, "widest point of layer "+f.Layer+", this rank"), b.Int("bytes", bytes, "activations"))
+	return b.Mul(tokens, b.In("elements_alive", f.Elements, "widest point of layer "+f.Layer+", this rank"),
+		b.Int("bytes", bytes, "activations"))
 }

@@ -144,7 +144,8 @@ func CheckHosted(j *Job, ranks []Hosted) error {
 		return nil
 	}
 	refuse := func(fix, format string, args ...any) error {
-		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Message: fmt.Sprintf(format, args...), Fix: fix}
+		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true,
+			Message: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	if d := j.Device(0); j.Machine != nil && d == nil {
 		return refuse("leave cpu_offload_bytes out", "without a device all weights lie in host memory")
@@ -185,7 +186,8 @@ func hostedOrigin(h *Hosted) string {
 // HostedWindow is the copy of the layer that is computed.
 func HostedWindow(b *ledger.Book, h *Hosted) ledger.Item {
 	n := b.Size("largest_layer", h.Window, "of what lies in host memory")
-	return ledger.Known("workspace", "copy of one layer's weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#cpu-offload")
+	return ledger.Known("workspace", "copy of one layer's weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#cpu-offload")
 }
 
 // EvictedItems are the caches that a rank keeps in host memory when the device evicts them: as many bytes as the plan says, or as many
@@ -201,5 +203,6 @@ func EvictedItems(b *ledger.Book, p *plan.Plan, pool unit.Bytes) []ledger.Item {
 	default:
 		return nil
 	}
-	return []ledger.Item{ledger.Known("evicted_caches", "KV offload buffer", n, ledger.Derived, ledger.Persistent, ledger.Pinned, "docs/formulas.md#cpu-offload")}
+	return []ledger.Item{ledger.Known("evicted_caches", "KV offload buffer", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
+		"docs/formulas.md#cpu-offload")}
 }

@@ -76,7 +76,8 @@ func CheckTarget(j *Job) error {
 		return nil
 	}
 	return &plan.Problem{Field: "draft_model", Value: j.Draft.Model.ID, Impossible: true,
-		Message: fmt.Sprintf("draft_model = %s: %s is an encoder, which generates nothing", j.Draft.Model.ID, j.Model.ID), Fix: "leave it out"}
+		Message: fmt.Sprintf("draft_model = %s: %s is an encoder, which generates nothing", j.Draft.Model.ID, j.Model.ID),
+		Fix:     "leave it out"}
 }
 
 // CheckDrafts refuses prediction layers that are not there, two drafters, and a draft for a model that generates nothing.
@@ -87,13 +88,16 @@ func CheckDrafts(j *Job) error {
 	switch m := j.Plan.DraftMethod; {
 	case m != "" && (j.Draft != nil || Drafts(j.Plan.MTP)):
 		return &plan.Problem{Field: "draft_method", Value: m, Impossible: true,
-			Message: fmt.Sprintf("draft_method = %s: a model or prediction layers draft already", m), Fix: "leave it out, or draft_model and mtp"}
+			Message: fmt.Sprintf("draft_method = %s: a model or prediction layers draft already", m),
+			Fix:     "leave it out, or draft_model and mtp"}
 	case !Drafts(j.Plan.MTP):
 		return nil
 	case j.Draft != nil:
-		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true, Message: fmt.Sprintf("mtp = true: %s drafts already", j.Draft.Model.ID), Fix: "leave draft_model or mtp out"}
+		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true,
+			Message: fmt.Sprintf("mtp = true: %s drafts already", j.Draft.Model.ID), Fix: "leave draft_model or mtp out"}
 	case j.MTP == nil:
-		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true, Message: fmt.Sprintf("mtp = true: %s has no prediction layers", j.Model.ID), Fix: "leave it out, or draft_model"}
+		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true,
+			Message: fmt.Sprintf("mtp = true: %s has no prediction layers", j.Model.ID), Fix: "leave it out, or draft_model"}
 	}
 	return nil
 }
@@ -133,7 +137,8 @@ func (d *Predictor) item(b *ledger.Book, pl *Placed) ledger.Item {
 		}
 		total = n
 	}
-	return ledger.Known("mtp.weights", "prediction layers", total, ledger.Derived, ledger.Persistent, ledger.Device, "tensors as stored, this rank; embedding and head are the model's")
+	return ledger.Known("mtp.weights", "prediction layers", total, ledger.Derived, ledger.Persistent, ledger.Device,
+		"tensors as stored, this rank; embedding and head are the model's")
 }
 
 // Steps are how many tokens ahead the layers predict; a step of drafting runs those of one.

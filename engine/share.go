@@ -24,7 +24,8 @@ type Sharer interface {
 }
 
 // makers are what measurements call the back ends of torch and its kin, by who makes the device.
-var makers = map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal", "Intel": "sycl", "Huawei": "cann", "Moore Threads": "musa"}
+var makers = map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal", "Intel": "sycl", "Huawei": "cann",
+	"Moore Threads": "musa"}
 
 // TorchBackend is the back end of a device in engines that leave no choice of it.
 func TorchBackend(d *hardware.Device) string {

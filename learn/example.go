@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/safe"
 )
 
 // Example is what a lesson is told with; "" leaves the lesson's own.
@@ -63,19 +64,8 @@ func deviceOf(text string) (*hardware.Device, error) {
 // vars are the words that stand for the example in questions and sentences, and in commands as a shell takes them.
 func (e *example) vars() (said, typed *strings.Replacer) {
 	q := *e
-	q.model, q.device = quoted(e.model), quoted(e.device)
+	q.model, q.device = safe.Word(e.model), safe.Word(e.device)
 	return e.replacer(), q.replacer()
-}
-
-// quoted is a word as a shell keeps it whole.
-func quoted(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./:=,+@_-", r)
-	}
-	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func (e *example) replacer() *strings.Replacer {

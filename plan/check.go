@@ -41,16 +41,23 @@ func (p *Plan) Check() error {
 		max   int64
 	}{
 		{"context", int64(p.Context), MaxContext}, {"context_total", int64(p.ContextTotal), MaxContext},
-		{"sequences", int64(p.Sequences), MaxSequences}, {"prompt_tokens", int64(p.PromptTokens), MaxContext}, {"output_tokens", int64(p.OutputTokens), MaxContext},
+		{"sequences", int64(p.Sequences), MaxSequences}, {"prompt_tokens", int64(p.PromptTokens), MaxContext},
+		{"output_tokens", int64(p.OutputTokens), MaxContext},
 		{"tp", p.TP, MaxRanks}, {"pp", p.PP, MaxRanks}, {"ep", p.EP, MaxRanks}, {"dp", p.DP, MaxRanks}, {"cp", p.CP, MaxRanks},
-		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
-		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext}, {"attn_max_batch", int64(p.AttnMaxBatch), MaxRanks},
-		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"samples", int64(p.Samples), MaxSamples}, {"block_size", int64(p.BlockSize), 1 << 20},
+		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50},
+		{"draft_tokens", int64(p.DraftTokens), 1 << 10},
+		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext},
+		{"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext},
+		{"attn_max_batch", int64(p.AttnMaxBatch), MaxRanks},
+		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences},
+		{"samples", int64(p.Samples), MaxSamples}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"dense_tp", p.DenseTP, 1 << 20},
 		{"redundant_experts", int64(p.RedundantExperts), 1 << 12},
 		{"dispatch_tokens", int64(p.DispatchTokens), 1 << 20},
-		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20}, {"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
-		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50}, {"kv_host_bytes", int64(p.KVHost), 1 << 50},
+		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20},
+		{"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
+		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50},
+		{"kv_host_bytes", int64(p.KVHost), 1 << 50},
 	} {
 		switch {
 		case c.value < 0:
@@ -60,10 +67,12 @@ func (p *Plan) Check() error {
 		}
 	}
 	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens || n > MaxTokens/max(1, int64(p.Samples)) {
-		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
+		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context,
+			int64(MaxTokens)), "fewer sequences, or a shorter context")
 	}
 	if r := p.KVHostRatio; r != nil && !(*r > 0 && *r <= 1<<10) {
-		return &Problem{Field: "kv_host_ratio", Value: fmt.Sprint(*r), Message: fmt.Sprintf("kv_host_ratio = %g is no multiple of a pool", *r), Fix: "a number above 0, such as 2"}
+		return &Problem{Field: "kv_host_ratio", Value: fmt.Sprint(*r),
+			Message: fmt.Sprintf("kv_host_ratio = %g is no multiple of a pool", *r), Fix: "a number above 0, such as 2"}
 	}
 	if err := p.checkDrafts(); err != nil {
 		return err
@@ -83,7 +92,8 @@ func (p *Plan) checkLayers() error {
 		what  string
 	}{
 		{"gpu_layers", p.GPULayers, -1, "layers"}, {"cpu_moe", p.CPUMoE, -1, "layers"}, {"draft_gpu_layers", p.DraftLayers, -1, "layers"},
-		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"}, {"mla", p.MLA, 0, "a mode"},
+		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"},
+		{"mla", p.MLA, 0, "a mode"},
 	} {
 		n := c.value
 		if n == nil || *n >= c.least && *n <= MaxRanks {
@@ -118,9 +128,12 @@ func (p *Plan) checkShares() error {
 
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
-		{"attention", p.Attention, "auto flash sdpa eager"}, {"draft_method", p.DraftMethod, DraftNGram + " " + DraftSuffix}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
+		{"attention", p.Attention, "auto flash sdpa eager"}, {"draft_method", p.DraftMethod, DraftNGram + " " + DraftSuffix},
+		{"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"},
+		{"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
 		{"all2all", p.All2All, DeepEP + " " + DeepEPNormal + " " + DeepEPLowLatency},
-		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"}, {"offload.experts", p.offload().Experts, "none host nvme pool"},
+		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"},
+		{"offload.experts", p.offload().Experts, "none host nvme pool"},
 	} {
 		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
 			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))

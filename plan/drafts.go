@@ -70,7 +70,8 @@ func (p *Plan) Positions() (out []float64, err error) {
 	for word := range strings.SplitSeq(p.AcceptanceAt, ",") {
 		x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil || math.IsNaN(x) || x < 0 || x > last || len(out) >= 1<<10 {
-			return nil, bad("acceptance_at", shortened(p.AcceptanceAt), "are not shares of which none is larger than the one before it", "0.72,0.45,0.28")
+			return nil, bad("acceptance_at", shortened(p.AcceptanceAt), "are not shares of which none is larger than the one before it",
+				"0.72,0.45,0.28")
 		}
 		out, last = append(out, x), x
 	}

@@ -63,10 +63,12 @@ func (p *Plan) checkPools() error {
 		value int64
 		least int64
 	}{
-		{"prefill", int64(d.Prefill), 1}, {"decode", int64(d.Decode), 1}, {"prefill_tp", d.PrefillTP, 0}, {"prefill_ep", d.PrefillEP, 0}, {"prefill_dp", d.PrefillDP, 0},
+		{"prefill", int64(d.Prefill), 1}, {"decode", int64(d.Decode), 1}, {"prefill_tp", d.PrefillTP, 0}, {"prefill_ep", d.PrefillEP, 0},
+		{"prefill_dp", d.PrefillDP, 0},
 	} {
 		if c.value < c.least || c.value > MaxRanks {
-			return bad("disaggregated."+c.field, c.value, fmt.Sprintf("is not from %d to %d", c.least, MaxRanks), "give at least one worker of each kind")
+			return bad("disaggregated."+c.field, c.value, fmt.Sprintf("is not from %d to %d", c.least, MaxRanks),
+				"give at least one worker of each kind")
 		}
 	}
 	return nil

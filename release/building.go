@@ -63,7 +63,8 @@ func (b *building) pack(t target, binary []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := b.archive(t, t.entries(b.version, binary, b.papers, under("man/", pages), under("completions/", scripts)), len(binary)); err != nil {
+	if err := b.archive(t, t.entries(b.version, binary, b.papers, under("man/", pages), under("completions/", scripts)),
+		len(binary)); err != nil {
 		return err
 	}
 	if err := b.write(t.npm(b.version, binary, b.papers, b.of.time)); err != nil {

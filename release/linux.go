@@ -79,7 +79,8 @@ func (t target) packages(version, work, out string, laid []entry, at time.Time) 
 		if err := os.WriteFile(from, e.data, 0o600); err != nil {
 			return nil, err
 		}
-		contents = append(contents, &nfpmfiles.Content{Source: from, Destination: e.name, FileInfo: &nfpmfiles.ContentFileInfo{Owner: "root", Group: "root", Mode: e.mode & fs.ModePerm, MTime: at}})
+		contents = append(contents, &nfpmfiles.Content{Source: from, Destination: e.name,
+			FileInfo: &nfpmfiles.ContentFileInfo{Owner: "root", Group: "root", Mode: e.mode & fs.ModePerm, MTime: at}})
 	}
 	for _, format := range formats {
 		name := t.stem(version) + "." + format
@@ -101,7 +102,8 @@ func (t target) packaged(format, version string, contents nfpmfiles.Contents, at
 		return nil, err
 	}
 	info := nfpm.WithDefaults(&nfpm.Info{
-		Name: t.program, Arch: t.arch, Platform: t.os, Version: version, Section: "utils", Priority: "optional", Homepage: homepage, License: "Apache-2.0", MTime: at,
+		Name: t.program, Arch: t.arch, Platform: t.os, Version: version, Section: "utils", Priority: "optional", Homepage: homepage,
+		License: "Apache-2.0", MTime: at,
 		Maintainer: "The memwall authors <memwall@users.noreply.github.com>", Vendor: "memwall",
 		Description:  "The books of LLM memory\n What fits on which hardware, where every byte goes, how fast it runs, and what to change.",
 		Overridables: nfpm.Overridables{Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost", Summary: "The books of LLM memory"}},

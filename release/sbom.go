@@ -28,7 +28,9 @@ func (t target) sbom(version, binary string, all []module, at time.Time) ([]byte
 		Hashes:   &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(data))}},
 		Licenses: &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}},
 	}}
-	std := cyclonedx.Component{BOMRef: "pkg:golang/std@" + strings.TrimPrefix(runtime.Version(), "go"), Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: runtime.Version(), PackageURL: "pkg:golang/std@" + strings.TrimPrefix(runtime.Version(), "go")}
+	std := cyclonedx.Component{BOMRef: "pkg:golang/std@" + strings.TrimPrefix(runtime.Version(), "go"),
+		Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: runtime.Version(),
+		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(runtime.Version(), "go")}
 	parts, needs := []cyclonedx.Component{std}, []string{std.BOMRef}
 	for _, m := range all {
 		c := m.component()
@@ -41,7 +43,8 @@ func (t target) sbom(version, binary string, all []module, at time.Time) ([]byte
 	return out.Bytes(), err
 }
 
-// component is a module's line in a bill. Its hash is that of go.sum: SHA-256 over the hashes of its files (golang.org/x/mod/sumdb/dirhash, Hash1).
+// component is a module's line in a bill. Its hash is that of go.sum: SHA-256 over the hashes of its files
+// (golang.org/x/mod/sumdb/dirhash, Hash1).
 func (m module) component() cyclonedx.Component {
 	c := cyclonedx.Component{
 		Type: cyclonedx.ComponentTypeLibrary, Name: m.path, Version: m.version, PackageURL: "pkg:golang/" + m.path + "@" + m.version,

@@ -69,7 +69,8 @@ func (t target) build(version, to string, of commit) error {
 	if !of.dirty {
 		flags += " -X " + stampCommit + "=" + of.id
 	}
-	c := exec.Command("go", "-C", modules[t.program], "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2", "-ldflags", flags, "-o", to, "./cmd/"+t.program)
+	c := exec.Command("go", "-C", modules[t.program], "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2", "-ldflags",
+		flags, "-o", to, "./cmd/"+t.program)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+t.os, "GOARCH="+t.arch)
 	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, said)

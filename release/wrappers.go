@@ -29,14 +29,16 @@ var wrappers embed.FS
 
 // node is a system as Node.js names it: process.platform and process.arch.
 func (t target) node() (platform, arch string) {
-	return map[string]string{"darwin": "darwin", "linux": "linux", "windows": "win32"}[t.os], map[string]string{"amd64": "x64", "arm64": "arm64"}[t.arch]
+	return map[string]string{"darwin": "darwin", "linux": "linux", "windows": "win32"}[t.os],
+		map[string]string{"amd64": "x64", "arm64": "arm64"}[t.arch]
 }
 
 // npm is the package that carries the program for one system, which `npm install memwall` chooses by its os and cpu.
 func (t target) npm(version string, binary []byte, docs []entry, at time.Time) (name string, data []byte, err error) {
 	platform, arch := t.node()
 	about, err := json.MarshalIndent(map[string]any{
-		"name": "@memwall/" + platform + "-" + arch, "version": version, "description": "memwall for " + t.os + " " + t.arch, "license": "Apache-2.0", "homepage": homepage,
+		"name": "@memwall/" + platform + "-" + arch, "version": version, "description": "memwall for " + t.os + " " + t.arch,
+		"license": "Apache-2.0", "homepage": homepage,
 		"repository": "github:memwall/memwall", "os": []string{platform}, "cpu": []string{arch}, "preferUnplugged": true,
 	}, "", "  ")
 	if err != nil {
@@ -167,7 +169,8 @@ func under(dir string, docs []entry) (all []entry) {
 // platforms are the tags of systems that a wheel is installed on (PEP 425, 600, 656). A static binary asks for no C library; Go 1.26
 // asks for macOS 12.
 var platforms = map[string]string{
-	"linux_amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64", "linux_arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+	"linux_amd64":  "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
+	"linux_arm64":  "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
 	"darwin_amd64": "macosx_12_0_x86_64", "darwin_arm64": "macosx_12_0_arm64", "windows_amd64": "win_amd64", "windows_arm64": "win_arm64",
 }
 

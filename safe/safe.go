@@ -82,3 +82,11 @@ func escaped(out []byte, r rune) []byte {
 	digits := strconv.FormatInt(int64(r), 16)
 	return append(append(out, `\u0000`[:6-len(digits)]...), digits...)
 }
+
+// Word writes a word so that a shell reads it back.
+func Word(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\$&|;<>()*?#~`{}[]!") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

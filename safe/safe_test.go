@@ -83,3 +83,12 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestWord: words that a shell takes as they are stay, all others stand in quotes.
+func TestWord(t *testing.T) {
+	for give, want := range map[string]string{"a/b-c_1.gguf": "a/b-c_1.gguf", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'"} {
+		if got := safe.Word(give); got != want {
+			t.Errorf("%q: %s, want %s", give, got, want)
+		}
+	}
+}

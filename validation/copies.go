@@ -87,5 +87,6 @@ func (c *Copy) row() Row {
 	ask := memwall.Request{}
 	ask.Hardware = c.Device
 	rate := float64(c.Rate) / 1e9
-	return Row{Set: "copies", Line: c.Line, Source: c.Source, Kernel: "copy", Ask: ask, Got: map[string]Value{copyFigure: {Text: unit.Fixed(rate, 2), Mid: rate}}}
+	return Row{Set: "copies", Line: c.Line, Source: c.Source, Kernel: "copy", Ask: ask,
+		Got: map[string]Value{copyFigure: {Text: unit.Fixed(rate, 2), Mid: rate}}}
 }

@@ -102,7 +102,8 @@ func (d *Diagnoses) message(m *Message) {
 		d.All++
 		return
 	}
-	d.Wrong = append(d.Wrong, fmt.Sprintf("line %d: %s: read as %s of %q; %s", m.Line, m.Format, a.Diagnosed.Kind, a.Diagnosed.Engine, strings.Join(wrong, ", ")))
+	d.Wrong = append(d.Wrong, fmt.Sprintf("line %d: %s: read as %s of %q; %s", m.Line, m.Format, a.Diagnosed.Kind, a.Diagnosed.Engine,
+		strings.Join(wrong, ", ")))
 }
 
 // wrong lists the figures that were not read as they stand.
@@ -118,7 +119,8 @@ func (m *Message) wrong(a *memwall.Diagnosed) (out []string) {
 
 // read gives a figure of an answer by the name that messages have for it, "" for none.
 func read(a *memwall.Diagnosed, name string) string {
-	bytes := map[string]*unit.Bytes{"requested": a.Requested, "free": a.Free, "capacity": a.Total, "allocated": a.Allocated, "unallocated": a.Unallocated, "process": a.InUse, "others": a.Others, "limit": a.Limit}
+	bytes := map[string]*unit.Bytes{"requested": a.Requested, "free": a.Free, "capacity": a.Total, "allocated": a.Allocated,
+		"unallocated": a.Unallocated, "process": a.InUse, "others": a.Others, "limit": a.Limit}
 	if b := bytes[name]; b != nil {
 		return fmt.Sprint(int64(*b))
 	}

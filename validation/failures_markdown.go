@@ -18,7 +18,8 @@ func diagnosisPart(b *strings.Builder, d *Diagnoses) {
 	if !d.Met() {
 		mark = "✗"
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", n(d.Messages), n(d.Kind), n(d.Engine), n(d.Figures), Percent(d.Right()), n(d.Ordinary), n(d.Alarms), mark)
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", n(d.Messages), n(d.Kind), n(d.Engine), n(d.Figures), Percent(d.Right()),
+		n(d.Ordinary), n(d.Alarms), mark)
 	for _, w := range d.Wrong {
 		fmt.Fprintf(b, "\n- %s", strings.ReplaceAll(w, "|", "/"))
 	}

@@ -62,8 +62,10 @@ var kernelReports = map[string]*reportMeasures{
 
 func reportsOf(name string, target float64) *reportMeasures {
 	return &reportMeasures{
-		Measure{Name: name + ", new report", About: "microseconds; what a release of a program took on a device left out of the fit", Target: target, Bandless: true},
-		Measure{Name: name + ", as shipped", About: "microseconds by the table that answers are made of, which rests on these rows too", Target: target, Bandless: true},
+		Measure{Name: name + ", new report", About: "microseconds; what a release of a program took on a device left out of the fit",
+			Target: target, Bandless: true},
+		Measure{Name: name + ", as shipped", About: "microseconds by the table that answers are made of, which rests on these rows too",
+			Target: target, Bandless: true},
 	}
 }
 
@@ -107,7 +109,8 @@ func CompareKernels() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	set := Set{Name: "kernels", File: "../kernels/rows.tsv", About: "kernels that were timed alone: matmuls, attention, all-reduces", Rows: make([]Row, len(rows))}
+	set := Set{Name: "kernels", File: "../kernels/rows.tsv", About: "kernels that were timed alone: matmuls, attention, all-reduces",
+		Rows: make([]Row, len(rows))}
 	var out []Comparison
 	for i := range rows {
 		k := &rows[i]

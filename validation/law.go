@@ -65,7 +65,8 @@ func Laws() (map[string]Law, error) {
 		}
 		var name string
 		var l Law
-		if _, err := fmt.Sscan(line, &name, &l.Blocks, &l.Share, &l.Step, &l.Sequence, &l.Token, &l.Cached, &l.Pair, &l.Experts); err != nil {
+		if _, err := fmt.Sscan(line, &name, &l.Blocks, &l.Share, &l.Step, &l.Sequence, &l.Token, &l.Cached, &l.Pair,
+			&l.Experts); err != nil {
 			return nil, fmt.Errorf("laws.txt, line %d: %w", n+1, err)
 		}
 		out[name] = l

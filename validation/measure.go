@@ -49,8 +49,10 @@ var Measures = slices.Concat(counted, buffers("llama.cpp ", "llamacpp-"), buffer
 // buffers are those that llama.cpp prints for headers of a set.
 func buffers(of, sets string) []Measure {
 	return []Measure{
-		{Name: of + "weights", About: "model buffers of every device and the host", Sets: sets, Figures: places("weights"), Find: item("weights"), Exact: true},
-		{Name: of + "KV cache", About: "KV buffers", Sets: sets, Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
+		{Name: of + "weights", About: "model buffers of every device and the host", Sets: sets, Figures: places("weights"),
+			Find: item("weights"), Exact: true},
+		{Name: of + "KV cache", About: "KV buffers", Sets: sets, Figures: places("kv_cache", "context"), Find: item("kv_cache"),
+			Exact: true},
 		{Name: of + "state", About: "recurrent-state buffers", Sets: sets, Figures: places("state"), Find: item("state"), Exact: true},
 		{Name: of + "output", About: "output buffer", Sets: sets, Figures: places("output"), Find: item("output"), Exact: true},
 		{Name: of + "compute", About: "compute buffers", Sets: sets, Figures: places("compute"), Find: item("compute"), Target: 0.01},
@@ -58,25 +60,42 @@ func buffers(of, sets string) []Measure {
 }
 
 var counted = []Measure{
-	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters", "parameters_with_mtp", "parameters_head_twice", "parameters_without_head"}, Find: parameters, AnyDevice: true, Exact: true},
+	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters",
+		Figures: []string{"parameters", "parameters_with_mtp", "parameters_head_twice", "parameters_without_head"}, Find: parameters,
+		AnyDevice: true, Exact: true},
 }
 
 var printed = []Measure{
-	{Name: "llama.cpp logs: KV cache", About: "KV buffers in logs of many builds and backends", Sets: "llama-logs", Figures: places("kv_cache"), Find: item("kv_cache"), Exact: true},
-	{Name: "llama.cpp logs: output", About: "output buffers in these logs", Sets: "llama-logs", Figures: places("output"), Find: item("output"), Exact: true},
-	{Name: "llama.cpp logs: weights", About: "model buffers in these logs, of files whose mixture only its name tells", Sets: "llama-logs", Figures: places("weights"), Find: item("weights"), Target: 0.005},
-	{Name: "llama.cpp logs: compute", About: "compute buffers in these logs", Sets: "llama-logs", Figures: places("compute"), Find: item("compute"), Target: 0.05},
-	{Name: "vLLM weights", AnyDevice: true, About: "'Model loading took'", Sets: "vllm", Figures: []string{"weights"}, Find: print("Model loading took"), Target: 0.005, Fitted: true},
-	{Name: "vLLM activations", About: "peak of the profile run", Sets: "vllm", Figures: []string{"activations"}, Find: item("activations"), Target: 0.05},
-	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm", Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05, Fitted: true},
-	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05, Fitted: true},
-	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true, Unfit: otherWorker},
-	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm", Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true, Unfit: otherWorker},
-	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm", Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
-	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
-	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang", Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
-	{Name: "vLLM CUDA graphs, estimated", AnyDevice: true, About: "'Estimated CUDA graph memory'", Sets: "vllm", Figures: []string{"graphs_estimate"}, Find: print("Estimated CUDA graph memory"), Target: 0.25, Fitted: true},
-	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true, Fitted: true},
+	{Name: "llama.cpp logs: KV cache", About: "KV buffers in logs of many builds and backends", Sets: "llama-logs",
+		Figures: places("kv_cache"), Find: item("kv_cache"), Exact: true},
+	{Name: "llama.cpp logs: output", About: "output buffers in these logs", Sets: "llama-logs", Figures: places("output"),
+		Find: item("output"), Exact: true},
+	{Name: "llama.cpp logs: weights", About: "model buffers in these logs, of files whose mixture only its name tells", Sets: "llama-logs",
+		Figures: places("weights"), Find: item("weights"), Target: 0.005},
+	{Name: "llama.cpp logs: compute", About: "compute buffers in these logs", Sets: "llama-logs", Figures: places("compute"),
+		Find: item("compute"), Target: 0.05},
+	{Name: "vLLM weights", AnyDevice: true, About: "'Model loading took'", Sets: "vllm", Figures: []string{"weights"},
+		Find: print("Model loading took"), Target: 0.005, Fitted: true},
+	{Name: "vLLM activations", About: "peak of the profile run", Sets: "vllm", Figures: []string{"activations"}, Find: item("activations"),
+		Target: 0.05},
+	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm",
+		Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05, Fitted: true},
+	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm",
+		Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05, Fitted: true},
+	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm",
+		Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true, Unfit: otherWorker},
+	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm",
+		Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true, Unfit: otherWorker},
+	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm",
+		Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
+	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm",
+		Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
+	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang",
+		Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
+	{Name: "vLLM CUDA graphs, estimated", AnyDevice: true, About: "'Estimated CUDA graph memory'", Sets: "vllm",
+		Figures: []string{"graphs_estimate"}, Find: print("Estimated CUDA graph memory"), Target: 0.25, Fitted: true},
+	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"),
+		Target: 0.25, Absolute: true, Fitted: true},
 }
 
 // places are a figure on the first device, the second, the host, all devices, and everywhere.

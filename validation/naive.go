@@ -19,7 +19,8 @@ func naiveTable(b *strings.Builder, scores []Score) {
 		if s.NaiveMedian == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.Measure.Name, unit.Count(int64(s.Used)), Percent(s.Median), Percent(s.P90), Percent(s.NaiveMedian), Percent(s.NaiveP90))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", s.Measure.Name, unit.Count(int64(s.Used)), Percent(s.Median), Percent(s.P90),
+			Percent(s.NaiveMedian), Percent(s.NaiveP90))
 	}
 }
 
@@ -33,10 +34,12 @@ func reasonsTable(b *strings.Builder, scores []Score) {
 		if s.NaiveMedian == 0 || s.Used == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "**%s**, why the worst are off\n\n| row | error | measured over rule of thumb | |\n|---|---:|---:|---|\n", s.Measure.Name)
+		fmt.Fprintf(b, "**%s**, why the worst are off\n\n| row | error | measured over rule of thumb | |\n|---|---:|---:|---|\n",
+			s.Measure.Name)
 		for j := 0; j < min(explained, len(s.Worst)); j++ {
 			c := &s.Worst[j]
-			fmt.Fprintf(b, "| %s, %s | %s | %s | %s |\n", c.Row.Name(), c.Question(), signed(c.Error, Percent), Percent(c.Measured.Mid/c.Naive), s.why(c))
+			fmt.Fprintf(b, "| %s, %s | %s | %s | %s |\n", c.Row.Name(), c.Question(), signed(c.Error, Percent),
+				Percent(c.Measured.Mid/c.Naive), s.why(c))
 		}
 		b.WriteString("\n")
 	}
@@ -63,9 +66,11 @@ func (s *Score) why(c *Comparison) string {
 	case len(device) == 0:
 		return fmt.Sprintf("no other model or report has %s with this engine", c.Row.Ask.Hardware)
 	case stat.Median(device) < known:
-		return fmt.Sprintf("other rows of this device and engine (%d) are off by %s: this report of the model stands apart%s", len(device), Percent(stat.Median(device)), s.together(report))
+		return fmt.Sprintf("other rows of this device and engine (%d) are off by %s: this report of the model stands apart%s", len(device),
+			Percent(stat.Median(device)), s.together(report))
 	}
-	return fmt.Sprintf("other rows of this device and engine (%d) are off by %s too: how it was set up is not in the reports", len(device), Percent(stat.Median(device)))
+	return fmt.Sprintf("other rows of this device and engine (%d) are off by %s too: how it was set up is not in the reports", len(device),
+		Percent(stat.Median(device)))
 }
 
 // whyKernel says whether a kernel stands apart from its program's others on the device, or all are off.

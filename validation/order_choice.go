@@ -61,7 +61,8 @@ func choice(group string, options []Option) (c Choice, ok bool) {
 	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Measured, a.Measured) })
 	measured := speedsOf(options, func(o *Option) float64 { return o.Measured })
 	ours := speedsOf(options, func(o *Option) float64 { return o.Ours })
-	c = Choice{Group: group, Options: options, Pairs: pairsOf(measured, ours).measured, Followed: follow(measured, ours), Random: regret(measured, make([]float64, len(options)))}
+	c = Choice{Group: group, Options: options, Pairs: pairsOf(measured, ours).measured, Followed: follow(measured, ours),
+		Random: regret(measured, make([]float64, len(options)))}
 	if thumb := speedsOf(options, func(o *Option) float64 { return o.Thumb }); slices.Min(thumb) > 0 {
 		f := follow(measured, thumb)
 		c.Thumb = &f
@@ -144,5 +145,6 @@ func once(trials []trial) Option {
 		}
 		return stat.Median(x)
 	}
-	return Option{trials[0].Settings, median(func(o *Option) float64 { return o.Measured }), median(func(o *Option) float64 { return o.Ours }), median(func(o *Option) float64 { return o.Thumb })}
+	return Option{trials[0].Settings, median(func(o *Option) float64 { return o.Measured }),
+		median(func(o *Option) float64 { return o.Ours }), median(func(o *Option) float64 { return o.Thumb })}
 }

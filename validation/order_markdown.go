@@ -39,8 +39,10 @@ func orderRow(b *strings.Builder, o *Order) {
 	if t := o.Thumb; t != nil {
 		thumb = []string{Percent(t.RightShare), Tau(t.Tau), Percent(t.Regret)}
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", o.Kind.Name, n(len(o.Choices)), n(o.Subjects), n(o.Plans), n(o.Pairs), Percent(o.RightShare()), Tau(o.Tau),
-		Percent(o.Regret), Percent(o.RegretP90), Percent(o.RegretMax), Percent(o.BestShare()), strings.Join(thumb, " | "), Percent(o.Random), mark)
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", o.Kind.Name, n(len(o.Choices)),
+		n(o.Subjects), n(o.Plans), n(o.Pairs), Percent(o.RightShare()), Tau(o.Tau),
+		Percent(o.Regret), Percent(o.RegretP90), Percent(o.RegretMax), Percent(o.BestShare()), strings.Join(thumb, " | "),
+		Percent(o.Random), mark)
 }
 
 // Tau prints a rank correlation.
@@ -64,7 +66,8 @@ func worstChoices(b *strings.Builder, o *Order) {
 	for i := range min(worstShown, len(o.Choices)) {
 		c := &o.Choices[i]
 		if x, ok := c.Misordered(); ok {
-			fmt.Fprintf(b, "| %s | %d | %s | %s | %s before %s | %s | %s |\n", c.Group, len(c.Options), Tau(c.Tau), Percent(c.Regret), x.Fast, x.Slow, over(x.Measured), over(x.Ours))
+			fmt.Fprintf(b, "| %s | %d | %s | %s | %s before %s | %s | %s |\n", c.Group, len(c.Options), Tau(c.Tau), Percent(c.Regret),
+				x.Fast, x.Slow, over(x.Measured), over(x.Ours))
 		}
 	}
 }

@@ -16,7 +16,8 @@ func mostOrders(all []Comparison) ([]ordered, error) {
 			return nil, err
 		}
 		n := float64(s.devices)
-		o.trials = append(o.trials, trial{s.subject(), s.subject() + " · " + s.lengthsAlone(), s.plan, Option{s.settings, c.Measured.Mid / n, c.Ours.Mid / n, c.Naive / n}})
+		o.trials = append(o.trials, trial{s.subject(), s.subject() + " · " + s.lengthsAlone(), s.plan,
+			Option{s.settings, c.Measured.Mid / n, c.Ours.Mid / n, c.Naive / n}})
 	}
 	return []ordered{o}, nil
 }

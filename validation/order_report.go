@@ -86,7 +86,8 @@ func sumOrder(kind *OrderKind, list []Choice) Order {
 	}
 	o.Subjects = len(subjects)
 	if len(list) > 0 {
-		o.Tau, o.Regret, o.RegretP90, o.RegretMax, o.Random = stat.Median(tau), stat.Median(lost), stat.Quantile(lost, 0.9), slices.Max(lost), stat.Median(random)
+		o.Tau, o.Regret, o.RegretP90, o.RegretMax, o.Random = stat.Median(tau), stat.Median(lost), stat.Quantile(lost, 0.9),
+			slices.Max(lost), stat.Median(random)
 	}
 	if len(thumbTau) > 0 {
 		o.Thumb = &Thumb{stat.Median(thumbTau), stat.Median(thumbLost), share(right, told)}
@@ -117,7 +118,8 @@ func (o *Order) Differing() (out []Apart) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Apart) int {
-		return cmp.Or(cmp.Compare(count(a.In == severally), count(b.In == severally)), cmp.Compare(b.Pairs, a.Pairs), cmp.Compare(a.In, b.In))
+		return cmp.Or(cmp.Compare(count(a.In == severally), count(b.In == severally)), cmp.Compare(b.Pairs, a.Pairs),
+			cmp.Compare(a.In, b.In))
 	})
 	return out
 }

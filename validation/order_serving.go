@@ -37,7 +37,8 @@ var servingKinds = []servingOrder{
 		&modelsOut, (*served).sameLoad, false, (*served).rate},
 	{OrderKind{"serving, by TPOT", "time of an output token, for the same load on the same devices", false},
 		&plansOut, (*served).sameLoad, false, (*served).pace},
-	{OrderKind{"serving, replicas", "output tokens/s of a device by plans of any number of devices, for as many users of each device", true},
+	{OrderKind{"serving, replicas", "output tokens/s of a device by plans of any number of devices, for as many users of each device",
+		true},
 		&plansOut, (*served).loadOfEach, false, (*served).rate},
 	{OrderKind{"serving, one engine", "as 'serving, replicas', of one release of an engine", false},
 		&plansOut, (*served).engineAlone, false, (*served).rate},
@@ -62,7 +63,8 @@ func servingOrders(all []Comparison) (out []ordered, err error) {
 			if k.open {
 				plan, settings = plan+s.lengthsAlone()+s.users(), slices.Concat(settings, s.load())
 			}
-			o.trials = append(o.trials, trial{s.subject(), k.group(s), plan, Option{settings, k.speed(s, s.measured), k.speed(s, s.ours), k.speed(s, s.thumb)}})
+			o.trials = append(o.trials, trial{s.subject(), k.group(s), plan,
+				Option{settings, k.speed(s, s.measured), k.speed(s, s.ours), k.speed(s, s.thumb)}})
 		}
 		out = append(out, o)
 	}
@@ -173,7 +175,8 @@ func (s *served) engineAlone() string { return s.loadOfEach() + " · " + s.ask.E
 // chosen are the settings of a plan.
 func (s *served) chosen() []Setting {
 	engine, version, _ := strings.Cut(s.ask.Engine, "@")
-	return []Setting{{ofEngine, engine}, {ofVersion, version}, {ofWeights, s.ask.Weights}, {"cache", prefixed("kv ", s.ask.KV)}, {ofSplit, split(s.ask, s.devices)}}
+	return []Setting{{ofEngine, engine}, {ofVersion, version}, {ofWeights, s.ask.Weights}, {"cache", prefixed("kv ", s.ask.KV)},
+		{ofSplit, split(s.ask, s.devices)}}
 }
 
 func (s *served) load() []Setting {

@@ -52,8 +52,10 @@ type ChoiceRow struct {
 }
 
 func (o *Order) row() OrderRow {
-	r := OrderRow{Order: o.Kind.Name, About: o.Kind.About, Groups: len(o.Choices), Subjects: o.Subjects, Plans: o.Plans, Pairs: o.Pairs, Right: o.RightShare(), Tau: o.Tau, Regret: o.Regret,
-		RegretP90: o.RegretP90, RegretMax: o.RegretMax, Best: o.BestShare(), Random: o.Random, TargetTau: TauTarget, TargetRegret: RegretTarget, Met: o.Met()}
+	r := OrderRow{Order: o.Kind.Name, About: o.Kind.About, Groups: len(o.Choices), Subjects: o.Subjects, Plans: o.Plans, Pairs: o.Pairs,
+		Right: o.RightShare(), Tau: o.Tau, Regret: o.Regret,
+		RegretP90: o.RegretP90, RegretMax: o.RegretMax, Best: o.BestShare(), Random: o.Random, TargetTau: TauTarget,
+		TargetRegret: RegretTarget, Met: o.Met()}
 	if t := o.Thumb; t != nil {
 		r.Thumb = &ThumbRow{t.RightShare, t.Tau, t.Regret}
 	}

@@ -25,7 +25,8 @@ var trainingKinds = []trainingOrder{
 		[]*Measure{&trainModels}, (*TrainSpeed).job},
 	{OrderKind{"training, one release", "as 'training, same batch', of one release of a framework", false},
 		unseenSources, (*TrainSpeed).release},
-	{OrderKind{"training, any batch", "tokens/s of a device by plans and batches, for the same sequences and method on the same devices", false},
+	{OrderKind{"training, any batch", "tokens/s of a device by plans and batches, for the same sequences and method on the same devices",
+		false},
 		unseenSources, (*TrainSpeed).method},
 	{OrderKind{"training, any job", "tokens/s of a device, of all that was measured of a model on the same devices", false},
 		unseenSources, (*TrainSpeed).machineName},
@@ -56,7 +57,8 @@ func trainingOrders(all []Comparison) (out []ordered, err error) {
 				return nil, fmt.Errorf("%s is no row of training speed", c.Row.Name())
 			}
 			if group := k.group(r); group != "" {
-				o.trials = append(o.trials, trial{r.Model + " · " + r.Device, group, r.planText(), Option{r.settings(), c.Measured.Mid, c.Ours.Mid, thumbs.rate(r)}})
+				o.trials = append(o.trials, trial{r.Model + " · " + r.Device, group, r.planText(),
+					Option{r.settings(), c.Measured.Mid, c.Ours.Mid, thumbs.rate(r)}})
 			}
 		}
 		out = append(out, o)
@@ -122,7 +124,8 @@ func (r *TrainSpeed) settings() []Setting {
 	p, t := &r.Plan, &r.Training
 	framework, version, _ := strings.Cut(t.Framework, "@")
 	return []Setting{
-		{ofEngine, framework}, {ofVersion, version}, {"method", t.Method}, {ofWeights, cmp.Or(r.Weights, "bf16")}, {"precision", t.Precision},
+		{ofEngine, framework}, {ofVersion, version}, {"method", t.Method}, {ofWeights, cmp.Or(r.Weights, "bf16")},
+		{"precision", t.Precision},
 		{ofSplit, ways{{"tp", p.TP}, {"pp", p.PP}, {"vpp", t.VPP}, {"cp", p.CP}, {"ep", p.EP}}.String() + prefixed(" ", t.Sharding)},
 		{ofLengths, fmt.Sprintf("%d tokens", t.SequenceLength)}, {"batch", fmt.Sprintf("batch %d by %d", t.GlobalBatch, t.MicroBatch)},
 		{"recompute", prefixed("recompute ", t.Recompute)}, {"kernels", r.kernels()},

@@ -58,7 +58,8 @@ func Peers() ([]Peer, error) {
 
 func parsePeer(text string) (Peer, error) {
 	p := Peer{totals: map[string]float64{}}
-	heads := map[string]*string{"# name": &p.Name, "# version": &p.Version, "# source": &p.Source, "# how": &p.How, "# columns": new(string)}
+	heads := map[string]*string{"# name": &p.Name, "# version": &p.Version, "# source": &p.Source, "# how": &p.How,
+		"# columns": new(string)}
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if strings.HasPrefix(line, "#") {
 			key, value, _ := strings.Cut(line, "\t")
@@ -89,7 +90,8 @@ func peerKey(r *memwall.Request) string {
 		}
 		return n
 	}
-	args := fmt.Sprintf("-c %d -np %d -b %d -ub %d", r.ContextTotal, or(int64(r.Sequences), 1), or(int64(r.BatchTokens), 2048), or(int64(r.UBatch), 512))
+	args := fmt.Sprintf("-c %d -np %d -b %d -ub %d", r.ContextTotal, or(int64(r.Sequences), 1), or(int64(r.BatchTokens), 2048),
+		or(int64(r.UBatch), 512))
 	if r.Attention == "flash" {
 		args += " --fa"
 	} else {
@@ -182,8 +184,10 @@ func peerTable(b *strings.Builder, all []Beside) {
 			name string
 			e    *Errors
 		}{{"memwall", &x.Ours}, {x.Peer.Name + ", " + x.Peer.Version, &x.Theirs}} {
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", l.name, unit.Count(int64(x.Rows)), Percent(share(l.e.Within, x.Rows)), Percent(l.e.Median), Percent(l.e.P90), Percent(l.e.Max))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", l.name, unit.Count(int64(x.Rows)), Percent(share(l.e.Within, x.Rows)),
+				Percent(l.e.Median), Percent(l.e.P90), Percent(l.e.Max))
 		}
-		fmt.Fprintf(b, "\n[%s](https://%s), %s: %s. Its figures are [a file](../validation/peers/%s.tsv).\n", x.Peer.Name, x.Peer.Source, x.Peer.Version, x.Peer.How, x.Peer.Name)
+		fmt.Fprintf(b, "\n[%s](https://%s), %s: %s. Its figures are [a file](../validation/peers/%s.tsv).\n", x.Peer.Name, x.Peer.Source,
+			x.Peer.Version, x.Peer.How, x.Peer.Name)
 	}
 }

@@ -37,7 +37,8 @@ func ComparePools(sets []Set) ([]Comparison, error) {
 		for j := range sets[i].Rows {
 			r := &sets[i].Rows[j]
 			if v, ok := r.Got["kv_available"]; ok {
-				out = append(out, f.compare(Comparison{Measure: &newSourcePools, Row: r, Figure: "kv_available", Measured: v}, 0, "the device is not named, or the version prints no such line"))
+				out = append(out, f.compare(Comparison{Measure: &newSourcePools, Row: r, Figure: "kv_available", Measured: v}, 0,
+					"the device is not named, or the version prints no such line"))
 			}
 		}
 	}
@@ -81,6 +82,7 @@ func poolTable(b *strings.Builder, votes []Vote) {
 			name = "**all**"
 		}
 		fmt.Fprintf(b, "| %s | %d | %d | %s |\n", name, x.Makers, x.Used, strings.Join([]string{
-			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90), Percent(x.Rows.Cover)}, " | "))
+			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90),
+			Percent(x.Rows.Cover)}, " | "))
 	}
 }

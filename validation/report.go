@@ -62,7 +62,8 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	all = slices.Concat(all, served, pools)
 	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
 	published := func() (Set, []Comparison, error) { return CompareWide(asker) }
-	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds, CompareLoads, published} {
+	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining,
+		CompareTrainSpeeds, CompareLoads, published} {
 		set, compared, err := stored()
 		if err != nil {
 			return nil, err

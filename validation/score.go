@@ -187,7 +187,8 @@ func everyMeasure() []*Measure {
 	for i := range Measures {
 		all = append(all, &Measures[i])
 	}
-	return slices.Concat(all, []*Measure{&newSourcePools}, StreamMeasures, ServingMeasures, []*Measure{&throughput}, WideMeasures, KernelMeasures, []*Measure{&hostCopies}, TrainingMeasures, TrainMeasures, SimulationMeasures)
+	return slices.Concat(all, []*Measure{&newSourcePools}, StreamMeasures, ServingMeasures, []*Measure{&throughput}, WideMeasures,
+		KernelMeasures, []*Measure{&hostCopies}, TrainingMeasures, TrainMeasures, SimulationMeasures)
 }
 
 // Scores sums up comparisons by measure; keep picks the ones that count.

@@ -27,7 +27,8 @@ const servingRefit = "no fit was made without it: go run ./validation/fit/servin
 var servingFigures = []struct {
 	measure, pools *Measure
 	figure         string
-}{{&tokenPlans, &tokenPools, "tpot_ms"}, {&firstPlans, &firstPools, "ttft_ms"}, {&tokenModels, nil, "tpot_ms"}, {&firstModels, nil, "ttft_ms"}}
+}{{&tokenPlans, &tokenPools, "tpot_ms"}, {&firstPlans, &firstPools, "ttft_ms"}, {&tokenModels, nil, "tpot_ms"},
+	{&firstModels, nil, "ttft_ms"}}
 
 // CompareServing puts the stored predictions beside the measurements of the set "serving".
 func CompareServing(sets []Set) ([]Comparison, error) {

@@ -17,7 +17,8 @@ var (
 )
 
 // LocalScore's tests: tokens of prompt and answer. A row of it is the mean of their rates.
-var LocalScore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024}, {16, 1536}}
+var LocalScore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024},
+	{16, 1536}}
 
 // spillers are engines that are llama.cpp inside, and leave to the host what the device does not hold.
 var spillers = map[string]bool{"llama.cpp": true, "llamafile": true, "ollama": true, "llmfit": true}
@@ -42,7 +43,9 @@ func (r *StreamRow) spilled(asker *memwall.Asker, row *Row) (c Comparison, ok bo
 
 // request for llama.cpp on the row's device.
 func (r *StreamRow) request(prompt, answer int64) *memwall.Request {
-	return &memwall.Request{Ask: "fit", Model: r.Model, Hardware: r.Device, Plan: plan.Plan{Engine: "llama.cpp", Weights: r.Weights, PromptTokens: plan.Int(prompt), OutputTokens: plan.Int(answer), Context: plan.Int(prompt + answer)}}
+	return &memwall.Request{Ask: "fit", Model: r.Model, Hardware: r.Device,
+		Plan: plan.Plan{Engine: "llama.cpp", Weights: r.Weights, PromptTokens: plan.Int(prompt), OutputTokens: plan.Int(answer),
+			Context: plan.Int(prompt + answer)}}
 }
 
 // exceeds reports whether the row's model is larger than its device.

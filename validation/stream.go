@@ -54,8 +54,9 @@ func streamRow(cells, sources []string) (r StreamRow, err error) {
 	}
 	c := cellReader{cells: cells}
 	r = StreamRow{Model: c.text(0), Weights: c.text(1), GiB: c.float(2), Device: c.text(3), Count: int(c.integer(4)), Backend: c.text(5),
-		Variant: strings.Fields(c.text(6)), Engine: c.text(7), Built: c.text(8), Kind: c.text(9), Prompt: c.integer(10), Generated: c.integer(11),
-		Depth: c.integer(12), UBatch: c.integer(13), Flash: c.text(14), Rate: c.float(15), Refused: c.text(17)}
+		Variant: strings.Fields(c.text(6)), Engine: c.text(7), Built: c.text(8), Kind: c.text(9), Prompt: c.integer(10),
+		Generated: c.integer(11),
+		Depth:     c.integer(12), UBatch: c.integer(13), Flash: c.text(14), Rate: c.float(15), Refused: c.text(17)}
 	r.Count = max(1, r.Count)
 	source := c.integer(16)
 	if source < 0 || int(source) >= len(sources) {

@@ -10,24 +10,28 @@ import (
 )
 
 // Predictions of each row of single streams by coefficients that were fitted without it: without any row of its
-// model, without any row of its hardware, and without what its source measured on that hardware. The fit (validation/fit/stream) writes them, and last what a rule of
-// thumb says: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
+// model, without any row of its hardware, and without what its source measured on that hardware. The fit (validation/fit/stream) writes
+// them, and last what a rule of thumb says: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
 const streamFolds packed.File = "rows/decode-folds.tsv"
 
 // The measures of single streams. The coefficients of each comparison never saw the row.
 var (
-	decodeModels   = Measure{Name: "decode, new model", About: "tokens/s of an answer to one user, its model left out of the fit", Target: 0.08}
-	decodeHardware = Measure{Name: "decode, new device", About: "tokens/s of an answer to one user, its device left out of the fit", Target: 0.15}
-	promptModels   = Measure{Name: "prompt, new model", About: "tokens/s of a prompt, its model left out of the fit", Target: 0.15}
-	decodeSeveral  = Measure{Name: "decode, several devices", About: "tokens/s of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
-	promptSeveral  = Measure{Name: "prompt, several devices", About: "tokens/s of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
-	decodeReports  = Measure{Name: "decode, new report", About: "tokens/s of an answer to one user, its report left out of the fit", Target: 0.08}
+	decodeModels = Measure{Name: "decode, new model", About: "tokens/s of an answer to one user, its model left out of the fit",
+		Target: 0.08}
+	decodeHardware = Measure{Name: "decode, new device", About: "tokens/s of an answer to one user, its device left out of the fit",
+		Target: 0.15}
+	promptModels  = Measure{Name: "prompt, new model", About: "tokens/s of a prompt, its model left out of the fit", Target: 0.15}
+	decodeSeveral = Measure{Name: "decode, several devices", About: "tokens/s of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
+	promptSeveral = Measure{Name: "prompt, several devices", About: "tokens/s of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
+	decodeReports = Measure{Name: "decode, new report", About: "tokens/s of an answer to one user, its report left out of the fit",
+		Target: 0.08}
 	promptReports  = Measure{Name: "prompt, new report", About: "tokens/s of a prompt, its report left out of the fit", Target: 0.12}
 	promptHardware = Measure{Name: "prompt, new device", About: "tokens/s of a prompt, its device left out of the fit", Target: 0.15}
 )
 
 // StreamMeasures in the order of the report.
-var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeReports, &promptReports, &decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
+var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeReports, &promptReports,
+	&decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
 
 // streamSet names the rows of single streams, which are a table.
 const streamSet = "decode"

@@ -98,7 +98,8 @@ func (e Errors) row() ErrorsRow { return ErrorsRow(e) }
 
 // Summary gives the report's numbers without its rows.
 func (r *Report) Summary() *Summary {
-	s := &Summary{Used: r.Used, Refused: r.Refused, Met: r.Met(), Measures: measureRows(r.Scores), Fitted: measureRows(r.Fitted), Groups: measureRows(r.Groups)}
+	s := &Summary{Used: r.Used, Refused: r.Refused, Met: r.Met(), Measures: measureRows(r.Scores), Fitted: measureRows(r.Fitted),
+		Groups: measureRows(r.Groups)}
 	for _, x := range r.Reasons {
 		s.Reasons = append(s.Reasons, ReasonRow{x.Rows, x.Text})
 	}

@@ -6,7 +6,8 @@ import "github.com/memwall/memwall/validation/packed"
 // thumb says. The fit (validation/fit/serving) writes them.
 const throughputFolds packed.File = "rows/throughput-folds.tsv"
 
-var throughput = Measure{Name: "largest throughput", About: "output tokens/s of as many users as the server takes; no row is fitted to", Target: 0.10}
+var throughput = Measure{Name: "largest throughput", About: "output tokens/s of as many users as the server takes; no row is fitted to",
+	Target: 0.10}
 
 const throughputFigure = "output_tokens_per_s"
 

@@ -94,7 +94,8 @@ func (d *Dims) Model() *model.Model {
 		norm = family.RMS
 	}
 	head := d.Hidden / d.Heads
-	a := family.Attention{Heads: d.Heads, KVHeads: d.KV, DimK: head, DimV: head, NoRope: d.Positions > 0, Fused: d.FusedQKV, BiasQ: d.Bias, BiasKV: d.Bias, BiasOut: d.Bias}
+	a := family.Attention{Heads: d.Heads, KVHeads: d.KV, DimK: head, DimV: head, NoRope: d.Positions > 0, Fused: d.FusedQKV, BiasQ: d.Bias,
+		BiasKV: d.Bias, BiasOut: d.Bias}
 	l := family.Layer{Norm: norm, Attn: a}
 	if d.Parallel {
 		l.Place = family.Parallel2
@@ -108,7 +109,8 @@ func (d *Dims) Model() *model.Model {
 	} else {
 		l.FFN = family.MLP{Inner: d.FFN, Gated: d.Gated, Act: act, Bias: d.Bias}
 	}
-	s := &family.Spec{Arch: "Dims", Family: "gpt2", Vocab: d.Vocab, Hidden: d.Hidden, Context: max(d.Positions, 2048), Tied: d.Tied, Positions: d.Positions, OutNorm: norm}
+	s := &family.Spec{Arch: "Dims", Family: "gpt2", Vocab: d.Vocab, Hidden: d.Hidden, Context: max(d.Positions, 2048), Tied: d.Tied,
+		Positions: d.Positions, OutNorm: norm}
 	if d.KV == 1 {
 		s.Family = "starcoder"
 	} else if d.RMS {

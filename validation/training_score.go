@@ -23,7 +23,8 @@ var (
 	trainReserved  = Measure{Name: "training, reserved", About: "torch.cuda.max_memory_reserved of a training run", Target: 0.12}
 	trainSMI       = Measure{Name: "training, nvidia-smi", About: "memory in use that nvidia-smi shows of a training run", Target: 0.12}
 	trainUnknown   = Measure{Name: "training, counter unknown", About: "memory of a training run that nobody says the counter of: headers of scripts, rounded", Target: 0.15}
-	trainFits      = Measure{Name: "training, runs or not", About: "whether a run ended for want of memory (1 it ran, 0 it did not)", Target: 0}
+	trainFits      = Measure{Name: "training, runs or not", About: "whether a run ended for want of memory (1 it ran, 0 it did not)",
+		Target: 0}
 )
 
 // TrainingMeasures in the order of the report.
@@ -140,10 +141,12 @@ func TrainingVerdicts(all []Comparison) (v Verdicts) {
 		}
 		said, denied, likely := c.Ours.Low > 0, c.Ours.High == 0, c.Ours.Mid > 0
 		if c.Measured.Mid > 0 {
-			v.Ran, v.RanSaid, v.RanDenied, v.RanTight, v.RanLikely = v.Ran+1, v.RanSaid+count(said), v.RanDenied+count(denied), v.RanTight+count(!said && !denied), v.RanLikely+count(likely)
+			v.Ran, v.RanSaid, v.RanDenied, v.RanTight, v.RanLikely = v.Ran+1, v.RanSaid+count(said), v.RanDenied+count(denied),
+				v.RanTight+count(!said && !denied), v.RanLikely+count(likely)
 			continue
 		}
-		v.Out, v.OutSaid, v.OutDenied, v.OutTight, v.OutLikely = v.Out+1, v.OutSaid+count(said), v.OutDenied+count(denied), v.OutTight+count(!said && !denied), v.OutLikely+count(likely)
+		v.Out, v.OutSaid, v.OutDenied, v.OutTight, v.OutLikely = v.Out+1, v.OutSaid+count(said), v.OutDenied+count(denied),
+			v.OutTight+count(!said && !denied), v.OutLikely+count(likely)
 	}
 	return v
 }

@@ -93,11 +93,14 @@ func voteTable(b *strings.Builder, votes []Vote, v Verdicts, refused []Reason) {
 		if name == "" {
 			name = "**all**"
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", strings.TrimPrefix(x.Measure.Name, "training, "), name, x.Makers, x.Used,
-			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90), Percent(x.Rows.Cover))
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", strings.TrimPrefix(x.Measure.Name, "training, "), name,
+			x.Makers, x.Used,
+			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90),
+			Percent(x.Rows.Cover))
 	}
 	fmt.Fprintf(b, "\n**Runs or not.** Of %d runs that ran %d are said not to fit (%s), of %d that ran out of memory %d to fit beyond doubt (%s); %d and %d are tight. Counting tight as\nrunning, balanced accuracy is %s; by the best estimate, %s.\n",
-		v.Ran, v.RanDenied, Percent(share(v.RanDenied, v.Ran)), v.Out, v.OutSaid, Percent(share(v.OutSaid, v.Out)), v.RanTight, v.OutTight, Percent(v.Balanced()), Percent(v.BestEstimate()))
+		v.Ran, v.RanDenied, Percent(share(v.RanDenied, v.Ran)), v.Out, v.OutSaid, Percent(share(v.OutSaid, v.Out)), v.RanTight, v.OutTight,
+		Percent(v.Balanced()), Percent(v.BestEstimate()))
 	b.WriteString("\n**Rows that are not used**, by reason:")
 	for i := range refused {
 		sep := ";"

@@ -12,7 +12,8 @@ import (
 )
 
 // Rows of measured training speed: what each source states of its run. Device is what the run had, Peaks another
-// device whose peaks stand in where nobody publishes its own. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
+// device whose peaks stand in where nobody publishes its own. Shapes of models that the catalog lacks are in train-models.tsv, as
+// config.json has them.
 const (
 	trainSpeedRows  = packed.File("rows/train-speed.tsv")
 	trainSourceRows = packed.File("rows/train-sources.txt")
@@ -69,11 +70,14 @@ func trainSpeed(cells, sources []string) (r TrainSpeed, err error) {
 		return r, fmt.Errorf("%d cells, want %d", len(cells), trainCells)
 	}
 	c := cellReader{cells: cells}
-	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.integer(5)), Peaks: c.text(6), Links: c.text(7), Rate: c.float(26), Refused: c.text(28)}
+	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.integer(5)), Peaks: c.text(6), Links: c.text(7),
+		Rate: c.float(26), Refused: c.text(28)}
 	r.Plan.TP, r.Plan.PP, r.Plan.CP, r.Plan.EP, r.Plan.DP = c.integer(9), c.integer(10), c.integer(12), c.integer(13), c.integer(14)
 	r.Plan.Attention = c.text(20)
-	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.integer(11), Sharding: c.text(15), SequenceLength: plan.Int(c.integer(16)),
-		MicroBatch: plan.Int(c.integer(17)), GlobalBatch: plan.Int(c.integer(18)), Recompute: c.text(19), SequenceParallel: c.flag(21), Compile: c.flag(22), Fused: c.flag(23)}
+	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.integer(11), Sharding: c.text(15),
+		SequenceLength: plan.Int(c.integer(16)),
+		MicroBatch:     plan.Int(c.integer(17)), GlobalBatch: plan.Int(c.integer(18)), Recompute: c.text(19), SequenceParallel: c.flag(21),
+		Compile: c.flag(22), Fused: c.flag(23)}
 	if list := c.text(24); list != "" {
 		r.Training.Full = strings.Split(list, ",")
 	}

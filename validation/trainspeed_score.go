@@ -14,8 +14,9 @@ const trainFolds packed.File = "rows/train-folds.tsv"
 
 // The measures of training speed. The coefficients of each comparison never saw the row.
 var (
-	trainSources  = Measure{Name: "training, new source", About: "tokens/s of a device in training, all that its source published left out of the fit", Target: 0.10}
-	trainModels   = Measure{Name: "training, new model", About: "tokens/s of a device in training, its model left out of the fit", Target: 0.10}
+	trainSources = Measure{Name: "training, new source", About: "tokens/s of a device in training, all that its source published left out of the fit", Target: 0.10}
+	trainModels  = Measure{Name: "training, new model", About: "tokens/s of a device in training, its model left out of the fit",
+		Target: 0.10}
 	trainFamilies = Measure{Name: "training, new device", About: "tokens/s of a device in training, the family of its devices left out of the fit", Target: 0.15}
 	trainUntold   = Measure{Name: "training, settings not told", About: "tokens/s of a device in training where the source leaves out how tokens are sent to experts, all that it published left out of the fit", Target: 0.25}
 )
@@ -54,7 +55,8 @@ func CompareTrainSpeeds() (Set, []Comparison, error) {
 	var out []Comparison
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()
-		c := Comparison{Row: &set.Rows[i], Figure: "tokens/s of a device", Measured: Value{Text: strconv.FormatFloat(rows[i].Rate, 'g', -1, 64), Mid: rows[i].Rate}}
+		c := Comparison{Row: &set.Rows[i], Figure: "tokens/s of a device",
+			Measured: Value{Text: strconv.FormatFloat(rows[i].Rate, 'g', -1, 64), Mid: rows[i].Rate}}
 		if x, ok := f[rows[i].Line]; ok {
 			c.Naive = x[ofConstant]
 		}
@@ -72,5 +74,6 @@ func (r *TrainSpeed) asRow() Row {
 	if r.Count > 1 {
 		ask.Hardware = fmt.Sprintf("%dx%s", r.Count, r.Device)
 	}
-	return Row{Set: trainSet, Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{"tokens_per_s_per_device": {Mid: r.Rate}}, Refused: r.Refused}
+	return Row{Set: trainSet, Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{"tokens_per_s_per_device": {Mid: r.Rate}},
+		Refused: r.Refused}
 }

@@ -171,7 +171,8 @@ func (r *Row) ran() (ran, known bool) {
 	}
 	available, needed, longest, users := r.Got["kv_available"], r.Got["kv_needed"], r.Got["max_length"], r.Got["concurrency"]
 	switch {
-	case needed.Text != "" && needed.Mid > available.Mid, available.Mid < 0, longest.Text != "" && longest.Mid < float64(r.Ask.Context), users.Text != "" && users.Mid < 1:
+	case needed.Text != "" && needed.Mid > available.Mid, available.Mid < 0, longest.Text != "" && longest.Mid < float64(r.Ask.Context),
+		users.Text != "" && users.Mid < 1:
 		return false, true
 	}
 	return true, printed || users.Text != ""

@@ -26,7 +26,8 @@ func callTable(b *strings.Builder, kinds []Calls) {
 			said = "ran"
 		}
 		q := Comparison{Row: c.Row}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", c.Row.Name(), q.Question(), said, strings.ReplaceAll(string(c.Ours), "_", " "), c.Needs, c.Row.Note, c.Row.Source)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", c.Row.Name(), q.Question(), said,
+			strings.ReplaceAll(string(c.Ours), "_", " "), c.Needs, c.Row.Note, c.Row.Source)
 	}
 }
 
@@ -36,5 +37,6 @@ func callRow(b *strings.Builder, s *Calls) {
 		mark = "✗"
 	}
 	n := func(x int) string { return unit.Count(int64(x)) }
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", s.Kind, n(s.Ran), n(s.RanRight), n(s.Failed), n(s.FailedRight), n(s.Tight), Percent(s.RightShare()), mark)
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", s.Kind, n(s.Ran), n(s.RanRight), n(s.Failed), n(s.FailedRight),
+		n(s.Tight), Percent(s.RightShare()), mark)
 }

@@ -129,7 +129,8 @@ func wideTable(b *strings.Builder, all []Comparison) {
 		if c.Ours.Mid > 0 {
 			ours, off = unit.Count(int64(c.Ours.Mid)), signed(c.Ours.Mid/c.Measured.Mid-1, Percent)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", wideName(c.Row), wideStep(c), unit.Count(int64(c.Measured.Mid)), ours, off, c.Refused)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", wideName(c.Row), wideStep(c), unit.Count(int64(c.Measured.Mid)), ours, off,
+			c.Refused)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/safe"
 )
 
 // Flag is a row of an engine's table of flags. Names are separated by blanks and stand as on the command
@@ -284,12 +286,7 @@ func written(arg string, values []string, attached bool) string {
 }
 
 // Quote writes a word so that a shell reads it back.
-func Quote(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\$&|;<>()*?#~`{}[]!") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Quote(s string) string { return safe.Word(s) }
 
 // Names of the flags of a table, as they stand on the command line.
 func Names[T any](flags []Flag[T]) (out []string) {

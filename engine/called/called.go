@@ -35,14 +35,18 @@ const (
 
 // programs that are llama.cpp with settings of their own, and engines that have no rules here.
 var programs = []Program{
-	{Names: []string{"lmstudio", "lms"}, Title: "LM Studio", Engine: ggml, Context: 4096, Batch: 512, Source: "LM Studio's load settings, from memory"},
+	{Names: []string{"lmstudio", "lms"}, Title: "LM Studio", Engine: ggml, Context: 4096, Batch: 512,
+		Source: "LM Studio's load settings, from memory"},
 	{Names: []string{"jan", "janai", "cortex"}, Title: "Jan", Engine: ggml, Context: 8192, Source: "Jan's llama.cpp settings, from memory"},
-	{Names: []string{"koboldcpp", "kobold", "koboldai"}, Title: "KoboldCpp", Engine: ggml, Context: 8192, Batch: 512, FlashOff: true, Source: "koboldcpp.py: --contextsize 8192, --batchsize 512, --flashattention off"},
+	{Names: []string{"koboldcpp", "kobold", "koboldai"}, Title: "KoboldCpp", Engine: ggml, Context: 8192, Batch: 512, FlashOff: true,
+		Source: "koboldcpp.py: --contextsize 8192, --batchsize 512, --flashattention off"},
 	{Names: []string{"llamafile"}, Title: "llamafile", Engine: ggml, Context: 8192, Source: "llamafile's server, from memory"},
-	{Names: []string{"textgenerationwebui", "oobabooga", "textgenwebui", "ooba", "tgw"}, Title: "text-generation-webui", Engine: ggml, Context: 8192, Source: "modules/shared.py: --ctx-size 8192"},
+	{Names: []string{"textgenerationwebui", "oobabooga", "textgenwebui", "ooba", "tgw"}, Title: "text-generation-webui", Engine: ggml,
+		Context: 8192, Source: "modules/shared.py: --ctx-size 8192"},
 	{Names: []string{"gpt4all"}, Title: "GPT4All", Engine: ggml, Context: 2048, Source: "GPT4All's settings, from memory"},
 	{Names: []string{"localai"}, Title: "LocalAI", Engine: ggml, Source: "its default back end"},
-	{Names: []string{"llamacpppython", "llamacpp-python"}, Title: "llama-cpp-python", Engine: ggml, Context: 512, Batch: 512, Source: "llama_cpp/llama.py: n_ctx 512, n_batch 512"},
+	{Names: []string{"llamacpppython", "llamacpp-python"}, Title: "llama-cpp-python", Engine: ggml, Context: 512, Batch: 512,
+		Source: "llama_cpp/llama.py: n_ctx 512, n_batch 512"},
 	{Names: []string{"llamaswap", "lemonade", "ramalama", "dockermodelrunner"}, Title: "a launcher of llama-server", Engine: ggml},
 	{Names: []string{"openwebui", "msty"}, Title: "a front end of Ollama", Engine: "ollama"},
 	{Names: []string{"ik_llama.cpp", "ikllama", "ik"}, Title: "ik_llama.cpp", Engine: "ik_llama.cpp"},
@@ -54,7 +58,8 @@ var programs = []Program{
 	{Names: []string{"ktransformers", "kt"}, Title: "KTransformers", Engine: "ktransformers"},
 	{Names: []string{"mlc", "mlcllm", "webllm"}, Title: "MLC LLM", Engine: "mlc"},
 	{Names: []string{"aphrodite", "aphroditeengine"}, Title: "Aphrodite", Engine: "vllm", Unsized: "sized as vLLM, of which it is a fork"},
-	{Names: []string{"max", "modularmax", "candle", "mistralrs", "ctranslate2", "onnxruntime", "openvino", "ovms", "fastllm"}, Title: "this engine", Engine: floor, Unsized: unsizedByFloor},
+	{Names: []string{"max", "modularmax", "candle", "mistralrs", "ctranslate2", "onnxruntime", "openvino", "ovms", "fastllm"},
+		Title: "this engine", Engine: floor, Unsized: unsizedByFloor},
 }
 
 // Find gives the program with a name as people write it; nil for none.

@@ -244,7 +244,8 @@ func pythonFlash(l *launch, v string) error {
 // ggmlType is a format by its number in ggml.h.
 func ggmlType(field func(*plan.Plan) *string) func(*launch, string) error {
 	return func(l *launch, v string) error {
-		name, ok := map[string]string{"0": "f32", "1": "f16", "2": "q4_0", "3": "q4_1", "6": "q5_0", "7": "q5_1", "8": "q8_0", "20": "iq4_nl", "30": "bf16"}[v]
+		name, ok := map[string]string{"0": "f32", "1": "f16", "2": "q4_0", "3": "q4_1", "6": "q5_0", "7": "q5_1", "8": "q8_0",
+			"20": "iq4_nl", "30": "bf16"}[v]
 		if !ok {
 			return &argv.Error{Value: v, Problem: "is no type of a cache", Fix: "1 (f16), 8 (q8_0) or 2 (q4_0)"}
 		}

@@ -42,10 +42,13 @@ type kin struct {
 }
 
 var kinds = []kin{
-	{programs: []string{"koboldcpp", "koboldcpp.py", "koboldcpp_cu12", "koboldcpp-linux-x64", "koboldcpp_rocm"}, engine: "koboldcpp", flags: koboldFlags, model: asGiven},
+	{programs: []string{"koboldcpp", "koboldcpp.py", "koboldcpp_cu12", "koboldcpp-linux-x64", "koboldcpp_rocm"}, engine: "koboldcpp",
+		flags: koboldFlags, model: asGiven},
 	{programs: []string{"lms"}, engine: "lmstudio", verbs: []string{"load"}, flags: lmsFlags, usual: "q4_k_m", model: asGiven},
-	{programs: []string{"docker model"}, engine: "dockermodelrunner", verbs: []string{"run", "configure"}, flags: dockerModelFlags, model: inDocker},
-	{programs: []string{"ramalama"}, engine: "ramalama", verbs: []string{"run", "serve", "bench"}, flags: ramalamaFlags, model: transported},
+	{programs: []string{"docker model"}, engine: "dockermodelrunner", verbs: []string{"run", "configure"}, flags: dockerModelFlags,
+		model: inDocker},
+	{programs: []string{"ramalama"}, engine: "ramalama", verbs: []string{"run", "serve", "bench"}, flags: ramalamaFlags,
+		model: transported},
 	{programs: []string{"llama_cpp.server"}, engine: "llama-cpp-python", flags: pythonFlags},
 	{programs: []string{"server.py"}, engine: "text-generation-webui", flags: webuiFlags},
 }
@@ -130,7 +133,8 @@ func inDocker(word string) string {
 
 // transported is a model behind the name of what brings it (ramalama/transports).
 func transported(word string) string {
-	for prefix, to := range map[string]string{"ollama://": "ollama:", "huggingface://": "hf:", "hf://": "hf:", "file://": "", "hf.co/": "hf:"} {
+	for prefix, to := range map[string]string{"ollama://": "ollama:", "huggingface://": "hf:", "hf://": "hf:", "file://": "",
+		"hf.co/": "hf:"} {
 		if rest, ok := strings.CutPrefix(word, prefix); ok {
 			return to + rest
 		}

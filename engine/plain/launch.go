@@ -182,7 +182,8 @@ func (e Engine) folder(j *engine.Job) string {
 // countOption is an option of a number of the plan; what equals the default is not said.
 func countOption(names, env string, field func(*plan.Plan) *plan.Int, usual func(*rules) int64) option {
 	return option{
-		Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })},
+		Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.Count[plan.Int],
+			func(l *launch) *plan.Int { return field(&l.Plan) })},
 		say: func(j *engine.Job, r *rules) string {
 			if n := int64(*field(j.Plan)); n != usual(r) && n > 0 {
 				return strconv.FormatInt(n, 10)
@@ -207,7 +208,8 @@ func draftBy(names string) option {
 // ranksBy is an option of a number of devices; one is not said.
 func ranksBy(names, env string, field func(*plan.Plan) *int64) option {
 	return option{
-		Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.Count[int64], func(l *launch) *int64 { return field(&l.Plan) })},
+		Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.Count[int64],
+			func(l *launch) *int64 { return field(&l.Plan) })},
 		say: func(j *engine.Job, _ *rules) string {
 			if n := *field(j.Plan); n > 1 {
 				return strconv.FormatInt(n, 10)
@@ -235,7 +237,8 @@ func stages(p *plan.Plan) *int64 { return &p.PP }
 // shareBy is an option of the pool's share of what is free.
 func shareBy(names string) option {
 	return option{
-		Flag: argv.Flag[launch]{Names: names, Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.FreeGPUMemoryFraction })},
+		Flag: argv.Flag[launch]{Names: names, Set: argv.Into(argv.Share,
+			func(l *launch) **float64 { return &l.Plan.FreeGPUMemoryFraction })},
 		say: func(j *engine.Job, r *rules) string {
 			if f := j.Plan.FreeGPUMemoryFraction; f != nil && *f != r.pool.share {
 				return strconv.FormatFloat(*f, 'f', -1, 64)
@@ -297,7 +300,8 @@ func cacheNamed(words map[string]string, v string) (string, error) {
 }
 
 func modelBy(names, env string) option {
-	return option{Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })}}
+	return option{Flag: argv.Flag[launch]{Names: names, Env: env, Set: argv.Into(argv.ModelRef,
+		func(l *launch) *string { return &l.Model })}}
 }
 
 func draftModelBy(names string) option {

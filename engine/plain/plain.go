@@ -2,7 +2,8 @@
 // KTransformers. What they must hold is exact, the weights as stored and the cache as the engine stores it; what lies
 // beside that, activations of a piece of the prompt and a runtime, has a wide band.
 //
-// rules.go has a row for each engine, sizer.go what a device holds by it, starts.go how each is started, launch.go what reads and writes that.
+// rules.go has a row for each engine, sizer.go what a device holds by it, starts.go how each is started, launch.go what reads and writes
+// that.
 package plain
 
 import (
@@ -96,14 +97,17 @@ func (e Engine) Check(j *engine.Job) error {
 	}
 	for _, f := range []struct{ field, value string }{{"kv", j.Plan.KV}, {"kv_v", j.Plan.KVV}} {
 		if e.cache(f.value) == nil {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s keeps no cache in %s", e.title, f.value), Fix: strings.Join(e.caches(), ", ")}
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s keeps no cache in %s", e.title, f.value),
+				Fix: strings.Join(e.caches(), ", ")}
 		}
 	}
 	if e.shardsOnly && j.Plan.PP > 1 {
-		return &plan.Problem{Field: "pp", Value: fmt.Sprint(j.Plan.PP), Message: e.title + " has no pipeline parallelism", Fix: fmt.Sprintf("tp = %d", j.Plan.PP*max(1, j.Plan.TP))}
+		return &plan.Problem{Field: "pp", Value: fmt.Sprint(j.Plan.PP), Message: e.title + " has no pipeline parallelism",
+			Fix: fmt.Sprintf("tp = %d", j.Plan.PP*max(1, j.Plan.TP))}
 	}
 	if !e.pairs && e.cache(j.Plan.KV) != e.cache(j.Plan.KVV) {
-		return &plan.Problem{Field: "kv_v", Value: j.Plan.KVV, Message: e.title + " keeps keys and values in one format", Fix: "leave kv_v out"}
+		return &plan.Problem{Field: "kv_v", Value: j.Plan.KVV, Message: e.title + " keeps keys and values in one format",
+			Fix: "leave kv_v out"}
 	}
 	return nil
 }
@@ -114,7 +118,8 @@ func (e Engine) checkDevice(j *engine.Job) error {
 		return nil
 	}
 	return &plan.Problem{Field: "engine", Value: e.name, Impossible: true,
-		Message: fmt.Sprintf("%s runs on devices of %s, and %s is one of %s", e.title, strings.Join(e.vendors, ", "), d.Name, cmp.Or(d.Vendor, "another maker")), Fix: "--engine " + e.instead}
+		Message: fmt.Sprintf("%s runs on devices of %s, and %s is one of %s", e.title, strings.Join(e.vendors, ", "), d.Name,
+			cmp.Or(d.Vendor, "another maker")), Fix: "--engine " + e.instead}
 }
 
 // checkWeights: GGUF files are unpacked, or not read at all, by engines that are not made for them.
@@ -125,7 +130,8 @@ func (e Engine) checkWeights(recipe string) error {
 	if !gguf && !foreign {
 		return nil
 	}
-	return &plan.Problem{Field: "weights", Value: recipe, Impossible: true, Message: fmt.Sprintf("%s does not run weights in %s as they are", e.title, recipe), Fix: e.reads}
+	return &plan.Problem{Field: "weights", Value: recipe, Impossible: true,
+		Message: fmt.Sprintf("%s does not run weights in %s as they are", e.title, recipe), Fix: e.reads}
 }
 
 // cache is the format that a plan names; nil for none.

@@ -19,7 +19,8 @@ func (s *sizer) Shares() []engine.Share {
 		for n := range pl.Count {
 			at := pl.Index + n
 			part := float64(pl.Last-pl.First) / layers
-			out = append(out, engine.Share{Device: int(at), Backend: engine.TorchBackend(s.job.Device(at)), Dense: part, Experts: part, Cache: part})
+			out = append(out, engine.Share{Device: int(at), Backend: engine.TorchBackend(s.job.Device(at)), Dense: part, Experts: part,
+				Cache: part})
 		}
 	}
 	out[len(out)-1].Head = 1

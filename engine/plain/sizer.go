@@ -43,7 +43,8 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 }
 
 func (s *sizer) prepare(pl *engine.Placed) prepared {
-	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl, engine.Speaking), kinds: engine.WithDraft(s.job, pl, pl.Kinds),
+	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl, engine.Speaking),
+		kinds:   engine.WithDraft(s.job, pl, pl.Kinds),
 		forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
 	if s.rules.experts {
 		p.experts = pl.ExpertSums()
@@ -89,7 +90,8 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) []ledger.Item {
 		return []ledger.Item{all}
 	}
 	hosted := engine.BookWeights(b, p.experts, source)
-	rest := ledger.Known("weights", "weights but experts", b.Sub(all.Why, hosted.Why), ledger.Exact, ledger.Persistent, ledger.Device, all.Source)
+	rest := ledger.Known("weights", "weights but experts", b.Sub(all.Why, hosted.Why), ledger.Exact, ledger.Persistent, ledger.Device,
+		all.Source)
 	hosted.Name, hosted.Place = "experts", ledger.Pinned
 	return []ledger.Item{rest, hosted}
 }
@@ -97,7 +99,8 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) []ledger.Item {
 // activations of the piece of a prompt that is computed at once, with the logits of its last token.
 func (s *sizer) activations(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
 	chunk := int64(s.job.Plan.MaxBatchedTokens)
-	tokens := b.Min(b.Int("chunk", chunk, "max_num_batched_tokens"), b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("prompt", engine.Prompt(s.job, l), "tokens of a prompt")))
+	tokens := b.Min(b.Int("chunk", chunk, "max_num_batched_tokens"), b.Mul(b.Int("sequences", l.Sequences, "plan"),
+		b.Int("prompt", engine.Prompt(s.job, l), "tokens of a prompt")))
 	if s.rules.pool != nil {
 		tokens = b.Int("chunk", chunk, "max_num_batched_tokens, as tried at start-up")
 	}
@@ -105,13 +108,15 @@ func (s *sizer) activations(b *ledger.Book, p *prepared, l engine.Load) ledger.I
 	if p.pl.Post {
 		n = b.Add(n, b.Mul(b.Lit(6), b.Int("rows", l.Sequences, "plan"), b.Int("vocabulary", s.job.Model.Vocab, "model")))
 	}
-	it := ledger.Known("activations", "activations of a piece of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")
+	it := ledger.Known("activations", "activations of a piece of the prompt", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
+		"docs/formulas.md#forward-peak")
 	return it.Band(it.Bytes/2, 5*it.Bytes/2+unit.GiB/4)
 }
 
 func (s *sizer) runtime(b *ledger.Book) ledger.Item {
 	c := s.rules.runtime
-	it := ledger.Known("driver", "runtime, libraries", b.Size("runtime", gib(c.value), "assumed"), ledger.Assumed, ledger.Persistent, ledger.Device, s.rules.source)
+	it := ledger.Known("driver", "runtime, libraries", b.Size("runtime", gib(c.value), "assumed"), ledger.Assumed, ledger.Persistent,
+		ledger.Device, s.rules.source)
 	return it.Band(gib(c.low), gib(c.high))
 }
 
@@ -120,8 +125,10 @@ func (s *sizer) copy(b *ledger.Book, p *prepared, l engine.Load) (ledger.Item, b
 	if !s.rules.unpacks || !s.k.packed && !s.v.packed || p.unpacked == 0 {
 		return ledger.Item{}, false
 	}
-	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("tokens", l.Context, "context"), b.Int("elements", p.unpacked, "keys and values of the widest layer"), b.Int("bytes", 2, "f16"))
-	return ledger.Known("workspace", "one layer's cache unpacked", n, ledger.Derived, ledger.Persistent, ledger.Device, s.rules.source), true
+	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("tokens", l.Context, "context"),
+		b.Int("elements", p.unpacked, "keys and values of the widest layer"), b.Int("bytes", 2, "f16"))
+	return ledger.Known("workspace", "one layer's cache unpacked", n, ledger.Derived, ledger.Persistent, ledger.Device, s.rules.source),
+		true
 }
 
 // reserve is the pool that an engine takes ahead: a share of what is free, less a part of the whole device.
@@ -135,7 +142,8 @@ func (s *sizer) reserve(b *ledger.Book, r *engine.Rank, fixed unit.Bytes) {
 	free := b.Max(b.Lit(0), b.Sub(b.Sub(r.Usable, held), kept))
 	pool := b.Floor(b.Mul(b.In("free_gpu_memory_fraction", *f, "plan"), free))
 	r.Usable = b.Min(r.Usable, b.Add(held, pool))
-	r.Limit = fmt.Sprintf("what is held, and %s × %s GiB left free by it", strconv.FormatFloat(*f, 'g', 4, 64), unit.Fixed(free.Bytes().GiB(), 2))
+	r.Limit = fmt.Sprintf("what is held, and %s × %s GiB left free by it", strconv.FormatFloat(*f, 'g', 4, 64),
+		unit.Fixed(free.Bytes().GiB(), 2))
 	r.KV.Pool, r.KV.Preallocated, r.KV.BlockTokens = max(0, pool.Bytes()), true, s.rules.page
 	if r.KV.PerToken > 0 {
 		r.KV.Blocks = int64(r.KV.Pool/r.KV.PerToken) / s.rules.page

@@ -65,7 +65,7 @@ func next(s string, at int) token {
 	}
 	word := s[at : at+n]
 	if q := at + n; q < len(s) && (s[q] == '"' || s[q] == '\'') && strings.Trim(strings.ToLower(word), "rbfu") == "" {
-		body, end := quoted(s, q)
+		body, end := literal(s, q)
 		return token{text, body, end}
 	}
 	switch {
@@ -85,8 +85,8 @@ func next(s string, at int) token {
 	return token{mark, s[at : at+1], at + 1}
 }
 
-// quoted reads a text from its opening quote on; one that nothing closes runs to its line's end.
-func quoted(s string, at int) (body string, end int) {
+// literal reads a text from its opening quote on; one that nothing closes runs to its line's end.
+func literal(s string, at int) (body string, end int) {
 	q := s[at : at+1]
 	if strings.HasPrefix(s[at:], q+q+q) {
 		q += q + q

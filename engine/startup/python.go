@@ -48,7 +48,7 @@ func pairName(text string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	if text[0] == '\'' || text[0] == '"' {
-		word, after := quoted(text)
+		word, after := cutLiteral(text)
 		after = strings.TrimLeft(after, " ")
 		if strings.HasPrefix(after, ":") {
 			return word, after[1:], word != ""
@@ -69,13 +69,13 @@ func pairName(text string) (name, rest string, ok bool) {
 func pairValue(text string) (value, rest string) {
 	text = strings.TrimLeft(text, " ")
 	if text != "" && (text[0] == '\'' || text[0] == '"') {
-		return quoted(text)
+		return cutLiteral(text)
 	}
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\'' || c == '"':
-			_, after := quoted(text[i:])
+			_, after := cutLiteral(text[i:])
 			i = len(text) - len(after) - 1
 		case strings.IndexByte("([{", c) >= 0:
 			if depth++; depth > maxNest {
@@ -92,8 +92,8 @@ func pairValue(text string) (value, rest string) {
 	return strings.TrimSpace(text), ""
 }
 
-// quoted reads a string literal; an unclosed one runs to the end.
-func quoted(text string) (word, rest string) {
+// cutLiteral reads a string literal; an unclosed one runs to the end.
+func cutLiteral(text string) (word, rest string) {
 	quote := text[0]
 	for i := 1; i < len(text); i++ {
 		if text[i] == '\\' {

@@ -109,7 +109,8 @@ func generation(j *engine.Job) []string {
 	}
 	switch {
 	case j.Draft != nil:
-		out = append(out, fmt.Sprintf(`assistant_model=AutoModelForCausalLM.from_pretrained(%q, device_map="cuda:0")`, j.Draft.CheckpointName()))
+		out = append(out, fmt.Sprintf(`assistant_model=AutoModelForCausalLM.from_pretrained(%q, device_map="cuda:0")`,
+			j.Draft.CheckpointName()))
 		if p.DraftTokens > 0 {
 			out = append(out, fmt.Sprintf("num_assistant_tokens=%d", p.DraftTokens))
 		}
@@ -137,7 +138,8 @@ func (Engine) Script(j *engine.Job) string {
 	lines := []string{"# " + start, "from transformers import " + strings.Join(names, ", "), "",
 		"tokenizer = AutoTokenizer.from_pretrained(" + c.load[0] + ")", "model = " + c.class + ".from_pretrained("}
 	lines = append(lines, indented(c.load)...)
-	lines = append(lines, ")", `inputs = tokenizer("Memory is", return_tensors="pt").to(model.device)`, "output = model.generate(", "    **inputs,")
+	lines = append(lines, ")", `inputs = tokenizer("Memory is", return_tensors="pt").to(model.device)`, "output = model.generate(",
+		"    **inputs,")
 	lines = append(lines, indented(c.generate)...)
 	return strings.Join(append(lines, ")", "print(tokenizer.decode(output[0], skip_special_tokens=True))"), "\n") + "\n"
 }

@@ -76,7 +76,8 @@ func perLogit(job *engine.Job, rocm bool) (float64, string) {
 // samplerPeak: k × requests × vocabulary, beside the forward output of T tokens.
 func samplerPeak(b *ledger.Book, w *widths, seqs, tokens int64, k float64, why string) ledger.Num {
 	n := min(seqs, tokens)
-	logits := b.Mul(b.In("bytes_per_logit", k, why), b.Int("requests", n, "min(max_num_seqs, max_num_batched_tokens)"), b.Int("vocabulary", w.vocab, "model"))
+	logits := b.Mul(b.In("bytes_per_logit", k, why), b.Int("requests", n, "min(max_num_seqs, max_num_batched_tokens)"),
+		b.Int("vocabulary", w.vocab, "model"))
 	return b.Add(logits, output(b, w, tokens))
 }
 
@@ -115,7 +116,8 @@ func forwardPeak(b *ledger.Book, w *widths, tokens int64, v engine.Version) ledg
 // indexedPrompts is where an indexer gathers the keys of the prompts of a step: room for forty of full length
 // (vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size).
 func indexedPrompts(b *ledger.Book, key unit.Bytes, length int64) ledger.Num {
-	return b.Mul(b.In("prompts", 40, "of full length"), b.Int("length", length, "max_model_len"), b.Size("index_key", key, "FP8 with its scales"))
+	return b.Mul(b.In("prompts", 40, "of full length"), b.Int("length", length, "max_model_len"),
+		b.Size("index_key", key, "FP8 with its scales"))
 }
 
 // workspace of cuBLAS, allocated by the first product inside the profile run.

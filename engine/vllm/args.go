@@ -15,7 +15,8 @@ func Flags() []string { return argv.Names(flags) }
 
 // Programs are what starts vLLM's server.
 func Programs() []string {
-	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch"}
+	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm",
+		"huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch"}
 }
 
 // launch is a command line on its way to a plan.
@@ -36,7 +37,8 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	switch first := strings.Join(c.Args[:min(1, len(c.Args))], ""); {
 	case c.Program == "vllm" && first == "run-batch":
 		cmd.Args = c.Args[1:]
-	case c.Program == "vllm" && first == "bench" && len(c.Args) > 1 && (c.Args[1] == "latency" || c.Args[1] == "throughput"): // which start an engine
+	case c.Program == "vllm" && first == "bench" && len(c.Args) > 1 &&
+		(c.Args[1] == "latency" || c.Args[1] == "throughput"): // which start an engine
 		cmd.Args = c.Args[2:]
 	case c.Program == "vllm" && first != "serve": // bench serve asks a server that runs
 		return nil, argv.Wrong("vllm", first, "starts no server", "vllm serve MODEL …")
@@ -129,7 +131,8 @@ func variables(c *argv.Command) (out []string) {
 			continue
 		}
 		switch v.Name {
-		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND":
+		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER",
+			"VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND":
 			out = append(out, v.Shown())
 		}
 	}
@@ -154,13 +157,15 @@ var flags = []argv.Flag[launch]{
 	{Names: "--tensor-parallel-size -tp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.TP })},
 	{Names: "--pipeline-parallel-size -pp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.PP })},
 	{Names: "--data-parallel-size -dp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DP })},
-	{Names: "--enable-expert-parallel --expert-parallel -ep", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.experts = true; return nil }},
+	{Names: "--enable-expert-parallel --expert-parallel -ep", Kind: argv.Switch,
+		Set: func(l *launch, _ string) error { l.experts = true; return nil }},
 	{Names: "--max-model-len", Set: maxModelLen},
 	{Names: "--max-num-seqs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--max-num-batched-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
 	{Names: "--block-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
-	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size], func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
+	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size],
+		func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
 	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: kvDtype},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
@@ -203,9 +208,11 @@ var flags = []argv.Flag[launch]{
 	// Memory that no field of a plan holds.
 	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
 	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
-	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --mm-encoder-only", Kind: argv.Switch, Unread: true},
+	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --mm-encoder-only",
+		Kind: argv.Switch, Unread: true},
 	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --backend --disaggregation-mode", Unread: true},
-	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch, Unread: true}, // of Dynamo: a part of the work
+	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch,
+		Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.
 	{Names: "--kv-offloading-backend"},

@@ -174,7 +174,8 @@ func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
 func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	c := rocmLoading.or()
 	n := b.Size("hipblaslt_workspace", gib(c.Value), c.source())
-	return ledger.Known("weights", "loading: hipBLASLt, unused segments", n, c.basis(), ledger.Persistent, ledger.Device, "vllm/platforms/rocm.py (get_current_memory_usage)").Band(c.band(1))
+	return ledger.Known("weights", "loading: hipBLASLt, unused segments", n, c.basis(), ledger.Persistent, ledger.Device,
+		"vllm/platforms/rocm.py (get_current_memory_usage)").Band(c.band(1))
 }
 
 // graphs are an estimate inside the budget where the version sets them aside, and beside it elsewhere.
@@ -188,17 +189,20 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 	}
 	if c, ok := allGraphs(v, &s.t); ok {
 		n := b.Size("graphs", gib(c.Value), c.source())
-		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
+		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device,
+			"capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
-	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/v1/worker/gpu_model_runner.py").Band(c.band(p.pieces(s.captured())))
+	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device,
+		"capture_model of vllm/v1/worker/gpu_model_runner.py").Band(c.band(p.pieces(s.captured())))
 }
 
 // estimatedGraphs is "Estimated CUDA graph memory"; a plan whose log has the line is better asked with it.
 func (s *sizer) estimatedGraphs(b *ledger.Book, p *prepared) ledger.Item {
 	first, c := firstGraph.or(), estimatedPiece(s.job.Machine, p.pl.Parallel.TP, latent(s.job)).or()
 	n := b.Add(b.Size("first", gib(first.Value), first.source()), s.pieces(b, p, c))
-	it := ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
+	it := ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device,
+		"vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
 	low, high := c.band(p.pieces(s.captured()))
 	return it.Band(low+gib(first.Low), high+gib(first.High))
 }
@@ -250,12 +254,12 @@ func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item 
 	return ledger.Known("kv_cache", "KV cache", n, basis, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 }
 
-// settledWindows: blocks that leave a window are freed once the steps in flight are done, and each layer of a window is given room for as many
-// steps as the scheduler runs ahead (#47728, VllmConfig.max_in_flight_tokens).
+// settledWindows: blocks that leave a window are freed once the steps in flight are done, and each layer of a window is given room for as
+// many steps as the scheduler runs ahead (#47728, VllmConfig.max_in_flight_tokens).
 var settledWindows = engine.V(0, 26, 0)
 
-// inFlight are the tokens that a window's layers may have to keep beside the window: those of a step, or of all that are scheduled at a time, a
-// step for each stage and two with asynchronous scheduling, the default.
+// inFlight are the tokens that a window's layers may have to keep beside the window: those of a step, or of all that are scheduled at a
+// time, a step for each stage and two with asynchronous scheduling, the default.
 func (s *sizer) inFlight() int64 {
 	p := s.job.Plan
 	if s.job.Version.Before(settledWindows) {
@@ -299,7 +303,8 @@ func split(kv ledger.Item, p *prepared, b *ledger.Book, sequences int64) []ledge
 		kv.ID, kv.Name = "state", "recurrent state"
 		return []ledger.Item{kv}
 	}
-	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
+	n := b.Mul(b.Int("sequences", sequences, "plan"), b.Int("state_groups", states, "one block each"),
+		b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
 		b.Size("page", p.g.page(), "a state, padded to the attention's page"))
 	state := ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 	rest := b.Sub(kv.Why, n)

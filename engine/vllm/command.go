@@ -16,7 +16,8 @@ import (
 // Command is "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{chunkSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())}, argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
+	args := append([]string{chunkSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())},
+		argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
 	if p.TP == 1 && j.Devices() > p.Ranks() {
 		args = append(args, "--tensor-parallel-size 1") // said, because memwall would take all devices
 	}
@@ -106,7 +107,8 @@ func changed(j *engine.Job) (args []string) {
 var NamesKernels = engine.V(0, 17, 0)
 
 // expertKernels are the values of --moe-backend (vllm/config/kernel.py): FlashInfer has those of TensorRT-LLM.
-var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"marlin", "marlin"}}
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"},
+	{"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"marlin", "marlin"}}
 
 // cacheName is what --kv-cache-dtype calls a format (vllm/config/cache.py).
 func cacheName(kv string) string {
@@ -125,7 +127,8 @@ func checkpointNote(j *engine.Job) {
 	if c.Name == "" || argv.OnLoad(w, c.Stored) {
 		return
 	}
-	j.Note("other_checkpoint", "info", "weights", "%s is stored in %s: put the name of its %s checkpoint into the command", c.Name, c.Stored, w)
+	j.Note("other_checkpoint", "info", "weights", "%s is stored in %s: put the name of its %s checkpoint into the command", c.Name,
+		c.Stored, w)
 }
 
 // draftArguments are of what drafts, and of the adapters.

@@ -77,8 +77,9 @@ func checkDispatch(j *engine.Job) error {
 			Fix:     "--all2all deepep-low-latency or deepep-normal, or workers of two kinds"}
 	case p.DispatchTokens > 0 && !j.Version.Before(wholeSteps):
 		return &plan.Problem{Field: "dispatch_tokens", Value: fmt.Sprint(p.DispatchTokens), Impossible: true,
-			Message: fmt.Sprintf("dispatch_tokens: ranks of vLLM %s send a whole step, as long as max_num_batched_tokens lets it be", j.Version),
-			Fix:     fmt.Sprintf("--max-num-batched-tokens %d", p.DispatchTokens)}
+			Message: fmt.Sprintf("dispatch_tokens: ranks of vLLM %s send a whole step, as long as max_num_batched_tokens lets it be",
+				j.Version),
+			Fix: fmt.Sprintf("--max-num-batched-tokens %d", p.DispatchTokens)}
 	}
 	return nil
 }

@@ -136,7 +136,8 @@ func (e *encoder) items(s *sizer) int64 {
 // peak is the largest of a layer: its FFN, the stream that enters it, the residual and what the FFN reads, beside the inputs.
 func (e *encoder) peak(b *ledger.Book, items ledger.Num) ledger.Num {
 	rows := b.Mul(items, b.Int("rows", e.item.rows, "of the largest item"))
-	layer := b.Add(b.Mul(b.Int("values", e.parts, "of the FFN at once"), b.Int("encoder_ffn", e.ffn, "model, this rank")), b.Mul(b.Lit(3), b.Int("encoder_hidden", e.width, "model")))
+	layer := b.Add(b.Mul(b.Int("values", e.parts, "of the FFN at once"), b.Int("encoder_ffn", e.ffn, "model, this rank")),
+		b.Mul(b.Lit(3), b.Int("encoder_hidden", e.width, "model")))
 	return b.Mul(rows, b.Add(b.Mul(b.Lit(2), layer), b.Size("input", e.input, "of a row, float32")))
 }
 

@@ -109,7 +109,8 @@ func (r *Reader) begins(words, rest string) bool {
 
 func (r *Reader) era(rule *lineRule, text string) {
 	r.v1 = r.v1 || rule.v1 || strings.Contains(text, "kv_cache_utils.py")
-	r.v0 = r.v0 || strings.Contains(text, "worker.py:") && !strings.Contains(text, "gpu_worker.py:") || strings.HasPrefix(rule.words, "# cuda")
+	r.v0 = r.v0 || strings.Contains(text, "worker.py:") && !strings.Contains(text, "gpu_worker.py:") ||
+		strings.HasPrefix(rule.words, "# cuda")
 	if rule.since == "" {
 		return
 	}
@@ -160,11 +161,13 @@ func (r *Reader) generation() {
 			l.Era = firstV1
 		}
 	case err == nil && r.v0 && !r.v1 && v.AtLeast(v1Default):
-		l.Note("v0_engine", "the log is of the V0 engine in version %s: the rules of %s, which ran it by default, are used", l.Version, lastV0)
+		l.Note("v0_engine", "the log is of the V0 engine in version %s: the rules of %s, which ran it by default, are used", l.Version,
+			lastV0)
 		l.Era = lastV0
 		l.Version = ""
 	case err == nil && r.v1 && v.Before(v1Default):
-		l.Note("v1_engine", "the log is of the V1 engine in version %s: the rules of %s, the first that ran it by default, are used", l.Version, firstV1)
+		l.Note("v1_engine", "the log is of the V1 engine in version %s: the rules of %s, the first that ran it by default, are used",
+			l.Version, firstV1)
 		l.Era = firstV1
 		l.Version = ""
 	}

@@ -41,7 +41,8 @@ func (r *Reader) graphs(l *startup.Line, rest string) {
 // gpu_memory_utilization=0.90" of 0.6.4.
 func (r *Reader) profile(l *startup.Line, rest string) {
 	for _, f := range []struct{ words, id, name string }{
-		{"total_gpu_memory=", "total", "total_gpu_memory"}, {"non_torch_memory=", "non_torch", "non_torch_memory"}, {"kv_cache_size=", "kv_available", "kv_cache_size"},
+		{"total_gpu_memory=", "total", "total_gpu_memory"}, {"non_torch_memory=", "non_torch", "non_torch_memory"},
+		{"kv_cache_size=", "kv_available", "kv_cache_size"},
 		{"kv_cache_memory=", "kv_available", "kv_cache_memory"},
 	} {
 		if rest, ok := startup.After(rest, f.words); ok {
@@ -72,7 +73,8 @@ func (r *Reader) budget(l *startup.Line, rest string) {
 func (r *Reader) shares(l *startup.Line, rest string) {
 	r.log.Add("weights", "model weights take", "GiB", l, rest)
 	for _, f := range []struct{ words, id, name string }{
-		{"non_torch_memory takes", "non_torch", "non_torch_memory"}, {"activation peak memory takes", "activations", "PyTorch activation peak memory"},
+		{"non_torch_memory takes", "non_torch", "non_torch_memory"}, {"activation peak memory takes", "activations",
+			"PyTorch activation peak memory"},
 		{"reserved for KV Cache is", "kv_available", "memory reserved for KV Cache"},
 	} {
 		if rest, ok := startup.After(rest, f.words); ok {
@@ -107,7 +109,8 @@ func (r *Reader) usage(l *startup.Line, rest string) {
 		r.log.Add("budget", "budget of gpu_memory_utilization", "GiB", l, rest)
 	}
 	for _, f := range []struct{ words, id, name string }{
-		{"GiB for peak activation", "activations", "peak activation"}, {"GiB for non-torch memory", "non_torch", "non-torch memory"}, {"GiB for CUDAGraph memory", "graphs", "CUDAGraph memory"},
+		{"GiB for peak activation", "activations", "peak activation"}, {"GiB for non-torch memory", "non_torch", "non-torch memory"},
+		{"GiB for CUDAGraph memory", "graphs", "CUDAGraph memory"},
 	} {
 		r.before(l, rest, f.words, f.id, f.name)
 	}

@@ -21,8 +21,10 @@ var offload = []engine.Since[offloading]{
 	{From: engine.V(0, 5, 3), Value: offloading{}, Source: "vllm/model_executor/models/utils.py, maybe_offload_to_cpu (#6496, 2024-07-17)"},
 	{From: engine.V(0, 8, 0), Value: offloading{absent: "goes back to its earlier engine for --cpu-offload-gb, and the rules here are those of the later one"}, Source: "vllm/engine/arg_utils.py, _is_v1_supported_oracle"},
 	{From: engine.V(0, 8, 3), Value: offloading{inPlace: true, returns: true}, Source: "UVA (#15354, 2025-03)"},
-	{From: engine.V(0, 9, 2), Value: offloading{inPlace: true, returns: true, oneGroup: true}, Source: "may_reinitialize_input_batch (#18654, 2025-06)"},
-	{From: engine.V(0, 16, 0), Value: offloading{inPlace: true, oneGroup: true}, Source: "vllm/model_executor/model_loader/utils.py, device_loading_context (#32993, 2026-01)"},
+	{From: engine.V(0, 9, 2), Value: offloading{inPlace: true, returns: true, oneGroup: true},
+		Source: "may_reinitialize_input_batch (#18654, 2025-06)"},
+	{From: engine.V(0, 16, 0), Value: offloading{inPlace: true, oneGroup: true},
+		Source: "vllm/model_executor/model_loader/utils.py, device_loading_context (#32993, 2026-01)"},
 	{From: engine.V(0, 19, 0), Value: offloading{inPlace: true}, Source: "may_reinitialize_input_batch (#36461, 2026-03)"},
 }
 
@@ -81,7 +83,8 @@ func swaps(v engine.Version) bool { return v.Before(v1Default) }
 // checkOffload refuses what vLLM does not move, and remarks on what it moves in vain.
 func (s *sizer) checkOffload() error {
 	if n := s.job.Plan.KVHost; n > 0 && !swaps(s.job.Version) && s.job.Version.Before(evicts) {
-		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Fix: "vllm@" + evicts.String() + " or newer",
+		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(int64(n)), Impossible: true,
+			Fix:     "vllm@" + evicts.String() + " or newer",
 			Message: fmt.Sprintf("vLLM %s has no --kv-offloading-size", s.job.Version)}
 	}
 	n, o := s.job.Plan.CPUOffload, s.offloading()
@@ -89,7 +92,8 @@ func (s *sizer) checkOffload() error {
 		return nil
 	}
 	refuse := func(why, fix string) error {
-		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true, Message: fmt.Sprintf("vLLM %s %s", s.job.Version, why), Fix: fix}
+		return &plan.Problem{Field: "cpu_offload_bytes", Value: fmt.Sprint(int64(n)), Impossible: true,
+			Message: fmt.Sprintf("vLLM %s %s", s.job.Version, why), Fix: fix}
 	}
 	switch {
 	case o.absent != "":

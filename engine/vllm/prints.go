@@ -30,7 +30,8 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 	out = append(out, gibPrint("KV cache needed for one request", need, 2))
 	if need > r.KV.Pool {
 		n := p.g.longest(r.KV.Pool, l.Context, s.inFlight(), v)
-		out = append(out, engine.Print{Name: "Estimated maximum model length", Value: float64(n), Text: strconv.FormatInt(n, 10), Unit: "tokens"})
+		out = append(out, engine.Print{Name: "Estimated maximum model length", Value: float64(n), Text: strconv.FormatInt(n, 10),
+			Unit: "tokens"})
 	}
 	return out
 }
@@ -73,16 +74,19 @@ func estimatePrint(it ledger.Item) engine.Print {
 func (s *sizer) poolPrint(pool budget, p *prepared, r *engine.Rank, l engine.Load) engine.Print {
 	least := func(b unit.Bytes) int64 { return min(r.KV.Blocks, p.g.blocks(b)) }
 	if s.job.Version.Before(v1Default) {
-		return engine.Print{Name: "# GPU blocks", Value: float64(r.KV.Blocks), Text: strconv.FormatInt(r.KV.Blocks, 10), Low: float64(least(pool.low)), High: float64(p.g.blocks(pool.high))}
+		return engine.Print{Name: "# GPU blocks", Value: float64(r.KV.Blocks), Text: strconv.FormatInt(r.KV.Blocks, 10),
+			Low: float64(least(pool.low)), High: float64(p.g.blocks(pool.high))}
 	}
 	tokens := func(blocks int64) float64 { return float64(s.poolTokens(&p.g, blocks, l)) }
-	return engine.Print{Name: "GPU KV cache size", Value: float64(r.KV.Tokens), Text: unit.Count(r.KV.Tokens), Unit: "tokens", Low: tokens(least(pool.low)), High: tokens(p.g.blocks(pool.high))}
+	return engine.Print{Name: "GPU KV cache size", Value: float64(r.KV.Tokens), Text: unit.Count(r.KV.Tokens), Unit: "tokens",
+		Low: tokens(least(pool.low)), High: tokens(p.g.blocks(pool.high))}
 }
 
 func (s *sizer) concurrencyPrint(pool budget, p *prepared, r *engine.Rank, l engine.Load) engine.Print {
 	of := func(blocks int64) float64 { return s.concurrency(&p.g, blocks, l) }
 	c := of(r.KV.Blocks)
-	return engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x", Low: of(min(r.KV.Blocks, p.g.blocks(pool.low))), High: of(p.g.blocks(pool.high))}
+	return engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x",
+		Low: of(min(r.KV.Blocks, p.g.blocks(pool.low))), High: of(p.g.blocks(pool.high))}
 }
 
 func gibPrint(name string, b unit.Bytes, decimals int) engine.Print {

@@ -36,12 +36,18 @@ var utilization = []engine.Since[float64]{
 type outside struct{ one, many, nvls Constant }
 
 var nonTorch = []engine.Since[outside]{
-	{From: engine.V(0, 0, 0), Value: outside{one: Constant{"outside_torch.v0.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.many", 3, 1, 6, 0}}, Source: "V0 to 0.6.4: everything on the device that torch did not allocate"},
-	{From: engine.V(0, 6, 5), Value: outside{one: Constant{"outside_torch.v0.6.5.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.6.5.many", 3, 1, 4, 0}}, Source: "V0 0.6.5: growth since before NCCL (#10511)"},
-	{From: engine.V(0, 7, 0), Value: outside{one: Constant{"outside_torch.v0.7.one", 0.05, 0, 0.25, 0}, many: Constant{"outside_torch.v0.7.many", 0.4, 0.2, 1.5, 0}}, Source: "V0 from 0.7: growth since before NCCL"},
-	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0}, many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
-	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 2.5, 0}}, Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
-	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0},
+	{From: engine.V(0, 0, 0), Value: outside{one: Constant{"outside_torch.v0.one", 0.35, 0.2, 1.8, 0},
+		many: Constant{"outside_torch.v0.many", 3, 1, 6, 0}}, Source: "V0 to 0.6.4: everything on the device that torch did not allocate"},
+	{From: engine.V(0, 6, 5), Value: outside{one: Constant{"outside_torch.v0.6.5.one", 0.35, 0.2, 1.8, 0},
+		many: Constant{"outside_torch.v0.6.5.many", 3, 1, 4, 0}}, Source: "V0 0.6.5: growth since before NCCL (#10511)"},
+	{From: engine.V(0, 7, 0), Value: outside{one: Constant{"outside_torch.v0.7.one", 0.05, 0, 0.25, 0},
+		many: Constant{"outside_torch.v0.7.many", 0.4, 0.2, 1.5, 0}}, Source: "V0 from 0.7: growth since before NCCL"},
+	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0},
+		many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
+	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0},
+		many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 2.5, 0}}, Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
+	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0},
+		many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0},
 		nvls: Constant{"outside_torch.v1.0.11.nvls", 0.9, 0.5, 2.5, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
 }
 
@@ -53,8 +59,8 @@ var (
 	rocmLoading     = Constant{"loading.rocm", 0.07, 0.07, 0.65, 0}
 )
 
-// unifiedOutside is what a GB10 loses beyond what the system keeps of it: its free memory is the host's, so that what the engine's processes
-// hold there counts too. Three logs of two machines have 1.5 to 2.3; one of them prints 5.72 with the system's part.
+// unifiedOutside is what a GB10 loses beyond what the system keeps of it: its free memory is the host's, so that what the engine's
+// processes hold there counts too. Three logs of two machines have 1.5 to 2.3; one of them prints 5.72 with the system's part.
 var unifiedOutside = Constant{"outside_torch.unified", 2, 1, 4, 0}
 
 // OutsideName is the name of the constant that outsideTorch takes.
@@ -112,11 +118,12 @@ func allGraphs(v engine.Version, t *traits) (Constant, bool) {
 }
 
 // What vLLM estimates for CUDA graphs before it captures them, and from 0.20 sets aside inside the budget: of each mode two graphs are
-// captured, and the second's memory counts once for every further size (gpu_model_runner.py, profile_cudagraph_memory, #30515). firstGraph is
-// what the first takes, by logs with few sizes; the others are what a piece of a further size adds. A graph is the driver's record of the
-// kernels in it, so that a piece counts for more where a layer launches more of them: latent attention (0.0007 to 0.0009 in logs of DeepSeek V2
-// Lite, Kimi-VL and GLM-5.2, and captured 0.00087 for DeepSeek R1), and NCCL's all-reduce in place of vLLM's own (0.00064 for 72B on four L40S,
-// where 0.0004 is on two H100). Tensor parallelism by itself adds nothing: 0.00037 to 0.00044 for 70B and 72B on two and four H100.
+// captured, and the second's memory counts once for every further size (gpu_model_runner.py, profile_cudagraph_memory, #30515).
+// firstGraph is what the first takes, by logs with few sizes; the others are what a piece of a further size adds. A graph is the driver's
+// record of the kernels in it, so that a piece counts for more where a layer launches more of them: latent attention (0.0007 to 0.0009 in
+// logs of DeepSeek V2 Lite, Kimi-VL and GLM-5.2, and captured 0.00087 for DeepSeek R1), and NCCL's all-reduce in place of vLLM's own
+// (0.00064 for 72B on four L40S, where 0.0004 is on two H100). Tensor parallelism by itself adds nothing: 0.00037 to 0.00044 for 70B and
+// 72B on two and four H100.
 var (
 	firstGraph   = Constant{"graph_estimate.first", 0.1, 0, 0.5, 0}
 	piecesOne    = Constant{"graph_estimate.one", 0.0004, 0.0001, 0.0008, 0}
@@ -161,7 +168,9 @@ type traits struct {
 func traitsOf(d *hardware.Device) traits {
 	name := strings.ToLower(d.Name + " " + d.ID)
 	total := d.Usable.Value
-	return traits{total: total, hopper: d.Capability == "9.0", nvls: d.Capability == "9.0" && strings.HasPrefix(d.Form, "SXM"), rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
+	return traits{total: total, hopper: d.Capability == "9.0", nvls: d.Capability == "9.0" && strings.HasPrefix(d.Form, "SXM"),
+		rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."),
+		sm120:      strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
 		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
 		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}

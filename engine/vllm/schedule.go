@@ -25,7 +25,8 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
 		WholeRoom:    j.Version.AtLeast(wholePrompts),
-		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && (!j.Model.Recurrent() || j.Version.AtLeast(recurrentPrefixes))),
+		PrefixCache: engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) &&
+			(!j.Model.Recurrent() || j.Version.AtLeast(recurrentPrefixes))),
 	}
 }
 

@@ -69,7 +69,8 @@ func checkShare(j *engine.Job) error {
 		free := total.Value - unit.Bytes(j.Plan.Reserved) - Engine{}.Outside(j)
 		if want := unit.Bytes(*u * float64(total.Value)); total.Known && want > free {
 			return &plan.Problem{Field: "gpu_memory_utilization", Value: fmt.Sprint(*u), Impossible: true,
-				Message: fmt.Sprintf("gpu_memory_utilization = %g: vLLM starts only when %s are free, and %s are", *u, want, max(0, free)), Fix: fmt.Sprintf("--gpu-memory-utilization %g", freeShare(j))}
+				Message: fmt.Sprintf("gpu_memory_utilization = %g: vLLM starts only when %s are free, and %s are", *u, want, max(0, free)),
+				Fix:     fmt.Sprintf("--gpu-memory-utilization %g", freeShare(j))}
 		}
 	}
 	return nil
@@ -88,5 +89,6 @@ func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
 		n = b.Max(b.Lit(0), b.Sub(n, b.Size("reserved", unit.Bytes(p.Reserved), "plan")))
 	}
 	r.Usable = b.Floor(n)
-	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*p.GPUMemoryUtilization, 'f', -1, 64), unit.Fixed(total.Bytes().GiB(), 2))
+	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*p.GPUMemoryUtilization, 'f', -1, 64),
+		unit.Fixed(total.Bytes().GiB(), 2))
 }

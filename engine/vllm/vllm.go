@@ -120,19 +120,23 @@ func (Engine) Check(j *engine.Job) error {
 	}
 	p := j.Plan
 	if n := p.BlockSize; n > 256 || n < 1 || n&(n-1) != 0 {
-		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(n), Message: fmt.Sprintf("block_size = %d: vLLM has pages of 1 to 256 tokens, a power of two", n), Fix: "16, or leave it out"}
+		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(n),
+			Message: fmt.Sprintf("block_size = %d: vLLM has pages of 1 to 256 tokens, a power of two", n), Fix: "16, or leave it out"}
 	}
 	if p.MaxSeqs > p.MaxBatchedTokens {
 		return &plan.Problem{Field: "max_num_seqs", Value: fmt.Sprint(p.MaxSeqs), Impossible: true,
-			Message: fmt.Sprintf("max_num_seqs = %d is more than max_num_batched_tokens = %d", p.MaxSeqs, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens"}
+			Message: fmt.Sprintf("max_num_seqs = %d is more than max_num_batched_tokens = %d", p.MaxSeqs, p.MaxBatchedTokens),
+			Fix:     "raise max_num_batched_tokens"}
 	}
 	if j.Version.AtLeast(v1Default) && p.ChunkedPrefill != nil && !*p.ChunkedPrefill && p.MaxBatchedTokens < p.Context {
 		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
-			Message: fmt.Sprintf("without chunked prefill a prompt of %d tokens does not go through steps of %d", p.Context, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens, or leave chunked prefill on"}
+			Message: fmt.Sprintf("without chunked prefill a prompt of %d tokens does not go through steps of %d", p.Context,
+				p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens, or leave chunked prefill on"}
 	}
 	if ranks := p.TP * p.DP; p.EP > 1 && p.EP != ranks {
 		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
-			Message: fmt.Sprintf("vLLM spreads experts over all tensor and data parallel ranks: ep = %d is not tp %d × dp %d", p.EP, p.TP, p.DP), Fix: fmt.Sprintf("--ep %d, or none", ranks)}
+			Message: fmt.Sprintf("vLLM spreads experts over all tensor and data parallel ranks: ep = %d is not tp %d × dp %d", p.EP, p.TP,
+				p.DP), Fix: fmt.Sprintf("--ep %d, or none", ranks)}
 	}
 	return checkKV(p)
 }
@@ -140,7 +144,8 @@ func (Engine) Check(j *engine.Job) error {
 func checkKV(p *plan.Plan) error {
 	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
 		if e := dtype.FindFormat(f.value); f.value != "nvfp4" && (e == nil || e.BlockElems != 1 || e.BlockBytes > 4) {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM keeps no cache in %s", f.value), Fix: "bf16, fp16 or fp8"}
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM keeps no cache in %s", f.value),
+				Fix: "bf16, fp16 or fp8"}
 		}
 	}
 	if f := dtype.FindFormat(p.KV); engine.On(p.KVScales, false) && f != dtype.FP8E4M3 && f != dtype.I8 {
@@ -167,7 +172,8 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	g, err := group(all, j.Version, int64(j.Plan.BlockSize))
 	g.over = max(1, j.Plan.DCP)
 	if err != nil {
-		return nil, &plan.Problem{Field: "engine", Value: "vllm@" + j.Version.String(), Impossible: true, Message: err.Error(), Fix: "vllm@" + Latest.String()}
+		return nil, &plan.Problem{Field: "engine", Value: "vllm@" + j.Version.String(), Impossible: true, Message: err.Error(),
+			Fix: "vllm@" + Latest.String()}
 	}
 	for i := range placed {
 		s.ranks = append(s.ranks, s.prepare(&placed[i], g))
@@ -249,7 +255,8 @@ func (s *sizer) kvBytes() kvBytes {
 
 // prepare a class: a pipeline stage has fewer layers in each group of the model.
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
-	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model),
+		w: widthsOf(s.job.Model, pl.Kinds), g: whole}
 	p.splits, p.index = splits(pl)
 	if v := s.job.Version; pl.Pre && !(second(v, s.job.Model) && v.Before(secondSeesEncoders)) {
 		p.encoder = placedEncoder(s.job, pl)
@@ -282,7 +289,8 @@ type loadedKey struct {
 // load sums up what the class stores, once for the jobs of a search.
 func (s *sizer) load(p *prepared) {
 	by := &p.pl.Parallel
-	key := loadedKey{s.job.Weights, s.job.Version, [6]int64{by.TP, by.PP, by.EP, by.DP, by.CP, by.Redundant}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
+	key := loadedKey{s.job.Weights, s.job.Version, [6]int64{by.TP, by.PP, by.EP, by.DP, by.CP, by.Redundant}, p.pl.Rank, s.t,
+		s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
 	p.weights, p.scalars, p.rests, p.embedding, p.hosted = l.weights, l.scalars, l.rests, l.embedding, l.hosted
 }

@@ -114,7 +114,8 @@ func (s *sizer) process(p *param, t *engine.WeightTensor, pl *engine.Placed) {
 		n := groupIndices(t, pl)
 		p.scales, p.kept = p.scales+n, p.kept+n
 	}
-	if (t.Role == dtype.AttnKB || t.Role == dtype.AttnVB) && t.Scheme != nil && t.Scheme.Elem.Bits() < 16 && s.job.Version.AtLeast(v1Default) {
+	if (t.Role == dtype.AttnKB || t.Role == dtype.AttnVB) && t.Scheme != nil && t.Scheme.Elem.Bits() < 16 &&
+		s.job.Version.AtLeast(v1Default) {
 		q := pl.Parallel.Piece(t.Tensor, pl.Coord)
 		p.expanded = unit.Bytes(2 * q.Batch * q.Rows * q.Cols) // vllm/v1/attention/backends/mla/common.py (W_UV, W_UK_T)
 	}

@@ -78,7 +78,7 @@ func (l *Language) Of(s *Shape) string {
 	case len(s.AnyOf) > 0:
 		return l.either(s.AnyOf)
 	case len(s.Enum) > 0 && l.Either != nil:
-		return l.Either(quoted(s.Enum))
+		return l.Either(literals(s.Enum))
 	case s.Items != nil:
 		return fmt.Sprintf(l.List, l.Of(s.Items))
 	case s.each() != nil:
@@ -135,7 +135,7 @@ func (s *Shape) object() (name string, byName bool) {
 	return name, name != ""
 }
 
-func quoted(words []string) []string {
+func literals(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = strconv.Quote(w)

@@ -49,7 +49,7 @@ func (d *deployment) remarks() (out []string) {
 		out = append(out, "Give it the name of the host that it runs on, such as host-1.")
 	}
 	if _, after, err := launch.CommandWords(d.q); err == nil && len(after) > 0 {
-		out = append(out, "Once they serve, at each: "+after[0].Program+" "+quoted(after[0].Args))
+		out = append(out, "Once they serve, at each: "+after[0].Program+" "+shellLine(after[0].Args))
 	}
 	return out
 }
@@ -127,10 +127,10 @@ func (d *deployment) line(w *worker) string {
 		}
 		out += v.Name + "=" + value + " "
 	}
-	return out + quoted(words)
+	return out + shellLine(words)
 }
 
-func quoted(words []string) string {
+func shellLine(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = argv.Quote(w)

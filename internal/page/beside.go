@@ -22,13 +22,17 @@ func (v *view) pinnedPlans() {
 		}
 	}
 	scale := svg.ScaleOf(answers...)
-	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")), number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"), number("th", "$ per M tokens"), el("td"))}
+	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")),
+		number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"),
+		number("th", "$ per M tokens"), el("td"))}
 	for i, r := range render.BesideRows(answers) {
 		if answers[i] != nil {
 			rows = append(rows, v.besideRow(i, states[i], &r, raw(svg.SmallBar(answers[i], scale))))
 		}
 	}
-	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above, which you can change; bold is best. "), when(len(v.state.beside) < mostBeside, link)), el("div", class("wider"), el("table", class("grid"), rows))))
+	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"),
+		txt("The first is the plan above, which you can change; bold is best. "), when(len(v.state.beside) < mostBeside, link)),
+		el("div", class("wider"), el("table", class("grid"), rows))))
 }
 
 // fitted is the whole answer to another page's question; nil where it has none.
@@ -73,5 +77,6 @@ func (v *view) besideRow(i int, s *state, r *render.BesideRow, bar raw) part {
 		}
 		figures = append(figures, el("td", class(look), txt(f.Words)))
 	}
-	return el("tr", el("td", name), el("td", class("hid"), bar), el("td", class("v "+lookOf[r.Verdict]), txt(render.VerdictWords(r.Verdict))), figures, el("td", drop))
+	return el("tr", el("td", name), el("td", class("hid"), bar), el("td", class("v "+lookOf[r.Verdict]),
+		txt(render.VerdictWords(r.Verdict))), figures, el("td", drop))
 }

@@ -27,8 +27,11 @@ type shelf struct {
 // shelves in the order of the foot of pages.
 func shelves() []shelf {
 	return []shelf{
-		{"models", "Models", func(filter string) any { return card.Models(filter) }, func(s *Site, name string) (any, error) { return card.ModelOf(s.Asker.Models, name) }, (*cardPage).model, modelNames, (*cardPage).fitsBadge},
-		{"hardware", "Hardware", func(filter string) any { return card.ListHardware(filter) }, hardwareCard, (*cardPage).hardware, hardwareNames, (*cardPage).runsBadge},
+		{"models", "Models", func(filter string) any { return card.Models(filter) },
+			func(s *Site, name string) (any, error) { return card.ModelOf(s.Asker.Models, name) }, (*cardPage).model, modelNames,
+			(*cardPage).fitsBadge},
+		{"hardware", "Hardware", func(filter string) any { return card.ListHardware(filter) }, hardwareCard, (*cardPage).hardware,
+			hardwareNames, (*cardPage).runsBadge},
 		{"formats", "Formats", func(filter string) any { return card.ListFormats(filter) }, func(_ *Site, name string) (any, error) {
 			c, missing := card.FormatCard(name)
 			if missing != nil {
@@ -155,7 +158,8 @@ func (s *Site) CardFiles(ctx context.Context, path string) (html, badge string) 
 func (c *cardPage) missing(err error) Response {
 	c.fail(err)
 	c.title = "Not here"
-	c.add(el("h1", txt("There is no such page")), c.failure(), el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
+	c.add(el("h1", txt("There is no such page")), c.failure(), el("p",
+		el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
 	return Response{Status: 404, HTML: c.document()}
 }
 
@@ -163,14 +167,17 @@ func (c *cardPage) missing(err error) Response {
 func (c *cardPage) listed(query string) Response {
 	values, err := url.ParseQuery(query)
 	if words := values.Get("q"); err != nil || len(words) > mostOfName {
-		return c.missing(&memwall.Error{Code: memwall.BadField, Field: "q", Message: "the query cannot be read", Hint: "?q=WORDS, at most 256 bytes"})
+		return c.missing(&memwall.Error{Code: memwall.BadField, Field: "q", Message: "the query cannot be read",
+			Hint: "?q=WORDS, at most 256 bytes"})
 	}
 	words := strings.TrimSpace(values.Get("q"))
 	c.title = c.shelf.name
 	blocks := cards.CardParts(c.shelf.list(words), words)
 	c.opening(blocks[0], nil)
-	c.add(el("form", class("open filter"), attr{"method", "get"}, attr{"action", c.asset(c.shelf.path + c.site.folder())}, attr{"role", "search"},
-		el("input", attr{"name", "q"}, attr{"value", words}, attr{"type", "search"}, attr{"aria-label", "words of a name"}, attr{"placeholder", "words of a name"}, set("data-filter")), el("button", attr{"type", "submit"}, class("go"), txt("Find"))))
+	c.add(el("form", class("open filter"), attr{"method", "get"}, attr{"action", c.asset(c.shelf.path + c.site.folder())},
+		attr{"role", "search"},
+		el("input", attr{"name", "q"}, attr{"value", words}, attr{"type", "search"}, attr{"aria-label", "words of a name"},
+			attr{"placeholder", "words of a name"}, set("data-filter")), el("button", attr{"type", "submit"}, class("go"), txt("Find"))))
 	c.parts(blocks[1:])
 	return Response{Status: 200, HTML: c.document()}
 }
@@ -184,7 +191,8 @@ func (c *cardPage) one(of any) {
 	c.shelf.more(c, of)
 	c.parts(rest)
 	if c.shelf.badge != nil {
-		c.add(el("h2", txt("Badge")), el("p", el("img", attr{"src", c.asset(c.shelf.path + "/" + c.id + badgeEnding)}, attr{"alt", "badge of " + c.id}, attr{"height", "20"})))
+		c.add(el("h2", txt("Badge")), el("p", el("img", attr{"src", c.asset(c.shelf.path + "/" + c.id + badgeEnding)},
+			attr{"alt", "badge of " + c.id}, attr{"height", "20"})))
 	}
 	c.add(el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
 }
@@ -218,7 +226,8 @@ func (c *cardPage) model(of any) {
 			c.drawn(of, svg.Smallest(a.Candidates).Patch)
 		}
 		first = false
-		c.add(el("h2", txt("In "+a.Plan.Weights+" it fits on")), el("p", class("cap"), txt("the smallest of each kind of hardware, for one user at 8k; a name leads to the ledger")))
+		c.add(el("h2", txt("In "+a.Plan.Weights+" it fits on")), el("p", class("cap"),
+			txt("the smallest of each kind of hardware, for one user at 8k; a name leads to the ledger")))
 		c.tables(of, a)
 	}
 }
@@ -230,7 +239,8 @@ func formatsOf(of any) (out []string) {
 		return nil
 	}
 	for _, w := range slices.Backward(m.Weights) { // the smallest first
-		if w.Published || w.Recipe == smaller && !slices.ContainsFunc(m.Weights, func(o card.StoredIn) bool { return o.Published && o.Bytes < w.Bytes }) {
+		if w.Published || w.Recipe == smaller && !slices.ContainsFunc(m.Weights,
+			func(o card.StoredIn) bool { return o.Published && o.Bytes < w.Bytes }) {
 			out = append(out, w.Recipe)
 		}
 	}
@@ -289,7 +299,8 @@ func (c *cardPage) drawn(of *state, patch map[string]any) {
 	}
 	h := render.HeadOf(a)
 	model, machine, _ := render.Names(a)
-	c.add(el("h2", el("a", attr{"href", s.href()}, txt(model+" "+a.Plan.Weights+" on "+machine))), el("p", class("cap"), txt(h.Sign+" "+h.Word+". "+h.Answer+". "+h.Under+".")))
+	c.add(el("h2", el("a", attr{"href", s.href()}, txt(model+" "+a.Plan.Weights+" on "+machine))),
+		el("p", class("cap"), txt(h.Sign+" "+h.Word+". "+h.Answer+". "+h.Under+".")))
 	kept := c.answer
 	c.answer = a
 	c.picture()

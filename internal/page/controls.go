@@ -107,7 +107,9 @@ func (v *view) slider(key, name string, value int64, stops []int64, most *int64)
 	}
 	track := fmt.Sprintf(`<svg class="trk" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="4"/><rect class="fits" width="%.1f" height="4"/></svg>`, 100*float64(cliff)/float64(max(1, last)))
 	return el("div", el("label", attr{"for", "s-" + key}, txt(name+" "), el("b", txt(unit.Count(value)))),
-		el("div", class("slide"), raw(track), el("input", id("s-"+key), attr{"type", "range"}, attr{"min", "0"}, attr{"max", fmt.Sprint(last)}, attr{"value", fmt.Sprint(at)}, attr{"data-key", key}, attr{"data-stops", strings.Join(words, ",")}, attr{"aria-valuetext", unit.Count(value) + " " + name}, set("disabled"))),
+		el("div", class("slide"), raw(track), el("input", id("s-"+key), attr{"type", "range"}, attr{"min", "0"},
+			attr{"max", fmt.Sprint(last)}, attr{"value", fmt.Sprint(at)}, attr{"data-key", key},
+			attr{"data-stops", strings.Join(words, ",")}, attr{"aria-valuetext", unit.Count(value) + " " + name}, set("disabled"))),
 		el("span", class("hint"), txt(hint)))
 }
 
@@ -155,7 +157,8 @@ func (v *view) options(name, value string, words []string, with func(word string
 		if a.Verdict == memwall.Fits {
 			hint = "✓ would fit"
 		}
-		out = append(out, el("a", class("opt "+lookOf[a.Verdict]), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
+		out = append(out, el("a", class("opt "+lookOf[a.Verdict]), attr{"href", s.href()}, set("data-live"),
+			when(w == value, attr{"aria-current", "true"}), txt(w)))
 	}
 	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), el("span", class("hint"), txt(hint)))
 }

@@ -17,7 +17,8 @@ import (
 // SnapshotPage is that of a memory snapshot of PyTorch that was dropped on a page whose core is in the browser: it reads what is
 // there as plain data, and no address has it.
 func SnapshotPage(ctx context.Context, s *Site, in io.Reader) Response {
-	v := &view{site: s, ctx: ctx, question: questionAt("diagnose"), request: &memwall.Request{}, state: s.state("diagnose"), title: "Memory snapshot"}
+	v := &view{site: s, ctx: ctx, question: questionAt("diagnose"), request: &memwall.Request{}, state: s.state("diagnose"),
+		title: "Memory snapshot"}
 	got, err := snapshot.Read(in)
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		err = &memwall.Error{Code: memwall.BadFile, Field: "file", Message: e.Problem, Hint: e.Fix}

@@ -124,7 +124,9 @@ func (v *view) takeAway() part {
 		to := v.state.with()
 		to.beside = nil
 		to.ask += "." + ending
-		out = append(out, when(i > 0, txt(" · ")), el("a", attr{"href", to.href()}, attr{"download", "memwall." + ending}, txt(strings.ToUpper(ending))))
+		out = append(out, when(i > 0, txt(" · ")), el("a", attr{"href", to.href()}, attr{"download", "memwall." + ending},
+			txt(strings.ToUpper(ending))))
 	}
-	return el("p", class("cap takeaway"), out, when(v.question.path != "pick", txt(" · "), el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG"))))
+	return el("p", class("cap takeaway"), out, when(v.question.path != "pick", txt(" · "),
+		el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG"))))
 }

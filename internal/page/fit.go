@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/safe"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -65,7 +66,8 @@ func (v *view) bytes() part {
 	for _, r := range render.LedgerRows(v.answer, 0) {
 		rows = append(rows, v.ledgerRow(&r))
 	}
-	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Click a number for its formula and source.")), el("table", id("ledger"), rows), v.takeAway())
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"),
+		txt(render.GroupOf(v.answer, 0)+". Click a number for its formula and source.")), el("table", id("ledger"), rows), v.takeAway())
 }
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
@@ -79,12 +81,14 @@ func (v *view) ledgerRow(r *render.LedgerRow) part {
 	case r.Limit, r.ID == "" && !r.Sum:
 		look = "free"
 	}
-	name := all{when(r.Class != "", el("span", class("sw "+r.Class))), txt(r.Name), when(r.Remark != "", el("span", class("m"), txt(" "+r.Remark)))}
+	name := all{when(r.Class != "", el("span", class("sw "+r.Class))), txt(r.Name),
+		when(r.Remark != "", el("span", class("m"), txt(" "+r.Remark)))}
 	basis := all{txt(r.Basis)}
 	if r.Note != "" {
 		basis = append(basis, el("abbr", attr{"title", r.Note}, txt("*")))
 	}
-	row := el("tr", when(look != "", class(look)), when(r.ID != "", attr{"data-item", r.ID}), el("td", name), el("td", class("n"), v.figure(r.Figure, r.Pointer)), number("td", r.Band), el("td", class("n m"), basis))
+	row := el("tr", when(look != "", class(look)), when(r.ID != "", attr{"data-item", r.ID}), el("td", name),
+		el("td", class("n"), v.figure(r.Figure, r.Pointer)), number("td", r.Band), el("td", class("n m"), basis))
 	return all{row, v.opened(r.Pointer, 4)}
 }
 
@@ -125,14 +129,16 @@ func originOf(o *render.Origin) part {
 	}
 	rows := all{}
 	for _, in := range o.Inputs {
-		rows = append(rows, el("tr", el("td", txt(strings.ReplaceAll(in[0], "_", " "))), number("td", in[1]), el("td", class("m"), txt(in[2]))))
+		rows = append(rows, el("tr", el("td", txt(strings.ReplaceAll(in[0], "_", " "))), number("td", in[1]),
+			el("td", class("m"), txt(in[2]))))
 	}
 	for _, x := range [][2]string{{"band", o.Band}, {"rule", o.Rule}, {"basis", o.Basis}} {
 		if x[1] != "" {
 			rows = append(rows, el("tr", el("td", txt(x[0])), el("td"), el("td", class("m"), txt(x[1]))))
 		}
 	}
-	return el("div", class("prov"), el("p", class("eq"), formula, el("br"), txt("= "), el("b", txt(o.Value))), el("table", rows), when(o.Pointer != "", el("p", class("cap"), el("code", txt(o.Pointer)))))
+	return el("div", class("prov"), el("p", class("eq"), formula, el("br"), txt("= "), el("b", txt(o.Value))), el("table", rows),
+		when(o.Pointer != "", el("p", class("cap"), el("code", txt(o.Pointer)))))
 }
 
 // change is the ladder: what would make it fit, then why it is as it is, and the command.
@@ -141,8 +147,10 @@ func (v *view) change() part {
 	out := all{}
 	rows, works := v.rungs()
 	if len(rows) > 0 {
-		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first. Click one to apply it.")),
-			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("td", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("verdict"))), rows))
+		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"),
+			txt("Cheapest in quality and speed first. Click one to apply it.")),
+			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("td", class("hid")), number("th", "saves GiB"),
+				number("th", "speed"), el("th", class("v"), txt("verdict"))), rows))
 	} else {
 		out = append(out, el("h2", txt("Run it")))
 	}
@@ -214,7 +222,8 @@ func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, firs
 		bar = raw(svg.SmallBar(a, scale))
 	}
 	look := "v " + lookOf[r.Verdict]
-	return el("tr", when(first, class("pick")), el("td", change), el("td", class("hid"), bar), number("td", r.Saves), number("td", r.Speed), el("td", class(look), txt(r.Then)))
+	return el("tr", when(first, class("pick")), el("td", change), el("td", class("hid"), bar), number("td", r.Saves), number("td", r.Speed),
+		el("td", class(look), txt(r.Then)))
 }
 
 func (v *view) reasons(a *memwall.Answer) part {
@@ -245,7 +254,8 @@ func (v *view) atTerminal() part {
 }
 
 func command(text string) part {
-	return el("div", class("cmd"), el("code", words(unindented(text))), el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
+	return el("div", class("cmd"), el("code", words(unindented(text))),
+		el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
 }
 
 // words of a command, of which those with hyphens stay on one line where there is room: a browser breaks lines after a hyphen.
@@ -278,7 +288,7 @@ func (s *state) command() string {
 	if m := s.query.Get(modelKey); inline(m) {
 		words = append(words, "./config.json")
 	} else if m != "" {
-		words = append(words, quoted(m))
+		words = append(words, safe.Word(m))
 	}
 	for _, key := range sortedKeys(s) {
 		if key == modelKey {
@@ -287,18 +297,10 @@ func (s *state) command() string {
 		if value := s.query.Get(key); value == "true" {
 			words = append(words, "--"+key)
 		} else {
-			words = append(words, "--"+key+" "+quoted(value))
+			words = append(words, "--"+key+" "+safe.Word(value))
 		}
 	}
 	return render.CommandOf(strings.Join(words, " "), 64)
-}
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, " '\"$`\\&|;<>()*?#~!{}[]\n\t") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // speed is how fast the plan runs.
@@ -313,9 +315,11 @@ func (v *view) speed() part {
 	}
 	rows := all{}
 	for _, r := range list {
-		rows = append(rows, el("tr", el("td", txt(r.Name)), el("td", class("n"), v.figure(r.Value, r.Pointer)), el("td", class("m u"), txt(r.Unit)), el("td", class("n m"), txt(r.Band))), v.opened(r.Pointer, 4))
+		rows = append(rows, el("tr", el("td", txt(r.Name)), el("td", class("n"), v.figure(r.Value, r.Pointer)),
+			el("td", class("m u"), txt(r.Unit)), el("td", class("n m"), txt(r.Band))), v.opened(r.Pointer, 4))
 	}
-	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; on the right the 90 % band")), el("table", id("speed"), rows))
+	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; on the right the 90 % band")),
+		el("table", id("speed"), rows))
 }
 
 // roofline is the plan's work under the roofs of its device.
@@ -369,9 +373,11 @@ func (v *view) contexts() part {
 		}
 		sign, look := render.VerdictWords(r.Verdict), "v "+lookOf[r.Verdict]
 		to := v.state.with("ctx", fmt.Sprint(r.Context))
-		rows = append(rows, el("tr", el("td", class("n"), el("a", class("q"), set("data-live"), attr{"href", to.href()}, txt(unit.Length(r.Context)))), number("td", r.KVBytes.String()), number("td", users), el("td", class(look), txt(sign))))
+		rows = append(rows, el("tr", el("td", class("n"), el("a", class("q"), set("data-live"), attr{"href", to.href()},
+			txt(unit.Length(r.Context)))), number("td", r.KVBytes.String()), number("td", users), el("td", class(look), txt(sign))))
 	}
-	return el("section", el("h2", txt("At other lengths")), el("p", class("cap"), txt("how many users fit at once, each at full length")), el("table", id("lengths"), rows))
+	return el("section", el("h2", txt("At other lengths")), el("p", class("cap"), txt("how many users fit at once, each at full length")),
+		el("table", id("lengths"), rows))
 }
 
 func (v *view) notes() {

@@ -20,7 +20,8 @@ var script string
 
 // Style is the page's style sheet.
 func Style() string {
-	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + svg.PartStyles() + styles
+	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) +
+		"}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + svg.PartStyles() + styles
 }
 
 // Script is what makes the page move.
@@ -34,7 +35,8 @@ func (v *view) document() string {
 		el("head",
 			el("meta", attr{"charset", "utf-8"}),
 			el("meta", attr{"name", "viewport"}, attr{"content", "width=device-width,initial-scale=1"}),
-			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"}, attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'"})),
+			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"},
+				attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'"})),
 			el("title", txt(v.title+" · memwall")),
 			met(v),
 			el("link", attr{"rel", "stylesheet"}, attr{"href", v.asset("page.css")}),
@@ -45,7 +47,8 @@ func (v *view) document() string {
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+svg.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", attr{"data-at", addressOf(v)}, when(v.live, set("data-live")), when(v.site.OnePage && !v.still, set("data-one")), when(v.says != "", attr{"data-was", v.says}), v.main),
+			el("main", attr{"data-at", addressOf(v)}, when(v.live, set("data-live")), when(v.site.OnePage && !v.still, set("data-one")),
+				when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 
@@ -63,7 +66,8 @@ func (v *view) header() part {
 		to := v.site.state(q.path)
 		to.query = v.state.carried(q.path)
 		href := to.href()
-		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")), when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")),
+			when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
 	if v.site.Study != nil {
 		links = append(links, el("a", attr{"href", StudyPath}, when(v.state.ask == "study", attr{"aria-current", "page"}), txt("Study")))
@@ -77,18 +81,22 @@ func (v *view) header() part {
 func (v *view) footer() part {
 	catalog := all{}
 	for _, sh := range shelves() {
-		catalog = append(catalog, el("a", attr{"href", v.asset(sh.path + v.site.folder())}, when(strings.HasPrefix(v.state.ask, sh.path), attr{"aria-current", "page"}), txt(sh.name)))
+		catalog = append(catalog, el("a", attr{"href", v.asset(sh.path + v.site.folder())},
+			when(strings.HasPrefix(v.state.ask, sh.path), attr{"aria-current", "page"}), txt(sh.name)))
 	}
 	if v.site.API {
-		catalog = append(catalog, el("a", attr{"href", ReferencePath}, when(v.state.ask == ReferencePath[1:], attr{"aria-current", "page"}), txt("API")))
+		catalog = append(catalog, el("a", attr{"href", ReferencePath}, when(v.state.ask == ReferencePath[1:], attr{"aria-current", "page"}),
+			txt("API")))
 	}
 	return el("footer",
 		el("nav", attr{"aria-label", "Catalog"}, catalog),
 		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),
 		el("button", id("help"), attr{"type", "button"}, set("hidden"), txt("Keys")),
 		el("dialog", id("keys"), attr{"aria-label", "Keys"},
-			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "explain a number"),
-				keys("x", "compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"), keys("?", "this")),
+			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"),
+				keys("e", "explain a number"),
+				keys("x", "compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"),
+				keys("?", "this")),
 			el("p", el("label", el("input", id("letters"), attr{"type", "checkbox"}, set("checked")), txt(" single-letter keys"))),
 			el("form", attr{"method", "dialog"}, el("button", txt("Close")))))
 }
@@ -103,7 +111,8 @@ func met(v *view) part {
 		return out
 	}
 	at := v.site.Base + strings.TrimPrefix(pathOf(v), "/")
-	return append(out, el("link", attr{"rel", "canonical"}, attr{"href", at}), property("title", v.title), property("description", v.describes), property("type", "website"), property("url", at), property("image", v.site.Base+"og.png"))
+	return append(out, el("link", attr{"rel", "canonical"}, attr{"href", at}), property("title", v.title),
+		property("description", v.describes), property("type", "website"), property("url", at), property("image", v.site.Base+"og.png"))
 }
 
 // script of the page; that of a card has no use for the core.
@@ -158,9 +167,11 @@ func (v *view) likeCount(key, word string) string {
 // failure says what is wrong and what would mend it.
 func (v *view) failure() part {
 	e := v.err
-	box := el("div", id("answer"), class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(term.Capital(e.Message))))
+	box := el("div", id("answer"), class("failure"), attr{"role", "alert"},
+		el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(term.Capital(e.Message))))
 	if key := v.keyOfField(e.Field); v.state.query.Has(key) && !v.question.needed(key) {
-		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), txt("leave out "+v.state.chip(key))))}.into(box)
+		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"),
+			txt("leave out "+v.state.chip(key))))}.into(box)
 	}
 	if e.Hint == "" {
 		return box
@@ -168,7 +179,8 @@ func (v *view) failure() part {
 	if words, key := render.Instead(e), v.keyOfField(e.Field); words != nil && v.state.query.Has(key) {
 		out := all{txt("did you mean: ")}
 		for i, w := range words {
-			out = append(out, when(i > 0, txt(", ")), el("a", attr{"href", v.state.with(key, v.likeCount(key, w)).href()}, set("data-live"), txt(w)))
+			out = append(out, when(i > 0, txt(", ")), el("a", attr{"href", v.state.with(key, v.likeCount(key, w)).href()}, set("data-live"),
+				txt(w)))
 		}
 		all{el("p", class("sub"), out)}.into(box)
 		return box

@@ -27,26 +27,31 @@ func (v *view) learn() {
 		return
 	}
 	v.title = l.Title
-	v.add(el("article", id("answer"), el("h1", class("lesson"), txt(l.Title)), v.example(l), v.blocks(l.Blocks), v.unknown(l), tries(l.Try), v.quiz(l.Topic), v.next(l)))
+	v.add(el("article", id("answer"), el("h1", class("lesson"), txt(l.Title)), v.example(l), v.blocks(l.Blocks), v.unknown(l), tries(l.Try),
+		v.quiz(l.Topic), v.next(l)))
 }
 
 // lessons are the list.
 func (v *view) lessons() {
 	rows := all{}
 	for _, t := range learn.Topics() {
-		rows = append(rows, el("tr", el("td", el("a", attr{"href", v.state.with(topicKey, t.Topic).href()}, txt(t.Topic))), el("td", txt(t.Line))))
+		rows = append(rows, el("tr", el("td", el("a", attr{"href", v.state.with(topicKey, t.Topic).href()}, txt(t.Topic))),
+			el("td", txt(t.Line))))
 	}
-	v.add(el("h1", txt("Where an LLM's memory and time go")), el("p", class("sub"), txt("Lessons whose numbers are computed as you read, for the model and hardware you choose.")), el("table", class("lessons"), rows))
+	v.add(el("h1", txt("Where an LLM's memory and time go")), el("p", class("sub"),
+		txt("Lessons whose numbers are computed as you read, for the model and hardware you choose.")), el("table", class("lessons"), rows))
 }
 
 // example is what the numbers are of, which can be changed.
 func (v *view) example(l *learn.Lesson) part {
 	field := func(key, label, value string) part {
-		return el("input", class("word"), attr{"name", key}, attr{"value", v.state.query.Get(key)}, attr{"placeholder", value}, attr{"aria-label", label}, v.site.offered(key), attr{"size", fmt.Sprint(len([]rune(value)))}, attr{"spellcheck", "false"})
+		return el("input", class("word"), attr{"name", key}, attr{"value", v.state.query.Get(key)}, attr{"placeholder", value},
+			attr{"aria-label", label}, v.site.offered(key), attr{"size", fmt.Sprint(len([]rune(value)))}, attr{"spellcheck", "false"})
 	}
 	here := v.formAt("learn")
 	return el("form", id("question"), here, el("input", attr{"type", "hidden"}, attr{"name", topicKey}, attr{"value", l.Topic}),
-		el("p", class("sub"), txt("with the numbers of "), field(modelKey, "model", l.Model), txt(" on "), field("on", "hardware", l.Hardware)), el("button", attr{"type", "submit"}, class("go"), txt("Tell")), v.lists())
+		el("p", class("sub"), txt("with the numbers of "), field(modelKey, "model", l.Model), txt(" on "),
+			field("on", "hardware", l.Hardware)), el("button", attr{"type", "submit"}, class("go"), txt("Tell")), v.lists())
 }
 
 func (v *view) blocks(list []learn.Block) (out all) {
@@ -70,9 +75,12 @@ func (v *view) block(b *learn.Block) part {
 		a := &memwall.Answer{Devices: []memwall.Device{*b.Device}}
 		v.pictures++
 		name := fmt.Sprintf("l%d", v.pictures)
-		return el("figure", el("div", class("wide"), raw(svg.LedgerPicture(a, name, 760))), el("div", class("narrow"), raw(svg.LedgerPicture(a, name+"n", 340))))
+		return el("figure", el("div", class("wide"), raw(svg.LedgerPicture(a, name, 760))),
+			el("div", class("narrow"), raw(svg.LedgerPicture(a, name+"n", 340))))
 	case learn.Erratum:
-		return el("div", class("erratum"), attr{"role", "note"}, el("p", el("span", class("bad"), txt("✗ ")), txt(b.Errata.Said)), el("p", el("span", class("ok"), txt("✓ ")), el("b", txt(b.Errata.Ours.String())), txt(" "+b.Errata.Why.String()+" "), el("span", class("m"), txt("("+b.Errata.Article+")"))))
+		return el("div", class("erratum"), attr{"role", "note"}, el("p", el("span", class("bad"), txt("✗ ")), txt(b.Errata.Said)),
+			el("p", el("span", class("ok"), txt("✓ ")), el("b", txt(b.Errata.Ours.String())), txt(" "+b.Errata.Why.String()+" "),
+				el("span", class("m"), txt("("+b.Errata.Article+")"))))
 	}
 	return el("p", txt(b.Text.String()))
 }
@@ -132,7 +140,8 @@ func (v *view) quiz(topic string) part {
 		for _, c := range q.Choices {
 			choices = append(choices, el("li", txt(c)))
 		}
-		out = append(out, el("details", el("summary", txt(q.Text.String())), when(len(choices) > 0, el("ul", choices)), el("p", el("b", txt(q.Answer.Text))), v.blocks(q.Working), tries(q.Try)))
+		out = append(out, el("details", el("summary", txt(q.Text.String())), when(len(choices) > 0, el("ul", choices)),
+			el("p", el("b", txt(q.Answer.Text))), v.blocks(q.Working), tries(q.Try)))
 	}
 	return el("section", out)
 }

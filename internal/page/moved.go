@@ -79,5 +79,6 @@ func (v *view) moved(words string) part {
 	if old.words == now.words {
 		return el("p", class("moved"), attr{"role", "status"}, txt("This link was made by "+by+": the answer is the same, figures below it are not."))
 	}
-	return el("p", class("moved"), attr{"role", "status"}, txt("The answer has moved. When this link was made, by "+by+", it was: "), el("q", txt(old.words)))
+	return el("p", class("moved"), attr{"role", "status"}, txt("The answer has moved. When this link was made, by "+by+", it was: "),
+		el("q", txt(old.words)))
 }

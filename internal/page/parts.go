@@ -191,5 +191,6 @@ func (v *view) lead(words string, to *term.Place) part {
 	if !ok {
 		return txt(words)
 	}
-	return el("a", class("q"), attr{"href", s.href()}, when(!v.still, set("data-live")), when(to.Ask == "", set("data-rung")), when(to.Flags != "", attr{"title", to.Flags}), txt(words))
+	return el("a", class("q"), attr{"href", s.href()}, when(!v.still, set("data-live")), when(to.Ask == "", set("data-rung")),
+		when(to.Flags != "", attr{"title", to.Flags}), txt(words))
 }

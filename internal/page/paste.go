@@ -58,14 +58,16 @@ func trains(text string) bool {
 // complains: a text is long, as logs are, or speaks of errors.
 func complains(text string) bool {
 	lower := strings.ToLower(text)
-	return len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") || strings.Contains(lower, "out of memory")
+	return len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") ||
+		strings.Contains(lower, "out of memory")
 }
 
 // inline is a model whose config.json the address says.
 func inline(model string) bool { return strings.HasPrefix(model, source.Inlined) }
 
 // unpacked is the state with what was pasted in the model's place taken apart: a config.json becomes a reference that
-// addresses can say, a command line that runs a model brings its settings with it. What it says gives way to what the address says besides. Whose words memwall does not know are noted.
+// addresses can say, a command line that runs a model brings its settings with it. What it says gives way to what the address says
+// besides. Whose words memwall does not know are noted.
 func (v *view) unpacked() error {
 	text := strings.TrimSpace(v.state.query.Get(modelKey))
 	if strings.HasPrefix(text, "{") {
@@ -80,7 +82,8 @@ func (v *view) unpacked() error {
 		return nil
 	}
 	if strings.Contains(strings.ToLower(text), "out of memory") {
-		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "this is what a program says when memory runs out", Hint: "paste it under Diagnose"}
+		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "this is what a program says when memory runs out",
+			Hint: "paste it under Diagnose"}
 	}
 	read := func() (*memwall.Request, []string, error) { return memwall.FromCommand(text) }
 	if v.question.ask == "train" {
@@ -98,7 +101,8 @@ func (v *view) unpacked() error {
 	delete(change, "engine_args") // what no field holds is told as not known
 	s, ok := (&state{ask: v.state.ask, one: v.state.one}).with().patched(change)
 	if !ok {
-		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command", Hint: "at a terminal: memwall " + v.question.ask + " --from FILE"}
+		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command",
+			Hint: "at a terminal: memwall " + v.question.ask + " --from FILE"}
 	}
 	for key := range v.state.query {
 		if key != modelKey && !(key == "on" && r.Hardware != said) {

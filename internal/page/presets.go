@@ -7,10 +7,12 @@ type preset struct {
 	source string
 }
 
-// presets are medians of published traces, and means where a trace says no more. The lengths are the measured thing; how many ask stays the user's.
+// presets are medians of published traces, and means where a trace says no more. The lengths are the measured thing; how many ask stays
+// the user's.
 func presets() []preset {
 	const conversation, code, long = "medians of the Azure LLM inference trace 2023, conversation, 19,366 requests",
-		"medians of the Azure LLM inference trace 2023, code, 8,819 requests", "medians of the Mooncake trace, conversation, 12,031 requests"
+		"medians of the Azure LLM inference trace 2023, code, 8,819 requests",
+		"medians of the Mooncake trace, conversation, 12,031 requests"
 	const retrieval, agents = "medians of the RAGPulse trace (arXiv 2511.12979), answers from documents at a university, 7,106 requests",
 		"means of the Mooncake trace, tool and agent, 23,608 requests; most of a prompt was in the one before it, which a prefix cache saves"
 	return []preset{
@@ -32,7 +34,8 @@ func (v *view) loads() part {
 	for _, p := range presets() {
 		s := v.state.with(p.sets...)
 		taken := s.href() == v.state.with().href()
-		out = append(out, el("li", el("a", attr{"href", s.href()}, set("data-live"), attr{"title", p.source}, when(taken, attr{"aria-current", "true"}), txt(p.name))), when(taken, el("li", class("m"), txt(p.source))))
+		out = append(out, el("li", el("a", attr{"href", s.href()}, set("data-live"), attr{"title", p.source},
+			when(taken, attr{"aria-current", "true"}), txt(p.name))), when(taken, el("li", class("m"), txt(p.source))))
 	}
 	return el("ul", class("chips"), attr{"aria-label", "Kinds of load"}, out)
 }

@@ -83,7 +83,8 @@ func (s *Site) Reference(ctx context.Context, openAPI []byte) (string, error) {
 		return "", err
 	}
 	v := &view{site: s, ctx: ctx, state: s.state(ReferencePath[1:]), title: "HTTP API", still: true}
-	v.add(el("h1", id("answer"), txt("HTTP API")), el("p", class("sub"), txt(doc.Info.Description+" "), el("a", attr{"href", "/openapi.json"}, txt("openapi.json")), txt(" is this as OpenAPI 3.1, for programs.")))
+	v.add(el("h1", id("answer"), txt("HTTP API")), el("p", class("sub"), txt(doc.Info.Description+" "),
+		el("a", attr{"href", "/openapi.json"}, txt("openapi.json")), txt(" is this as OpenAPI 3.1, for programs.")))
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
 			op := doc.Paths[path][method]
@@ -121,7 +122,8 @@ func (op *operation) section(method, path string) part {
 		}
 		answers = append(answers, el("li", el("b", txt(status)), txt(" "+r.Description), kinds))
 	}
-	return el("section", el("h2", el("code", txt(method+" "+path))), el("p", txt(op.Summary)), takes, when(len(rows) > 0, fieldTable(rows)), el("ul", answers))
+	return el("section", el("h2", el("code", txt(method+" "+path))), el("p", txt(op.Summary)), takes, when(len(rows) > 0, fieldTable(rows)),
+		el("ul", answers))
 }
 
 // table of an object's members.

@@ -24,7 +24,8 @@ func chart(c svg.Chart) part {
 	for _, words := range c.Under {
 		head = append(head, el("p", class("cap"), txt(words)))
 	}
-	return el("section", class("chart"), head, el("figure", el("div", class("wide"), raw(c.Wide)), el("div", class("narrow"), raw(c.Narrow))))
+	return el("section", class("chart"), head, el("figure", el("div", class("wide"), raw(c.Wide)),
+		el("div", class("narrow"), raw(c.Narrow))))
 }
 
 // plan is what must change: the ladder of changes, each a click away, or hardware that would do.
@@ -117,19 +118,34 @@ func (v *view) asking() {
 	switch v.question.path {
 	case "plan":
 		if v.state.query.Get("on") == "" {
-			v.form(el("h1", txt("Which hardware runs "), model, txt(" for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each, of "), v.word("on", "hardware", "any kind"), txt("?")), "plan")
+			v.form(el("h1", txt("Which hardware runs "), model, txt(" for "), v.users(), txt(" at "),
+				v.word("ctx", "context, in tokens", "8k"), txt(" tokens each, of "), v.word("on", "hardware", "any kind"), txt("?")),
+				"plan")
 			return
 		}
-		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
+		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "),
+			v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
 	case "pick":
-		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
+		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.users(),
+			txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
 	case "train":
-		v.form(el("h1", txt("What does "), v.word("method", "method", "full"), txt(" training of "), model, txt(" on "), v.word("tokens", "tokens of the whole run", "any number of"), txt(" tokens take on "), on, txt(", with micro-batches of "), v.word("micro-batch", "sequences of a micro-batch", "1"), txt(" × "), v.word("seq", "tokens per sequence", "1k"), txt(" tokens?")), "train")
+		v.form(el("h1", txt("What does "), v.word("method", "method", "full"), txt(" training of "), model, txt(" on "),
+			v.word("tokens", "tokens of the whole run", "any number of"), txt(" tokens take on "), on, txt(", with micro-batches of "),
+			v.word("micro-batch", "sequences of a micro-batch", "1"), txt(" × "), v.word("seq", "tokens per sequence", "1k"),
+			txt(" tokens?")), "train")
 	case "serve":
-		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"), txt(" users, with a TTFT of "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" TPOT, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
+		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"),
+			txt(" users, with a TTFT of "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "),
+			v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" TPOT, on "),
+			v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
 	case "sim":
-		v.form(el("h1", txt("How does "), model, txt(" on "), on, txt(" hold "), v.word("rate", "requests per second", "as many"), txt(" requests per second, each of "), v.word("prompt", "tokens per prompt", "the usual"), txt(" tokens in and "), v.word("output", "tokens per answer", "the usual"), txt(" out?")), "sim")
+		v.form(el("h1", txt("How does "), model, txt(" on "), on, txt(" hold "), v.word("rate", "requests per second", "as many"),
+			txt(" requests per second, each of "), v.word("prompt", "tokens per prompt", "the usual"), txt(" tokens in and "),
+			v.word("output", "tokens per answer", "the usual"), txt(" out?")), "sim")
 	case "diagnose":
-		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, when(v.state.paste == exampleLog, set("data-example")), attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: the error, or its whole log. A config.json or a launch command is answered with whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
+		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose",
+			el("textarea", attr{"name", "text"}, attr{"rows", "10"}, when(v.state.paste == exampleLog, set("data-example")),
+				attr{"aria-label", "what the program printed"}, attr{"placeholder",
+					"Paste what the program printed: the error, or its whole log. A config.json or a launch command is answered with whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
 	}
 }

@@ -15,8 +15,10 @@ import (
 // sentence is the question as a form whose words can be changed.
 func (v *view) sentence() {
 	tail := all{v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
-	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", "its own format"),
-		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", "the usual engine"), txt(", for "), tail), "fit")
+	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "),
+		v.word("weights", "format of the weights", "its own format"),
+		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", "the usual engine"),
+		txt(", for "), tail), "fit")
 }
 
 // form puts fields of a question into one; what they do not say goes on as it is.
@@ -27,14 +29,16 @@ func (v *view) form(fields part, ask string, more ...part) {
 			kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", v.state.query.Get(key)}))
 		}
 	}
-	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")),
+		v.lists()))
 	v.add(v.loads(), v.chips())
 }
 
 // formAt is where a form goes, and how.
 func (v *view) formAt(ask string) all {
 	if v.site.OnePage {
-		return all{attr{"method", methodOf(ask)}, attr{"action", "./"}, attr{"autocomplete", "off"}, el("input", attr{"type", "hidden"}, attr{"name", askKey}, attr{"value", ask})}
+		return all{attr{"method", methodOf(ask)}, attr{"action", "./"}, attr{"autocomplete", "off"},
+			el("input", attr{"type", "hidden"}, attr{"name", askKey}, attr{"value", ask})}
 	}
 	return all{attr{"method", methodOf(ask)}, attr{"action", "/" + ask}, attr{"autocomplete", "off"}}
 }
@@ -75,8 +79,10 @@ func (v *view) word(key, label, usual string) part {
 		kept, usual, value = el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", value}), v.pastedName(), ""
 	}
 	bad := v.err != nil && v.err.Field != "" && v.keyOfField(v.err.Field) == key
-	return all{kept, el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, v.site.offered(key),
-		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"}, when(bad, attr{"aria-invalid", "true"}))}
+	return all{kept, el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual},
+		attr{"aria-label", label}, v.site.offered(key),
+		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"},
+		when(bad, attr{"aria-invalid", "true"}))}
 }
 
 // pastedName is what a pasted config.json is called.
@@ -117,7 +123,9 @@ func (v *view) lists() part {
 	}
 	named := map[string][]string{
 		"weights": recipes, "engine": memwall.Engines(),
-		"users": {"1", "4", "16", "64", "256"}, "rate": {"1", "4", "16"}, "ttft": {"500ms", "1s", "2s"}, "tpot": {"25ms", "50ms", "100ms"}, "prompt": {"500", "1500", "lognormal:1500,0.5"}, "output": {"100", "300", "exponential:300"}, "ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
+		"users": {"1", "4", "16", "64", "256"}, "rate": {"1", "4", "16"}, "ttft": {"500ms", "1s", "2s"}, "tpot": {"25ms", "50ms", "100ms"},
+		"prompt": {"500", "1500", "lognormal:1500,0.5"}, "output": {"100", "300", "exponential:300"},
+		"ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
 	}
 	for i := range memwall.Fields() {
 		if f := &memwall.Fields()[i]; len(f.Enum) > 0 && named[keyOf(f)] == nil {
@@ -143,7 +151,8 @@ func (v *view) chips() part {
 	out := all{}
 	for _, key := range sortedKeys(v.state) {
 		if !v.question.needed(key) {
-			out = append(out, el("li", el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), attr{"aria-label", "leave out " + v.state.chip(key)}, txt(v.state.chip(key)+" ×"))))
+			out = append(out, el("li", el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"),
+				attr{"aria-label", "leave out " + v.state.chip(key)}, txt(v.state.chip(key)+" ×"))))
 		}
 	}
 	if len(v.dropped) > 0 {

@@ -53,12 +53,17 @@ type question struct {
 // questions in the order of the heading.
 func questions() []question {
 	return []question{
-		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090"},
-		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}, []string{modelKey}, "m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
-		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}, []string{modelKey, "users rate trace"}, "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
+		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}, []string{modelKey},
+			"m=llama-3.1-8b&on=rtx-4090"},
+		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}, []string{modelKey},
+			"m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
+		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"},
+			[]string{modelKey, "users rate trace"}, "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
 		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}, []string{"on"}, "on=rtx-4090"},
-		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch", "tokens"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora&seq=4k&tokens=10M"},
-		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}, []string{modelKey, "rate users trace"}, "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
+		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch", "tokens"},
+			[]string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora&seq=4k&tokens=10M"},
+		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"},
+			[]string{modelKey, "rate users trace"}, "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
 		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}, nil, ""},
 		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}, nil, ""},
 	}
@@ -171,7 +176,8 @@ func (s *Site) state(ask string) *state {
 // Failure is a page that says why there is none, and what would help.
 func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
 	v := &view{site: s, ctx: ctx, state: s.state(""), title: title}
-	v.add(el("h1", id("answer"), txt(term.Capital(message))), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("Back to the start page"))))
+	v.add(el("h1", id("answer"), txt(term.Capital(message))), when(fix != "", el("p", class("sub"), txt("fix: "+fix))),
+		el("p", el("a", attr{"href", v.asset("")}, txt("Back to the start page"))))
 	return v.document()
 }
 

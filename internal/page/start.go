@@ -21,10 +21,12 @@ type opening struct {
 // openings in the words of who asks.
 func openings() []opening {
 	return []opening{
-		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil, gist},
+		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil,
+			gist},
 		{"Which GPU do I need?", "plan", [][3]string{{modelKey, "model", "qwen3-32b"}}, nil, gist},
 		{"How many users?", "fit", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "l40s"}}, nil, usersOf},
-		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}, {"seq", "4k"}, {"tokens", "10M"}}, trainingOf},
+		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}},
+			[][2]string{{"method", "qlora"}, {"seq", "4k"}, {"tokens", "10M"}}, trainingOf},
 	}
 }
 
@@ -82,7 +84,8 @@ func (v *view) opening(o *opening) part {
 	fields := all{}
 	for _, w := range o.words {
 		s.query.Set(w[0], w[2])
-		fields = append(fields, el("input", attr{"name", w[0]}, attr{"value", w[2]}, attr{"aria-label", w[1]}, v.site.offered(w[0]), attr{"spellcheck", "false"}))
+		fields = append(fields, el("input", attr{"name", w[0]}, attr{"value", w[2]}, attr{"aria-label", w[1]}, v.site.offered(w[0]),
+			attr{"spellcheck", "false"}))
 	}
 	for _, k := range o.kept {
 		s.query.Set(k[0], k[1])
@@ -104,7 +107,9 @@ func (v *view) answerTo(o *opening, s *state) part {
 
 // openFailure is the question of what ran out: what a program printed, pasted.
 func (v *view) openFailure() part {
-	form := el("form", class("open"), v.formAt("diagnose"), el("textarea", attr{"name", "text"}, attr{"rows", "3"}, attr{"aria-label", "what the program printed"}, attr{"spellcheck", "false"}, set("data-example"), txt(exampleLog)), el("button", attr{"type", "submit"}, class("shown"), txt("Ask")))
+	form := el("form", class("open"), v.formAt("diagnose"), el("textarea", attr{"name", "text"}, attr{"rows", "3"},
+		attr{"aria-label", "what the program printed"}, attr{"spellcheck", "false"}, set("data-example"), txt(exampleLog)),
+		el("button", attr{"type", "submit"}, class("shown"), txt("Ask")))
 	s := v.site.state("diagnose")
 	answer := part(all(nil))
 	if a, err := v.site.Asker.AskContext(v.ctx, &memwall.Request{Ask: "diagnose", Text: exampleLog}); err == nil {

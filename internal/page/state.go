@@ -54,14 +54,17 @@ func keyOf(f *memwall.Field) string {
 // readState reads the query of a URL. Parameters without a value are as good as absent.
 func readState(ask, query string) (*state, error) {
 	if len(query) > mostLetters {
-		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d letters of %d", len(query), mostLetters), Hint: "a shorter question"}
+		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d letters of %d", len(query), mostLetters),
+			Hint: "a shorter question"}
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadField, Value: query, Message: "the address is no query: " + err.Error(), Hint: "/fit?m=llama-3.1-8b&on=rtx-4090"}
+		return nil, &memwall.Error{Code: memwall.BadField, Value: query, Message: "the address is no query: " + err.Error(),
+			Hint: "/fit?m=llama-3.1-8b&on=rtx-4090"}
 	}
 	if len(values) > mostParameters {
-		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d fields of %d", len(values), mostParameters), Hint: "fewer fields"}
+		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d fields of %d", len(values),
+			mostParameters), Hint: "fewer fields"}
 	}
 	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey), drag: values.Has(dragKey), was: readWas(values.Get(wasKey))}
 	for _, b := range values[besideAs] {
@@ -114,7 +117,8 @@ func (s *state) load(r *memwall.Request) error {
 			continue
 		}
 		if err := w.Set(s.query.Get(w.Name)); err != nil {
-			return &memwall.Error{Code: memwall.BadField, Field: w.Name, Value: s.query.Get(w.Name), Message: w.Name + ": " + err.Error(), Hint: w.Hint("")}
+			return &memwall.Error{Code: memwall.BadField, Field: w.Name, Value: s.query.Get(w.Name), Message: w.Name + ": " + err.Error(),
+				Hint: w.Hint("")}
 		}
 	}
 	r.Workload, r.Goal, r.Disaggregated = &l.Spec, l.Goal, l.Disaggregated
@@ -128,8 +132,10 @@ func isLoad(key string) bool {
 // unknown refuses what no field is called.
 func (s *state) unknown(q *question) error {
 	for k := range s.query {
-		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) && !(q.ask == "learn" && k == topicKey) {
-			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k), Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
+		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) &&
+			!(q.ask == "learn" && k == topicKey) {
+			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k),
+				Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
 		}
 	}
 	return nil

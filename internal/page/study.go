@@ -16,7 +16,8 @@ const StudyPath = "/study"
 
 // study is the page of what a study has come to so far. It follows a study that runs.
 func (s *Site) study(ctx context.Context) Response {
-	v := &view{site: s, ctx: ctx, question: &question{path: "study", name: "Study"}, title: "Study", request: &memwall.Request{}, state: &state{ask: "study"}}
+	v := &view{site: s, ctx: ctx, question: &question{path: "study", name: "Study"}, title: "Study", request: &memwall.Request{},
+		state: &state{ask: "study"}}
 	got, err := s.Study(ctx)
 	if err != nil {
 		v.fail(err)
@@ -31,8 +32,10 @@ func (s *Site) study(ctx context.Context) Response {
 func (v *view) studied(s *card.Study) {
 	blocks := cards.StudyParts(s)
 	v.title = "Study: " + cmp.Or(s.Name, s.ID)
-	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, el("h1", v.runs(blocks[0].Lead)), el("p", class("sub"), v.runs(blocks[0].Words)),
-		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)}, attr{"aria-label", "questions answered"})))
+	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, el("h1", v.runs(blocks[0].Lead)),
+		el("p", class("sub"), v.runs(blocks[0].Words)),
+		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)},
+			attr{"aria-label", "questions answered"})))
 	v.parts(blocks[1:])
 	if len(s.Measures) > 1 {
 		v.add(chart(svg.StudyChart(s, "study")))

@@ -26,7 +26,8 @@ func (s *Site) suggest(query string) Response {
 	}
 	list := all{}
 	for i, o := range of(typed) {
-		list = append(list, el("li", id(fmt.Sprintf("offer-%d", i)), attr{"role", "option"}, attr{"data-value", o.ID}, el("b", txt(o.ID)), txt(" "), el("span", class("m"), txt(particulars(&o)))))
+		list = append(list, el("li", id(fmt.Sprintf("offer-%d", i)), attr{"role", "option"}, attr{"data-value", o.ID}, el("b", txt(o.ID)),
+			txt(" "), el("span", class("m"), txt(particulars(&o)))))
 	}
 	return Response{Status: 200, HTML: el("ul", id("offers"), attr{"role", "listbox"}, attr{"aria-label", "names"}, list).String()}
 }

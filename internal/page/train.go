@@ -16,7 +16,8 @@ func (v *view) train() {
 	v.title = v.headline()
 	if len(v.answer.Devices) > 0 && len(v.answer.Devices[0].Phases) > 0 {
 		c, middle := svg.PhasesChart(v.answer, "phases", 1136), svg.PhasesChart(v.answer, "phases-m", 736)
-		v.add(el("figure", id("picture"), el("div", class("wide full"), raw(c.Wide)), el("div", class("middle"), raw(middle.Wide)), el("div", class("narrow"), raw(c.Narrow))))
+		v.add(el("figure", id("picture"), el("div", class("wide full"), raw(c.Wide)), el("div", class("middle"), raw(middle.Wide)),
+			el("div", class("narrow"), raw(c.Narrow))))
 	}
 	if v.state.drag {
 		return

@@ -35,7 +35,8 @@ func (l *accessLog) write(r *http.Request, w *paced, start time.Time, token stri
 		return
 	}
 	line, err := json.Marshal(access{
-		Time: start.UTC().Format(time.RFC3339Nano), Client: client(r), Method: shortened(r.Method), Path: shortened(without(r.URL.Path, token)),
+		Time: start.UTC().Format(time.RFC3339Nano), Client: client(r), Method: shortened(r.Method),
+		Path:   shortened(without(r.URL.Path, token)),
 		Status: w.status, Bytes: w.sent, MS: float64(time.Since(start).Microseconds()) / 1000,
 	})
 	if err != nil {

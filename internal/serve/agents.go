@@ -23,7 +23,8 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	if p.status == 0 {
 		return
 	}
-	e := &memwall.Error{Code: memwall.BadField, Field: "body", Message: p.heldText(), Hint: "a message of JSON-RPC 2.0, as the Model Context Protocol has them"}
+	e := &memwall.Error{Code: memwall.BadField, Field: "body", Message: p.heldText(),
+		Hint: "a message of JSON-RPC 2.0, as the Model Context Protocol has them"}
 	if strings.HasPrefix(e.Message, "Accept") {
 		e.Field, e.Hint = "Accept", "Accept: application/json, text/event-stream"
 	}

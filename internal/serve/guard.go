@@ -112,7 +112,8 @@ func (s *Server) checkHost(r *http.Request) error {
 	if s.Token != "" || loopback(name) || slices.Contains(s.Hosts, name) {
 		return nil
 	}
-	return refuse(http.StatusMisdirectedRequest, "Host", r.Host, "this server does not go by that name", "http://localhost, or start it with --host "+shortened(name))
+	return refuse(http.StatusMisdirectedRequest, "Host", r.Host, "this server does not go by that name",
+		"http://localhost, or start it with --host "+shortened(name))
 }
 
 // hostOf is a Host header without its port.
@@ -137,7 +138,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || !strings.EqualFold(u.Host, r.Host) {
-			return refuse(http.StatusForbidden, "Origin", origin, "pages of other sites may not ask", "ask from a program, or from this server's own page")
+			return refuse(http.StatusForbidden, "Origin", origin, "pages of other sites may not ask",
+				"ask from a program, or from this server's own page")
 		}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
@@ -148,7 +150,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 		if followed {
 			return nil
 		}
-		return refuse(http.StatusForbidden, "Sec-Fetch-Site", site, "pages of other sites may not ask", "ask from a program, or from this server's own page")
+		return refuse(http.StatusForbidden, "Sec-Fetch-Site", site, "pages of other sites may not ask",
+			"ask from a program, or from this server's own page")
 	}
 }
 
@@ -165,7 +168,8 @@ func (s *Server) checkToken(r *http.Request) error {
 	if subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
 		return nil
 	}
-	return refuse(http.StatusUnauthorized, "Authorization", "", "the bearer token is missing or wrong", "Authorization: Bearer TOKEN, with the token that the server was started with")
+	return refuse(http.StatusUnauthorized, "Authorization", "", "the bearer token is missing or wrong",
+		"Authorization: Bearer TOKEN, with the token that the server was started with")
 }
 
 // Where browsers bring the token: a link that is followed once, and then a cookie that no script and no other site sees.
@@ -192,7 +196,8 @@ func tokenOf(r *http.Request) string {
 func (s *Server) checkType(r *http.Request) error {
 	want := s.routes.takes(r.URL.Path)
 	if packed := r.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
-		return refuse(http.StatusUnsupportedMediaType, "Content-Encoding", packed, "bodies are read as they are", "send it without Content-Encoding")
+		return refuse(http.StatusUnsupportedMediaType, "Content-Encoding", packed, "bodies are read as they are",
+			"send it without Content-Encoding")
 	}
 	given := r.Header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(given)
@@ -222,7 +227,8 @@ func (s *Server) read(w *paced, r *http.Request) ([]byte, error) {
 	case s.large <- struct{}{}:
 		defer func() { <-s.large }()
 	default:
-		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Field: "body", Message: "too many large bodies are being sent", Hint: "ask again after the time that Retry-After says"})
+		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Field: "body", Message: "too many large bodies are being sent",
+			Hint: "ask again after the time that Retry-After says"})
 		p.after = 1
 		return nil, p
 	}
@@ -234,14 +240,16 @@ func (s *Server) read(w *paced, r *http.Request) ([]byte, error) {
 }
 
 func tooLarge(most int64) error {
-	return problem(http.StatusRequestEntityTooLarge, &memwall.Error{Code: memwall.Limit, Field: "body", Message: "the body is too large", Hint: "at most " + sizeOf(most)})
+	return problem(http.StatusRequestEntityTooLarge, &memwall.Error{Code: memwall.Limit, Field: "body", Message: "the body is too large",
+		Hint: "at most " + sizeOf(most)})
 }
 
 func broken(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem(http.StatusBadRequest, &memwall.Error{Code: memwall.BadField, Field: "body", Message: "the body did not come whole and in time", Hint: "send it at once, with its length"})
+	return problem(http.StatusBadRequest, &memwall.Error{Code: memwall.BadField, Field: "body",
+		Message: "the body did not come whole and in time", Hint: "send it at once, with its length"})
 }
 
 // paced is a response of which each piece must be taken in time, so that slow readers hold nothing.

@@ -23,9 +23,13 @@ type catalog struct {
 
 func (s *Server) lists() []catalog {
 	return []catalog{
-		{"models", "models of the catalog", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Model]()}, s.listed(modelRows), s.carded(func(name string) (any, error) { return card.ModelOf(s.Models, name) })},
-		{"hardware", "devices and nodes of the catalog", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Hardware](), reflect.TypeFor[card.Node]()}, s.listed(hardwareRows), s.carded(s.hardware)},
-		{"formats", "number formats and quantisations", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Format](), reflect.TypeFor[card.Recipe](), reflect.TypeFor[card.Published]()}, s.listed(formatRows), s.carded(formatCard)},
+		{"models", "models of the catalog", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Model]()}, s.listed(modelRows),
+			s.carded(func(name string) (any, error) { return card.ModelOf(s.Models, name) })},
+		{"hardware", "devices and nodes of the catalog", reflect.TypeFor[List](),
+			[]reflect.Type{reflect.TypeFor[card.Hardware](), reflect.TypeFor[card.Node]()}, s.listed(hardwareRows), s.carded(s.hardware)},
+		{"formats", "number formats and quantisations", reflect.TypeFor[List](),
+			[]reflect.Type{reflect.TypeFor[card.Format](), reflect.TypeFor[card.Recipe](), reflect.TypeFor[card.Published]()},
+			s.listed(formatRows), s.carded(formatCard)},
 		{"schema", "the JSON Schema of requests and answers", nil, nil, s.schema(""), s.schemaOf},
 	}
 }
@@ -50,7 +54,8 @@ func (s *Server) hardware(name string) (any, error) {
 // operation describes the list, or the card of one.
 func (l *catalog) operation(one bool) *huma.Operation {
 	path := "/v1/" + l.name
-	op := &huma.Operation{Method: http.MethodGet, Path: path, OperationID: "list-" + l.name, Summary: l.doc, Responses: replies(jsonType, refOf(l.row), "304")}
+	op := &huma.Operation{Method: http.MethodGet, Path: path, OperationID: "list-" + l.name, Summary: l.doc,
+		Responses: replies(jsonType, refOf(l.row), "304")}
 	if !one {
 		if l.row != nil {
 			op.Parameters = listParameters()
@@ -112,7 +117,8 @@ func (s *Server) carded(find func(name string) (any, error)) http.HandlerFunc {
 }
 
 func tooLong(field, value string) error {
-	return &memwall.Error{Code: memwall.Limit, Field: field, Value: shortened(value), Message: field + " is too long", Hint: "at most 256 bytes"}
+	return &memwall.Error{Code: memwall.Limit, Field: field, Value: shortened(value), Message: field + " is too long",
+		Hint: "at most 256 bytes"}
 }
 
 // missing: a card that is not there is a page that is not there.
@@ -148,7 +154,8 @@ func (s *Server) schemaOf(w http.ResponseWriter, r *http.Request) {
 	case "request", "answer":
 		s.schema(name)(w, r)
 	default:
-		s.fail(w, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "name", Value: shortened(name), Message: "there is no such schema", Hint: "request or answer"}))
+		s.fail(w, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "name", Value: shortened(name),
+			Message: "there is no such schema", Hint: "request or answer"}))
 	}
 }
 

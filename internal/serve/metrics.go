@@ -86,7 +86,8 @@ func (c *counters) text() string {
 		{"memwall_answers_remembered_total", "counter", "Answers given again, without asking.", uint64(c.hits.Load())},
 		{"memwall_goroutines", "gauge", "Goroutines.", uint64(runtime.NumGoroutine())},
 		{"memwall_heap_bytes", "gauge", "Bytes of live and dead objects.", sampled("/memory/classes/heap/objects:bytes")},
-		{"memwall_heap_live_bytes", "gauge", "Bytes of the objects that the last collection of garbage left.", sampled("/gc/heap/live:bytes")},
+		{"memwall_heap_live_bytes", "gauge", "Bytes of the objects that the last collection of garbage left.",
+			sampled("/gc/heap/live:bytes")},
 	} {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", g.name, g.help, g.name, g.kind, g.name, g.value)
 	}

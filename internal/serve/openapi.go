@@ -45,7 +45,8 @@ func refOf(t reflect.Type) *huma.Schema {
 
 // describe begins the description of the API.
 func describe(guarded bool) *huma.OpenAPI {
-	doc := &huma.OpenAPI{OpenAPI: "3.1.0", Info: &huma.Info{Title: "memwall", Version: memwall.Version, Description: "Where every byte of a large language model goes, whether it fits, how fast it runs. Requests and answers are those of the command line's JSON, schema " + memwall.Schema + "."}}
+	doc := &huma.OpenAPI{OpenAPI: "3.1.0", Info: &huma.Info{Title: "memwall", Version: memwall.Version,
+		Description: "Where every byte of a large language model goes, whether it fits, how fast it runs. Requests and answers are those of the command line's JSON, schema " + memwall.Schema + "."}}
 	doc.Servers = []*huma.Server{{URL: "/", Description: "the server that this description is of"}}
 	doc.Components = &huma.Components{}
 	if guarded {
@@ -57,7 +58,8 @@ func describe(guarded bool) *huma.OpenAPI {
 
 // openAPI is the whole description as text.
 func openAPI(doc *huma.OpenAPI, cards, own []reflect.Type) ([]byte, error) {
-	contract := append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](), reflect.TypeFor[progress](), reflect.TypeFor[List]())
+	contract := append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](),
+		reflect.TypeFor[progress](), reflect.TypeFor[List]())
 	all, err := schema.Definitions(definitionsAt, append(contract, own...)...) // whose names go first
 	if err != nil {
 		return nil, err
@@ -69,7 +71,10 @@ func openAPI(doc *huma.OpenAPI, cards, own []reflect.Type) ([]byte, error) {
 // replies are what an operation answers with: its own, the problems that it names, and those that all have.
 func replies(kind string, ok *huma.Schema, more ...string) map[string]*huma.Response {
 	out := map[string]*huma.Response{"200": {Description: "the answer", Content: map[string]*huma.MediaType{kind: {Schema: ok}}}}
-	words := map[string]string{"304": "the client has this answer", "400": "the request cannot be read", "404": "there is none of that name", "412": "the client has this answer", "413": "the body is too large", "415": "the body is of another type", "422": "the request can be read and has no answer", "429": "busy: ask again after Retry-After"}
+	words := map[string]string{"304": "the client has this answer", "400": "the request cannot be read",
+		"404": "there is none of that name", "412": "the client has this answer", "413": "the body is too large",
+		"415": "the body is of another type", "422": "the request can be read and has no answer",
+		"429": "busy: ask again after Retry-After"}
 	for _, status := range more {
 		r := &huma.Response{Description: words[status]}
 		if status != "304" && status != "412" {
@@ -83,7 +88,8 @@ func replies(kind string, ok *huma.Schema, more ...string) map[string]*huma.Resp
 // question describes the path of a question.
 func question(ask string) *huma.Operation {
 	answer := refOf(reflect.TypeFor[memwall.Answer]())
-	op := &huma.Operation{Method: http.MethodPost, Path: "/v1/" + ask, OperationID: ask, Summary: "ask " + ask + "; the request's ask may be left out",
+	op := &huma.Operation{Method: http.MethodPost, Path: "/v1/" + ask, OperationID: ask,
+		Summary:     "ask " + ask + "; the request's ask may be left out",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: refOf(reflect.TypeFor[memwall.Request]())}}},
 		Responses:   replies(jsonType, answer, "400", "412", "413", "415", "422", "429")}
 	op.Responses["200"].Content[eventsType] = streamed("in the end answer, whose data is an Answer, or problem, whose data is a Problem")
@@ -92,8 +98,10 @@ func question(ask string) *huma.Operation {
 
 // streamed describes a stream of events.
 func streamed(ends string) *huma.MediaType {
-	words := "server-sent events, the data of each JSON on one line: progress four times a second, and " + ends + ". The data of progress is " + refOf(reflect.TypeFor[progress]()).Ref + ". Its phases:"
-	for _, p := range append([][2]string{{phaseWait, "others are answered before"}, {phaseWork, "it is answered, and there is nothing to count"}}, memwall.Phases()...) {
+	words := "server-sent events, the data of each JSON on one line: progress four times a second, and " + ends +
+		". The data of progress is " + refOf(reflect.TypeFor[progress]()).Ref + ". Its phases:"
+	for _, p := range append([][2]string{{phaseWait, "others are answered before"},
+		{phaseWork, "it is answered, and there is nothing to count"}}, memwall.Phases()...) {
 		words += "\n- " + p[0] + ": " + p[1]
 	}
 	return &huma.MediaType{Schema: &huma.Schema{Type: "string", Description: words}}
@@ -108,12 +116,15 @@ func batchOperation() *huma.Operation {
 	answers[eventsType] = streamed("answer for each line, in order, with end behind the last; progress says which line is at hand")
 	responses := replies(linesType, nil, "413", "415", "429")
 	responses["200"] = &huma.Response{Description: "the answers", Content: answers}
-	return &huma.Operation{Method: http.MethodPost, Path: "/v1/batch", OperationID: "batch", Summary: "a request a line, answered by an answer a line, in order; a bad line gets an answer with an error",
+	return &huma.Operation{Method: http.MethodPost, Path: "/v1/batch", OperationID: "batch",
+		Summary:     "a request a line, answered by an answer a line, in order; a bad line gets an answer with an error",
 		RequestBody: &huma.RequestBody{Required: true, Content: lines("requests, one a line")},
 		Responses:   responses}
 }
 
 // textOperation describes a path without parameters.
 func textOperation(id, path, doc, kind string) *huma.Operation {
-	return &huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: doc, Responses: map[string]*huma.Response{"200": {Description: doc, Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{}}}}}}
+	return &huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: doc,
+		Responses: map[string]*huma.Response{"200": {Description: doc,
+			Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{}}}}}}
 }

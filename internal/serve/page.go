@@ -88,7 +88,8 @@ func laneOf(r *http.Request) desk.Lane {
 
 // welcome keeps the token of a link in a cookie, so that it stands in no further address.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: s.Token, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: s.Token, Path: "/", HttpOnly: true, Secure: r.TLS != nil,
+		SameSite: http.SameSiteStrictMode})
 	to, q := *r.URL, r.URL.Query()
 	q.Del(tokenKey)
 	to.RawQuery = q.Encode()

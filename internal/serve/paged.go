@@ -103,7 +103,8 @@ func (p *part) link(path string, l *List) string {
 func partOf(r *http.Request) (*part, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "q", Value: shortened(r.URL.RawQuery), Message: "the query cannot be read", Hint: "?q=WORDS, with % and what follows it in two hexadecimal digits"}
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "q", Value: shortened(r.URL.RawQuery),
+			Message: "the query cannot be read", Hint: "?q=WORDS, with % and what follows it in two hexadecimal digits"}
 	}
 	if err := onlyOnce(given, "limit", "offset", "q"); err != nil {
 		return nil, err
@@ -124,7 +125,8 @@ func partOf(r *http.Request) (*part, error) {
 func onlyOnce(given url.Values, names ...string) error {
 	for name, values := range given {
 		if !slices.Contains(names, name) || len(values) > 1 {
-			return &memwall.Error{Code: memwall.BadField, Field: shortened(name), Message: "a list takes q, limit and offset, each once, and nothing else", Hint: "?q=WORDS&limit=100&offset=0"}
+			return &memwall.Error{Code: memwall.BadField, Field: shortened(name),
+				Message: "a list takes q, limit and offset, each once, and nothing else", Hint: "?q=WORDS&limit=100&offset=0"}
 		}
 	}
 	return nil
@@ -137,7 +139,9 @@ func wholeOf(given url.Values, name string, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(given.Get(name))
 	if err != nil || n < least || n > most {
-		return 0, &memwall.Error{Code: memwall.BadField, Field: name, Value: shortened(given.Get(name)), Message: name + " is no whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most), Hint: "?" + name + "=" + strconv.Itoa(max(least, 100))}
+		return 0, &memwall.Error{Code: memwall.BadField, Field: name, Value: shortened(given.Get(name)),
+			Message: name + " is no whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
+			Hint:    "?" + name + "=" + strconv.Itoa(max(least, 100))}
 	}
 	return n, nil
 }

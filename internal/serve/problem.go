@@ -57,7 +57,8 @@ const (
 
 // problem gives a status to what the contract calls wrong.
 func problem(status int, e *memwall.Error) *Problem {
-	return &Problem{Type: "urn:memwall:" + e.Code, Title: titles[e.Code], Status: status, Detail: e.Message, Code: e.Code, Field: e.Field, Value: e.Value, Fix: e.Hint}
+	return &Problem{Type: "urn:memwall:" + e.Code, Title: titles[e.Code], Status: status, Detail: e.Message, Code: e.Code, Field: e.Field,
+		Value: e.Value, Fix: e.Hint}
 }
 
 // problemOf any error that a question ends with.
@@ -71,15 +72,18 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &e):
 		return problem(statusOf(e), e)
 	case errors.As(err, &b):
-		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Message: b.What, Hint: "ask again after the time that Retry-After says"})
+		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Message: b.What,
+			Hint: "ask again after the time that Retry-After says"})
 		p.after = int(math.Ceil(b.After.Seconds()))
 		return p
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Message: "the question had no turn in time", Hint: "ask again after the time that Retry-After says"})
+		p := problem(http.StatusTooManyRequests, &memwall.Error{Code: busy, Message: "the question had no turn in time",
+			Hint: "ask again after the time that Retry-After says"})
 		p.after = 1
 		return p
 	}
-	return problem(http.StatusInternalServerError, &memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"})
+	return problem(http.StatusInternalServerError, &memwall.Error{Code: memwall.Internal, Message: "memwall itself failed",
+		Hint: "this is a bug; report it with the request"})
 }
 
 // statusOf an error of the contract: 400 for what cannot be read, 422 for what can and has no answer.

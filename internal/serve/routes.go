@@ -135,10 +135,12 @@ func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 	if t := s.routes[r.URL.Path]; t != nil && !slices.Contains(t.methods, r.Method) {
 		allowed := strings.Join(t.methods, ", ")
 		w.Header().Set("Allow", allowed)
-		s.fail(w, problem(http.StatusMethodNotAllowed, &memwall.Error{Code: refused, Field: "method", Value: shortened(r.Method), Message: "this path does not take that method", Hint: allowed}))
+		s.fail(w, problem(http.StatusMethodNotAllowed, &memwall.Error{Code: refused, Field: "method", Value: shortened(r.Method),
+			Message: "this path does not take that method", Hint: allowed}))
 		return
 	}
-	s.refuse(w, r, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "path", Value: shortened(r.URL.Path), Message: "there is nothing at this path", Hint: page.ReferencePath + " lists what there is"}))
+	s.refuse(w, r, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "path", Value: shortened(r.URL.Path),
+		Message: "there is nothing at this path", Hint: page.ReferencePath + " lists what there is"}))
 }
 
 // file answers with a text that does not change.

@@ -152,7 +152,7 @@ func (r *reader) traces(n *yaml.Node) error {
 		if err := r.named(one); err != nil {
 			return err
 		}
-		f.levels = append(f.levels, level{one.Text, []setting{{"workload", "trace", quoted(one.Text)}}})
+		f.levels = append(f.levels, level{one.Text, []setting{{"workload", "trace", jsonText(one.Text)}}})
 	}
 	return r.add(f, n)
 }

@@ -143,7 +143,7 @@ func (r *reader) ask(n *yaml.Node) error {
 			"one of "+strings.Join(Asks, ", "))
 	}
 	r.study.Ask = n.Text
-	return r.fix("ask", setting{field: "ask", value: quoted(n.Text)}, placeOf(n))
+	return r.fix("ask", setting{field: "ask", value: jsonText(n.Text)}, placeOf(n))
 }
 
 // models are of the catalog: files of one machine are not on another.
@@ -179,7 +179,7 @@ func (r *reader) words(n *yaml.Node, field string, check func(*yaml.Node) error)
 			return err
 		}
 	}
-	return r.field(n, field, "", func(n *yaml.Node) (json.RawMessage, error) { return quoted(n.Text), nil })
+	return r.field(n, field, "", func(n *yaml.Node) (json.RawMessage, error) { return jsonText(n.Text), nil })
 }
 
 // taken are fields that stand elsewhere in a study, or nowhere.
@@ -376,7 +376,7 @@ func textOf(n *yaml.Node) string {
 	return text
 }
 
-func quoted(s string) json.RawMessage {
+func jsonText(s string) json.RawMessage {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`)
@@ -400,13 +400,13 @@ func jsonOf(n *yaml.Node) json.RawMessage {
 		}
 		text, err := json.Marshal(all)
 		if err != nil {
-			return quoted(n.Text)
+			return jsonText(n.Text)
 		}
 		return text
 	}
 	text, err := json.Marshal(n.Scalar)
 	if err != nil { // not a number, infinity
-		return quoted(n.Text)
+		return jsonText(n.Text)
 	}
 	return text
 }

@@ -13,8 +13,10 @@ import (
 // configFormats are the configurations that go with a framework, the first that can say the plan is given. transformers
 // is configured by the script that calls it, with a file of its launcher where ranks share the model.
 var configFormats = map[string][]string{
-	"transformers": {"deepspeed", "accelerate", "trl"}, "deepspeed": {"deepspeed"}, "fsdp": {"accelerate"}, "megatron": {"megatron"}, "torchtune": {"torchtune"},
-	"torchtitan": {"torchtitan"}, "axolotl": {"axolotl"}, "llama-factory": {"llama-factory"}, "llamafactory": {"llama-factory"}, "peft": {"trl"},
+	"transformers": {"deepspeed", "accelerate", "trl"}, "deepspeed": {"deepspeed"}, "fsdp": {"accelerate"}, "megatron": {"megatron"},
+	"torchtune":  {"torchtune"},
+	"torchtitan": {"torchtitan"}, "axolotl": {"axolotl"}, "llama-factory": {"llama-factory"}, "llamafactory": {"llama-factory"},
+	"peft": {"trl"},
 }
 
 // FromConfig reads the files and commands that a run is configured by into a train request, in the words of whatever framework they
@@ -24,7 +26,8 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 	if err != nil {
 		return nil, nil, api.AsError(err)
 	}
-	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model, shaped(found.Shape)), Plan: found.Plan, Training: found.Training, Devices: found.Devices}
+	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model, shaped(found.Shape)), Plan: found.Plan,
+		Training: found.Training, Devices: found.Devices}
 	if r.Model == "" {
 		r.Model, r.Override = likeness(found.Shape)
 	}
@@ -43,7 +46,8 @@ func (t *Training) Config() map[string]string {
 	for _, name := range []*string{&named.ReferenceModel, &named.RewardModel, &named.TeacherModel} {
 		*name = hub(t.Question.Env, *name)
 	}
-	in := config.Input{Model: t.Question.Resolved.ID, Hub: t.Question.Resolved.Hub, Plan: t.Question.Request.Plan, Training: named, Devices: t.Job.Devices(), Layers: int64(len(t.Job.Model.Decoder().Layers)), Nodes: max(1, t.Job.Devices()/max(1, t.Job.PerNode()))}
+	in := config.Input{Model: t.Question.Resolved.ID, Hub: t.Question.Resolved.Hub, Plan: t.Question.Request.Plan, Training: named,
+		Devices: t.Job.Devices(), Layers: int64(len(t.Job.Model.Decoder().Layers)), Nodes: max(1, t.Job.Devices()/max(1, t.Job.PerNode()))}
 	var last error
 	for _, name := range t.formats() {
 		files, err := config.Write(name, in)

@@ -63,7 +63,8 @@ func generation(t *Training, r *plan.Rollout) (f speed.Figure, bound speed.Bound
 	}
 	a := timing.SizedAnswer(q, ranks)
 	if k := a.KV; k == nil || k.MaxSequences != nil && *k.MaxSequences < 1 {
-		return f, "", fmt.Errorf("%s holds no answer with %.2g of %d devices: a larger gpu_memory_utilization or tp of the rollout", r.Engine, r.Share, tp)
+		return f, "", fmt.Errorf("%s holds no answer with %.2g of %d devices: a larger gpu_memory_utilization or tp of the rollout",
+			r.Engine, r.Share, tp)
 	}
 	v := a.Speed
 	if v == nil || v.Total == nil || *v.Total <= 0 {

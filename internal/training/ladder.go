@@ -50,7 +50,8 @@ func (t *Training) Changes(a *api.Answer, phase string) (out []api.Suggestion) {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y rung) int {
-		return cmp.Or(cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3), cmp.Compare(x.price, y.price))
+		return cmp.Or(cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3),
+			cmp.Compare(x.price, y.price))
 	})
 	for _, x := range all[:min(len(all), change.MaxSuggestions)] {
 		out = append(out, x.Suggestion)
@@ -85,7 +86,8 @@ func (t *Training) rungs() (out []change.Setting) {
 		add("attention eager → flash", 0, func(r *api.Request) { r.Attention = "flash" })
 	}
 	if n := now.MicroBatch; n > 1 {
-		add(fmt.Sprintf("micro-batch %d → 1, accumulation × %d", n, n), change.PriceNearlyFree, func(r *api.Request) { r.MicroBatch, r.Accumulation, r.GlobalBatch = 1, now.Accumulation*n, 0 })
+		add(fmt.Sprintf("micro-batch %d → 1, accumulation × %d", n, n), change.PriceNearlyFree,
+			func(r *api.Request) { r.MicroBatch, r.Accumulation, r.GlobalBatch = 1, now.Accumulation*n, 0 })
 	}
 	if now.Recompute != "full" {
 		add("recompute "+now.Recompute+" → full", change.PriceNearlyFree, func(r *api.Request) { r.Recompute = "full" })
@@ -109,7 +111,8 @@ func (t *Training) rungs() (out []change.Setting) {
 		})
 	}
 	if n := int64(now.SequenceLength) / 2; n >= 256 {
-		add(fmt.Sprintf("sequences of %s → %s", unit.Length(int64(now.SequenceLength)), unit.Length(n)), shorterSample, func(r *api.Request) { r.SequenceLength = plan.Int(n) })
+		add(fmt.Sprintf("sequences of %s → %s", unit.Length(int64(now.SequenceLength)), unit.Length(n)), shorterSample,
+			func(r *api.Request) { r.SequenceLength = plan.Int(n) })
 	}
 	return append(out, t.moreDevices()...)
 }
@@ -123,7 +126,8 @@ func (t *Training) moreSharded() []string {
 }
 
 var sharesMore = map[string][]string{
-	"none": {"zero3", "fsdp"}, "ddp": {"zero1", "zero2", "zero3", "fsdp"}, "zero1": {"zero2", "zero3"}, "zero2": {"zero3"}, "hsdp": {"fsdp"},
+	"none": {"zero3", "fsdp"}, "ddp": {"zero1", "zero2", "zero3", "fsdp"}, "zero1": {"zero2", "zero3"}, "zero2": {"zero3"},
+	"hsdp": {"fsdp"},
 }
 
 // lighterMethods train less.

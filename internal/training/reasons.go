@@ -22,7 +22,8 @@ func (t *Training) reasons(a *api.Answer) *api.Reasons {
 		}
 	}
 	if largest != nil && d.Usable > 0 {
-		out.Limits = fmt.Sprintf("%s: %s of %s GiB, at %s", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(d.Usable.GiB(), 1), a.PerDevice.When())
+		out.Limits = fmt.Sprintf("%s: %s of %s GiB, at %s", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(d.Usable.GiB(), 1),
+			a.PerDevice.When())
 	}
 	now := int64(t.Question.Request.SequenceLength)
 	if longer, ok := t.needs(2 * now); ok && now > 0 {

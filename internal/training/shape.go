@@ -52,7 +52,8 @@ func likeness(d *config.Shape) (id string, changes map[string]plan.Int) {
 	}
 	changes = map[string]plan.Int{}
 	for name, n := range map[string]int64{
-		"layers": d.Layers, "hidden": d.Hidden, "heads": d.Heads, "kv_heads": d.KVHeads, "head_dim": d.HeadDim, "vocab": d.Vocab, "experts": d.Experts, "experts_used": d.TopK, "expert_ffn": d.ExpertFFN,
+		"layers": d.Layers, "hidden": d.Hidden, "heads": d.Heads, "kv_heads": d.KVHeads, "head_dim": d.HeadDim, "vocab": d.Vocab,
+		"experts": d.Experts, "experts_used": d.TopK, "expert_ffn": d.ExpertFFN,
 	} {
 		if n > 0 {
 			changes[name] = plan.Int(n)
@@ -66,7 +67,8 @@ func likeness(d *config.Shape) (id string, changes map[string]plan.Int) {
 
 // sameShape compares what a description has.
 func sameShape(s *family.Spec, d *config.Shape) bool {
-	if int64(len(s.Layers)) != d.Layers || s.Hidden != d.Hidden || s.Tied != d.Tied || d.Vocab > 0 && s.Vocab != d.Vocab || s.Vision != nil {
+	if int64(len(s.Layers)) != d.Layers || s.Hidden != d.Hidden || s.Tied != d.Tied || d.Vocab > 0 && s.Vocab != d.Vocab ||
+		s.Vision != nil {
 		return false
 	}
 	first, last := &s.Layers[0], &s.Layers[len(s.Layers)-1]

@@ -117,13 +117,16 @@ func Trained(a *question.Env, r *api.Request) (*Training, error) {
 
 // NoAcceleratorError is the error of training without an accelerator.
 func NoAcceleratorError(name string) error {
-	return &api.Error{Code: api.Unsupported, Field: "hardware", Value: api.Shorten(name), Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
+	return &api.Error{Code: api.Unsupported, Field: "hardware", Value: api.Shorten(name),
+		Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
 }
 
 // CheckLayers refuses models whose layers nobody knows.
 func (t *Training) CheckLayers() error {
 	if t.Question.Resolved.Spec == nil {
-		return &api.Error{Code: api.Unsupported, Field: "model", Value: t.Question.Request.Model, Message: "training needs the layers of a model, and this file alone does not tell them", Hint: "a catalog id, a config.json or a folder with one"}
+		return &api.Error{Code: api.Unsupported, Field: "model", Value: t.Question.Request.Model,
+			Message: "training needs the layers of a model, and this file alone does not tell them",
+			Hint:    "a catalog id, a config.json or a folder with one"}
 	}
 	return nil
 }
@@ -141,7 +144,8 @@ func (t *Training) Models() error {
 	if len(q.Request.Override) > 0 {
 		t.Job.Model = spec.Model(q.Resolved.ID)
 	} else {
-		t.Job.Model = q.Env.Build(question.BuiltKey{Resolved: q.Resolved, Weights: "network"}, func() question.BuiltModel { return question.BuiltModel{Model: spec.Model(q.Resolved.ID)} }).Model
+		t.Job.Model = q.Env.Build(question.BuiltKey{Resolved: q.Resolved, Weights: "network"},
+			func() question.BuiltModel { return question.BuiltModel{Model: spec.Model(q.Resolved.ID)} }).Model
 	}
 	q.Job.Model = t.Job.Model
 	if err := t.critic(&spec); err != nil {
@@ -151,7 +155,8 @@ func (t *Training) Models() error {
 		field, name string
 		scores      bool
 		to          **train.Frozen
-	}{{"reference_model", q.Request.ReferenceModel, false, &t.Job.Reference}, {"reward_model", q.Request.RewardModel, true, &t.Job.Reward}, {"teacher_model", q.Request.TeacherModel, false, &t.Job.Teacher}} {
+	}{{"reference_model", q.Request.ReferenceModel, false, &t.Job.Reference}, {"reward_model", q.Request.RewardModel, true, &t.Job.Reward},
+		{"teacher_model", q.Request.TeacherModel, false, &t.Job.Teacher}} {
 		if m.name == "" || m.name == "none" {
 			continue
 		}
@@ -188,7 +193,8 @@ func (t *Training) critic(policy *family.Spec) error {
 		t.Job.Critic = scoring(policy).Model(r.ID)
 		return nil
 	}
-	t.Job.Critic = q.Env.Build(question.BuiltKey{Resolved: r, Weights: "network that scores"}, func() question.BuiltModel { return question.BuiltModel{Model: scoring(r.Spec).Model(r.ID)} }).Model
+	t.Job.Critic = q.Env.Build(question.BuiltKey{Resolved: r, Weights: "network that scores"},
+		func() question.BuiltModel { return question.BuiltModel{Model: scoring(r.Spec).Model(r.ID)} }).Model
 	return nil
 }
 
@@ -207,18 +213,21 @@ func (t *Training) lengths() error {
 		return nil
 	}
 	if t.Question.Env.Data == nil {
-		return &api.Error{Code: api.Unsupported, Field: "data", Value: api.Shorten(name), Message: "data: no files are read here", Hint: "sequence_length says how long sequences are"}
+		return &api.Error{Code: api.Unsupported, Field: "data", Value: api.Shorten(name), Message: "data: no files are read here",
+			Hint: "sequence_length says how long sequences are"}
 	}
 	all, err := lengths(t.Question.Env, name)
 	if err != nil {
-		return &api.Error{Code: api.BadFile, Field: "data", Value: api.Shorten(name), Message: err.Error(), Hint: "a text file with the tokens of one sample on each line"}
+		return &api.Error{Code: api.BadFile, Field: "data", Value: api.Shorten(name), Message: err.Error(),
+			Hint: "a text file with the tokens of one sample on each line"}
 	}
 	sum := int64(0)
 	for _, n := range all {
 		t.Job.Longest = max(t.Job.Longest, n)
 		sum += n
 	}
-	t.Question.Job.Note("data", "info", "data", "%s samples of %s tokens in the mean, the longest of %s", unit.Count(int64(len(all))), unit.Count(sum/int64(max(1, len(all)))), unit.Count(t.Job.Longest))
+	t.Question.Job.Note("data", "info", "data", "%s samples of %s tokens in the mean, the longest of %s", unit.Count(int64(len(all))),
+		unit.Count(sum/int64(max(1, len(all)))), unit.Count(t.Job.Longest))
 	return nil
 }
 
@@ -244,7 +253,8 @@ func resolveLayers(a *question.Env, name string) (*api.Resolved, error) {
 		return nil, err
 	}
 	if r.Spec == nil {
-		return nil, &api.Error{Code: api.Unsupported, Value: name, Message: "the layers of " + name + " are not known", Hint: "a catalog id"}
+		return nil, &api.Error{Code: api.Unsupported, Value: name, Message: "the layers of " + name + " are not known",
+			Hint: "a catalog id"}
 	}
 	return r, nil
 }
@@ -272,9 +282,10 @@ func (t *Training) storeBase() {
 	if recipe == nil {
 		return // Compile says so
 	}
-	b := t.Question.Env.Build(question.BuiltKey{Resolved: t.Question.Resolved, Weights: "training " + recipe.Name + recipe.Note}, func() question.BuiltModel {
-		return question.BuiltModel{Model: t.Job.Model, Weights: t.Job.Model.Store(recipe)}
-	})
+	b := t.Question.Env.Build(question.BuiltKey{Resolved: t.Question.Resolved, Weights: "training " + recipe.Name + recipe.Note},
+		func() question.BuiltModel {
+			return question.BuiltModel{Model: t.Job.Model, Weights: t.Job.Model.Store(recipe)}
+		})
 	if len(t.Question.Request.Override) > 0 {
 		b = question.BuiltModel{Model: t.Job.Model, Weights: t.Job.Model.Store(recipe)}
 	}
@@ -304,7 +315,8 @@ func (t *Training) Answer() *api.Answer {
 
 // EngineRank is a class of ranks as verdicts and ledgers know it: what its peak needs.
 func (t *Training) EngineRank(r *train.Rank) engine.Rank {
-	return engine.Rank{Name: r.Name, Index: r.Index, Count: r.Count, Capacity: r.Capacity, Usable: r.Usable, Unlimited: r.Unlimited, Items: r.Needed, Host: r.Host}
+	return engine.Rank{Name: r.Name, Index: r.Index, Count: r.Count, Capacity: r.Capacity, Usable: r.Usable, Unlimited: r.Unlimited,
+		Items: r.Needed, Host: r.Host}
 }
 
 func (t *Training) device(i int, r *train.Rank, same *engine.Rank) api.Device {
@@ -315,7 +327,8 @@ func (t *Training) device(i int, r *train.Rank, same *engine.Rank) api.Device {
 	for j := range r.Phases {
 		p := &r.Phases[j]
 		at := "/devices/" + strconv.Itoa(i) + "/phases/" + strconv.Itoa(j) + "/ledger"
-		d.Phases = append(d.Phases, api.PhaseBytes{Name: p.Name, Bytes: p.Total().Bytes, Ledger: question.Items(t.Question.Book, t.Question.Explain, at, question.OnDevice(p.Items))})
+		d.Phases = append(d.Phases, api.PhaseBytes{Name: p.Name, Bytes: p.Total().Bytes,
+			Ledger: question.Items(t.Question.Book, t.Question.Explain, at, question.OnDevice(p.Items))})
 	}
 	return d
 }
@@ -357,8 +370,10 @@ func (t *Training) merged(items []ledger.Item, it ledger.Item) []ledger.Item {
 
 func perDevice(r *train.Rank, needed unit.Bytes) *api.PerDevice {
 	b := func(x float64) unit.Bytes { return unit.Bytes(math.Round(x)) }
-	return &api.PerDevice{Peak: needed, PeakPhase: r.Phases[r.Peak].Name, Allocated: b(r.Allocated.Mid), AllocatedLow: b(r.Allocated.Low), AllocatedHigh: b(r.Allocated.High),
-		Reserved: b(r.Reserved.Mid), ReservedLow: b(r.Reserved.Low), ReservedHigh: b(r.Reserved.High), SMI: b(r.SMI.Mid), SMILow: b(r.SMI.Low), SMIHigh: b(r.SMI.High)}
+	return &api.PerDevice{Peak: needed, PeakPhase: r.Phases[r.Peak].Name, Allocated: b(r.Allocated.Mid), AllocatedLow: b(r.Allocated.Low),
+		AllocatedHigh: b(r.Allocated.High),
+		Reserved:      b(r.Reserved.Mid), ReservedLow: b(r.Reserved.Low), ReservedHigh: b(r.Reserved.High), SMI: b(r.SMI.Mid),
+		SMILow: b(r.SMI.Low), SMIHigh: b(r.SMI.High)}
 }
 
 // timed adds how long a step and the run take; a note says why where that is not known.
@@ -385,11 +400,14 @@ func (t *Training) timed(a *api.Answer) {
 
 // TrainingStep is a step as an answer has it.
 func TrainingStep(s *step.Step, tokens float64) *api.TrainingStep {
-	out := &api.TrainingStep{Seconds: *question.Rounded(s.Seconds.Mid), SecondsLow: *question.Rounded(s.Seconds.Low), SecondsHigh: *question.Rounded(s.Seconds.High), Tokens: tokens,
-		PerDevice: *question.Rounded(s.TokensPerDevice.Mid), Low: *question.Rounded(s.TokensPerDevice.Low), High: *question.Rounded(s.TokensPerDevice.High),
+	out := &api.TrainingStep{Seconds: *question.Rounded(s.Seconds.Mid), SecondsLow: *question.Rounded(s.Seconds.Low),
+		SecondsHigh: *question.Rounded(s.Seconds.High), Tokens: tokens,
+		PerDevice: *question.Rounded(s.TokensPerDevice.Mid), Low: *question.Rounded(s.TokensPerDevice.Low),
+		High:   *question.Rounded(s.TokensPerDevice.High),
 		TFLOPs: *question.Rounded(s.TFLOPsPerDevice), MFU: *question.Rounded(s.MFU), HFU: *question.Rounded(s.HFU), Bound: s.Bound}
 	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, api.StepPart{Name: timing.Identifier(p.Name), Seconds: *question.Rounded(p.Seconds), Low: *question.Rounded(p.Low), High: *question.Rounded(p.High), Bound: p.Bound})
+		out.Parts = append(out.Parts, api.StepPart{Name: timing.Identifier(p.Name), Seconds: *question.Rounded(p.Seconds),
+			Low: *question.Rounded(p.Low), High: *question.Rounded(p.High), Bound: p.Bound})
 	}
 	return out
 }
@@ -422,7 +440,8 @@ const secondsPerDay = 86400
 func (t *Training) Run(s *step.Step, perStep float64, tokens int64) *api.TrainingRun {
 	steps := math.Ceil(float64(tokens) / perStep)
 	days := s.Seconds.Times(steps / secondsPerDay)
-	r := &api.TrainingRun{Tokens: tokens, Steps: steps, Seconds: *question.Rounded(s.Seconds.Mid * steps), Days: *question.Rounded(days.Mid), DaysLow: *question.Rounded(days.Low), DaysHigh: *question.Rounded(days.High)}
+	r := &api.TrainingRun{Tokens: tokens, Steps: steps, Seconds: *question.Rounded(s.Seconds.Mid * steps),
+		Days: *question.Rounded(days.Mid), DaysLow: *question.Rounded(days.Low), DaysHigh: *question.Rounded(days.High)}
 	m := t.Job.Machine
 	if len(m.Groups) != 1 {
 		return r
@@ -433,7 +452,8 @@ func (t *Training) Run(s *step.Step, perStep float64, tokens int64) *api.Trainin
 	}
 	if rent := t.Question.Env.RentOf(m, n); rent.PerHour.Known() {
 		r.USD = question.Rounded(rent.PerHour.Mid * days.Mid * 24)
-		r.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, rent.Date)
+		r.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n,
+			rent.Rows, rent.Date)
 	}
 	return r
 }

@@ -32,20 +32,20 @@ func (b *Builder) Tensor(name, dtype string, bits int64, shape ...int64) *Builde
 		n *= d
 	}
 	end := b.data + n*bits/8
-	b.Entry(name, fmt.Sprintf(`{"dtype":%s,"shape":%s,"data_offsets":[%d,%d]}`, quoted(dtype), list(shape), b.data, end))
+	b.Entry(name, fmt.Sprintf(`{"dtype":%s,"shape":%s,"data_offsets":[%d,%d]}`, jsonText(dtype), list(shape), b.data, end))
 	b.data = end
 	return b
 }
 
 // Entry appends a key and any text as its value.
 func (b *Builder) Entry(name, value string) *Builder {
-	b.entries = append(b.entries, quoted(name)+":"+value)
+	b.entries = append(b.entries, jsonText(name)+":"+value)
 	return b
 }
 
 // Meta appends a pair to __metadata__.
 func (b *Builder) Meta(key, value string) *Builder {
-	b.metadata = append(b.metadata, quoted(key)+":"+quoted(value))
+	b.metadata = append(b.metadata, jsonText(key)+":"+jsonText(value))
 	return b
 }
 
@@ -77,7 +77,7 @@ func Lying(n uint64, header string, data int64) *Sparse {
 	return &Sparse{Head: head, Len: int64(len(head)) + data}
 }
 
-func quoted(s string) string {
+func jsonText(s string) string {
 	b, _ := json.Marshal(s) // a string always marshals
 	return string(b)
 }

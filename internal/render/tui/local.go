@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/safe"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -22,19 +23,12 @@ func Local(l *card.Local, st term.Style) string {
 	p.Blank()
 	writeRates(p, l.Measured)
 	if l.Words != "" {
-		p.Labelled("as sized", "--on "+quoted(l.Words)+reserveText(l.Reserved))
+		p.Labelled("as sized", "--on "+safe.Word(l.Words)+reserveText(l.Reserved))
 	}
 	for _, n := range l.Notes {
 		p.Labelled("note", n)
 	}
 	return p.String()
-}
-
-func quoted(words string) string {
-	if strings.Contains(words, " ") {
-		return "'" + words + "'"
-	}
-	return words
 }
 
 func reserveText(b unit.Bytes) string {

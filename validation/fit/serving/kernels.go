@@ -34,7 +34,8 @@ func loadKernels() (*kernelRows, error) {
 		}
 		if k, ok := law(r, d); ok {
 			out.rows, out.roof = append(out.rows, r), append(out.roof, k.Roof)
-			out.fits = append(out.fits, coef.Row{Name: fmt.Sprint("kernels:", r.Line), Uses: k.Uses, Predict: k.Seconds, Measured: r.Seconds, Weight: 1})
+			out.fits = append(out.fits, coef.Row{Name: fmt.Sprint("kernels:", r.Line), Uses: k.Uses, Predict: k.Seconds,
+				Measured: r.Seconds, Weight: 1})
 		}
 	}
 	return out, nil

@@ -40,7 +40,8 @@ func law(r *kernels.Row, d *hardware.Device) (k serving.Kernel, ok bool) {
 	case "allreduce":
 		return serving.AllReduceKernel(d, e, r.Ranks, float64(r.Size[0])), true
 	}
-	h := serving.Heads{Sequences: r.Size[0], Tokens: r.Size[1], Heads: r.Size[2], KVHeads: r.Size[3], Width: r.Size[4], Cached: r.Cached(), KV: 2, Wide: 2}
+	h := serving.Heads{Sequences: r.Size[0], Tokens: r.Size[1], Heads: r.Size[2], KVHeads: r.Size[3], Width: r.Size[4], Cached: r.Cached(),
+		KV: 2, Wide: 2}
 	if r.KV == "fp8" {
 		h.KV = 1
 	}

@@ -52,7 +52,8 @@ func loadServing() (*servingRows, error) {
 			if row.device, err = deviceOf(&r.Ask); err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens), Burst: true}
+			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens),
+				Burst: true}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)
 		}
@@ -68,7 +69,8 @@ type figure struct {
 
 var (
 	looped  = []figure{{serving.SpreadPerToken, "tpot_ms", 1, 0.3, 1e-3}, {serving.SpreadFirst, "ttft_ms", 0.4, 0, 1e-3}}
-	batched = []figure{{serving.SpreadPerToken, "tpot_ms", 0.5, 0.2, 1e-3}, {serving.SpreadFirst, "ttft_ms", 0.2, 0.1, 1e-3}, {"total", "e2e_s", 0.5, 0.2, 1}}
+	batched = []figure{{serving.SpreadPerToken, "tpot_ms", 0.5, 0.2, 1e-3}, {serving.SpreadFirst, "ttft_ms", 0.2, 0.1, 1e-3},
+		{"total", "e2e_s", 0.5, 0.2, 1}}
 )
 
 func (r *servingRow) figures() []figure {
@@ -170,11 +172,12 @@ var unseen = []fold{
 	{name: "model out", key: network, k: 4},
 }
 
-// siblings is the fold of bands where a model was measured on a device with an engine: one way to place it there, with lengths of its own, left
-// out while others of it stay. What has no other stays in no fit of this fold.
+// siblings is the fold of bands where a model was measured on a device with an engine: one way to place it there, with lengths of its
+// own, left out while others of it stay. What has no other stays in no fit of this fold.
 var siblings = fold{name: "server out", key: func(r *servingRow) string {
 	p := &r.Ask.Plan
-	return fmt.Sprint(network(r), r.device, r.Ask.Engine, r.Ask.Weights, r.Ask.Hardware, p.TP, p.PP, p.EP, p.DP, p.Disaggregated != nil, r.load.Prompt, r.load.Output)
+	return fmt.Sprint(network(r), r.device, r.Ask.Engine, r.Ask.Weights, r.Ask.Hardware, p.TP, p.PP, p.EP, p.DP, p.Disaggregated != nil,
+		r.load.Prompt, r.load.Output)
 }, k: 4}
 
 // wholesale are further folds of a study.

@@ -47,6 +47,8 @@ func (r *servingRow) asMeasured(perToken float64) (m serving.Measured, err error
 	if err != nil {
 		return m, err
 	}
-	return serving.Measured{Device: r.device, Engine: r.Ask.Engine, Model: r.Ask.Model, Weights: r.Ask.Weights, Devices: int64(got.Devices()),
-		Load: serving.Load{Users: r.load.Users, Prompt: r.load.Prompt, Output: r.load.Output}, Active: r.model.(joint).ActiveParams(), PerToken: perToken}, nil
+	return serving.Measured{Device: r.device, Engine: r.Ask.Engine, Model: r.Ask.Model, Weights: r.Ask.Weights,
+		Devices: int64(got.Devices()),
+		Load:    serving.Load{Users: r.load.Users, Prompt: r.load.Prompt, Output: r.load.Output}, Active: r.model.(joint).ActiveParams(),
+		PerToken: perToken}, nil
 }

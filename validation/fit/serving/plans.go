@@ -40,8 +40,10 @@ func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
 		return nil, err
 	}
 	name, text, _ := strings.Cut(ask.Engine, "@")
-	in := &serving.In{Model: m, Stages: stages, Device: &machine.Groups[0].Device, Link: machine.Intra, Engine: name, Replicas: max(1, ask.DP), MaxSequences: int64(ask.MaxSeqs), Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4},
-		StreamInterval: int64(ask.StreamInterval), AdmitEvery: int64(ask.RecvInterval), BatchWait: int64(ask.BatchWait), MoE: ask.MoEBackend}
+	in := &serving.In{Model: m, Stages: stages, Device: &machine.Groups[0].Device, Link: machine.Intra, Engine: name,
+		Replicas: max(1, ask.DP), MaxSequences: int64(ask.MaxSeqs), Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4},
+		StreamInterval: int64(ask.StreamInterval), AdmitEvery: int64(ask.RecvInterval), BatchWait: int64(ask.BatchWait),
+		MoE: ask.MoEBackend}
 	if ask.KV == "fp8" {
 		in.Exec.KVBytes = 1
 	}

@@ -20,7 +20,8 @@ var start = map[string]float64{
 // Prior deviations, in logarithms: of kernels that are timed alone, of those that only whole engines run, and of
 // what the engine's own code takes.
 var (
-	timed  = map[string]float64{"class": 0.3, "memory": 0.2, "family": 0.3, "family.class": 0.2, "device": 0.1, "engine": 0.2, "engine.class": 0.3, "kernel": 0.2, "era": era}
+	timed = map[string]float64{"class": 0.3, "memory": 0.2, "family": 0.3, "family.class": 0.2, "device": 0.1, "engine": 0.2,
+		"engine.class": 0.3, "kernel": 0.2, "era": era}
 	floors = with(timed, map[string]float64{"step": 0.1, "step.family": 0.1, "step.engine": 0.3, "step.engine.class": 0.3})
 	scaled = with(timed, map[string]float64{"class": 0.5, "device": 0.3})
 	inside = map[string]float64{"class": 0.3, "family": 0.3, "arithmetic": 0.3, "family.class": 0.15, "engine.class": 0.15, "era": era}

@@ -64,7 +64,8 @@ func (p *plans) pools(ask *memwall.Request, t *coef.Table) (loop, error) {
 		}
 	}
 	d := ask.Disaggregated
-	return apart{serving.NewPools(workers[0], workers[1], serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(&machine)})}, nil
+	return apart{serving.NewPools(workers[0], workers[1], serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode),
+		Wire: serving.Wire(&machine)})}, nil
 }
 
 // deviceOf a request is the id of what it runs on.
