@@ -61,6 +61,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)),
 			forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
+	s.chargeStages()
 	s.hostAll()
 	s.reserveNote()
 	s.dispatchNote()
@@ -110,6 +111,9 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Items = append(r.Items, s.weights(b, p))
 	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Silent, p.others)...)
 	r.Items = append(r.Items, s.loading(b))
+	if s.job.Model.Traits.Multimodal && s.job.Version.AtLeast(embedCache) {
+		r.Items = append(r.Items, embeddings(b))
+	}
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l, s.job.Sampled(l, engine.On(s.job.Plan.PrefixCache, true)))
 	r.Items = append(r.Items, needed...)
@@ -152,6 +156,14 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	it := ledger.Known("fragmentation", "left by loading", n, ledger.Measured, ledger.Persistent, ledger.Device,
 		"available before less after loading, less the tensors; public logs of 0.2 to 0.5")
 	return it.Band(gib(c.low), gib(high))
+}
+
+// embeddings of images and sounds are kept in a cache that is allocated after the pool has been sized, and taken off it beforehand
+// (mem_cache/kv_cache_configurator.py, mm_runtime_reservation_gb; environ.py, SGLANG_VLM_CACHE_SIZE_MB; 0.5.18). The pools of
+// --mm-feature-transport=cuda_ipc and cuda_vmm come to it where they are asked for.
+func embeddings(b *ledger.Book) ledger.Item {
+	n := b.Size("reserved", 100*unit.MiB, "SGLANG_VLM_CACHE_SIZE_MB")
+	return ledger.Known("encoder_cache", "cache of multimodal embeddings", n, ledger.Derived, ledger.Persistent, ledger.Device, "mem_cache/kv_cache_configurator.py, mm_runtime_reservation_gb")
 }
 
 // keptFree are what mem_fraction_static keeps free: the driver, activations, graphs.

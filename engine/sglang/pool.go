@@ -29,10 +29,12 @@ type pool struct {
 	span          int64 // longest window of the sliding layers
 	chunk         int64
 	// state of one request in all recurrent layers, and how many are kept.
-	state  unit.Bytes
-	rule   stateRule
-	fixed  int64 // states when rule.ratio is 0
-	latent bool
+	state unit.Bytes
+	// elsewhere is what else the pool is charged with for each state: layers of other stages.
+	elsewhere unit.Bytes
+	rule      stateRule
+	fixed     int64 // states when rule.ratio is 0
+	latent    bool
 }
 
 func (s *sizer) poolOf(kinds []engine.KindCount) pool {
@@ -196,7 +198,8 @@ func (p *pool) windowTokens(l engine.Load) int64 {
 func (p *pool) states(b *ledger.Book, seqs, cells ledger.Num) (state, idle ledger.Num) {
 	per := b.Size("state", p.state, "convolution and scan states of all layers, this rank")
 	if p.rule.ratio == 0 {
-		return b.Mul(b.Max(seqs, b.Int("states", p.fixed, "max_running_requests, else 512")), per), idle
+		slots := b.Max(seqs, b.Int("states", p.fixed, "max_running_requests, else 512"))
+		return b.Mul(slots, per), p.charged(b, slots)
 	}
 	slots := b.Mul(seqs, b.Int("slots", p.rule.slots, "running state and what the prefix cache keeps"))
 	if p.rule.spare > 0 {
@@ -204,13 +207,43 @@ func (p *pool) states(b *ledger.Book, seqs, cells ledger.Num) (state, idle ledge
 	}
 	state = b.Name("states", b.Mul(slots, per))
 	if cells.V == 0 {
-		return state, idle
+		return state, p.charged(b, slots)
 	}
 	cells = b.Name("cells", cells)
 	ratio := b.In("mamba_full_memory_ratio", p.rule.ratio, "server_args.py")
 	one := b.Add(b.Lit(1), ratio)
 	whole := b.Max(b.Mul(cells, one), b.Div(b.Mul(state, one), ratio))
-	return state, b.Sub(b.Sub(whole, cells), state)
+	return state, sum(b, b.Sub(b.Sub(whole, cells), state), p.charged(b, slots))
+}
+
+// charged is what slots take of the pool for layers that other stages hold.
+func (p *pool) charged(b *ledger.Book, slots ledger.Num) ledger.Num {
+	if p.elsewhere == 0 {
+		return ledger.Num{}
+	}
+	return b.Mul(slots, b.Size("elsewhere", p.elsewhere, "states of the layers of other stages (#33666)"))
+}
+
+// chargeStages finds what each stage is charged for a state: as much as the stage with most of them from 0.5.18 on, before that all
+// layers of the model (mem_cache/kv_cache_configurator.py, _handle_max_mamba_cache; #33666).
+func (s *sizer) chargeStages() {
+	stages := map[int]unit.Bytes{}
+	for i := range s.ranks {
+		at := s.ranks[i].pl.Stage
+		stages[at] = max(stages[at], s.ranks[i].pool.state)
+	}
+	var most, all unit.Bytes
+	for _, n := range stages {
+		most, all = max(most, n), all+n
+	}
+	if s.job.Version.AtLeast(ownStage) {
+		all = most
+	}
+	for i := range s.ranks {
+		if p := &s.ranks[i].pool; p.state > 0 {
+			p.elsewhere = all - p.state
+		}
+	}
 }
 
 // split divides the pool's bytes: how many states, and what is left for cells.
@@ -221,9 +254,9 @@ func (p *pool) split(bytes unit.Bytes) (slots int64, cells unit.Bytes) {
 	slots = p.fixed
 	if p.rule.ratio > 0 {
 		budget := float64(bytes) * p.rule.ratio / (1 + p.rule.ratio)
-		slots = max(0, int64(budget)/int64(p.state)-p.rule.spare)
+		slots = max(0, int64(budget)/int64(p.state+p.elsewhere)-p.rule.spare)
 	}
-	return slots, max(0, bytes-unit.Bytes(slots+p.rule.spare)*p.state)
+	return slots, max(0, bytes-unit.Bytes(slots+p.rule.spare)*(p.state+p.elsewhere))
 }
 
 // tokens of a pool: what max_total_num_tokens says, and the tokens of a sliding layer.

@@ -9,10 +9,10 @@ import (
 // What changed between versions, as rows: python/sglang/srt/server_args.py and model_runner.py. A change
 // that is only dated stands at the release that followed it (0.2.13 2024-08, 0.3.6 and 0.4.0 2024-11,
 // 0.4.6 2025-04, 0.4.8 2025-06, 0.5.0 2025-08, 0.5.3 2025-10, 0.5.6 2025-12, 0.5.8 2026-01, 0.5.10 2026-04,
-// 0.5.14 2026-06, 0.5.16 2026-07, 0.5.17 2026-08).
+// 0.5.14 2026-06, 0.5.16 2026-07, 0.5.17 and 0.5.18 2026-08).
 
 // Latest is the newest version that the rules were read from.
-var Latest = engine.V(0, 5, 17)
+var Latest = engine.V(0, 5, 18)
 
 var (
 	fp4Cache      = engine.V(0, 5, 5)  // KV cache in FP4 E2M1 (#10078)
@@ -21,6 +21,8 @@ var (
 	rocmAiter     = engine.V(0, 5, 5)  // the AITER backend takes more for long contexts (#12317)
 	towerFactor   = engine.V(0, 4, 9)  // multimodal models keep more free (#7748)
 	towerBySize   = engine.V(0, 4, 10) // by the size of the tower (#6881)
+	ownStage      = engine.V(0, 5, 18) // states are charged to the stage that has them (#33666)
+	embedCache    = engine.V(0, 5, 18) // the cache of embeddings is taken off the pool (#34141)
 )
 
 // setup is what the default of mem_fraction_static depends on.

@@ -177,6 +177,51 @@ func TestStatePool(t *testing.T) {
 	}
 }
 
+// TestStatesOfStages: until 0.5.17 each stage's pool is charged with the states of the whole model, from 0.5.18 on with those of the
+// stage that has most of them.
+func TestStatesOfStages(t *testing.T) {
+	of := func(v engine.Version) *sizer {
+		p := plan.Plan{Context: 8192, TP: 2, PP: 4}
+		_, s := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "8xh100", Version: v, Plan: p}.Sizer(t, Engine{})
+		return s.(*sizer)
+	}
+	before, now := of(engine.V(0, 5, 17)), of(engine.V(0, 5, 18))
+	var all unit.Bytes
+	for i := range before.ranks {
+		all += before.ranks[i].pool.state
+	}
+	for i := range before.ranks {
+		old, p := &before.ranks[i].pool, &now.ranks[i].pool
+		if old.state+old.elsewhere != all || p.elsewhere != 0 {
+			t.Errorf("stage %d: charged with %s of %s, then with %s beside its own", i, old.state+old.elsewhere, all, p.elsewhere)
+		}
+		fewer, _ := old.split(40 * unit.GiB)
+		if more, _ := p.split(40 * unit.GiB); more < 3*fewer {
+			t.Errorf("stage %d: %d states, and %d where four stages share them", i, fewer, more)
+		}
+	}
+}
+
+// TestEmbeddings: from 0.5.18 on a multimodal model's pool leaves room for a cache of embeddings, and no other's does.
+func TestEmbeddings(t *testing.T) {
+	for _, c := range []struct {
+		model   string
+		version engine.Version
+		want    unit.Bytes
+	}{{"qwen2.5-vl-7b", engine.V(0, 5, 17), 0}, {"qwen2.5-vl-7b", engine.V(0, 5, 18), 100 * unit.MiB}, {"qwen3-8b", engine.V(0, 5, 18), 0}} {
+		j, s := enginetest.Case{Model: c.model, Hardware: "h100", Version: c.version, Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
+		var got unit.Bytes
+		for _, it := range s.Size(nil, j.Load())[0].Items {
+			if it.ID == "encoder_cache" {
+				got += it.Bytes
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s, %v: %s, want %s", c.model, c.version, got, c.want)
+		}
+	}
+}
+
 // TestFitsWhenEachPoolHolds: needed <= usable says the same as asking each pool for its part.
 func TestFitsWhenEachPoolHolds(t *testing.T) {
 	for _, model := range []string{"gpt-oss-120b", "qwen3-next-80b-a3b", "llama-3.1-70b"} {
