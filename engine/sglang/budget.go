@@ -163,7 +163,8 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 // --mm-feature-transport=cuda_ipc and cuda_vmm come to it where they are asked for.
 func embeddings(b *ledger.Book) ledger.Item {
 	n := b.Size("reserved", 100*unit.MiB, "SGLANG_VLM_CACHE_SIZE_MB")
-	return ledger.Known("encoder_cache", "cache of multimodal embeddings", n, ledger.Derived, ledger.Persistent, ledger.Device, "mem_cache/kv_cache_configurator.py, mm_runtime_reservation_gb")
+	return ledger.Known("encoder_cache", "cache of multimodal embeddings", n, ledger.Derived, ledger.Persistent, ledger.Device,
+		"mem_cache/kv_cache_configurator.py, mm_runtime_reservation_gb")
 }
 
 // keptFree are what mem_fraction_static keeps free: the driver, activations, graphs.

@@ -42,6 +42,7 @@ type Brief struct {
 	Compared    int               `json:"compared_figures,omitempty"`
 	Picks       []picked          `json:"picks,omitempty"`
 	Suggestions []suggestion      `json:"suggestions,omitempty"`
+	Measured    *memwall.Measured `json:"measured,omitempty"` // by rows of the owner's own
 	Commands    map[string]string `json:"commands,omitempty"`
 	Detail      string            `json:"detail"`
 }
@@ -65,7 +66,7 @@ const (
 )
 
 func briefOf(a *memwall.Answer, link string) *Brief {
-	b := &Brief{Verdict: a.Verdict, Commands: commands(a), Detail: link}
+	b := &Brief{Verdict: a.Verdict, Measured: a.Measured, Commands: commands(a), Detail: link}
 	if len(a.Devices) > 0 {
 		d := &a.Devices[0]
 		b.Needed, b.Usable, b.Headroom = d.Needed, d.Usable, d.Headroom
@@ -214,6 +215,10 @@ func textOf(a *memwall.Answer, b *Brief) string {
 			scales = "\nscales: " + x.Scales
 		}
 		out = append(out, "limits: "+x.Limits+scales+"\nbreaks: "+x.Breaks)
+	}
+	if a.Measured != nil {
+		badge, words := term.MeasuredText(a.Measured)
+		out = append(out, badge+" "+words)
 	}
 	var lines []string
 	for _, s := range b.Suggestions {

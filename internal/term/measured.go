@@ -13,11 +13,17 @@ func (p *Page) Measured(m *memwall.Measured) {
 		return
 	}
 	p.Blank()
+	badge, words := MeasuredText(m)
+	p.Para(Pad(Gap), Join(Say(badge, Bold), Say(" "+words)))
+}
+
+// MeasuredText is the badge, and what stands behind it.
+func MeasuredText(m *memwall.Measured) (badge, words string) {
 	rows := m.Rows
 	if rows == 0 {
 		rows = m.OtherRows
 	}
-	p.Para(Pad(Gap), Join(Say("measured × "+unit.Count(int64(rows)), Bold), Say(" "+measuredWords(m))))
+	return "measured × " + unit.Count(int64(rows)), measuredWords(m)
 }
 
 // measuredWords say how measured figures stand to the prediction.
