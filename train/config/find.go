@@ -99,10 +99,26 @@ func likeliest(texts [][]byte) (*framework, error) {
 		}
 		return nil, first
 	}
+	if base := baseOf(texts); base != "" {
+		return nil, &plan.Problem{Field: "config", Value: base, Lacking: true, Message: "takes its settings from " + base + ", which is not opened",
+			Fix: "give that file too, before it: --from " + base + " --from …"}
+	}
 	return nil, &plan.Problem{
 		Field: "config", Message: "holds no key that a training framework has", Lacking: true,
 		Fix: "a configuration or a command of " + strings.TrimPrefix(readable(), "one of "),
 	}
+}
+
+// baseOf is the file that a recipe changes; "" where no text names one.
+func baseOf(texts [][]byte) string {
+	for _, text := range texts {
+		if root, err := fromYAML(text); err == nil {
+			if base := root.textAt("defaults"); strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml") {
+				return base
+			}
+		}
+	}
+	return ""
 }
 
 // imports begin the lines by which a Python script is told from other texts.

@@ -101,6 +101,7 @@ func TestFindRefuses(t *testing.T) {
 	}{
 		"nothing":               {nil, "16 at most"},
 		"another program":       {[]string{"services:\n  vllm:\n    image: vllm/vllm-openai\n"}, "no key"},
+		"a recipe alone":        {[]string{"defaults: grpo-deepscaler-1.5b-8K.yaml\ndata_plane:\n  enabled: true\n"}, "settings from grpo-deepscaler-1.5b-8K.yaml"},
 		"half a JSON":           {[]string{`{"a":`}, "byte"},
 		"a script of variables": {[]string{"#!/bin/bash\nPP=1\n. `pwd`/CONFIG.sh\n"}, "the shell script has no flags"},
 		"a part of the blocks":  {[]string{"model_name_or_path: a/b\nstage: sft\nfinetuning_type: freeze\n"}, "finetuning_type = freeze is a way of training"},
