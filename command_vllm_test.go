@@ -82,11 +82,12 @@ func comparable(a *Answer) string {
 func TestVLLMCommand(t *testing.T) {
 	for _, c := range []struct{ model, weights, want, note string }{
 		{"llama-3.1-8b", "", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 8192", ""},
-		{"llama-3.1-8b", "fp8", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization fp8 --max-model-len 8192", ""},
+		{"llama-3.1-8b", "fp8", "vllm serve RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic --max-model-len 8192", ""},
 		{"llama-3.1-8b", "nf4", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization bitsandbytes --max-model-len 8192", ""},
-		{"llama-3.1-8b", "awq", "vllm serve meta-llama/Llama-3.1-8B-Instruct --quantization awq --max-model-len 8192",
-			"its awq checkpoint"},
-		{"llama-3.1-8b", "int4", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 8192", "its int4 checkpoint"},
+		{"llama-3.1-8b", "awq", "vllm serve hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4 --max-model-len 8192", ""},
+		{"smollm3-3b", "fp8", "vllm serve HuggingFaceTB/SmolLM3-3B --quantization fp8 --max-model-len 8192", ""},
+		{"smollm3-3b", "awq", "vllm serve HuggingFaceTB/SmolLM3-3B --quantization awq --max-model-len 8192", "its awq checkpoint"},
+		{"smollm3-3b", "int4", "vllm serve HuggingFaceTB/SmolLM3-3B --max-model-len 8192", "its int4 checkpoint"},
 		{"llama-3.1-8b", "f16", "vllm serve meta-llama/Llama-3.1-8B-Instruct --dtype half --max-model-len 8192", ""},
 		{"RedHatAI/Qwen3-14B-FP8-dynamic", "fp8", "vllm serve RedHatAI/Qwen3-14B-FP8-dynamic --max-model-len 8192", ""},
 		{"gpt-oss-20b", "", "vllm serve openai/gpt-oss-20b --max-model-len 8192", ""},

@@ -92,6 +92,16 @@ func checkpointOnDisk(r *api.Resolved, weights string) engine.Checkpoint {
 	return c
 }
 
+// publishedAs is a repository that has the model in a format that its maker's does not have; "" where none is known, and for a model that
+// was tuned, which shares the entry's shape alone.
+func publishedAs(r *api.Resolved, weights string) string {
+	e, err := catalog.Find(r.ID)
+	if err != nil || r.Hub != e.Hub || weights == storedFormat(r) {
+		return ""
+	}
+	return e.PublishedAs(weights)
+}
+
 // checkpointOf is what a command line calls a model that was asked for by a reference: the hub's name or the path that was given, else the
 // hub's name of the catalog.
 func checkpointOf(r *api.Resolved, ref, weights string) engine.Checkpoint {
@@ -101,6 +111,8 @@ func checkpointOf(r *api.Resolved, ref, weights string) engine.Checkpoint {
 	switch {
 	case r.Path != "": // its files say what is stored; the name is not asked
 		return checkpointOnDisk(r, weights)
+	case r.Format == "catalog" && weights != "" && publishedAs(r, weights) != "":
+		return engine.Checkpoint{Name: publishedAs(r, weights), Stored: weights, Library: catalog.InLibrary(r.ID, weights)}
 	case r.Format == "catalog" && r.Hub != "":
 		return engine.Checkpoint{Name: r.Hub, Stored: storedFormat(r), HubFile: r.File, Library: catalog.InLibrary(r.ID, weights)}
 	case r.File != "" || read && r.Hub != "":
