@@ -91,6 +91,11 @@ func Names(text string) bool {
 	if text == "" || strings.ContainsAny(text, " \t\n") {
 		return false
 	}
+	for _, start := range []string{"/", "./", "../", "~/"} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
 	base := strings.ToLower(text[strings.LastIndexAny(text, `/\`)+1:])
 	for _, end := range []string{".yaml", ".yml", ".json", ".toml", ".sh", ".py", ".txt", ".modelfile"} {
 		if strings.HasSuffix(base, end) {
