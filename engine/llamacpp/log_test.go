@@ -42,6 +42,31 @@ func TestReadLog(t *testing.T) {
 
 // TestLogMetadata: the header's own lines and the dimensions of print_info give the same keys; a list that
 // the header's line cuts short comes from the dimensions.
+// TestQuietLog: what a llama-server of August 2026 prints by itself: the model and its slots, and no buffer.
+func TestQuietLog(t *testing.T) {
+	for slots, want := range map[string]string{
+		"n_slots = 1, n_ctx_slot = 2048, kv_unified = 'false'":      `{"sequences":1,"context_total":2048,"kv_unified":false}`,
+		"n_slots = 4, n_ctx_slot = 1024, kv_unified = 'false'":      `{"sequences":4,"context_total":4096,"kv_unified":false}`,
+		"n_slots = 4, n_ctx_slot = 8192, kv_unified = 'true'":       `{"sequences":4,"context_total":8192,"kv_unified":true}`,
+		"n_slots = 0, n_ctx_slot = 2048":                            `{}`,
+		"n_slots = 4, n_ctx_slot = 9223372036854775807, kv_unified": `{}`,
+	} {
+		r := &LogReader{}
+		for _, line := range []string{
+			"0.00.003.934 I srv    load_model: loading model './small-Q8_0.gguf'",
+			"0.00.018.661 I srv    load_model: initializing, " + slots,
+			"0.00.020.503 I srv  llama_server: model loaded",
+		} {
+			r.Line(&startup.Line{Text: line})
+		}
+		l := r.Log()
+		plan, _ := json.Marshal(l.Plan)
+		if string(plan) != want || strings.Join(l.Models, " ") != "small-Q8_0" || l.Engine != "llama-server" || !l.Noted("quiet") {
+			t.Errorf("%s: %s, models %v, %s, %v", slots, plan, l.Models, l.Engine, l.Notes)
+		}
+	}
+}
+
 func TestLogMetadata(t *testing.T) {
 	l, err := startuptest.Read(strings.NewReader(`llama_model_loader: loaded meta data with 3 key-value pairs and 9 tensors from a.gguf (version GGUF V3 (latest))
 llama_model_loader: - kv   0:                       general.architecture str              = gemma3n
