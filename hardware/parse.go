@@ -47,6 +47,7 @@ func parse(text string, devices int) (Machine, []Note, error) {
 	if err != nil {
 		return Machine{}, nil, err
 	}
+	head, options = withMemory(head, options)
 	m, notes, err := parseHead(head, &options, devices)
 	if err != nil {
 		return Machine{}, nil, err
@@ -57,6 +58,17 @@ func parse(text string, devices int) (Machine, []Note, error) {
 	}
 	notes = m.standing(append(notes, more...))
 	return m, notes, nil
+}
+
+// withMemory puts a memory that is given as a key behind the name of the catalog's device, which is how its versions are told apart:
+// "m3-max,memory=64GB". A device of one's own has the key itself.
+func withMemory(head string, options []option) (string, []option) {
+	at := slices.IndexFunc(options, func(o option) bool { return o.key == "memory" })
+	if at < 0 || head == "" || isCount(head) || slices.ContainsFunc(options, func(o option) bool { return o.key == "name" }) {
+		return head, options
+	}
+	head += " " + options[at].value
+	return head, slices.Delete(options, at, at+1)
 }
 
 // standing drops the notes on links that the keys settle.

@@ -205,7 +205,7 @@ func TestParseErrors(t *testing.T) {
 		{"name=x,memory=24GiB,memory=25GiB", 0, "memory", "twice"},
 		{"name=x,memory=24GiB,host=1GiB,host=2GiB", 0, "host", "twice"},
 		{"name=x,memory=24GiB,per-node=0", 0, "per-node", "is no number of devices"},
-		{"h100,memory=24GiB", 0, "memory", "is no key of a machine"},
+		{"h100,memory=24GiB", 0, "hardware", "24"},
 		{"p5.48xlarge,per-node=4", 0, "per-node", "does not go with"},
 		{"name=x,memory=24GiB,h100", 0, "hardware", "is no key=value"},
 		{"name=x,memory=1GiB+rtx-4090", 0, "memory", "is no size"},

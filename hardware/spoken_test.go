@@ -46,6 +46,7 @@ func TestSpoken(t *testing.T) {
 func TestCountedInWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"a single 5090": "1xrtx-5090", "my 4090": "1xrtx-4090", "a pair of 3090s": "2xrtx-3090", "the h100": "1xh100-sxm-80gb",
+		"m3-max,memory=64GiB": "1xm3-max-40-core-64gb", "2x4090,memory=48GB": "2xrtx-4090-48gb",
 		"7950x": "", "5800x3d": "", "7950xh100": "7950xh100-sxm-80gb",
 	} {
 		m, _, err := Parse(text, 0)
