@@ -418,8 +418,7 @@ func TestImagesNeedTheProjector(t *testing.T) {
 	}
 }
 
-// TestPagesAreOfAPowerOfTwo: vLLM has no others; tokens to draft without a model to draft them are said to come from heads of the model
-// itself.
+// TestPagesAreOfAPowerOfTwo: vLLM has no others; tokens to draft without a model to draft them are said to come from the text.
 func TestPagesAreOfAPowerOfTwo(t *testing.T) {
 	r := &Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"}
 	r.BlockSize = 7
@@ -432,7 +431,7 @@ func TestPagesAreOfAPowerOfTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range a.Notes {
-		if n.Code == "speculation" && strings.Contains(n.Text, "heads of the model itself") {
+		if n.Code == "speculation" && strings.Contains(n.Text, "what the text repeats") {
 			return
 		}
 	}

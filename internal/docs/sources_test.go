@@ -32,7 +32,7 @@ func badMentions(where, text string, all map[string]*page) (out []string) {
 }
 
 // foreign are pages of other projects that comments cite by their path there.
-var foreign = map[string]bool{"docs/gguf.md": true}
+var foreign = map[string]bool{"docs/gguf.md": true, "docs/api.md": true}
 
 func mentionsOf(data []byte) string {
 	text := string(data)
