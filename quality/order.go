@@ -28,7 +28,8 @@ type Rank struct {
 	// Guess says how the place was found where no row decides it.
 	Guess string
 
-	key float64 // percent where a row decides
+	key    float64 // percent where a row decides
+	native int     // -1 for what the makers publish
 }
 
 // Guesses of ranks that no row decides.
@@ -41,9 +42,9 @@ const (
 // pruned reports whether a recipe leaves weights out instead of rounding them.
 func pruned(r *dtype.Recipe) bool { return wideFormat(r.Base) && !Wide(r) }
 
-// Compare orders ranks: less loss first, of equals the one with more bits, then by name.
+// Compare orders ranks: less loss first, of equals what the makers publish, the one with more bits, then by name.
 func Compare(a, b Rank) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.Bits, a.Bits), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.native, b.native), cmp.Compare(b.Bits, a.Bits), cmp.Compare(a.Name, b.Name))
 }
 
 // decisive is the metric that orders: most rows have it, and changes of other perplexities are of other sizes (a
@@ -59,6 +60,9 @@ func (t *table) newOrder(m Model) *Order {
 	for _, r := range dtype.Recipes() {
 		k := Rank{Name: r.Name, Bits: m.bits(r), Effect: t.ofWeights(m, dtype.BF16.Name, r.Name)}
 		native := r.Name == m.Native
+		if native {
+			k.native = -1
+		}
 		if k.decided(native || Wide(r)) && !native {
 			known = append(known, anchor{k.Bits, k.key})
 		}

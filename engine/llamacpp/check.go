@@ -182,7 +182,12 @@ func (e Engine) checkContext(j *engine.Job, r *rules) error {
 	}
 	s := e.settings(j, r)
 	if p.ContextTotal > 0 {
-		if want := contextOf(p, &s, r); p.Context > 0 && int64(p.Context) != want {
+		want := contextOf(p, &s, r)
+		if asked := p.PromptTokens + p.OutputTokens; int64(asked) > want {
+			return &plan.Problem{Field: "context_total", Value: fmt.Sprint(p.ContextTotal), Fix: "a longer context_total",
+				Message: fmt.Sprintf("prompt and output of %d tokens do not fit in the %d of a slot", asked, want)}
+		}
+		if p.Context > 0 && int64(p.Context) != want {
 			return &plan.Problem{Field: "context_total", Value: fmt.Sprint(p.ContextTotal), Fix: "give one of them",
 				Message: fmt.Sprintf("context_total = %d gives each of %d slots %d tokens, and context = %d", p.ContextTotal, p.Sequences, want, p.Context)}
 		}

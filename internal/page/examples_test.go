@@ -82,7 +82,7 @@ func TestChips(t *testing.T) {
 // TestWorkingCommand: the command of a plan that does not fit is that of one which does.
 func TestWorkingCommand(t *testing.T) {
 	page := regexp.MustCompile(`</?span>`).ReplaceAllString(html.UnescapeString(get(t, "/fit?"+example, "").HTML), "")
-	if command := regexp.MustCompile(`<code>(vllm serve[^<]*)`).FindAllStringSubmatch(page, -1); len(command) != 1 || !strings.Contains(command[0][1], "fp8") {
+	if command := regexp.MustCompile(`<code>(vllm serve[^<]*)`).FindAllStringSubmatch(page, -1); len(command) != 1 || !strings.Contains(command[0][1], "FP8") {
 		t.Errorf("commands %q", command)
 	}
 }
