@@ -357,7 +357,7 @@ var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "pair"
 // countBefore reads "8 H100", "dual 3090" and "two 4090s".
 func countBefore(s string) (n int, rest string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(s), " ")
-	if n = 1; slices.Contains([]string{"a", "an", "my", "the", "our"}, strings.ToLower(word)) { // "a single 5090", "a pair of 3090s"
+	if slices.Contains([]string{"a", "an", "my", "the", "our"}, strings.ToLower(word)) { // "a single 5090", "a pair of 3090s"
 		word, rest, _ = strings.Cut(rest, " ")
 		if counting[strings.ToLower(word)] == 0 {
 			word, rest = "one", word+" "+rest

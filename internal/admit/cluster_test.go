@@ -208,7 +208,8 @@ func clusterPod(name, model string) string {
 }
 
 func deployment(pod string) string {
-	spec := strings.TrimSuffix(pod[strings.Index(pod, `"spec":`):], "}")
+	_, rest, _ := strings.Cut(pod, `"spec":`)
+	spec := `"spec":` + strings.TrimSuffix(rest, "}")
 	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"app":"d"}},` +
 		`"template":{"metadata":{"labels":{"app":"d"}},` + spec + `}}}`
 }

@@ -53,7 +53,7 @@ func (s *Server) doAside(ctx context.Context, out, aside io.Writer, args ...stri
 	case err = <-ended:
 	case <-ctx.Done():
 		end(cmd)
-		<-ended
+		<-ended //nolint:errcheck // it was ended
 		return context.Cause(ctx)
 	}
 	if err != nil {

@@ -37,11 +37,12 @@ func readOllama(commands []argv.Command, line string, port int) (*Server, error)
 		return nil, fault("engine", ollama, "the plan names no model of Ollama", "start it by hand: "+line)
 	}
 	s.Env = append(s.Env, argv.Variable{Name: "OLLAMA_HOST", Value: strings.TrimPrefix(s.Address, "http://")})
-	return s, s.Model.fromHere()
+	s.Model.fromHere()
+	return s, nil
 }
 
 // fromHere lets a Modelfile name the file where it lies: it is read in another folder.
-func (m *Loading) fromHere() error {
+func (m *Loading) fromHere() {
 	for name, text := range m.Files {
 		lines := strings.Split(text, "\n")
 		for i, l := range lines {
@@ -56,7 +57,6 @@ func (m *Loading) fromHere() error {
 		}
 		m.Files[name] = strings.Join(lines, "\n")
 	}
-	return nil
 }
 
 // ollamaLines are the plan's own commands, whose server listens where this one does.
@@ -86,37 +86,35 @@ func loadOllama(ctx context.Context, s *Server, out io.Writer) error {
 			return err
 		}
 	}
-	_, err := s.post(ctx, "/api/generate", map[string]any{"model": m.Name, "keep_alive": -1, "stream": false})
-	return err
+	return s.post(ctx, "/api/generate", map[string]any{"model": m.Name, "keep_alive": -1, "stream": false})
 }
 
 // knows: the model lies in Ollama's store.
 func (s *Server) knows(ctx context.Context) bool {
-	_, err := s.post(ctx, "/api/show", map[string]any{"model": s.Model.Name})
-	return err == nil
+	return s.post(ctx, "/api/show", map[string]any{"model": s.Model.Name}) == nil
 }
 
 // post asks Ollama, whose refusals say why.
-func (s *Server) post(ctx context.Context, page string, asked any) ([]byte, error) {
+func (s *Server) post(ctx context.Context, page string, asked any) error {
 	text, err := json.Marshal(asked)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	status, said, err := s.ask(ctx, http.MethodPost, page, bytes.NewReader(text))
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		return nil, err
+		return err
 	}
 	if status != http.StatusOK {
 		var told struct {
 			Error string `json:"error"`
 		}
 		if json.Unmarshal(said, &told) == nil && told.Error != "" {
-			return nil, errors.New(told.Error)
+			return errors.New(told.Error)
 		}
-		return nil, fmt.Errorf("%s answers %d", page, status)
+		return fmt.Errorf("%s answers %d", page, status)
 	}
-	return said, nil
+	return nil
 }

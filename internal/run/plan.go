@@ -27,7 +27,7 @@ type Plan struct {
 	Once     bool            // end the server after the comparison
 	Dry      bool            // the command alone is wanted, of an engine that need not be here
 	Download bool            // the model is brought here first; without it engines fetch what they need
-	// Get brings the model that a reference leads to to this machine, of services without a folder of their own into Models, and
+	// Get brings to this machine the model that a reference leads to, of services without a folder of their own into Models, and
 	// gives its path; nil: nothing is downloaded. On a Terminal it is said how far it is.
 	Get      func(ctx context.Context, ref string, d remote.Downloading) (string, error)
 	Models   string

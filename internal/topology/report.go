@@ -97,7 +97,8 @@ func New(m Matrix, d *hardware.Device, r *api.Request, ask func(*api.Request) (*
 	if r.Model == "" {
 		return out, nil
 	}
-	return out, out.price(d, r, ask)
+	err := out.price(d, r, ask)
+	return out, err
 }
 
 // add the best group of a size, and the one that a program takes unless it is told.

@@ -30,7 +30,8 @@ func begin(f *File, part *os.File, told func(*File, int64)) (*writing, error) {
 	if !f.resumes() || f.Size >= 0 && size > f.Size {
 		size = 0
 	}
-	return w, w.from(size)
+	err = w.from(size)
+	return w, err
 }
 
 // from keeps the first bytes of the part and drops the rest. What is kept is summed again: only bytes that lie here count.

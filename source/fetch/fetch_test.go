@@ -37,10 +37,10 @@ func asked(t *testing.T) *File {
 	return &File{Name: "x", To: to, Size: int64(len(text)), Sum: SHA256(hex.EncodeToString(sum[:])), Open: from(text, 0)}
 }
 
-func kept(t *testing.T, f *File, want string) {
+func kept(t *testing.T, f *File) {
 	t.Helper()
 	got, err := os.ReadFile(f.To)
-	if err != nil || string(got) != want {
+	if err != nil || string(got) != text {
 		t.Errorf("kept %q, %v", got, err)
 	}
 	if left, _ := filepath.Glob(f.To + "*.part"); len(left) > 0 {
@@ -57,7 +57,7 @@ func TestKeep(t *testing.T) {
 		if err := (How{Told: func(_ *File, n int64) { told = n }}).Keep(t.Context(), f); err != nil {
 			t.Errorf("cut after %d: %v", cut, err)
 		}
-		kept(t, f, text)
+		kept(t, f)
 		if told != f.Size {
 			t.Errorf("told %d", told)
 		}
@@ -82,14 +82,14 @@ func TestWholeAlone(t *testing.T) {
 	if err := (How{Tries: 2}).Keep(t.Context(), f); err != nil {
 		t.Error(err)
 	}
-	kept(t, f, text)
+	kept(t, f)
 
 	f = asked(t)
 	f.Size, f.Sum = -1, Sum{}
 	if err := (How{}).Keep(t.Context(), f); err != nil {
 		t.Error(err)
 	}
-	kept(t, f, text)
+	kept(t, f)
 }
 
 // TestVersions: a part of one state of a file without a sum is not taken for the start of another.
@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 		if err := (How{}).Keep(t.Context(), f); err != nil {
 			t.Errorf("%s, then well: %v", name, err)
 		}
-		kept(t, f, text)
+		kept(t, f)
 	}
 }
 

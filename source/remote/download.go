@@ -97,7 +97,8 @@ type shelved struct {
 func (f *Finder) shelf(r *reference, d Downloading) (*shelf, error) {
 	s := &shelf{Downloading: d, finder: f, ref: r}
 	if r.kind == onHub {
-		return s, s.atHub()
+		err := s.atHub()
+		return s, err
 	}
 	var err error
 	if s.place, err = f.elsewhere(r); err == nil && !s.place.Far {

@@ -12,5 +12,5 @@ func TestLawsAreFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fittest.Fresh(t, "steps", "validation/rows/loads/laws.txt", []byte(text))
+	fittest.Fresh(t, "steps", "validation/rows/loads/laws.txt", text)
 }
