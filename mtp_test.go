@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/plan"
@@ -102,5 +104,16 @@ func TestRepeatsDraft(t *testing.T) {
 		if it.ID == "mtp.weights" {
 			t.Error("prediction layers are loaded")
 		}
+	}
+}
+
+// TestNoTreeOfText: what the text repeats is one stretch, and a tree is refused with what drafts one.
+func TestNoTreeOfText(t *testing.T) {
+	r := &Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"}
+	r.Engine, r.DraftTokens, r.DraftSteps, r.DraftBranches = "sglang", 8, 4, 4
+	_, err := Ask(r)
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Field != "draft_branches" || !strings.Contains(e.Hint, "draft_model") {
+		t.Errorf("%v", err)
 	}
 }

@@ -90,6 +90,10 @@ func CheckDrafts(j *Job) error {
 		return &plan.Problem{Field: "draft_method", Value: m, Impossible: true,
 			Message: fmt.Sprintf("draft_method = %s: a model or prediction layers draft already", m),
 			Fix:     "leave it out, or draft_model and mtp"}
+	case m != "" && j.Plan.DraftBranches > 1:
+		return &plan.Problem{Field: "draft_branches", Value: fmt.Sprint(j.Plan.DraftBranches), Impossible: true,
+			Message: fmt.Sprintf("draft_branches = %d: %s drafts one stretch of the text, and no tree", j.Plan.DraftBranches, m),
+			Fix:     "leave it out, or draft_model or mtp"}
 	case !Drafts(j.Plan.MTP):
 		return nil
 	case j.Draft != nil:

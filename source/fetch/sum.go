@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"strings"
 )
 
 // Sum is what a file must add up to, as services tell it: of its bytes, or as git names a blob. The zero Sum is none.
@@ -24,7 +25,7 @@ func sumOf(kind, text string, digits int) Sum {
 	if _, err := hex.DecodeString(text); err != nil || len(text) != digits {
 		return Sum{}
 	}
-	return Sum{kind, text}
+	return Sum{kind, strings.ToLower(text)}
 }
 
 // Hex is the sum as it is written; "" for none.
