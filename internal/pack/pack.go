@@ -102,7 +102,7 @@ func Pack(ctx context.Context, ask Ask, pool string, mig bool, plans []Plan) (*P
 	p := &packer{ask: ask, kind: kind, out: &Packing{Schema: memwall.Schema, Hardware: pool, Devices: n, MIG: mig}}
 	if mig {
 		if p.parts, err = hardware.Profiles(kind); err != nil {
-			return nil, err
+			return nil, memwall.AsError(err)
 		}
 	}
 	items, err := p.alone(ctx, plans)
@@ -126,7 +126,7 @@ func fault(field, value, message, hint string) error {
 func counted(pool string) (int, string, error) {
 	m, _, err := hardware.Parse(pool, 0)
 	if err != nil {
-		return 0, "", err
+		return 0, "", memwall.AsError(err)
 	}
 	if len(m.Groups) != 1 || m.CPUOnly || m.Local {
 		return 0, "", fault("on", pool, "--on: a pool has devices of one kind", "--on 8xh100")

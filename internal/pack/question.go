@@ -23,6 +23,9 @@ type PackingModel struct {
 	Count   int             `json:"count,omitempty" doc:"how many of it: 1"`
 }
 
+// example of a question.
+const example = `{"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b"}}]}`
+
 // Decode reads a PackingRequest; the error is a *memwall.Error that names the field.
 func Decode(text []byte) (*PackingRequest, error) {
 	var raw struct {
@@ -33,7 +36,7 @@ func Decode(text []byte) (*PackingRequest, error) {
 			Count   int             `json:"count"`
 		} `json:"models"`
 	}
-	if err := desk.Strict(text, &raw, `{"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b"}}]}`); err != nil {
+	if err := desk.Strict(text, &raw, example); err != nil {
 		return nil, err
 	}
 	out := &PackingRequest{Hardware: raw.Hardware, MIG: raw.MIG}
@@ -59,6 +62,9 @@ func Decode(text []byte) (*PackingRequest, error) {
 
 // Answer places what is asked.
 func (q *PackingRequest) Answer(ctx context.Context, asker *memwall.Asker) (*Packing, error) {
+	if q.Hardware == "" || len(q.Models) == 0 {
+		return nil, fault("models", "", "a pool and the models that are to lie on it are asked for", example)
+	}
 	var plans []Plan
 	for i := range q.Models {
 		m := &q.Models[i]

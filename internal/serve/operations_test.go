@@ -42,10 +42,13 @@ func TestOperations(t *testing.T) {
 		`/v1/autoscale ` + strings.Replace(scaled, `"attainment":0.9`, `"max_replicas":-1`, 1):                        `"field":"max_replicas"`,
 		`/v1/autoscale ` + strings.Replace(scaled, `"attainment":0.9`, `"metrics_every_s":1e9`, 1):                    `"field":"metrics_every_s"`,
 		`/v1/autoscale ` + strings.Replace(scaled, `"ceil(rate / holds)"`, `"ceil(`+strings.Repeat("(", 5000)+`"`, 1): `"field":"policy"`,
-		`/v1/pack {"hardware":"4xh100","models":[]}`:                                                                  `"field":"plans"`,
-		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b"},"count":1000000000}]}`:               `"field":"models[0].count"`,
-		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b","hardware":"h100"}}]}`:                `"field":"models[0]"`,
-		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b","contxt":1}}]}`:                       `models[0].request`,
+		`/v1/pack {"hardware":"4xh100","models":[]}`:                                                                  `"field":"models"`,
+		`/v1/pack {}`: `"field":"models"`,
+		`/v1/pack {"hardware":"nonsense","models":[{"request":{"model":"qwen3-8b"}}]}`:                  `"field":"hardware"`,
+		`/v1/pack {"hardware":"rtx-4090","mig":true,"models":[{"request":{"model":"qwen3-8b"}}]}`:       `not cut into parts`,
+		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b"},"count":1000000000}]}`: `"field":"models[0].count"`,
+		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b","hardware":"h100"}}]}`:  `"field":"models[0]"`,
+		`/v1/pack {"hardware":"4xh100","models":[{"request":{"model":"qwen3-8b","contxt":1}}]}`:         `models[0].request`,
 	} {
 		path, rest, _ := strings.Cut(body, " ")
 		if code, text := post(path, rest); code < 400 || code >= 500 || !strings.Contains(text, want) {
