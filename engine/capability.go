@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,8 @@ var floors = []floor{
 		{From: V(0, 16, 0), Value: 7.5, Source: "docs.vllm.ai/en/v0.32.0, features/quantization: Marlin"}}, "awq or gptq"},
 	{"vllm", []string{"awq", "int8"}, []Since[float64]{{From: V(0, 0, 0), Value: 7.5,
 		Source: "docs.vllm.ai/en/v0.11.2, features/quantization"}}, "gptq or a GGUF file"},
+	{"vllm", []string{"bf16"}, []Since[float64]{{From: V(0, 0, 0), Value: leastBF16,
+		Source: "vllm/platforms/cuda.py: check_if_supports_dtype"}}, "f16"},
 	{"sglang", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0,
 		Source: "sglang/srt/layers/quantization/fp8.py: get_min_capability"}}, "awq or gptq"},
 	{"tensorrt-llm", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.9,
@@ -46,6 +49,30 @@ func Runs(engine string, d *hardware.Device) bool {
 	return !ok || c >= leastOf[engine]
 }
 
+// leastBF16 is the least compute capability with arithmetic in bf16.
+const leastBF16 = 8.0
+
+// unstable in f16 are families that vLLM then loads in f32 (vllm/config/model.py, _FLOAT16_NOT_SUPPORTED_MODELS of August 2026).
+var unstable = []string{"gemma2", "gemma3", "plamo2", "glm4"}
+
+// WithoutBF16 names the format in which an engine loads a checkpoint in bf16 on a machine with a device that has no such
+// arithmetic; "" where it stays (vllm/config/model.py, _resolve_auto_dtype and supported_dtypes of platforms/cuda.py, from 0.9 on;
+// sglang/srt/model_executor/model_runner.py, load_model).
+func WithoutBF16(engine, family string, m *hardware.Machine) string {
+	if m == nil || engine != "vllm" && engine != "sglang" {
+		return ""
+	}
+	for i := range m.Groups {
+		if c, ok := Capability(&m.Groups[i].Device); ok && c < leastBF16 {
+			if engine == "vllm" && slices.Contains(unstable, family) {
+				return "f32"
+			}
+			return "f16"
+		}
+	}
+	return ""
+}
+
 // CheckCapability refuses a device that the engine has no kernels for, and a format of weights that the engine does not run on a device
 // of the plan.
 func CheckCapability(j *Job, engine string) error {
@@ -59,6 +86,9 @@ func CheckCapability(j *Job, engine string) error {
 					d.Capability),
 				Fix: "--engine llama.cpp, or a newer device"}
 		}
+	}
+	if err := checkUnstable(j, engine); err != nil {
+		return err
 	}
 	for i := range floors {
 		f := &floors[i]
@@ -74,6 +104,27 @@ func CheckCapability(j *Job, engine string) error {
 					Fix:     cmp.Or(f.instead, "another format") + ", or a newer device"}
 			}
 		}
+	}
+	return nil
+}
+
+// checkUnstable refuses what vLLM refuses of families that f16 is too narrow for: f16 itself, and where there is no bf16 formats whose
+// kernels do not compute in f32, which bitsandbytes' alone do (get_supported_act_dtypes of
+// vllm/model_executor/layers/quantization).
+func checkUnstable(j *Job, engine string) error {
+	if engine != "vllm" || j.Model == nil || !slices.Contains(unstable, j.Model.Family) {
+		return nil
+	}
+	switch w := j.Plan.Weights; {
+	case w == "f16":
+		return &plan.Problem{Field: "weights", Value: w, Impossible: true,
+			Message: fmt.Sprintf("weights = f16: vllm refuses %s in f16, where it is not stable", j.Model.Family),
+			Fix:     "f32, or bf16 on a newer device"}
+	case w != "f32" && w != "nf4" && WithoutBF16(engine, j.Model.Family, j.Machine) != "":
+		return &plan.Problem{Field: "weights", Value: w, Impossible: true,
+			Message: fmt.Sprintf("weights = %s and hardware = %s: vllm computes %s in f32 there, which kernels of the format do not",
+				w, j.Machine.Name, j.Model.Family),
+			Fix: "--engine llama.cpp, or a newer device"}
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ func (Engine) Casts(v engine.Version, family string) string {
 
 // kvDefault is "auto": the format of the unquantised weights.
 func kvDefault(j *engine.Job) string {
+	if j.Plan.Weights == dtype.F32.Name { // else fp32 checkpoints are narrowed
+		return dtype.F32.Name
+	}
 	if n := j.Model.Native; n != nil && n.BlockBytes == 2 {
 		return n.Name
 	}

@@ -113,7 +113,7 @@ func savesNoBits(q *question.Question, r *dtype.Recipe) bool {
 func runsFormat(q *question.Question, r *dtype.Recipe) bool {
 	p := q.Request.Plan
 	p.Weights = r.Name
-	j := engine.Job{Machine: q.Job.Machine, Version: q.Job.Version, Plan: &p}
+	j := engine.Job{Machine: q.Job.Machine, Model: q.Job.Model, Version: q.Job.Version, Plan: &p}
 	if engine.CheckCapability(&j, q.Engine.Name()) != nil {
 		return false
 	}

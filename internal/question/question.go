@@ -365,7 +365,7 @@ func (q *Question) converted() *dtype.Recipe {
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *Question) recipe() (*dtype.Recipe, error) {
 	name := cmp.Or(q.Request.Weights, askedByName(q.Resolved, q.Engine))
-	if name == "" && q.cast != nil && dtype.FindFormat(storedFormat(q.Resolved)) == dtype.F32 {
+	if name == "" && q.cast != nil && dtype.FindFormat(storedFormat(q.Resolved)) == q.Resolved.Spec.Native {
 		name = q.cast.Name
 	}
 	if name == "" || name == storedFormat(q.Resolved) {
@@ -432,6 +432,9 @@ type caster interface {
 // castTo is the format that the engine loads what is not quantised in, nil when it is the one that it is
 // stored in. Weights of 16 bits say it themselves.
 func (q *Question) castTo() *dtype.Format {
+	if to := withoutBF16(q); to != nil {
+		return to
+	}
 	c, ok := q.Engine.(caster)
 	if !ok || q.Resolved.Spec == nil || q.Resolved.Spec.Native != dtype.F32 || q.Request.Weights == dtype.F32.Name {
 		return nil
@@ -440,9 +443,28 @@ func (q *Question) castTo() *dtype.Format {
 		return f
 	}
 	to := c.Casts(q.Job.Version, q.Resolved.Spec.Family)
+	if other := engine.WithoutBF16(q.Engine.Name(), q.Resolved.Spec.Family, q.Job.Machine); to == dtype.BF16.Name && other != "" {
+		to = other
+	}
 	if q.Request.Weights == "" {
 		q.Job.Note("default_used", "info", "weights", "weights = %s: %s loads fp32 checkpoints in 16 bits", to, q.Engine.Name())
 	}
+	return dtype.FindFormat(to)
+}
+
+// withoutBF16 is the format that stands in for bf16 where the devices have none and nobody says another; nil else.
+func withoutBF16(q *Question) *dtype.Format {
+	r := q.Resolved
+	said := q.Request.Weights != "" || r.Asked != ""
+	if said || r.Spec == nil || r.Spec.Native != dtype.BF16 || dtype.FindFormat(storedFormat(r)) != dtype.BF16 {
+		return nil
+	}
+	to := engine.WithoutBF16(q.Engine.Name(), r.Spec.Family, q.Job.Machine)
+	if to == "" {
+		return nil
+	}
+	q.Job.Note("without_bf16", "info", "weights", "weights = %s: %s has no arithmetic in bf16, and %s loads in %s instead", to,
+		q.Job.Machine.Groups[0].Device.Name, q.Engine.Name(), to)
 	return dtype.FindFormat(to)
 }
 
