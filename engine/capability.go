@@ -53,7 +53,7 @@ func Runs(engine string, d *hardware.Device) bool {
 const leastBF16 = 8.0
 
 // unstable in f16 are families that vLLM then loads in f32 (vllm/config/model.py, _FLOAT16_NOT_SUPPORTED_MODELS of August 2026).
-var unstable = []string{"gemma2", "gemma3", "plamo2", "glm4"}
+var unstable = []string{"gemma2", "gemma3", "glm4"}
 
 // WithoutBF16 names the format in which an engine loads a checkpoint in bf16 on a machine with a device that has no such
 // arithmetic; "" where it stays (vllm/config/model.py, _resolve_auto_dtype and supported_dtypes of platforms/cuda.py, from 0.9 on;
