@@ -187,10 +187,10 @@ func TestPath(t *testing.T) {
 		t.Errorf("the address is %s", at)
 	}
 	if command := ask(t, ctx, chromedp.Text(chromedp.CSS(".cmd code"))); !strings.Contains(command, "vllm serve") ||
-		!strings.Contains(command, "--quantization fp8") {
+		!strings.Contains(command, "Instruct-FP8-dynamic") {
 		t.Errorf("the command is %s", command)
 	}
-	if copied := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('.copy').click() })`, wait); !strings.HasPrefix(copied, "vllm serve") || !strings.Contains(copied, "--quantization fp8") {
+	if copied := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('.copy').click() })`, wait); !strings.HasPrefix(copied, "vllm serve") || !strings.Contains(copied, "Instruct-FP8-dynamic") {
 		t.Errorf("what is copied is %s", copied)
 	}
 	do(t, ctx, chromedp.NavigateBack())

@@ -28,7 +28,7 @@ var tasks = []task{
 		does:   []string{"type [name=m] = qwen3-30b-a3b", "type [name=weights] = q4_k_m", "type [name=on] = rtx-4060-ti-16gb", "key \r"},
 		budget: 4, sees: map[string]string{"#set": "weights q4_k_m", "main": "llama.cpp"}, lacks: map[string]string{"#set": "engine"}},
 	{name: "the command is of the plan that works", at: "/fit?m=llama-3.1-70b&on=2xh100&users=6", budget: 0,
-		sees: map[string]string{".cmd code": "--quantization fp8", "#answer": "of 6 users, others wait"}},
+		sees: map[string]string{".cmd code": "Instruct-FP8-dynamic", "#answer": "of 6 users, others wait"}},
 	{name: "which GPU do I need", at: "/", does: []string{`type form[action="/plan"] [name=m] = qwen3-14b`, "key \r"}, budget: 2, sees: map[string]string{"#answer": "kinds of hardware", "table.grid": "$ an hour"}},
 	{name: "how many users", at: "/", does: []string{"click section:nth-of-type(3) .gist"}, budget: 1,
 		sees: map[string]string{"#answer": "Yes.", "label[for=s-users]": "users"}},
