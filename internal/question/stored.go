@@ -95,11 +95,14 @@ func checkpointOnDisk(r *api.Resolved, weights string) engine.Checkpoint {
 // publishedAs is a repository that has the model in a format that its maker's does not have; "" where none is known, and for a model that
 // was tuned, which shares the entry's shape alone.
 func publishedAs(r *api.Resolved, weights string) string {
-	e, err := catalog.Find(r.ID)
-	if err != nil || r.Hub != e.Hub || weights == storedFormat(r) {
+	repo := catalog.PublishedAs(r.ID, weights)
+	if repo == "" || weights == storedFormat(r) {
 		return ""
 	}
-	return e.PublishedAs(weights)
+	if e, err := catalog.Find(r.ID); err != nil || r.Hub != e.Hub {
+		return ""
+	}
+	return repo
 }
 
 // checkpointOf is what a command line calls a model that was asked for by a reference: the hub's name or the path that was given, else the

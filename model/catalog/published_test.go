@@ -11,26 +11,21 @@ import (
 func TestPublishedAs(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(publishedText) {
-		repo := strings.TrimSpace(line)
-		if repo == "" || repo[0] == '#' {
+		if line[0] == '#' {
 			continue
 		}
 		rows++
-		r, err := Read(repo)
-		if err != nil || r.Assumed || dtype.FindRecipe(r.Format) == nil || r.Format == r.Weights || r.Repo != repo {
-			t.Errorf("%s: %+v, %v", repo, r, err)
-		} else if r.PublishedAs(r.Format) == "" {
-			t.Errorf("%s is not found: %s is called %s", repo, r.ID, r.Hub)
+		c := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		r, err := Read(c[0])
+		if err != nil || len(c) != 3 || r.Assumed || r.ID != c[1] || r.Format != c[2] || dtype.FindRecipe(r.Format) == nil || r.Format == r.Weights ||
+			r.Repo != c[0] || PublishedAs(c[1], c[2]) == "" {
+			t.Errorf("%s: %+v, %v", line, r, err)
 		}
 	}
-	e, err := Find("qwen2.5-72b")
-	if err != nil || rows < 80 {
-		t.Fatalf("%v, %d rows", err, rows)
+	if got := PublishedAs("qwen2.5-72b", "awq"); got != "Qwen/Qwen2.5-72B-Instruct-AWQ" || rows < 80 {
+		t.Errorf("%q of %d rows", got, rows)
 	}
-	if got := e.PublishedAs("awq"); got != "Qwen/Qwen2.5-72B-Instruct-AWQ" {
-		t.Errorf("%q", got)
-	}
-	if got := e.PublishedAs("q4_k_m"); got != "" {
+	if got := PublishedAs("qwen2.5-72b", "q4_k_m"); got != "" {
 		t.Errorf("a file of GGUF is %q", got)
 	}
 }
