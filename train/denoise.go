@@ -15,9 +15,9 @@ const pictureTokens = 4096
 // before the first step and drop them, or keep them frozen beside the model.
 type encoders struct{ text, autoencoder int64 }
 
-// Sizes of what stands in the repositories of these models: encoder of T5 v1.1 XXL 4,762,310,656, CLIP ViT-L's text model 123,060,480,
-// OpenCLIP bigG's 694,659,840; AutoencoderKL of 16 channels 83,819,683 (black-forest-labs/FLUX.1-dev and
-// stabilityai/stable-diffusion-3.5-large, model.safetensors.index.json of each folder).
+// Parameters of the encoders of text, which TestEncodersAreNetworks counts in their networks: of T5 v1.1 XXL the encoder with its
+// embedding, of CLIP ViT-L and OpenCLIP bigG the text models (diffusers, pipelines/flux and stable_diffusion_3). No family builds
+// the autoencoder, AutoencoderKL of 16 channels: its count is from memory of black-forest-labs/FLUX.1-dev.
 const (
 	t5xxl, clipL, clipBigG = 4_762_310_656, 123_060_480, 694_659_840
 	autoencoder16          = 83_819_683

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
 )
@@ -69,6 +70,31 @@ func TestDenoisersKeepWhatIsSaid(t *testing.T) {
 	whole, frozen := held("vae", lora(4608)), held("vae", lora(4608, "vae"))
 	if whole != 0 || frozen != 2*83_819_683 {
 		t.Errorf("autoencoder of %.0f and %.0f bytes", whole, frozen)
+	}
+}
+
+// TestEncodersAreNetworks: what is booked for frozen encoders of text are the parameters of the networks of the catalog, and of bigG,
+// which it has not, the same layers counted by hand.
+func TestEncodersAreNetworks(t *testing.T) {
+	network := func(id, part string) int64 {
+		m, err := catalog.Model(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Part(part).Params()
+	}
+	const vocab, width = 32128, 4096
+	t5 := network("t5-v1.1-xxl", "encoder") + vocab*width
+	clip := network("clip-vit-large-patch14", "encoder") - 768*768 - 1 // the projection beside it and the scale of its logits
+	const words, positions, h, inner, layers = 49408, 77, 1280, 5120, 32
+	const bigG = (words+positions)*h + layers*(4*(h*h+h)+2*h*inner+inner+h+4*h) + 2*h + h*h // here the projection is its own
+	for id, want := range map[string]int64{"flux.1-dev": t5 + clip, "stable-diffusion-3.5-large": t5 + clip + bigG} {
+		j := ask(t, id, "h200-sxm-141gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Recompute, q.MicroBatch, q.Method, q.Frozen = "transformers", "full", 1, "lora", []string{"text_encoder"}
+		})
+		if r := size(t, j)[0]; parts(&r, "backward, begins", "text_encoder") != float64(2*want) {
+			t.Errorf("%s: text encoders of %.0f bytes, their networks have %d parameters", id, parts(&r, "backward, begins", "text_encoder"), want)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package admit
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
@@ -137,13 +136,7 @@ func TestAgainstAPIServer(t *testing.T) {
 	a.Cert, a.Key, a.Listen = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), "127.0.0.1:0"
 	certify(t, a.Cert, a.Key, 1)
 	a.CA = a.Cert
-	ctx, stop := context.WithCancel(context.Background())
-	log, ended := &lines{}, make(chan error, 1)
-	go func() { ended <- a.Serve(ctx, judge().Ask, log) }()
-	address := ""
-	for began := time.Now(); address == "" && time.Since(began) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
-		_, address, _ = strings.Cut(strings.TrimSpace(log.text()), "listens on ")
-	}
+	address, _, stop, ended := listening(a)
 	c.configure(a, address)
 	c.waitFor(clusterPod("b", large))
 	for name, s := range map[string]struct {

@@ -69,18 +69,23 @@ func (l *lines) text() string {
 	return l.String()
 }
 
+// listening starts a webhook, and gives its address once it says it.
+func listening(a *Asked) (address string, log *lines, stop func(), ended chan error) {
+	ctx, stop := context.WithCancel(context.Background())
+	log, ended = &lines{}, make(chan error, 1)
+	go func() { ended <- a.Serve(ctx, judge().Ask, log) }()
+	for began := time.Now(); address == "" && time.Since(began) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+		_, address, _ = strings.Cut(strings.TrimSpace(log.text()), "listens on ")
+	}
+	return address, log, stop, ended
+}
+
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	a := Usual()
 	a.Cert, a.Key, a.Listen = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"), "127.0.0.1:0"
 	trusted := certify(t, a.Cert, a.Key, 1)
-	ctx, stop := context.WithCancel(context.Background())
-	log, ended := &lines{}, make(chan error, 1)
-	go func() { ended <- a.Serve(ctx, judge().Ask, log) }()
-	address := ""
-	for began := time.Now(); address == "" && time.Since(began) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
-		_, address, _ = strings.Cut(strings.TrimSpace(log.text()), "listens on ")
-	}
+	address, log, stop, ended := listening(a)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
 	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","object":` +
 		pod(large, gpu, 1, onH100) + `}}`

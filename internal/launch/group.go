@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/safe"
 )
 
 // joins vLLM's nodes without Ray: --nnodes and its kin (docs.vllm.ai: deployment/frameworks/lws).
@@ -63,11 +64,10 @@ func spreadReplicas(q *question.Question, s *manifest.Service, g *manifest.Group
 
 // shellWord quotes what a shell would read otherwise, but for what Kubernetes puts in.
 func shellWord(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,"
-	if s == leader || strings.Trim(s, plain) == "" && s != "" {
+	if s == leader {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return safe.Word(s)
 }
 
 // asked for by a form: claims of devices, a queue.
