@@ -98,6 +98,8 @@ that their clients gave them and 4,316 were refused with 429; they left no trace
 ` + "`go test ./source/regular -run Faults`" + ` fails or ends the writing of a file at each of its steps, leaves half of a write, fills the disk, and takes
 what was not yet on it away: settings, calibrations and files of answers are then as they were or as they shall be. Recordings are killed in the
 middle (` + "`go test ./internal/record -run 'Killed|Damaged'`" + `), caches damaged (` + "`go test ./source/cache`" + `), and farms parted, filled and lied to (` + "`go -C farm test ./...`" + `).
+Where the machine's clock is set back, a watch goes on from its last moment (` + "`go test ./internal/watch -run Clock`" + `), a cache keeps what is used
+now, and traces and recordings whose clocks jump are refused with the place.
 
 ## More of it
 

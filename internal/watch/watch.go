@@ -64,6 +64,7 @@ type Watcher struct {
 	stop  context.CancelFunc
 	ctx   context.Context
 	until <-chan time.Time // end of the wait for pages, of one moment
+	clock clock
 }
 
 // New makes a watcher; Close ends what it started.
@@ -85,7 +86,7 @@ func (w *Watcher) Close() { w.stop() }
 // Moment reads all sources once.
 func (w *Watcher) Moment() *live.Moment {
 	now := w.Now()
-	m := &live.Moment{At: float64(now.UnixMilli()) / 1000}
+	m := &live.Moment{At: w.clock.at(now)}
 	w.host(m)
 	w.wake.Do(func() { w.smi.awake() })
 	held := w.devices(m, now)

@@ -92,7 +92,7 @@ func (c *Cache) Get(key string) (r Record, data []byte, ok bool) {
 
 // used marks an entry as used today, so that old ones are removed first.
 func used(name string) {
-	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Hour {
+	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()).Abs() > time.Hour {
 		now := time.Now()
 		_ = os.Chtimes(name, now, now) // an entry that cannot be marked is only removed earlier
 	}
@@ -177,14 +177,17 @@ func (c *Cache) sweep(written int64) {
 		return
 	}
 	c.unswept = 0
-	files := c.files()
+	now, files := time.Now(), c.files()
 	var sum int64
-	for _, f := range files {
+	for i, f := range files {
 		sum += f.size
+		if f.used.Sub(now) > time.Hour { // marked before the clock was set back: nobody knows when
+			files[i].used = time.Time{}
+		}
 	}
 	slices.SortFunc(files, func(a, b stored) int { return a.used.Compare(b.used) })
 	for _, f := range files {
-		abandoned := strings.HasSuffix(f.name, tempExt) && time.Since(f.used) > time.Hour
+		abandoned := strings.HasSuffix(f.name, tempExt) && now.Sub(f.used).Abs() > time.Hour
 		if sum <= c.limit && !abandoned {
 			continue
 		}

@@ -96,3 +96,25 @@ func TestCacheLimit(t *testing.T) {
 		t.Error("the oldest stays")
 	}
 }
+
+// TestCacheClockSetBack: entries of a time to come do not outlast those of today, and are marked anew where they are used.
+func TestCacheClockSetBack(t *testing.T) {
+	c := New(t.TempDir(), 100<<10)
+	ahead := time.Now().Add(48 * time.Hour)
+	for i := range 9 {
+		key := fmt.Sprint(i)
+		c.Put(Record{Key: key, Size: 10 << 10}, make([]byte, 10<<10))
+		_ = os.Chtimes(c.path(key), ahead, ahead)
+	}
+	if _, _, ok := c.Get("0"); !ok {
+		t.Error("an entry of a time to come is not read")
+	}
+	for _, key := range []string{"new", "newer", "newest"} {
+		c.Put(Record{Key: key, Size: 10 << 10}, make([]byte, 10<<10))
+	}
+	for _, key := range []string{"0", "new", "newer", "newest"} {
+		if _, _, ok := c.Get(key); !ok {
+			t.Errorf("%s is gone, and entries of a time to come stay", key)
+		}
+	}
+}
