@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -140,6 +141,9 @@ func (c *Command) entrypoint(inside []string) string {
 	return ""
 }
 
+// bases are images that engines are installed in.
+var bases = []string{"python", "ubuntu", "debian", "cuda", "pytorch", "alpine", "centos", "rockylinux", "fedora", "node", "golang", "miniconda3", "uv"}
+
 // isProgram tells a program from a model's name.
 func isProgram(s string) bool {
 	b := BaseName(s)
@@ -153,6 +157,9 @@ func (c *Command) Tag() string {
 	i := strings.LastIndexByte(c.Image, ':')
 	if i < 0 || strings.Contains(c.Image[i:], "/") || strings.HasPrefix(strings.TrimPrefix(c.Image, "docker.io/"), "lmcache/") {
 		return "" // LMCache's images have versions of its own
+	}
+	if base := BaseName(c.Image[:i]); slices.Contains(bases, base) {
+		return "" // whose versions are their own
 	}
 	for _, part := range strings.FieldsFunc(c.Image[i+1:], func(r rune) bool { return r == '-' || r == '_' }) {
 		v := strings.TrimPrefix(part, "v")

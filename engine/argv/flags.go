@@ -113,6 +113,11 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 
 // take sets what a flag says; text is all of it as it stands.
 func (r *reader[T]) take(f *Flag[T], flag string, values []string, text string) error {
+	if f.Set != nil && len(values) == 1 {
+		if repo := untagged(values[0]); repo != values[0] {
+			values, r.unknown = []string{repo}, append(r.unknown, text)
+		}
+	}
 	switch {
 	case f.Unread, f.Set != nil && slices.ContainsFunc(values, Open): // whose value nobody knows
 		r.unknown = append(r.unknown, text)
@@ -126,6 +131,15 @@ func (r *reader[T]) take(f *Flag[T], flag string, values []string, text string) 
 		return err
 	}
 	return nil
+}
+
+// untagged is a repository whose tag alone the text leaves open: org/name of org/name:$QUANT.
+func untagged(value string) string {
+	at := strings.LastIndexByte(value, ':')
+	if at > 0 && strings.Contains(value[:at], "/") && !strings.Contains(value[:at], ":") && !Open(value[:at]) && Open(value[at+1:]) {
+		return value[:at]
+	}
+	return value
 }
 
 // hole is a place in a value that the text leaves open: $N, ${N}, $(( … )), <name>.

@@ -1,6 +1,9 @@
 package argv
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Inside gives the commands that stand among the arguments of a program that nobody knows: srun, mpirun, kubectl exec,
 // ssh, tmux and scripts of one's own start what follows their flags, in words or as one text. The first that satisfies
@@ -37,4 +40,18 @@ func (c *Command) lends(to *Command) {
 		}
 		to.Image = strings.Replace(value, "#", "/", 1)
 	}
+}
+
+// Documents are the here-documents of a text, with the variables that it sets put in.
+func Documents(text string) (out []string) {
+	if small(text) != nil {
+		return nil
+	}
+	l := &lexer{text: Tidied(text), vars: map[string]string{}}
+	if words, err := l.run(); err == nil {
+		for _, w := range slices.DeleteFunc(words, func(w word) bool { return w.kind != document }) {
+			out = append(out, expand(w.text, l.vars, 0))
+		}
+	}
+	return out
 }

@@ -18,7 +18,7 @@ var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$
 func Tidied(text string) string {
 	text = strings.NewReplacer(split, " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
 	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
-	lines := strings.Split(powerShell(inline(text)), "\n")
+	lines := strings.Split(powerShell(batch(inline(text))), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
 	}
@@ -46,6 +46,22 @@ func powerShell(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(variables.ReplaceAllString(text, "$1=$2"), `\$`, "/$")
+}
+
+// setLine is a variable of a batch file: set NAME=value, or set "NAME=value".
+var setLine = regexp.MustCompile(`(?mi)^[ \t]*@?set[ \t]+"?([A-Za-z_]\w*)=([^"\n]*)"?[ \t]*$`)
+
+// batch puts the variables of a batch file in, which stand between percent signs.
+func batch(text string) string {
+	lines := setLine.FindAllStringSubmatch(text, -1)
+	if len(lines) == 0 || len(text) > MaxText {
+		return text
+	}
+	text = setLine.ReplaceAllString(text, "")
+	for i := len(lines) - 1; i >= 0 && len(text) <= MaxText; i-- { // one may hold those before it
+		text = strings.ReplaceAll(text, "%"+lines[i][1]+"%", strings.TrimSpace(lines[i][2]))
+	}
+	return text
 }
 
 // fenced gives what lies within the fences of a text; all of it where there are none.

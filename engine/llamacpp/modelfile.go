@@ -139,6 +139,8 @@ func (l *launch) parameter(name, v string) error {
 	set, ok := modelParameters[name]
 	switch {
 	case ok:
+		v, _, _ = strings.Cut(v, " #")
+		v = strings.TrimSpace(v)
 		return argv.Named(set(l, v), "PARAMETER "+name, v)
 	case !samplers[name]:
 		l.Unknown = append(l.Unknown, "PARAMETER "+argv.Variable{Name: name, Value: v}.Shown())

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -93,6 +95,11 @@ var parallelKeys = []key{{"tensor", "--tensor-parallel-size"}, {"pipeline", "--p
 
 func parallelism(n *yaml.Node) []string { return flags(n, parallelKeys) }
 
+// ranks of a layout.
+func ranks(n *yaml.Node) int64 {
+	return max(1, count(n.At("tensor").Value())) * max(1, count(n.At("pipeline").Value())) * max(1, count(n.At("data").Value()))
+}
+
 // modelService are roles of llm-d's chart whose containers name neither image nor command.
 func modelService(_ *file, d *yaml.Node) (out []container) {
 	model := reference(d.At("modelArtifacts", "name").Value())
@@ -119,11 +126,20 @@ var formats = map[string]string{"huggingface": "huggingfaceserver", "vllm": "vll
 func inferenceService(_ *file, d *yaml.Node) []container {
 	p := d.At("spec", "predictor")
 	m := p.At("model")
+	c := container{args: words(m.At("args"))}
 	program := formats[strings.ToLower(m.At("modelFormat", "name").Value())]
+	for _, name := range slices.Sorted(maps.Keys(formats)) {
+		if program == "" && strings.Contains(strings.ToLower(m.At("runtime").Value()), name) {
+			program = formats[name]
+		}
+	}
+	if program == "" && m.At("storageUri") != nil && strings.Contains(strings.Join(c.args, " "), "--max-model-len") {
+		program = formats["vllm"] // whose flag that is
+	}
 	if program == "" {
 		return nil
 	}
-	c := container{entry: []string{program}, args: words(m.At("args"))}
+	c.entry = []string{program}
 	if ref := reference(m.At("storageUri").Value()); ref != "" {
 		c.args = append(c.args, "--model="+ref)
 	}
@@ -148,6 +164,9 @@ func llmService(_ *file, d *yaml.Node) []container {
 		}
 		c.Image, c.Env, c.Devices = v.At("image").Value(), environment(v), limits(v.At("resources"))
 		c.args = append(c.args, words(v.At("args"))...)
+	}
+	if layout := d.At("spec", "parallelism"); c.Devices < ranks(layout) {
+		c.Devices = 0 // of one pod of several
 	}
 	more, _ := c.Getenv("VLLM_ADDITIONAL_ARGS")
 	c.args = append(c.args, argv.Words(more)...)

@@ -25,7 +25,7 @@ var jsonHeads = regexp.MustCompile(`^\s*\{[^\x00]*"(services|kind)"\s*:`)
 // settings of a launcher have keys of their own.
 func Is(text string) bool {
 	text = dedented(text)
-	return heads.MatchString(text) || jsonHeads.MatchString(text) || cut.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
+	return heads.MatchString(text) || jsonHeads.MatchString(text) || cut.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || isTask(text) || isValues(text) || plainReader(text) != nil
 }
 
 // plainReader reads a text that is no YAML; nil where it is none of those.
@@ -104,7 +104,7 @@ type file struct {
 
 // readers of files that say an engine's settings in keys of their own, each of documents of its kind alone.
 var readers = []func(*file, *yaml.Node) []container{composed, stacked, runtimeObject, modelService, inferenceService,
-	llmService, rayService, swapped, settled, tabby}
+	llmService, rayService, swapped, settled, tabby, task, valued, profiled}
 
 // container is one of a file.
 type container struct {

@@ -77,7 +77,7 @@ func isSettings(text string) bool {
 
 // settled is such a file: its keys tell the engine.
 func settled(_ *file, d *yaml.Node) []container {
-	if d.At("kind") != nil || d.At("services") != nil || d.At("model").Value()+d.At("model-path").Value()+d.At("model_path").Value() == "" {
+	if d.At("kind") != nil || d.At("services") != nil || d.At("commands") != nil || d.At("model").Value()+d.At("model-path").Value()+d.At("model_path").Value() == "" {
 		return nil
 	}
 	for _, k := range []string{"model-path", "model_path", "mem-fraction-static", "mem_fraction_static", "tp-size", "context-length"} {

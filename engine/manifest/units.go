@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -21,7 +22,20 @@ func isUnit(text string) bool {
 	return unitSection.MatchString(text) && (unitStart.MatchString(text) || strings.Contains(text, "Environment=") || strings.Contains(text, "Image="))
 }
 
-func isPresets(text string) bool { return presets.MatchString(text) && presetKey.MatchString(text) }
+func isPresets(text string) bool {
+	return presets.MatchString(text) && presetKey.MatchString(text) || isSection(text)
+}
+
+// sectionModel and sectionFlag are keys of such a section whose head was not pasted; a program's own assignments have other names.
+var (
+	sectionModel = regexp.MustCompile(`(?m)^[ \t]*(m|model|hf|hf-repo|hfr)[ \t]*=[ \t]*\S`)
+	sectionFlag  = regexp.MustCompile(`(?m)^[ \t]*(ctx-size|n-gpu-layers|gpu-layers|flash-attn|cache-type-k|ubatch-size|n-cpu-moe|batch-size|mmproj)[ \t]+=`)
+)
+
+// isSection tells a section of presets without its head, or the settings of NixOS' services.llama-cpp, which are its keys.
+func isSection(text string) bool {
+	return sectionModel.MatchString(text) && sectionFlag.MatchString(text)
+}
 
 // entry is a key of a file of sections.
 type entry struct{ section, key, value string }
@@ -46,10 +60,18 @@ func entries(text string) (out []entry) {
 			continue
 		}
 		if key, value, ok := strings.Cut(line, "="); ok {
-			out = append(out, entry{section, strings.TrimSpace(key), strings.TrimSpace(value)})
+			out = append(out, entry{section, strings.TrimSpace(key), nix(strings.TrimSpace(value))})
 		}
 	}
 	return out
+}
+
+// nix is a value as it stands in NixOS' settings, without the semicolon and the quotes.
+func nix(value string) string {
+	if bare, ok := strings.CutSuffix(value, ";"); ok {
+		return strings.Trim(bare, `"`)
+	}
+	return value
 }
 
 // unitFile is the command that a unit of systemd starts (systemd.service(5)): a drop-in may have variables alone, which
@@ -117,7 +139,7 @@ func routed(text string) (out []argv.Command, err error) {
 		out = append(out, more...)
 		return err
 	}
-	for _, e := range append(entries(text), entry{section: "\n"}) {
+	for _, e := range append(sections(text), entry{section: "\n"}) {
 		if e.section != section {
 			if err := flush(); err != nil {
 				return nil, err
@@ -137,6 +159,22 @@ func routed(text string) (out []argv.Command, err error) {
 	return out, nil
 }
 
+// sections are the entries of presets; those of a section without its head are of one model.
+func sections(text string) []entry {
+	list := entries(text)
+	if presets.MatchString(text) {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(e entry) bool { return strings.Contains(e.key, ".") || aroundSettings[e.key] })
+	for i := range list {
+		list[i].section = "model"
+	}
+	return list
+}
+
+// aroundSettings are the keys of NixOS' services.llama-cpp beside its settings.
+var aroundSettings = map[string]bool{"enable": true, "package": true, "settings": true, "openFirewall": true}
+
 // namesModel are keys that say where a model lies.
 var namesModel = map[string]bool{"model": true, "m": true, "hf": true, "hf-repo": true, "hfr": true, "model-url": true, "LLAMA_ARG_MODEL": true, "LLAMA_ARG_HF_REPO": true}
 
@@ -145,6 +183,8 @@ func preset(e entry) []string {
 	switch {
 	case e.key == "load-on-startup" || e.key == "stop-timeout" || e.key == "version":
 		return nil
+	case (e.key == "flash-attn" || e.key == "fa") && (e.value == "1" || e.value == "0"): // which take a word
+		return []string{dashed(e.key), map[string]string{"1": "on", "0": "off"}[e.value]}
 	case e.value == "true":
 		return []string{dashed(e.key)}
 	case e.value == "false":

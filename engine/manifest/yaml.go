@@ -65,10 +65,13 @@ func decode(text string, above int) ([]*yaml.Node, error) {
 	return nil, argv.Wrong(where, "", e.Problem, e.Fix)
 }
 
+// folded are comments of lines that the file folds into one: each ends where the next flag begins.
+var folded = regexp.MustCompile(`[ \t]#[ \t][^\n]*?([ \t]--?[A-Za-z]|\n|$)`)
+
 // words of a list, or of a text that a shell would split.
 func words(n *yaml.Node) []string {
 	if n == nil || n.List == nil {
-		return argv.Words(n.Value())
+		return argv.Words(folded.ReplaceAllString(n.Value(), "$1"))
 	}
 	var out []string
 	for _, v := range n.List {

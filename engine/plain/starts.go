@@ -10,7 +10,7 @@ import (
 // startMLX: mlx_lm/server.py and generate.py; caches of fewer bits are generate's alone.
 var startMLX = start{
 	programs: []string{"mlx_lm.server", "mlx_lm.generate", "mlx_lm.chat", "mlx_lm", "mlx_vlm.server", "mlx_vlm.generate", "mlx_vlm.chat",
-		"mlx-openai-server"}, verbs: []string{"server", "generate", "chat"},
+		"mlx-openai-server", "omlx", "vllm-mlx"}, verbs: []string{"server", "generate", "chat", "serve"},
 	others: []string{"convert", "lora", "fuse", "upload", "evaluate", "perplexity", "benchmark", "manage"},
 	before: "mlx_lm.server", model: "--model",
 	options: []option{

@@ -73,10 +73,16 @@ func readCommands(text string) (*argv.Launch, error) {
 		parse = manifest.Read
 	}
 	cmds, err := parse(text)
+	if l, fault := documentLaunch(text); err != nil && (l != nil || fault != nil) {
+		return l, fault
+	}
 	if err != nil {
 		return nil, err
 	}
 	if l, err := firstLaunch(cmds); l != nil || err != nil {
+		return l, err
+	}
+	if l, err := documentLaunch(text); l != nil || err != nil {
 		return l, err
 	}
 	for i := range cmds {
@@ -87,7 +93,39 @@ func readCommands(text string) (*argv.Launch, error) {
 	if l, err := firstLaunch(literals(text)); l != nil || err != nil {
 		return l, err
 	}
+	if l := imageLaunch(cmds); l != nil {
+		return l, nil
+	}
 	return nil, noCommand(cmds)
+}
+
+// documentLaunch reads the files of commands that a script writes: cat > compose.yaml <<EOF.
+func documentLaunch(text string) (*argv.Launch, error) {
+	for _, d := range argv.Documents(text) {
+		if !manifest.Is(d) {
+			continue
+		}
+		cmds, err := manifest.Read(d)
+		if err != nil {
+			return nil, err
+		}
+		if l, err := firstLaunch(cmds); l != nil || err != nil {
+			return l, err
+		}
+	}
+	return nil, nil
+}
+
+// imageLaunch is the server of an engine's image that starts a program of its own, where a variable names the model.
+func imageLaunch(cmds []argv.Command) *argv.Launch {
+	for _, c := range cmds {
+		own, err := argv.Contained(argv.Command{Image: c.Image, Env: c.Env, Devices: c.Devices}, nil, nil)
+		if l, fault := firstLaunch(own); err == nil && fault == nil && l != nil && l.Model == "" && servedAs(l.Served) != "" {
+			l.Unknown = append(l.Unknown, argv.Line(append([]string{c.Program}, c.Args...)))
+			return l
+		}
+	}
+	return nil
 }
 
 // firstLaunch reads the first command of a server; nil where there is none.
@@ -100,9 +138,26 @@ func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
 		if cmds[i].Program == "ollama" {
 			cmds[i] = llamacpp.Joined(cmds)
 		}
-		return read(&cmds[i])
+		l, err := read(&cmds[i])
+		if l != nil && l.Model == "" && l.Served == "" {
+			byVariable(l, &cmds[i])
+		}
+		return l, err
 	}
 	return nil, nil
+}
+
+// modelVariables are what texts call the model's name in, for a program that reads it.
+var modelVariables = []string{"MODEL_NAME", "MODEL_ID", "MODEL", "HF_MODEL_ID", "MODEL_PATH", "VLLM_MODEL", "MODEL_REPO"}
+
+// byVariable takes the model that a variable of the text names, where the command names none, and says so.
+func byVariable(l *argv.Launch, c *argv.Command) {
+	for _, name := range modelVariables {
+		if value, _ := c.Getenv(name); servedAs(value) != "" {
+			l.Served, l.Unknown = value, append(l.Unknown, argv.Variable{Name: name, Value: value}.Shown())
+			return
+		}
+	}
 }
 
 // reader of a command by its program; nil for those that start no server.

@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -40,10 +41,11 @@ var pythonCalls = []pythonCall{
 	{name: "load", of: "mlx_lm", program: "mlx_lm.server", model: "path_or_hf_repo", read: plain.FromArgs},
 	{name: "load", of: "mlx_vlm", program: "mlx_vlm.server", model: "path_or_hf_repo", read: plain.FromArgs},
 	{name: "pipeline", of: "lmdeploy", program: "lmdeploy", model: "model_path", read: plain.FromArgs},
+	{name: "LLMConfig", of: "ray", program: "vllm.entrypoints.openai.api_server", model: "model_source", read: vllm.FromArgs},
 	{name: "MLCEngine", program: "mlc_llm", model: "model", read: plain.FromArgs},
 }
 
-var someCall = regexp.MustCompile(`(?:^|[^\w.])((?:\w+\.)*(?:LLM|AsyncEngineArgs|EngineArgs|Engine|Llama|Llama\.from_pretrained|load|pipeline|MLCEngine))\(`)
+var someCall = regexp.MustCompile(`(?:^|[^\w.])((?:\w+\.)*(?:LLM|AsyncEngineArgs|EngineArgs|Engine|Llama|Llama\.from_pretrained|load|pipeline|LLMConfig|MLCEngine))\(`)
 
 // statement is a line that is Python and no command of a shell.
 var statement = regexp.MustCompile(`(?m)^\s*(from [\w.]+ import |import [\w.]+\s*(as \w+)?\s*$|\w+(, \w+)* = [\w.]+\()`)
@@ -100,7 +102,7 @@ func (c *pythonCall) flags(call *pycall.Call) (out []string) {
 		out = []string{"serve", "api_server"}
 	}
 	ref := call.Positional(0)
-	for _, a := range call.Args {
+	for _, a := range unfolded(call.Args) {
 		switch {
 		case a.Name == c.model:
 			ref = a.Value
@@ -124,6 +126,27 @@ func (c *pythonCall) flags(call *pycall.Call) (out []string) {
 		return append(out, "--model-path", name)
 	}
 	return append(out, "--model", name)
+}
+
+// unfolded are keywords with those of the blocks that Ray's LLMConfig keeps them in (ray.serve.llm): a model without a source is
+// its id.
+func unfolded(args []pycall.Pair) (out []pycall.Pair) {
+	for _, a := range args {
+		switch pairs := a.Value.Pairs; {
+		case a.Name != "model_loading_config" && a.Name != "engine_kwargs":
+			out = append(out, a)
+		case a.Value.Call != nil:
+			out = append(out, a.Value.Call.Args...)
+		default:
+			out = append(out, pairs...)
+		}
+	}
+	for i := range out {
+		if out[i].Name == "model_id" && !slices.ContainsFunc(out, func(p pycall.Pair) bool { return p.Name == "model_source" }) {
+			out[i].Name = "model_source"
+		}
+	}
+	return out
 }
 
 func keywords(args []pycall.Pair) (out []string) {
