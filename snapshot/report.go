@@ -29,7 +29,9 @@ type Device struct {
 	Named  float64     `json:"named_share"` // of the bytes held: not from before the record, and not other
 	Calls  []StackHeld `json:"stacks,omitempty"`
 	// Growth is what more of stayed with every step, most first.
-	Growth   []Growth   `json:"growth,omitempty"`
+	Growth []Growth `json:"growth,omitempty"`
+	// Awaiting are activations that wait at the end for a backward pass, of which the record has none.
+	Awaiting int64      `json:"awaiting_backward_bytes,omitempty"`
 	Steps    int        `json:"steps"` // whole ones
 	Segments Segments   `json:"segments"`
 	OOMs     []OOM      `json:"out_of_memory,omitempty"`
@@ -133,7 +135,7 @@ func (r *replay) report() Device {
 	d := Device{
 		Device: r.device, Events: r.events, Seconds: seconds(r.ended - r.begun), Peak: r.moment(r.peak), End: r.moment(r.last),
 		PeakReserved: r.most, HeldAt: r.moment(c.moment),
-		Held: c.peakByCategory(), Calls: c.calls(), Growth: c.grown(),
+		Held: c.peakByCategory(), Calls: c.calls(), Growth: c.grown(), Awaiting: c.waits,
 		Steps: c.judge.last.step, Segments: r.layout(), Timeline: c.timeline(),
 	}
 	named := int64(0)
@@ -190,7 +192,8 @@ type count struct {
 	peak   map[key]*sum
 	lived  map[Category][]int64 // differences of what lives, at each sample
 	left   map[key]*survivors
-	parts  int // of the record that stand for steps, where it has none
+	waits  int64 // bytes of activations, at the end
+	parts  int   // of the record that stand for steps, where it has none
 }
 
 func newCount(r *replay) *count {
@@ -199,7 +202,7 @@ func newCount(r *replay) *count {
 	if n := len(r.ooms); n > 0 {
 		c.moment = r.ooms[n-1].moment
 	}
-	if c.judge.last.step == 0 {
+	if !c.backwards() {
 		c.parts = 8
 	}
 	return c
@@ -212,9 +215,18 @@ func (c *count) add(l *life) {
 		at(c.peak, k).add(l.size)
 	}
 	c.sample(k.category, l)
-	if l.died == never && l.born >= 0 {
+	switch {
+	case l.died != never || l.born < 0:
+	case k.category == Activation && c.parts > 0:
+		c.waits += l.size
+	default:
 		c.survives(k, l)
 	}
+}
+
+// backwards says whether the record has a backward pass.
+func (c *count) backwards() bool {
+	return slices.ContainsFunc(c.spans, func(s span) bool { return s.phase == inBackward })
 }
 
 // at is the value of a key, which is made when it is not there.

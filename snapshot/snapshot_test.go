@@ -69,6 +69,22 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestForwardAlone: what a forward pass keeps waits for a backward pass, and is no leak where the record ends before it; with one it is
+// counted as what it is.
+func TestForwardAlone(t *testing.T) {
+	for name, want := range map[string]int64{"forward": 40*(30<<20+6*512) + (192+8)<<20 + 128<<10, "inference": 0, "training": 0, "leak": 0, "oom": 0} {
+		d := report(t, name)
+		if d.Awaiting != want {
+			t.Errorf("%s: %d bytes of activations wait for a backward pass, not %d", name, d.Awaiting, want)
+		}
+		for _, g := range d.Growth {
+			if g.Category == Activation {
+				t.Errorf("%s: activations grow: %+v", name, g)
+			}
+		}
+	}
+}
+
 // TestPrint shows a report; for eyes.
 func TestPrint(t *testing.T) {
 	for _, name := range strings.Split(os.Getenv("SHOW"), ",") {

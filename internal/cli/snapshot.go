@@ -9,7 +9,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/fault"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
@@ -65,7 +65,7 @@ func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []s
 	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Snapshot(r), nil }); err != nil {
 		return err
 	}
-	return a.show(snapshotted{r, beside}, func(st term.Style) string { return render.Snapshot(r, beside, f.notes, st) })
+	return a.show(snapshotted{r, beside}, func(st term.Style) string { return cards.Snapshot(r, beside, f.notes, st) })
 }
 
 // mostForSnapshot is where the collector of garbage begins to hurry: what is kept of a gigabyte lies well below.

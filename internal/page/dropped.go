@@ -8,7 +8,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/fault"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
@@ -29,7 +29,7 @@ func SnapshotPage(ctx context.Context, s *Site, in io.Reader) Response {
 		return Response{Status: v.status(), HTML: v.document()}
 	}
 	r := got.Report()
-	blocks := render.SnapshotParts(r)
+	blocks := cards.SnapshotParts(r)
 	if i := slices.IndexFunc(blocks, func(b term.Block) bool { return b.Kind == term.Grid }); i > 0 {
 		head := all{el("p", class("ans"), v.runs(blocks[0].Lead)), el("p", class("sub"), v.runs(blocks[0].Words))}
 		for _, b := range blocks[1:i] {

@@ -14,6 +14,12 @@ import (
 // Compare draws what an engine printed beside what memwall says.
 func Compare(a *memwall.Answer, all bool, st term.Style) string {
 	p := term.NewPage(st)
+	Compared(p, a, all)
+	return p.String()
+}
+
+// Compared writes what Compare draws; all: every note.
+func Compared(p *term.Page, a *memwall.Answer, all bool) {
 	writeCompareHead(p, a)
 	for _, u := range unitsOf(a.Compare) {
 		p.Blank()
@@ -22,7 +28,6 @@ func Compare(a *memwall.Answer, all bool, st term.Style) string {
 	writeOperators(p, a.Operators)
 	writeUnprinted(p, a.Compare)
 	writeCompareNotes(p, a, all)
-	return p.String()
 }
 
 // writeCompareHead is how many figures are equal, and what the log was taken for.

@@ -2,7 +2,7 @@
 
 A small caching allocator (the rules of c10/cuda/CUDACachingAllocator.cpp, without expandable segments) serves the requests of a
 made-up run of training: names, files and order are those of transformers and PyTorch, sizes those of a toy model. Nothing is measured.
-usage: make.py KIND FILE [STEPS [LAYERS]], of the kinds training, leak, oom, inference, bare, ring
+usage: make.py KIND FILE [STEPS [LAYERS]], of the kinds training, leak, oom, inference, bare, ring, forward
 """
 import pickle, sys
 
@@ -132,6 +132,8 @@ def train(a, kind, steps, layers):
         if kind == "oom" and step == steps - 1:
             a.log("oom", 300 * MiB, 512 * MiB, LOSS)
             a.trace[-1]["device_free"] = a.trace[-1].pop("addr")
+            return
+        if kind == "forward" and step == steps - 1:
             return
         if kind == "leak":
             lasting.append(a.alloc(3 * MiB + 77, KEPT))

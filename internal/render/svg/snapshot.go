@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
 	"github.com/memwall/memwall/unit"
@@ -42,13 +42,13 @@ func snapshotPicture(r *snapshot.Report) *picture {
 	if d == nil {
 		d = &snapshot.Device{}
 	}
-	title := "peak " + render.BytesOf(d.Peak.Live)
+	title := "peak " + cards.BytesOf(d.Peak.Live)
 	if d.Peak.Phase != "" {
-		title += " in the " + render.PhaseAt(&d.Peak)
+		title += " in the " + cards.PhaseAt(&d.Peak)
 	}
 	var words []string
 	for _, h := range d.Held {
-		words = append(words, string(h.Category)+" "+render.BytesOf(h.Bytes))
+		words = append(words, string(h.Category)+" "+cards.BytesOf(h.Bytes))
 	}
 	under := []string{fmt.Sprintf("GPU %d, live bytes over %s events; the line is what the allocator reserved", d.Device,
 		unit.Count(int64(d.Events)))}
@@ -166,7 +166,7 @@ func (v *recordView) legend() {
 func (v *recordView) named(c snapshot.Category) string {
 	for i := range v.d.Held {
 		if h := &v.d.Held[i]; h.Category == c {
-			return string(c) + " " + render.BytesOf(h.Bytes)
+			return string(c) + " " + cards.BytesOf(h.Bytes)
 		}
 	}
 	for i := range v.d.Timeline {

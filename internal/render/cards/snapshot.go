@@ -1,10 +1,11 @@
-package render
+package cards
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
 	"github.com/memwall/memwall/unit"
@@ -20,12 +21,7 @@ func Snapshot(r *snapshot.Report, a *memwall.Answer, all bool, st term.Style) st
 	if a != nil {
 		p.Blank()
 		p.Line(term.Say("beside the plan", term.Bold))
-		writeCompareHead(p, a)
-		for _, u := range unitsOf(a.Compare) {
-			p.Blank()
-			writeCompareTable(p, a.Compare, u, a.ComparedWith)
-		}
-		writeCompareNotes(p, a, all)
+		render.Compared(p, a, all)
 	}
 	return p.String()
 }
@@ -70,7 +66,7 @@ func writeRecord(p *term.Page, d *snapshot.Device, r *snapshot.Report) {
 		head = append(head, PhaseAt(&d.Peak))
 	}
 	if d.Events > 0 {
-		head = append(head, fmt.Sprintf("%s events in %s", unit.Count(int64(d.Events)), unit.Seconds(d.Seconds)))
+		head = append(head, unit.Count(int64(d.Events))+" events"+lasting(d.Seconds))
 	}
 	p.Dotted(term.Join(term.Say("peak "+BytesOf(d.Peak.Live), term.Bold), term.Say("   ")), head)
 	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s reserved then, %s of it unused; %s at most. %s of the bytes below are named",
@@ -97,20 +93,35 @@ func PhaseAt(m *snapshot.Moment) string {
 // mostOfCategory is how many places of a category are shown.
 const mostOfCategory = 4
 
+// lasting is how long a record lasts, where it has times.
+func lasting(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return " in " + unit.Seconds(seconds).String()
+}
+
 // writeHeld are the categories at the peak, each with the lines of code that made the most of it.
 func writeHeld(p *term.Page, d *snapshot.Device) {
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Left}, Most: map[int]int{3: 44}}
 	when := "held at the peak"
 	if len(d.OOMs) > 0 {
 		when = "held as it ran out"
 	}
+	widest, figures := term.Cells(when), 0
+	for i := range d.Held {
+		h := &d.Held[i]
+		widest, figures = max(widest, term.Cells(string(h.Category))), max(figures, mib(h.Bytes).Cells())
+	}
+	room := max(16, p.Style.Cells()-widest-figures-len("tensors")-4*term.Gap)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Left}, Most: map[int]int{3: room}}
 	tb.Row(term.Say(when, term.Dim), term.Say("MiB", term.Dim), term.Say("tensors", term.Dim), term.Say("by", term.Dim))
 	for i := range d.Held {
 		h := &d.Held[i]
-		tb.Row(term.Say(string(h.Category)), mib(h.Bytes), term.Say(unit.Count(int64(h.Allocations))), placeOf(h.Places, 0))
+		tb.Row(term.Say(string(h.Category)), mib(h.Bytes), term.Say(unit.Count(int64(h.Allocations))),
+			placeOf(h.Places, 0, room))
 		for j := 1; j < min(mostOfCategory, len(h.Places)); j++ {
-			tb.Row(nil, term.Join(in(mib(h.Places[j].Bytes), term.Dim)), term.Say(unit.Count(int64(h.Places[j].Allocations)), term.Dim),
-				placeOf(h.Places, j))
+			tb.Row(nil, term.Join(tinted(mib(h.Places[j].Bytes), term.Dim)), term.Say(unit.Count(int64(h.Places[j].Allocations)), term.Dim),
+				placeOf(h.Places, j, room))
 		}
 	}
 	p.Add(tb)
@@ -118,27 +129,29 @@ func writeHeld(p *term.Page, d *snapshot.Device) {
 
 func mib(n int64) term.Text { return term.Say(term.Commas(unit.Fixed(unit.Bytes(n).MiB(), 1))) }
 
-// in gives a text another ink.
-func in(x term.Text, i term.Ink) term.Text {
+// tinted gives a text another ink.
+func tinted(x term.Text, i term.Ink) term.Text {
 	for j := range x {
 		x[j].Ink = i
 	}
 	return x
 }
 
-// placeOf is a line of code with the operator that allocated for it.
-func placeOf(all []snapshot.Place, i int) term.Text {
+// placeOf is a line of code, with the operator that allocated for it where there is room for both.
+func placeOf(all []snapshot.Place, i, room int) term.Text {
 	if i >= len(all) {
 		return nil
 	}
 	words := all[i].Place
 	if op := all[i].Operator; op != "" && !strings.HasSuffix(words, " "+op) && !strings.Contains(words, "::"+op) {
-		words += " · " + op
+		if both := words + " · " + op; words == "" || term.Cells(both) <= room {
+			words = both
+		}
 	}
 	return term.Say(words, term.Dim)
 }
 
-// writeGrowth is what stayed with each step.
+// writeGrowth is what stayed with each step, or waits for a backward pass.
 func writeGrowth(p *term.Page, d *snapshot.Device) {
 	for i := range d.Growth {
 		g := &d.Growth[i]
@@ -151,6 +164,12 @@ func writeGrowth(p *term.Page, d *snapshot.Device) {
 		}
 		p.Para(term.Join(term.Pad(term.Gap), term.Say("grows", term.InkTight), term.Say("    ")),
 			term.Say(fmt.Sprintf("%s in each of %s at %s (%s): never freed", BytesOf(g.PerStep), what, g.Place, g.Category)))
+	}
+	if d.Awaiting > 0 {
+		p.Blank()
+		p.Para(term.Join(term.Pad(term.Gap), term.Say("waits", term.InkTight), term.Say("    ")),
+			term.Say(BytesOf(d.Awaiting)+" of activations wait for a backward pass that the record does not have; torch.no_grad() "+
+				"keeps none where none is to come"))
 	}
 }
 
