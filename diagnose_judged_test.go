@@ -156,7 +156,7 @@ func unescaped(s string) string {
 // TestMessages: what a practitioner would say first of messages in the shapes of many programs.
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	rows := judged(t, "messages.tsv")
+	rows := append(judged(t, "messages.tsv"), judged(t, "threads.tsv")...)
 	agreed := 0
 	for _, c := range rows {
 		a, err := Diagnose(unescaped(c["text"]), Request{})
@@ -178,7 +178,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d", agreed, len(rows))
-	if len(rows) < 60 || agreed*20 < len(rows)*19 {
+	if len(rows) < 190 || agreed*20 < len(rows)*19 {
 		t.Errorf("%d of %d messages are answered as a practitioner would", agreed, len(rows))
 	}
 }

@@ -42,7 +42,7 @@ func amount(s string, bare bool) (a Amount, rest string, ok bool) {
 	}
 	bytes := value * float64(scale)
 	if !(bytes < most) {
-		return a, s, false
+		return Amount{Bytes: math.MaxInt64}, s, false
 	}
 	a = Amount{Bytes: unit.Bytes(math.Round(bytes)), Known: true}
 	if scale > 1 {

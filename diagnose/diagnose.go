@@ -103,6 +103,7 @@ const (
 	Working   Place = "working_set" // all that a command of the GPU touches
 	Adapters  Place = "adapters"    // room for LoRA adapters of a server, for all that it may hold at once
 	Waking    Place = "wake_up"     // of an engine that slept: weights and cache are mapped again
+	Pictures  Place = "pictures"    // the autoencoder of a diffusion model, which makes pictures of latents
 )
 
 // Amount is a figure as it was printed: its bytes, and how far these may be from what was rounded.
@@ -121,8 +122,12 @@ type Finding struct {
 	// Requested could not be had, Free was left of Capacity. Allocated is what the program held, InUse all that its
 	// process did; Unallocated is what its allocator kept without use, Pools what lies in private pools.
 	Requested, Free, Capacity, Allocated, InUse, Unallocated, Pools Amount
-	// Others is what other processes held, where the message lists them.
+	// Others is what other processes held, as the message lists them or as its figures leave it over.
 	Others Amount
+	// Beside is what the same process holds outside of its allocator: graphs and scratch of Metal.
+	Beside Amount
+	// Overflowed: the size that was asked for is beyond any memory.
+	Overflowed bool
 	// Limit is the most that one allocation, one kernel or one container may have.
 	Limit Amount
 	// Needed and Available count tokens; Longest is the longest sequence that the message says would do.

@@ -27,6 +27,10 @@ func (f *Finding) amount(w what) *Amount {
 		return &f.Pools
 	case limit:
 		return &f.Limit
+	case others:
+		return &f.Others
+	case beside:
+		return &f.Beside
 	}
 	return nil
 }
@@ -63,7 +67,12 @@ func (f *Finding) settle() {
 	if f.Requested.Bytes == 0 {
 		f.Requested = Amount{} // so small that it was rounded away, or never said
 	}
+	f.Overflowed = f.Overflowed || strings.Contains(f.Text, beyondAny)
 	f.others()
+	f.leftOver()
+	if large := f.Requested.Known && f.Requested.Bytes > onceOfVulkan; large && f.Backend == "vulkan" && f.Kind == DeviceMemory {
+		f.Kind = AllocationLimit
+	}
 	if f.Device == "" {
 		f.Device = deviceIn(f.Text)
 	}
@@ -89,12 +98,41 @@ func (f *Finding) others() {
 			sum.Bytes, sum.Half, sum.Known = sum.Bytes+a.Bytes, sum.Half+a.Half, true
 		}
 	}
+	if !sum.Known {
+		return
+	}
 	own := f.InUse.Known
 	if !own && sum.Known && f.Allocated.Known && f.Allocated.Bytes > 0 {
 		f.InUse = last
 		sum.Bytes -= last.Bytes
 	}
 	f.Others = sum
+}
+
+// beyondAny is what PyTorch prints in place of a size that is none (c10/cuda/CUDACachingAllocator.cpp).
+const beyondAny = "Tried to allocate more than 1EB"
+
+// onceOfVulkan is what drivers of Vulkan give at once (maxMemoryAllocationSize of RADV, ANV and NVIDIA's on Windows): weights are
+// allocated in smaller pieces, and a buffer of scores is not (ggml/src/ggml-vulkan/ggml-vulkan.cpp).
+const onceOfVulkan = 4 << 30
+
+// leftOver is what neither the process keeps nor anybody has free, where the message says what both are and lists no processes: until
+// 2.1, of HIP, and of cudaMallocAsync, which keeps nothing without use.
+func (f *Finding) leftOver() {
+	kept := f.reserved
+	switch {
+	case f.Others.Known, f.InUse.Known, !f.Free.Known, !f.Capacity.Known, !f.Allocated.Known:
+		return
+	case f.Unallocated.Known && !kept.Known:
+		kept = Amount{f.Allocated.Bytes + f.Unallocated.Bytes, f.Allocated.Half + f.Unallocated.Half, true}
+	case !kept.Known && f.rule != nil && f.rule.words == asyncPool:
+		kept = f.Allocated
+	case !kept.Known:
+		return
+	}
+	if left := f.Capacity.Bytes - kept.Bytes - f.Free.Bytes; left*10 >= f.Capacity.Bytes && f.Free.Bytes < f.Capacity.Bytes {
+		f.Others = Amount{left, kept.Half + f.Free.Half + f.Capacity.Half, true}
+	}
 }
 
 // devices are the ways to name one; the first that a text holds is taken.

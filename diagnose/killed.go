@@ -34,6 +34,7 @@ var killedRules = []rule{
 	{words: "systemd-oomd…Killed ", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "Task was killed due to the node running low on memory", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures,
 		fix: hostFix},
+	{words: "killed due to memory pressure (OOM)", kind: HostKilled, engine: "ray", device: "host", fix: hostFix},
 	{words: "exceeds the memory usage threshold of", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix,
 		follows: true},
 	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input, fix: loaderFix},

@@ -35,6 +35,7 @@ var llamacppRules = []rule{
 	{words: "failed to allocate buffer, size =", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal",
 		figures: append([]figure{{requested, "size =", "", false}}, bufferOf...)},
 	{words: "failed to allocate buffer for kv cache", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: KVCache},
+	{words: "alloc_compute_meta: failed", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: Vision}, // tools/mtmd/clip.cpp
 	{words: "failed to allocate compute", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: Compute},
 	{words: "unable to allocate CPU buffer", kind: HostMemory, engine: "llama.cpp", backend: "cpu", device: "host", follows: true,
 		place: Loading},

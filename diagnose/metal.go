@@ -4,7 +4,8 @@ package diagnose
 
 var metalRules = []rule{
 	{words: "MPS backend out of memory", kind: DeviceMemory, engine: "pytorch", backend: "mps", device: "GPU", figures: []figure{
-		{allocated, "MPS allocated: ", "", false}, {limit, "max allowed: ", "", false}, {requested, "Tried to allocate ", "", false}}},
+		{allocated, "MPS allocated: ", "", false}, {beside, "other allocations: ", "", false},
+		{limit, "max allowed: ", "", false}, {requested, "Tried to allocate ", "", false}}},
 	{words: "[metal::malloc] Attempting to allocate ", kind: AllocationLimit, engine: "mlx", backend: "metal", device: "GPU",
 		figures: []figure{
 			{requested, "Attempting to allocate ", "", true}, {limit, "maximum allowed buffer size of ", "", true}}},

@@ -34,19 +34,31 @@ var frames = []struct {
 	{"memory_pool.py", KVCache}, {"cache_utils.py", KVCache},
 	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading},
 	{"load_checkpoint", Loading}, {"modeling_utils.py", Loading},
+	{"VAEDecode", Pictures}, {"VAEEncode", Pictures}, {"autoencoder", Pictures}, {"AutoencoderKL", Pictures}, {"vae.decode", Pictures},
+	{"first_stage_model", Pictures}, {"load_t5", Loading}, {"UNETLoader", Loading}, {"CheckpointLoader", Loading},
 	{"visual", Vision}, {"vision_tower", Vision}, {"image_encoder", Vision}, {"get_image_features", Vision}, {"multimodal", Vision},
 	{"scaled_dot_product", Attention}, {"eager_attention", Attention}, {"softmax", Attention}, {"self_attn", Attention},
 	{"torch.matmul(query", Attention}, {"attention_scores", Attention}, {"attn_weights", Attention}, {"multi_head_attention", Attention},
 	{"gate_up_proj", MLP}, {"self.mlp", MLP}, {"down_proj", MLP}, {"SiluAndMul", MLP}, {"fused_moe", MLP}, {"fused_experts", MLP},
 	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"logits.float()", Loss}, {"lm_head(", Loss},
-	{"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
+	{"per_token_logps", Loss}, {"logits_to_keep", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
 	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
-	{"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer}, {"adamw.py", Optimizer}, {"adam.py", Optimizer},
+	{"fp32_partition", Optimizer}, {"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer},
+	{"adamw.py", Optimizer}, {"adam.py", Optimizer},
 	{"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
 	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving},
 	{"_state_dict_utils", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
 	{"pin_memory", Input}, {"forward_extend", Prefill}, {"forward_decode", Decode},
 	{".forward(", Forward}, {"training_step", Forward},
+}
+
+// stages are what programs print of their own progress outside of tracebacks.
+var stages = []struct {
+	words string
+	place Place
+}{
+	{"Starting profile run for multi-modal", Vision}, {"clip_model_loader: ", Vision}, {"warmup with image size", Vision},
+	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
 }
 
 // makers are what only one program prints, the surest first.
@@ -66,6 +78,9 @@ var makers = []struct{ words, engine string }{
 	{"torchtune", "torchtune"}, {"torchtitan", "torchtitan"}, {"axolotl", "axolotl"}, {"unsloth", "unsloth"},
 	{"llamafactory", "llama-factory"}, {"distributed/fsdp", "fsdp"},
 	{"transformers/trainer.py", "transformers"}, {"trl/trainer", "transformers"}, {"transformers/models", "transformers"},
+	{"ComfyUI", "comfyui"}, {"comfyui", "comfyui"}, {"/comfy/", "comfyui"}, {"Got an OOM, unloading", "comfyui"},
+	{"Prompt executed in", "comfyui"}, {"diffusers", "diffusers"}, {"load_t5", "diffusion"}, {"load_flow_model", "diffusion"},
+	{"stable-diffusion", "diffusion"}, {"ctranslate2", "ctranslate2"}, {"faster_whisper", "ctranslate2"},
 	{"jaxlib", "jax"}, {"jax/_src", "jax"}, {"jax.errors", "jax"}, {"tensorflow/", "tensorflow"},
 }
 
@@ -78,6 +93,11 @@ func (p *places) see(text string, in *hits, at int) {
 	if trace {
 		if f := frameOf(text, in); f != Nowhere {
 			p.last, p.lastAt = f, at
+		}
+	}
+	for i, id := range words().stages {
+		if in.has(id) && strings.Contains(text, stages[i].words) {
+			p.last, p.lastAt = stages[i].place, at
 		}
 	}
 	if at <= headLines || trace {

@@ -40,6 +40,8 @@ const (
 	unallocated
 	pools
 	reserved // what the allocator keeps, used or not
+	others   // what other processes hold
+	beside   // what the process holds outside of its allocator
 	limit
 	needed // tokens
 	available
@@ -57,7 +59,7 @@ type figure struct {
 
 // families are all rules, in order.
 var families = [][]rule{notMemoryRules, killedRules, vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
-	metalRules, xlaRules, torchRules}
+	metalRules, xlaRules, torchRules, generalRules}
 
 // find gives the rule of a line, of which in are the beginnings of words, and where the rule's words begin.
 func find(text string, in *hits) (*rule, int) {
@@ -131,6 +133,7 @@ func (r *rule) take(f *Finding, text string, again bool) {
 			continue
 		}
 		a, ok := g.read(text)
+		f.Overflowed = f.Overflowed || g.what == requested && a.Bytes > most
 		if ok && (!to.Known || again && a.Half < to.Half || again && g.bare && a.Bytes > to.Bytes) {
 			*to = a
 		}

@@ -14,6 +14,9 @@ var torchFigures = []figure{
 	{pools, "", " allocated in private pools", false},
 }
 
+// asyncPool are the words of cudaMallocAsync's pool.
+const asyncPool = "would exceed allowed memory"
+
 var asyncFigures = []figure{
 	{allocated, "Currently allocated…:", "", false}, {requested, "Requested…:", "", false}, {capacity, "Device limit…:", "", false},
 	{free, "Free (according to CUDA):", "", false},
@@ -25,16 +28,20 @@ var torchRules = []rule{
 	{words: "XPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "xpu", figures: torchFigures},
 	{words: "NPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "npu", figures: torchFigures},
 	{words: "OutOfMemoryError: Allocation on device", kind: DeviceMemory, engine: "pytorch", backend: "cuda",
-		unless: []string{"would exceed allowed memory"}},
+		unless: []string{asyncPool}},
+	{words: "Exception Message:** Allocation on device", kind: DeviceMemory, engine: "comfyui", backend: "cuda"}, // ComfyUI's report
+	{words: "Exception Message:** …out of memory", kind: DeviceMemory, engine: "comfyui", backend: "cuda", figures: torchFigures},
+	{words: "CUDA failed with error out of memory", kind: DeviceMemory, engine: "ctranslate2", backend: "cuda"},
 	{words: "HSA_STATUS_ERROR_OUT_OF_RESOURCES", kind: DeviceMemory, engine: "pytorch", backend: "hip",
 		figures: []figure{{free, "Available Free mem : ", "", false}}},
 	{words: "Some modules are dispatched on the CPU or the disk", kind: DeviceMemory, engine: "transformers", place: Loading},
+	{words: "trying to offload the whole model to the disk", kind: DeviceMemory, engine: "transformers", place: Loading}, // accelerate
 	{words: "Out of memory error on GPU ", kind: DeviceMemory, engine: "paddle", backend: "cuda",
 		figures: []figure{{requested, "Cannot allocate ", "", false}, {allocated, "", " memory has been allocated", false},
 			{free, "available memory is only ", "", false}}},
 	{words: "is smaller than requested bytes of ", kind: DeviceMemory, engine: "onnxruntime",
 		figures: []figure{{free, "Available memory of ", "", true}, {requested, "requested bytes of ", "", true}}},
-	{words: "would exceed allowed memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda", figures: asyncFigures},
+	{words: asyncPool, kind: DeviceMemory, engine: "pytorch", backend: "cuda", figures: asyncFigures},
 	{words: "DefaultCPUAllocator: ", kind: HostMemory, engine: "pytorch", backend: "cpu", device: "host",
 		figures: []figure{{requested, "tried to allocate ", "", true}}},
 	{words: "CUDA driver error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
@@ -53,6 +60,12 @@ var torchRules = []rule{
 	{words: "PT_DEVMEM Allocation failed for size::", kind: DeviceMemory, engine: "pytorch", backend: "hpu",
 		figures: []figure{{requested, "failed for size::", "", true}}},
 	{words: "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", kind: DeviceMemory, engine: "", backend: "xpu"},
+	{words: "UR_RESULT_ERROR_OUT_OF_RESOURCES", kind: DeviceMemory, engine: "", backend: "xpu"}, // of a device that is all but full
+	{words: "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY for ", kind: AllocationLimit, engine: "", backend: "xpu",
+		figures: []figure{{requested, "DEVICE_MEMORY for ", "", true}},
+		fix: &Fix{Now: "where one buffer is beyond 4 GiB, UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1",
+			Later: "a driver of this year, or a smaller model"}},
+	{words: "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", kind: DeviceMemory, engine: "", backend: "xpu"},
 	{words: "UR_RESULT_ERROR_OUT_OF_HOST_MEMORY", kind: HostMemory, engine: "", backend: "xpu", device: "host"},
 	{words: "CUDNN_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "Failed to allocate memory for requested buffer of size ", kind: DeviceMemory, engine: "onnxruntime",

@@ -14,6 +14,10 @@ var vllmRules = []rule{
 			{needed, "max seq len (", "", false}, {available, "stored in KV cache (", "", false},
 			{longest, "stored in KV cache (", "", false}},
 		fix: &Fix{Now: "a shorter --max-model-len", Later: "a KV cache in fp8, or more of the device: --gpu-memory-utilization"}},
+	{words: "memory reserved for KV Cache is -", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, // worker/worker.py until 0.9
+		figures: []figure{{requested, "reserved for KV Cache is -", "", false}, {others, "non_torch_memory takes ", "", false}},
+		fix: &Fix{Now: "more of the device: --gpu-memory-utilization, and a smaller --max-num-batched-tokens",
+			Later: "weights in fewer bits, or tensor parallelism over more devices"}},
 	{words: "No available memory for the cache blocks", kind: KVCacheTooSmall, engine: "vllm", place: KVCache,
 		fix: &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens",
 			Later: "weights in fewer bits, or tensor parallelism over more devices"}},

@@ -38,11 +38,11 @@ func (h *hits) any(of *hits) bool {
 // vocabulary are all words, by where they stand, as the numbers of their beginnings.
 type vocabulary struct {
 	finder
-	rules                                       [][]int16
-	arguments, gauges, starters, makers, frames []int16
-	worth                                       hits // of rules and settings: what makes a line worth reading
-	numbers                                     map[string]int16
-	heads                                       []string
+	rules                                               [][]int16
+	arguments, gauges, starters, makers, frames, stages []int16
+	worth                                               hits // of rules and settings: what makes a line worth reading
+	numbers                                             map[string]int16
+	heads                                               []string
 }
 
 var words = sync.OnceValue(func() *vocabulary {
@@ -70,6 +70,9 @@ var words = sync.OnceValue(func() *vocabulary {
 	}
 	for i := range frames {
 		v.frames = append(v.frames, v.number(frames[i].words))
+	}
+	for i := range stages {
+		v.stages = append(v.stages, v.number(stages[i].words))
 	}
 	v.finder = *newFinder(v.heads)
 	return v

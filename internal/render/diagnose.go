@@ -133,7 +133,9 @@ var EngineTitles = map[string]string{
 	"deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
 	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow",
 	"neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle",
-	"onnxruntime": "ONNX Runtime", "slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "lmdeploy": "LMDeploy",
+	"onnxruntime": "ONNX Runtime", "comfyui": "ComfyUI", "diffusion": "The pipeline", "ctranslate2": "CTranslate2",
+	"cuda.jl": "CUDA.jl", "cupy": "CuPy", "lmcache": "LMCache", "tritonserver": "Triton", "colab": "Colab", "kaggle": "Kaggle",
+	"slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "lmdeploy": "LMDeploy",
 	"exllamav2": "ExLlamaV2", "": "A program",
 }
 

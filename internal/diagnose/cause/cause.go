@@ -23,7 +23,8 @@ type reason struct{ text, confidence string }
 // what its words suggest.
 func (p *failed) cause(matches []api.Match) reason {
 	f := p.first
-	for _, r := range []reason{{stated(p.report, f), ConfidenceHigh}, largerThanAll(f, matches), usedByOthers(f), inPieces(f, matches),
+	for _, r := range []reason{{overflowed(f), ConfidenceHigh}, {carvedOut(f), ConfidenceHigh}, {stated(p.report, f), ConfidenceHigh},
+		largerThanAll(f, matches), usedByOthers(f), inPieces(f, matches),
 		p.oneAllocation(matches), p.byLedger(), byPlace(f), isFull(f)} {
 		if r.text != "" {
 			return r
@@ -31,6 +32,26 @@ func (p *failed) cause(matches []api.Match) reason {
 	}
 	return reason{withoutFigures(f), ConfidenceLow}
 }
+
+// overflowed: no model has a tensor of that size.
+func overflowed(f *diagnose.Finding) string {
+	if !f.Overflowed {
+		return ""
+	}
+	return "the size that was asked for is beyond any memory: a shape is wrong or overflowed, and nothing lacks"
+}
+
+// carvedOut: a graphics unit of a processor that sees only what the firmware set aside for it.
+func carvedOut(f *diagnose.Finding) string {
+	if f.Backend != "hip" || !f.Capacity.Known || f.Capacity.Bytes > mostCarvedOut {
+		return ""
+	}
+	return fmt.Sprintf("the device has %s: a graphics unit of the processor, which here sees only what the BIOS sets aside for it",
+		f.Capacity.Bytes)
+}
+
+// mostCarvedOut: no card that ROCm runs on has so little.
+const mostCarvedOut = 2 * unit.GiB
 
 // stated are causes that the message says itself.
 func stated(report *diagnose.Report, f *diagnose.Finding) string {
@@ -116,6 +137,10 @@ func cacheCause(f *diagnose.Finding) string {
 	case f.Needed > 0 && f.Available > 0:
 		return fmt.Sprintf("a sequence of %s tokens is allowed, and the memory left after weights and activations holds %s",
 			unit.Count(f.Needed), unit.Count(f.Available))
+	}
+	if f.Others.Known && f.Requested.Known && f.Others.Bytes >= f.Requested.Bytes {
+		return fmt.Sprintf("weights and activations take %s more than the share that other processes leave, which hold %s of the device",
+			f.Requested.Bytes, f.Others.Bytes)
 	}
 	return "weights and activations leave nothing of the engine's share for the KV cache"
 }
@@ -320,6 +345,7 @@ var placeWords = map[diagnose.Place]string{
 	diagnose.Library:  "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device",
 	diagnose.Working:  "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
 	diagnose.Adapters: "where a server makes room for all LoRA adapters that it may hold at once, each at the largest rank",
+	diagnose.Pictures: "where pictures are made of latents: the autoencoder takes more with every pixel",
 	diagnose.Waking:   "while the engine mapped its memory again after a sleep",
 }
 
@@ -340,10 +366,13 @@ func isFull(f *diagnose.Finding) reason {
 	if !room.Known {
 		room, of = f.Limit, "what the program may hold is full"
 	}
-	if !f.Allocated.Known || !room.Known || f.Allocated.Bytes*fullOf < room.Bytes*full {
+	if !f.Allocated.Known || !room.Known || (f.Allocated.Bytes+f.Beside.Bytes)*fullOf < room.Bytes*full {
 		return reason{}
 	}
 	text := fmt.Sprintf("%s: the program's tensors hold %s of %s", of, f.Allocated.Bytes, room.Bytes)
+	if f.Beside.Bytes > f.Requested.Bytes {
+		text += fmt.Sprintf(", what lies beside them (graphs and scratch of the GPU) %s", f.Beside.Bytes)
+	}
 	if f.Requested.Known {
 		text += fmt.Sprintf(", and %s more were asked for", f.Requested.Bytes)
 	}

@@ -81,12 +81,20 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	f := p.first
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
-		return append(fewerSequences(f), shorter(f)...)
+		return append(append(endOthers(f, f.Requested), fewerSequences(f)...), shorter(f)...)
 	case diagnose.BudgetAboveFree:
 		return smallerShare(f)
 	case diagnose.DeviceMemory, diagnose.Collectives:
 	default:
 		return nil
+	}
+	if f.Overflowed {
+		return []api.Fix{{When: now, Text: "the shape of the input that made it: lengths that are not known, or a file and a runtime of " +
+			"different versions"}, {When: later, Text: "a runtime of this year, and the model exported anew"}}
+	}
+	if carvedOut(f) != "" {
+		return []api.Fix{{When: now, Text: "a larger share for the GPU: UMA frame buffer size in the BIOS; or a program on Vulkan, which " +
+			"takes the system's memory too"}}
 	}
 	if short, others := missingBytes(f), others(f); short != nil && others >= *short {
 		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") +
@@ -97,6 +105,16 @@ func (p *failed) ofMessage() (out []api.Fix) {
 		out = append(out, pieces(f)...)
 	}
 	return append(out, p.lowerShare()...)
+}
+
+// endOthers: what other processes hold is more than what lacks.
+func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
+	if !f.Others.Known || !lacks.Known || f.Others.Bytes < lacks.Bytes {
+		return nil
+	}
+	held := f.Others.Bytes
+	return []api.Fix{{When: now, Text: "end the other processes on the device: nvidia-smi lists them", Saves: &held},
+		{When: later, Text: "a device of its own for each program"}}
 }
 
 // allocatorSettings are the environment variables of PyTorch's allocators whose segments can grow: c10/cuda/CUDAAllocatorConfig.cpp

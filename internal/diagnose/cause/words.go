@@ -35,7 +35,7 @@ const (
 
 // remedies in words. Flags are those of the engines' own command lines: vllm serve --help (0.24), sglang.launch_server (0.5),
 // llama-server --help (b6500), Ollama's FAQ (0.12), TGI's launcher (3.3).
-var remedies = slices.Concat(servingRemedies, localRemedies, trainingRemedies, hostRemedies, generalRemedies)
+var remedies = slices.Concat(servingRemedies, localRemedies, pictureRemedies, trainingRemedies, hostRemedies, generalRemedies)
 
 var servingRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"vllm"}, diagnose.Graphs,
@@ -104,6 +104,9 @@ var localRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"llama.cpp"}, diagnose.Compute,
 		[]string{"flash attention, which never makes all scores at once: -fa on", "a smaller -ub 256", "a smaller -c"},
 		[]string{"fewer layers on the GPU: a smaller -ngl"}},
+	{diagnose.DeviceMemory, []string{"llama.cpp"}, diagnose.Vision,
+		[]string{"smaller pictures: --image-max-tokens", "the projector on the host: --no-mmproj-offload"},
+		[]string{"fewer layers on the GPU: a smaller -ngl"}},
 	{diagnose.DeviceMemory, []string{"llama.cpp"}, diagnose.Working,
 		[]string{"a smaller -c and -ub, or fewer layers on the GPU: a smaller -ngl",
 			"a higher limit for the GPU: sudo sysctl iogpu.wired_limit_mb=…, which leaves less for other programs"},
@@ -117,6 +120,10 @@ var localRemedies = []remedy{
 	{diagnose.AllocationLimit, []string{"mlx"}, "",
 		[]string{"a shorter context: one array is larger than Metal gives", "prompts in smaller steps: --prefill-step-size"},
 		[]string{"a KV cache of 8 bits: --kv-bits 8"}},
+	{diagnose.DeviceMemory, []string{"ollama"}, diagnose.Loading,
+		[]string{"fewer layers on the GPU than Ollama took: num_gpu", "a smaller num_ctx",
+			"other models out of memory: ollama ps, ollama stop"},
+		[]string{"a model of fewer bits"}},
 	{diagnose.DeviceMemory, []string{"ollama"}, "",
 		[]string{"a smaller num_ctx", "other models out of memory: ollama ps, ollama stop",
 			"OLLAMA_FLASH_ATTENTION=1 with OLLAMA_KV_CACHE_TYPE=q8_0"},
@@ -133,6 +140,29 @@ var localRemedies = []remedy{
 	{diagnose.HostMemory, []string{"llama.cpp"}, "",
 		[]string{"a smaller -c and -ub", "the file mapped and not copied: no --no-mmap, no --mlock",
 			"more layers on the GPU: a larger -ngl"}, []string{"a file of fewer bits, or more host memory"}},
+}
+
+// pictureRemedies are those of programs that make pictures: ComfyUI's options (comfy/cli_args.py), and diffusers' guide to less memory
+// (docs/source/en/optimization/memory.md).
+var pictureRemedies = []remedy{
+	{diagnose.DeviceMemory, []string{"comfyui"}, diagnose.Pictures,
+		[]string{"the picture in tiles: the node VAE Decode (Tiled)", "fewer frames, or a smaller picture, at once"},
+		[]string{"the autoencoder on the host: --cpu-vae"}},
+	{diagnose.DeviceMemory, []string{"comfyui"}, "",
+		[]string{"a model of fewer bits: fp8, or GGUF of 8 to 4",
+
+			"parts that leave the card while others compute: --lowvram; room for the rest: --reserve-vram 1",
+			"smaller pictures, or fewer at once"}, []string{"a card with more memory"}},
+	{diagnose.DeviceMemory, []string{"diffusers", "diffusion"}, diagnose.Pictures,
+		[]string{"the picture in tiles: pipe.vae.enable_tiling(), and enable_slicing() for several",
+			"fewer frames, or a smaller picture, at once"},
+		[]string{"the autoencoder in 16 bits"}},
+	{diagnose.DeviceMemory, []string{"diffusers", "diffusion"}, "",
+		[]string{"parts on the host until they compute: pipe.enable_model_cpu_offload()",
+			"transformer and text encoder in 8 or 4 bits: fp8, or bitsandbytes' nf4", "smaller pictures, or fewer at once"},
+		[]string{"a card with more memory"}},
+	{diagnose.DeviceMemory, []string{"ctranslate2"}, "",
+		[]string{"weights in 8 bits: compute_type=\"int8_float16\"", "a smaller batch_size, and beam_size=1"}, []string{"a smaller model"}},
 }
 
 var trainingRemedies = []remedy{
