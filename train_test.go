@@ -85,3 +85,27 @@ func TestCriticOfPPO(t *testing.T) {
 		t.Errorf("a critic of no known name: %v", err)
 	}
 }
+
+// TestStoredBase: adapters train beside what the repository stores where frameworks can, and a model of floats of 8 bits is loaded in 16.
+func TestStoredBase(t *testing.T) {
+	for _, c := range []struct{ model, weights, note string }{
+		{"Qwen/Qwen2.5-7B-Instruct-AWQ", "awq", ""},
+		{"unsloth/Qwen2.5-7B-Instruct-bnb-4bit", "nf4", ""},
+		{"Qwen/Qwen3-8B-FP8", "bf16", "weights_widened"},
+	} {
+		a := trains(t, &memwall.Request{Model: c.model, Hardware: "a100", Training: plan.Training{Method: "lora"}})
+		found := ""
+		for _, n := range a.Notes {
+			if n.Code == "weights_widened" {
+				found = n.Code
+			}
+		}
+		if a.Plan.Weights != c.weights || found != c.note {
+			t.Errorf("%s: weights %s, want %s; note %q, want %q", c.model, a.Plan.Weights, c.weights, found, c.note)
+		}
+	}
+	_, err := memwall.Ask(&memwall.Request{Ask: "train", Model: "Qwen/Qwen2.5-7B-Instruct-AWQ", Hardware: "a100", Training: plan.Training{Method: "full"}})
+	if err == nil {
+		t.Error("a model of packed integers trains whole")
+	}
+}

@@ -40,6 +40,7 @@ type Training struct {
 	FusedLoss  *bool    `json:"fused_loss,omitempty" flag:"fused-loss" asks:"train" doc:"head and loss in chunks, without all logits at once"`
 	Fused      *bool    `json:"fused_kernels,omitempty" flag:"fused-kernels" asks:"train" doc:"fused norms, rotary positions and activations"`
 	Compile    *bool    `json:"compile,omitempty" flag:"compile" asks:"train" doc:"torch.compile"`
+	Expandable *bool    `json:"expandable_segments,omitempty" flag:"expandable-segments" asks:"train" doc:"segments of torch's allocator grow, so that it keeps less of freed blocks (PYTORCH_CUDA_ALLOC_CONF)"`
 	LoRARank   Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices and their kin; the block of OFT and BOFT; the learnt tokens of prompts and prefixes"`
 	LoRA       []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
 	Dropout    *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`

@@ -286,7 +286,16 @@ func checkOptimizer(j *Job) error {
 
 func (j *Job) quantisedBase() bool {
 	r := dtype.FindRecipe(j.Plan.Weights)
-	return r != nil && r.Base != nil && r.Base.BlockBytes < 2*r.Base.BlockElems
+	return r != nil && Packed(r)
+}
+
+// Packed reports whether a recipe keeps weights in less than 16 bits.
+func Packed(r *dtype.Recipe) bool { return r.Base != nil && r.Base.BlockBytes < 2*r.Base.BlockElems }
+
+// Trainable reports whether adapters train beside weights that a checkpoint stores by a packed recipe: integers and NF4, and no floats of
+// 8 or 4 bits (transformers 4.57, src/transformers/quantizers: is_trainable).
+func Trainable(r *dtype.Recipe) bool {
+	return r.Store == dtype.Checkpoint && Packed(r) && r.Base.Float == nil && r.Base != dtype.FP4E2M1
 }
 
 func checkSharding(j *Job) error {

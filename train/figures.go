@@ -36,7 +36,7 @@ func (s *Sizer) wider(x spread) spread {
 // drivers of what the allocator keeps. Where its segments expand, freed blocks serve allocations of any size.
 func (s *Sizer) drivers(h *share) (d Drivers) {
 	d.Several = s.j.Plan.Ranks() > 1
-	if s.j.Framework.Expands {
+	if expands(s.j) {
 		return d
 	}
 	f := &filler{s: s, h: h}
@@ -46,6 +46,14 @@ func (s *Sizer) drivers(h *share) (d Drivers) {
 		d.Gathered += c.gatheredShard()
 	}
 	return d
+}
+
+// expands reports whether segments of the allocator grow: as the plan says, or as the framework asks for.
+func expands(j *Job) bool {
+	if j.Training.Expandable != nil {
+		return *j.Training.Expandable
+	}
+	return j.Framework.Expands
 }
 
 // gatheredShard is a rank's share of parameters that FSDP1 gathers: their blocks wait for other streams

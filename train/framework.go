@@ -39,7 +39,7 @@ type Framework struct {
 	// Loss is what logits and their loss hold.
 	Loss []engine.Since[Loss]
 	Keep Keeping
-	// Expands: segments of torch's allocator expand (PYTORCH_ALLOC_CONF).
+	// Expands: it sets that segments of torch's allocator expand (PYTORCH_ALLOC_CONF) when nothing is said.
 	Expands bool
 	// Peft: it trains by peft's methods.
 	Peft bool

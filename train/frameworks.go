@@ -80,8 +80,10 @@ var frameworks = []Framework{
 	},
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
-		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
+		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true,
+		// joined without padding (swift/megatron/arguments/megatron_args.py: padding_free); the mean of alpaca-gpt4-data, from memory
+		Typical: 300,
+		Loss:    megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0), Narrow: Narrow{"fp16-mixed", "fp32"}, // unsloth/models/loader.py (from memory)

@@ -137,6 +137,7 @@ func (c *counter) share(pl engine.Placed) share {
 			lent = lentTo(k)
 		}
 		c.end(&s, k, pl.Weights.Post, lent)
+		c.savedHead(&s, k)
 		kept, entry := k.SavedWithEntry(style)
 		if s.head = kept; entry {
 			s.head += float64(streamBytes(part, c.j, &style))
@@ -208,6 +209,20 @@ func lentTo(k *model.Kind) (out []*model.Tensor) {
 		}
 	}
 	return out
+}
+
+// savedHead: what is saved of a head beside adapters is a copy of its own, of one that is tied too (peft/utils/other.py:
+// ModulesToSaveWrapper).
+func (c *counter) savedHead(s *share, k *model.Kind) {
+	if c.adapts == nil || !slices.Contains(c.full, dtype.Output) {
+		return
+	}
+	var n numbers
+	for _, t := range lentTo(k) {
+		n.trained += float64(t.Elems())
+		n.states += c.states(t, false)
+	}
+	s.dense.add(&n, 1)
 }
 
 func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*model.Tensor) {

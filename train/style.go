@@ -18,7 +18,8 @@ var modules = map[string][]dtype.Role{
 	"gate_up_proj": {dtype.FFNUp, dtype.FFNGateUpExps}, "c_fc": {dtype.FFNUp}, "fc1": {dtype.FFNUp}, "fc2": {dtype.FFNDown}, "w1": {dtype.FFNGate, dtype.FFNGateExps}, "w2": {dtype.FFNDown, dtype.FFNDownExps}, "w3": {dtype.FFNUp, dtype.FFNUpExps},
 	"dense_h_to_4h": {dtype.FFNUp}, "dense_4h_to_h": {dtype.FFNDown}, "in_proj": {dtype.SSMIn}, "linear_qkv": {dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQKV}, "linear_proj": {dtype.AttnOutput},
 	"linear_fc1": {dtype.FFNGate, dtype.FFNUp, dtype.FFNGateExps, dtype.FFNUpExps}, "linear_fc2": {dtype.FFNDown, dtype.FFNDownExps},
-	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output},
+	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output}, "wte": {dtype.TokenEmbd},
+	"word_embeddings": {dtype.TokenEmbd}, "output_layer": {dtype.Output}, // megatron/core/models/gpt/gpt_model.py
 	"to_q": {dtype.AttnQ}, "to_k": {dtype.AttnK}, "to_v": {dtype.AttnV}, "to_out": {dtype.AttnOutput},
 	"add_q_proj": {dtype.ContextQ}, "add_k_proj": {dtype.ContextK}, "add_v_proj": {dtype.ContextV}, "to_add_out": {dtype.ContextOutput},
 	"proj_mlp": {dtype.FFNUp}, "proj_out": {dtype.FFNDown},

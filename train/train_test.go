@@ -123,6 +123,43 @@ func TestModulesToSave(t *testing.T) {
 	}
 }
 
+// TestTiedModulesToSave: what is saved of a tied head is a matrix of its own beside that of the embedding.
+func TestTiedModulesToSave(t *testing.T) {
+	adam := func(names ...string) float64 {
+		j := ask(t, "llama-3.2-3b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Method, q.Full = "lora", names
+		})
+		sum := 0.0
+		for _, it := range size(t, j)[0].Needed {
+			if it.ID == "optimizer" {
+				sum += float64(it.Bytes)
+			}
+		}
+		return sum
+	}
+	none := adam()
+	if one, two := adam("embed_tokens")-none, adam("embed_tokens", "lm_head")-none; one <= 0 || math.Abs(two-2*one) > 1e3 {
+		t.Errorf("states of the embedding take %.0f bytes, and with the head %.0f: not twice", one, two)
+	}
+}
+
+// TestExpandableSegments: segments that grow keep nothing of freed blocks, whatever the framework asks for.
+func TestExpandableSegments(t *testing.T) {
+	reserved := func(framework string, expands *bool) float64 {
+		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Method, q.Expandable = framework, "lora", expands
+		})
+		return size(t, j)[0].Reserved.Mid
+	}
+	yes, no := true, false
+	if a, b := reserved("transformers", &yes), reserved("transformers", nil); a >= b {
+		t.Errorf("transformers reserves %.0f with them and %.0f without", a, b)
+	}
+	if a, b := reserved("unsloth", nil), reserved("unsloth", &no); a >= b {
+		t.Errorf("unsloth, which asks for them, reserves %.0f and %.0f without", a, b)
+	}
+}
+
 // TestOptimizerInBackward: no more gradients live than those of a block, so that a full fine-tune in bf16 takes weights and
 // two moments and little else (torchtune, optimizer_in_bwd).
 func TestOptimizerInBackward(t *testing.T) {

@@ -3,6 +3,7 @@
 package training
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -98,6 +99,7 @@ func Trained(a *question.Env, r *api.Request) (*Training, error) {
 		return nil, NoAcceleratorError(r.Hardware)
 	}
 	t.Job.Machine = q.Job.Machine
+	t.storedFormat()
 	if err := t.Models(); err != nil {
 		return nil, err
 	}
@@ -113,6 +115,23 @@ func Trained(a *question.Env, r *api.Request) (*Training, error) {
 	t.storeBase()
 	t.Sizer, err = train.Compile(t.Job)
 	return t, err
+}
+
+// storedFormat is how the base lies where nobody says it: as the repository that was named stores it, in formats that adapters train
+// beside. Of others transformers trains none (src/transformers/quantizers, 4.57: is_trainable), and who trains such a model loads it in
+// 16 bits.
+func (t *Training) storedFormat() {
+	q := t.Question
+	r := q.Resolved
+	recipe := dtype.FindRecipe(cmp.Or(r.Asked, r.Recipe))
+	if q.Request.Weights != "" || !r.Stated || recipe == nil || !train.Packed(recipe) {
+		return
+	}
+	if train.Trainable(recipe) {
+		q.Request.Weights = recipe.Name
+		return
+	}
+	q.Job.Note("weights_widened", "info", "weights", "no framework trains beside %s: counted as loaded in 16 bits", recipe.Name)
 }
 
 // NoAcceleratorError is the error of training without an accelerator.

@@ -10,10 +10,7 @@ func accelerate() *framework {
 			"sharding": "none ddp fsdp fsdp2 hsdp", "tp": "*", "cp": "*", "dp": "*", "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8",
 			"offload.optimizer": "host", "offload.params": "host",
 		}),
-		parts: append([]part{{
-			name: "accelerate.yaml", keys: "accelerate", rules: accelerateRules(),
-			decode: fromYAML, encode: func(_ *Input, s *section) string { return toYAML(s) },
-		}}, trlFiles(" --accelerate_config accelerate.yaml")...),
+		parts: append([]part{accelerateFile()}, trlFiles(" --accelerate_config accelerate.yaml")...),
 		refuses: trlRefuses(
 			refusal{"tp", func(in *Input) bool { return in.Plan.TP > 1 && !has("fsdp2 hsdp", in.Training.Sharding) }, "goes with FSDP2 alone", "sharding = fsdp2"},
 			refusal{"cp", func(in *Input) bool { return in.Plan.CP > 1 && in.Training.Sharding != "fsdp2" }, "goes with FSDP2 alone", "sharding = fsdp2"},
@@ -22,6 +19,13 @@ func accelerate() *framework {
 			refusal{"sharding", lonely, "makes a copy for each node, and there is one", "sharding = fsdp2"},
 		),
 		settle: settleAccelerate,
+	}
+}
+
+func accelerateFile() part {
+	return part{
+		name: "accelerate.yaml", keys: "accelerate", rules: accelerateRules(),
+		decode: fromYAML, encode: func(_ *Input, s *section) string { return toYAML(s) },
 	}
 }
 

@@ -39,6 +39,9 @@ func Find(texts [][]byte) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.Training.Expandable == nil {
+		in.Training.Expandable = allocator(texts)
+	}
 	given := len(texts) > 1
 	return &Found{Framework: f.name, Input: in, Unread: slices.DeleteFunc(unread, func(key string) bool { return idle(key) || given && strings.HasSuffix(key, notOpened) })}, nil
 }

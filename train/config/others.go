@@ -175,7 +175,7 @@ func swift() *framework {
 			count("lora_rank", loraRank), dropout("lora_dropout"), made("lora_alpha", nil), texts("target_modules", func(in *Input) *[]string { return &in.Training.LoRA }),
 			texts("modules_to_save", func(in *Input) *[]string { return &in.Training.Full }),
 			flag("use_dora", func(*Input) **bool { return new(*bool) }),
-			count("max_length", sequence), flag("packing", packing), flag("use_liger_kernel", func(in *Input) **bool { return &in.Training.Fused }),
+			count("max_length", sequence), flag("packing", packing), count("sequence_parallel_size", cp), {get: getSwiftLiger},
 			words("attn_impl", attention, "flash=flash_attn", "flash=flash_attention_2", "flash=flash_attention_3", "sdpa=sdpa", "eager=eager"),
 			{get: func(in *Input, r *reader) {
 				switch r.text("torch_dtype") {
@@ -194,7 +194,7 @@ func swift() *framework {
 			}},
 			another("teacher_model", func(in *Input) *string { return &in.Training.TeacherModel }), another("reward_model", func(in *Input) *string { return &in.Training.RewardModel }),
 			{get: getSwiftZero}, {get: getSwiftRollout},
-		}, trainer(""), []rule{processes()})}},
+		}, trainer(""), []rule{processes()})}, argumentsOnly(accelerateFile()), argumentsOnly(deepspeedFile(zero))},
 	}
 }
 
@@ -233,6 +233,25 @@ func getSwiftWeights(in *Input, r *reader) {
 	}
 	if in.Training.Method == "lora" {
 		in.Training.Method = "qlora"
+	}
+}
+
+// getSwiftLiger: Liger's loss makes no logits where the trainer leaves the loss to the model: not with weights of tokens that are no mask,
+// and not where sequences lie on several ranks (4.5: swift/trainers/seq2seq_trainer.py, compute_loss; swift/loss_scale). GRPO and GKD have
+// Liger's losses of their own; preferences are compared by logits.
+func getSwiftLiger(in *Input, r *reader) {
+	used, said := r.flag("use_liger_kernel")
+	if !said {
+		return
+	}
+	in.Training.Fused = &used
+	weighted := !has("default last_round all ignore_empty_think", first(r.text("loss_scale"), named{r.root.at("loss_scale") == nil, "default"}))
+	own := r.on("enable_dft_loss") || r.on("enable_channel_loss") || in.Plan.CP > 1
+	switch in.Training.Objective {
+	case "sft":
+		in.Training.FusedLoss = truth(used && !weighted && !own)
+	case "grpo", "distill":
+		in.Training.FusedLoss = truth(used)
 	}
 }
 

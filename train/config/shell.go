@@ -189,3 +189,19 @@ func (n *node) add(flag, word string) {
 		n.of[flag] = &node{list: []*node{{text: v.text}, {text: word}}}
 	}
 }
+
+// allocator is what commands tell torch's allocator of its segments, by the environment (c10/core/AllocatorConfig.h; before 2.9 by names
+// of each backend); nil where they do not.
+func allocator(texts [][]byte) *bool {
+	for _, text := range texts {
+		s, err := follow(text)
+		if err != nil || !isCommand(text) {
+			continue
+		}
+		all := fmt.Sprint(s.Vars["PYTORCH_ALLOC_CONF"], s.Vars["PYTORCH_CUDA_ALLOC_CONF"], s.Vars["PYTORCH_HIP_ALLOC_CONF"])
+		if _, said, ok := strings.Cut(strings.ToLower(all), "expandable_segments:"); ok {
+			return truth(strings.HasPrefix(said, "true"))
+		}
+	}
+	return nil
+}
