@@ -120,6 +120,7 @@ type Serving struct {
 	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"separate prefill and decode workers; tp, pp, ep and dp are per worker" engines:"vllm,sglang,tensorrt-llm"`
 	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"kernels for routed experts; auto is what the engine chooses on the device" engines:"vllm,sglang,tensorrt-llm"`
 	GraphBatch            Int            `json:"cuda_graph_max_bs,omitempty" flag:"cuda-graph-max-bs" doc:"largest batch for which CUDA graphs are captured" engines:"vllm,sglang"`
+	NoVideo               *bool          `json:"no_video,omitempty" flag:"no-video" doc:"prompts hold no video, so that none is profiled" engines:"vllm"`
 	TextOnly              *bool          `json:"language_model_only,omitempty" flag:"language-model-only" doc:"do not load vision and audio encoders" engines:"vllm"`
 	WholeTower            *bool          `json:"whole_tower,omitempty" flag:"whole-tower" doc:"each rank holds the whole vision encoder and a share of the images (--mm-encoder-tp-mode data)" engines:"vllm,sglang"`
 	StateFormat           string         `json:"state_format,omitempty" flag:"state-format" enum:"f32,bf16,f16" doc:"format of recurrent states; the model's own if not given" engines:"vllm,sglang"`

@@ -62,6 +62,8 @@ func graphSizes(l *launch, v string) error {
 	return nil
 }
 
+func limitsMedia(arg string) bool { return strings.HasPrefix(arg, "--limit-mm-per-prompt") }
+
 // mediaLimit: where no modality is let in, its tower is not loaded (vllm/model_executor/models/interfaces.py, _mark_tower_model).
 func mediaLimit(l *launch, v string) error {
 	if !strings.HasPrefix(strings.TrimSpace(v), "{") { // image=2,video=0
@@ -82,9 +84,15 @@ func mediaLimit(l *launch, v string) error {
 		}
 	}
 	_, pictures := limits["image"]
-	_, videos := limits["video"]
-	if none := true; most == 0 && (pictures || videos) {
+	of, videos := limits["video"]
+	none := true
+	if most == 0 && (pictures || videos) {
 		l.Plan.TextOnly = &none
+	} else if of == 0.0 {
+		l.Plan.NoVideo = &none
+		if len(limits) == 1 {
+			return nil
+		}
 	}
 	l.Beside = append(l.Beside, "--limit-mm-per-prompt "+argv.Quote(v))
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,8 +83,11 @@ func changed(j *engine.Job) (args []string) {
 		args = append(args, "--enable-eplb", fmt.Sprintf(`--eplb-config '{"num_redundant_experts":%d}'`, p.RedundantExperts))
 	}
 	args = append(args, dispatching(p)...)
-	if engine.On(p.TextOnly, false) {
+	switch {
+	case engine.On(p.TextOnly, false):
 		args = append(args, "--language-model-only")
+	case engine.On(p.NoVideo, false) && !slices.ContainsFunc(p.EngineArgs, limitsMedia):
+		args = append(args, `--limit-mm-per-prompt '{"video":0}'`)
 	}
 	if engine.On(p.WholeTower, false) {
 		args = append(args, "--mm-encoder-tp-mode data")

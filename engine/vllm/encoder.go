@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -26,11 +27,36 @@ type largest struct {
 var largestItems = []largest{
 	{"Qwen2VL", 16384, 4 * 16384},    // max_pixels 12,845,056: patches of 14², 2 × 2 of them a token
 	{"Qwen2_5_VL", 16384, 4 * 16384}, // the same
-	{"Qwen3VL", 16384, 4 * 16384},    // longest_edge 16,777,216: patches of 16²
-	{"Qwen3_5", 16384, 4 * 16384},    // the same
-	{"Llama4", 17 * 144, 17 * 577},   // max_patches 16 tiles and the whole, 24² patches and a class token, 2 × 2 a token
+	{"Qwen2_5Omni", 16384, 4 * 16384},
+	{"Qwen3VL", 16384, 4 * 16384},  // longest_edge 16,777,216: patches of 16²
+	{"Qwen3_5", 16384, 4 * 16384},  // the same
+	{"Llama4", 17 * 144, 17 * 577}, // max_patches 16 tiles and the whole, 24² patches and a class token, 2 × 2 a token
 	{"InternVL", 13 * 256, 13 * 1025},
 	{"Mistral3", 55 * 55, 110 * 110}, // longest_edge 1,540, patches of 14², 2 × 2 a token
+}
+
+// clips are models whose largest item is a video where a request has room for it: frames of the size of the largest picture, two of
+// them one in time (vllm/model_executor/models/qwen2_vl.py: get_num_frames_with_most_features).
+var clips = []string{"Qwen2VL", "Qwen2_5_VL", "Qwen2_5Omni"}
+
+// frames is how many pairs of frames a clip has at the most, and how many pictures' tokens of a request are left to pictures.
+type frames struct{ pairs, pictures int64 }
+
+var clipFrames = []engine.Since[frames]{
+	{From: v1Default, Value: frames{8, 1}, Source: "qwen2_vl.py: _MAX_FRAMES_PER_VIDEO of 16, seq_len - max_image_tokens (#12128)"},
+	{From: engine.V(0, 10, 2), Value: frames{8, 0}, Source: "qwen2_vl.py: _get_max_video_frames(seq_len) (#24312)"},
+	{From: engine.V(0, 11, 0), Value: frames{7, 0}, Source: "qwen2_vl.py: _MAX_FRAMES_PER_VIDEO of 14 (#25648)"},
+}
+
+// clip makes a video of the largest picture, where one is let in that is larger.
+func (l largest) clip(j *engine.Job) largest {
+	beginsWith := func(arch string) bool { return strings.HasPrefix(j.Model.Arch, arch) }
+	if l.tokens == 0 || engine.On(j.Plan.NoVideo, false) || !slices.ContainsFunc(clips, beginsWith) {
+		return l
+	}
+	f := engine.At(clipFrames, j.Version).Value
+	n := min(f.pairs, max(1, int64(j.Plan.Context)/l.tokens-f.pictures))
+	return largest{arch: l.arch, tokens: n * l.tokens, rows: n * l.rows}
 }
 
 // encoder is the tower that the profile run exercises.
@@ -51,7 +77,7 @@ func placedEncoder(j *engine.Job, pl *engine.Placed) *encoder {
 	if engine.On(j.Plan.WholeTower, false) {
 		tp = 1
 	}
-	e := encoderOf(j.Model, tp, j.Version.Before(v1Default))
+	e := encoderOf(j, tp, j.Version.Before(v1Default))
 	if e != nil && e.sees && engine.On(j.Plan.TextOnly, false) {
 		return nil
 	}
@@ -59,12 +85,16 @@ func placedEncoder(j *engine.Job, pl *engine.Placed) *encoder {
 }
 
 // encoderOf finds the tower and its largest item; nil for a model without, or whose items are not described.
-func encoderOf(m *model.Model, tp int64, v0 bool) *encoder {
+func encoderOf(j *engine.Job, tp int64, v0 bool) *encoder {
+	m := j.Model
 	for i := 1; i < len(m.Parts); i++ {
 		p := &m.Parts[i]
 		item := largestOf(m, p)
 		if item.tokens == 0 || len(p.Kinds) == 0 || v0 && p.Name != "encoder" {
 			continue
+		}
+		if p.Name == "vision" {
+			item = item.clip(j)
 		}
 		e := &encoder{item: item, each: v0, sees: p.Name != "encoder", parts: 2, kept: m.Hidden}
 		e.read(p, tp)

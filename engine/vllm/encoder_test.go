@@ -34,6 +34,34 @@ func TestEncoders(t *testing.T) {
 	}
 }
 
+// TestClips: a video is profiled that is as long as requests leave room for. A log of 0.23.0 says a budget of 114,688 tokens for a video
+// and a pool of -14.28 GiB of 0.22 x 79.19, beside 15.67 loaded and 0.53 for graphs; logs of 0.9 and 0.10 say 98,304.
+func TestClips(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		version engine.Version
+		context plan.Int
+		noVideo *bool
+		want    int64
+	}{
+		{engine.V(0, 23, 0), 128000, nil, 114688}, {engine.V(0, 10, 2), 128000, nil, 114688}, {engine.V(0, 10, 0), 128000, nil, 98304},
+		{engine.V(0, 23, 0), 40000, nil, 32768}, {engine.V(0, 23, 0), 8192, nil, 16384}, {engine.V(0, 9, 0), 40000, nil, 16384},
+		{engine.V(0, 23, 0), 128000, &yes, 16384},
+	} {
+		p := plan.Plan{Context: c.context, Serving: plan.Serving{NoVideo: c.noVideo}}
+		_, z := enginetest.Case{Model: "qwen2.5-vl-7b", Hardware: "h100", Version: c.version, Plan: p}.Sizer(t, Engine{})
+		if got := z.(*sizer).ranks[0].encoder.item.tokens; got != c.want {
+			t.Errorf("%v, %d tokens: an item of %d, want %d", c.version, c.context, got, c.want)
+		}
+	}
+	p := plan.Plan{Context: 128000, Serving: plan.Serving{MaxSeqs: 256, MaxBatchedTokens: 2048}}
+	r := enginetest.Case{Model: "qwen2.5-vl-7b", Hardware: "h100", Version: engine.V(0, 23, 0), Plan: p}.Ranks(t, Engine{})[0]
+	it, logged := find(r.Items, "activations"), 0.22*79.19-15.67-0.53-0.2+14.28
+	if low, high := it.Low.GiB(), it.High.GiB(); logged < low || logged > high || it.Bytes.GiB() < 0.9*logged {
+		t.Errorf("activations of %.2f GiB (%.2f-%.2f), logged %.2f", it.Bytes.GiB(), low, high, logged)
+	}
+}
+
 // TestItems: the encoder's budget holds as many of the largest items, and at least one.
 func TestItems(t *testing.T) {
 	for _, c := range []struct {
