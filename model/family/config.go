@@ -335,7 +335,7 @@ func (c *Config) subs(key string) []*Config {
 
 // Text is the part that describes the language model: text_config where there is one.
 func (c *Config) Text() *Config {
-	for _, key := range []string{"text_config", "llm_config", "language_config", "thinker_config"} {
+	for _, key := range []string{"text_config", "llm_config", "language_config", "thinker_config", "decoder_config"} {
 		if t := c.Sub(key); t != nil {
 			return t
 		}

@@ -42,6 +42,20 @@ var dflash = &Family{
 	},
 }
 
+// gemma4Assistant: four layers behind a map of the token's embedding and the target's last state, a map back, and no keys of their
+// own: they read the cache of the target's last layers (transformers, models/gemma4_assistant). The two maps are counted as one.
+var gemma4Assistant = &Family{
+	Name: "gemma4-assistant", Classes: []string{"Gemma4AssistantForCausalLM"}, Types: []string{"gemma4_assistant", "gemma4_unified_assistant"},
+	Config: func(c *Config) *Spec {
+		s := gemma4Text(c.Text())
+		for i := range s.Layers {
+			s.Layers[i].Attn.SharesKV, s.Layers[i].Attn.OwnKV = true, false
+		}
+		s.Draft.States = 3 * c.Int("backbone_hidden_size")
+		return s
+	},
+}
+
 // targetLayers is how many of the target's layers are read; as many as the drafter has where the config does not say.
 func (c *Config) targetLayers(own int) int64 {
 	for _, from := range []*Config{c.Sub("dflash_config"), c.Sub("eagle_config"), c} {
@@ -60,7 +74,9 @@ var beyond = map[string]string{"selector_rank": "selector", "conv_kernel_size": 
 // draftNote says how a drafter is read, "" for ordinary networks.
 func (c *Config) draftNote() string {
 	f := c.drafter()
-	if f == nil {
+	if f == gemma4Assistant {
+		return "is a drafter (" + f.Name + "): its cache is its target's"
+	} else if f == nil {
 		return ""
 	}
 	s := "is a drafter (" + f.Name + "): its embedding"
@@ -89,6 +105,8 @@ func (c *Config) draftNote() string {
 func (c *Config) drafter() *Family {
 	class := strings.ToLower(c.Class())
 	switch {
+	case strings.HasPrefix(c.Str("model_type"), "gemma4") && strings.Contains(class, "assistant"):
+		return gemma4Assistant
 	case c.Has("dflash_config"), strings.Contains(class, "dflash"), strings.HasSuffix(class, "draftmodel") && !strings.Contains(class, "eagle"):
 		return dflash
 	case c.Has("draft_vocab_size"), c.Has("eagle_config"), strings.Contains(class, "eagle3"):

@@ -22,7 +22,7 @@ func Generic(c *Config) (*Spec, string, error) {
 	var s *Spec
 	how, known := "from the usual fields", false
 	switch own := ByClass(t.Class(), t.Str("model_type")); {
-	case !decodes(c.Class()):
+	case !decodes(c.Class()) && (t.Class() == "" || !decodes(t.Class())) && c.senses() == nil:
 	case t != c && own != nil:
 		t.find = ByClass
 		s, how, known = t.language(), "as "+own.Name, true
@@ -38,7 +38,14 @@ func Generic(c *Config) (*Spec, string, error) {
 	}
 	s.Arch = arch
 	read, left := c.encoders(t, s)
-	s.Unsure = unsure(s, known, left != "")
+	if strings.Contains(t.Str("layer_module"), "MoT") { // a second set of layers for what is drawn (BAGEL)
+		left += "; not counted: what its layers hold a second time"
+		s.Unsure = 1
+	}
+	s.Unsure = max(s.Unsure, unsure(s, known, strings.Count(left, ",")+min(1, len(left))))
+	if key, n := t.moreLayers(); !known && n > 0 {
+		s.Unsure, left = s.Unsure+float64(2*n)/float64(len(s.Layers)), left+"; not counted: "+key
+	}
 	if !known && !t.Has("tie_word_embeddings") { // the class has its own default, which may be either
 		head, all := float64(s.Vocab*s.Hidden), float64(s.Model("").Params())
 		if share := max(Unsure, min(1, head/max(1, all))); s.Tied {
@@ -62,16 +69,16 @@ const Unsure = 0.1
 const encoderElems = 0.7e9
 
 // unsure is that share: of a text that is known with encoders read by the usual fields as much as those are, and nearly all in
-// the catalog differ less (TestGenericEncoders); of encoders that are not counted what most have.
-func unsure(s *Spec, known, left bool) float64 {
+// the catalog differ less (TestGenericEncoders); for each encoder that is not counted what most have.
+func unsure(s *Spec, known bool, left int) float64 {
 	m := s.Model("")
 	all, text := float64(m.Params()), float64(m.Parts[0].Params())
 	share := Unsure
 	if known {
 		share = max(0.005, (all-text)/max(1, all))
 	}
-	if left {
-		share = max(share, min(1, encoderElems/max(1, all)))
+	if left > 0 {
+		share = max(share, min(1, float64(left)*encoderElems/max(1, all)))
 	}
 	return share
 }
@@ -116,6 +123,21 @@ func (c *Config) generic() *Spec {
 		}
 	}
 	return s
+}
+
+// moreLayers are layers beside those of the decoder that a field of a class's own counts, as kimia_mimo_layers: they may have a head of
+// their own, which is why twice their share is left for them.
+func (c *Config) moreLayers() (key string, n int64) {
+	for _, k := range c.Keys() {
+		word, _ := strings.CutSuffix(k, "_layers")
+		if _, isNumber := c.m[k].(json.Number); !isNumber || word == k {
+			continue
+		}
+		if v := c.IntOr(0, k); !strings.Contains("num_hidden num n n_hidden max_window num_nextn_predict num_dense num_mtp num_kv_shared num_moe", word) && v > 0 && v <= maxLayers {
+			return k, v
+		}
+	}
+	return "", 0
 }
 
 // tiedUnsaid: a config that transformers wrote leaves tie_word_embeddings out where it is what the base class has, which is true
@@ -165,7 +187,7 @@ var gates = map[string]bool{"": true, "silu": true, "swish": true, "swiglu": tru
 
 // decodes reports whether a class generates text: encoders and denoisers have other fields.
 func decodes(class string) bool {
-	return class == "" || strings.HasSuffix(class, "ForCausalLM") || strings.HasSuffix(class, "ForConditionalGeneration")
+	return class == "" || strings.HasSuffix(class, "CausalLM") || strings.HasSuffix(class, "ForConditionalGeneration")
 }
 
 // genericExperts reads experts by the names that classes give to their number and width.
@@ -176,7 +198,7 @@ func (c *Config) genericExperts() MoE {
 		return MoE{}
 	}
 	inner := c.Int("moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size")
-	shared := c.IntOr(0, "shared_expert_intermediate_size", "shared_intermediate_size", "moe_shared_expert_intermediate_size")
+	shared := c.IntOr(0, "shared_expert_intermediate_size", "shared_intermediate_size", "moe_shared_expert_intermediate_size", "share_expert_dim")
 	if shared == 0 {
 		shared = inner * c.IntOr(0, "n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts")
 	}
@@ -185,7 +207,7 @@ func (c *Config) genericExperts() MoE {
 }
 
 // unusualWords are parts of names of fields of mixers and blocks that the usual fields do not describe.
-var unusualWords = []string{"mamba", "ssm", "rwkv", "conv_", "linear_attn", "linear_num", "linear_key", "hyena", "state_size", "n_groups",
+var unusualWords = []string{"mamba", "ssm", "rwkv", "conv_", "linear_attn", "linear_num", "linear_key", "hyena", "state_size",
 	"d_state", "encoder_layers", "block_configs", "draft", "compress_ratio", "zero_expert"}
 
 // unusual is the first field of another kind of network, "" when there is none.
@@ -198,7 +220,7 @@ func (c *Config) unusual() string {
 	}
 	for _, key := range c.Keys() {
 		for _, w := range unusualWords {
-			if strings.Contains(key, w) {
+			if strings.Contains(key, w) || key == "n_groups" {
 				return key
 			}
 		}
@@ -230,14 +252,11 @@ var expertCounts = []string{"n_routed_experts", "num_experts", "num_local_expert
 
 // encoders reads the parts beside the text by the fields that encoders have in common, and says which were and were not.
 func (c *Config) encoders(text *Config, s *Spec) (read, left string) {
-	if text == c {
-		return "", ""
-	}
 	var counted, others []string
 	for _, key := range c.Keys() {
 		name, part := strings.CutSuffix(key, "_config")
 		m, isMap := c.m[key].(map[string]any)
-		if !part || !isMap || textParts[key] || key == "quantization_config" {
+		if !part || !isMap || textParts[key] || key == "quantization_config" || text == c && !senses(name) {
 			continue
 		}
 		v := &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
@@ -259,9 +278,20 @@ func (c *Config) encoders(text *Config, s *Spec) (read, left string) {
 	return read, left
 }
 
-// senses reports whether a part sees or hears, by its name.
+// senses are the parts of a decoder, whose fields stand at the top, that see, hear or speak; nil for none.
+func (c *Config) senses() (out []string) {
+	for _, key := range c.Keys() {
+		name, part := strings.CutSuffix(key, "_config")
+		if _, isMap := c.m[key].(map[string]any); part && isMap && senses(name) && c.Has("num_hidden_layers") && c.Has("vocab_size") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// senses reports whether a part sees, hears or speaks, by its name.
 func senses(name string) bool {
-	for _, w := range []string{"vision", "visual", "image", "video", "vit", "audio", "speech", "sound"} {
+	for _, w := range []string{"vision", "visual", "image", "video", "vit", "audio", "speech", "sound", "encoder", "tts", "talker", "codec", "tokenizer", "gen_"} {
 		if strings.Contains(name, w) {
 			return true
 		}
@@ -304,4 +334,4 @@ func (c *Config) usualEncoder(name string, s *Spec) bool {
 }
 
 // textParts are the names of the decoder's own fields in a network of several parts.
-var textParts = map[string]bool{"text_config": true, "llm_config": true, "language_config": true, "thinker_config": true}
+var textParts = map[string]bool{"text_config": true, "llm_config": true, "language_config": true, "thinker_config": true, "decoder_config": true}

@@ -26,6 +26,6 @@ var families = []*Family{
 	ernieVL, paddleOCR, hunyuanVL, molmo2, exaone45, qwen3ASR, bitnet, olmoHybrid, plamo3,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
 	flux, sd3, qwenImage, flux2, hunyuanVideo, pixart, wan, zImage,
-	eagle3, dflash,
+	eagle3, dflash, gemma4Assistant,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,
 }
