@@ -239,7 +239,7 @@ func readModelOpt(q *family.Config) (*quantisation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if algo == "" && len(listed) == 0 {
+	if (algo == "" || algo == "MIXED_PRECISION") && len(listed) == 0 {
 		return readModelOptGroups(q, out)
 	}
 	out.groups = listed
@@ -256,7 +256,7 @@ func readModelOpt(q *family.Config) (*quantisation, error) {
 	return out, q.Err()
 }
 
-// readModelOptGroups reads a modelopt config that has groups and no algorithm.
+// readModelOptGroups reads a modelopt config that has groups and no algorithm, or several.
 func readModelOptGroups(q *family.Config, out *quantisation) (*quantisation, error) {
 	if !q.Has("config_groups") {
 		return nil, unknownAlgo("")
@@ -394,6 +394,9 @@ func quarkScheme(c *family.Config) *dtype.Scheme {
 // data.
 func readTorchAO(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	kind, size := textOf(q, "quant_type"), int64(128)
+	if d := objectOf(q, "quant_type_kwargs"); d != nil {
+		size = groupOf(d, 128, "group_size")
+	}
 	if t := objectOf(q, "quant_type"); t != nil {
 		if d := t.Sub("default"); d != nil {
 			t = d
@@ -413,6 +416,10 @@ func readTorchAO(q *family.Config, native *dtype.Format) (*quantisation, error) 
 		return simple(s.Name, dtype.I8, headless, s, keep), nil
 	case "float8weightonly", "float8dynamicactivationfloat8weight":
 		return simple("torchao-fp8", dtype.FP8E4M3, headless, float8("torchao-fp8", dtype.F32, 0, 0, false), keep), nil
+	}
+	if strings.HasPrefix(kind, "NVFP4") {
+		s := nvfp4(16, kind == "NVFP4DynamicActivationNVFP4WeightConfig")
+		return simple(s.Name, dtype.FP4E2M1, headless, s, keep), nil
 	}
 	return nil, unknownMethod("torchao " + kind)
 }

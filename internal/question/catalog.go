@@ -7,7 +7,9 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/naming"
 )
 
@@ -48,7 +50,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	} else if n.Repo == "" {
 		r.Path = n.File // a name alone, which is not there
 	}
-	r.Engine = loader(n, cmp.Or(r.Asked, r.Recipe))
+	r.Engine = loader(n, s, cmp.Or(r.Asked, r.Recipe))
 	if n.GGUF && n.Repo != "" && r.Recipe != "" {
 		r.File = n.Repo + ":" + strings.ToUpper(strings.TrimPrefix(r.Recipe, "gguf-"))
 	}
@@ -61,9 +63,12 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	return r, nil
 }
 
-// loader is the program whose names were used: Ollama's, or that of a GGUF file in 16 bits, whose format alone does not tell.
-func loader(n *naming.Name, stored string) string {
+// loader is the program whose names were used: Ollama's, that of a GGUF file in 16 bits, whose format alone does not tell, or that of
+// MLX's community, whose repositories of 16 bits say no format.
+func loader(n *naming.Name, s *family.Spec, stored string) string {
 	switch plain := dtype.FindRecipe(stored); {
+	case n.Org == "mlx-community" && stored == "" && llamacpp.Loads(s.Family) && s.Layers[0].Cross.Heads == 0: // a model of text
+		return "mlx-lm"
 	case n.Path && n.Ollama, !n.GGUF:
 		return ""
 	case n.Ollama:

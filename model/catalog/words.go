@@ -145,7 +145,7 @@ func (q *question) wider(asked []string) (out []place) {
 }
 
 // otheruse are words of a name that tell of another use than writing text.
-var otheruse = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|coder|math|draft(er)?|eagle\d?)$`)
+var otheruse = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|coder|math|draft(er)?|eagle\d?|assistant|speech)$`)
 
 // between counts the words of a name beside those that are asked, which stand in it in their order; words of another use
 // count twice. A version stands behind the word that it is asked behind: "llama 5" is no Llama 3.3 Nemotron Super v1.5.
@@ -253,7 +253,7 @@ func nearestOf(words []string) (out []place) {
 }
 
 // othershape are words of a name that tell of another network than the rest of it: parts, drafters, pruned and merged ones.
-var othershape = regexp.MustCompile(`^(vl|vision|omni|multimodal|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
+var othershape = regexp.MustCompile(`^(vl|vision|omni|multimodal|audio|speech|voice|sound|music|image|video|vla|prm|encoder|vae|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
 
 // longer finds the entry whose name stands in the text with words more: those of a copy, or of a model that was tuned and
 // has kept its shape. It is assumed, and said.
