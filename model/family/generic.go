@@ -125,6 +125,9 @@ func (c *Config) generic() *Spec {
 	return s
 }
 
+// ownLayers are fields that count layers of the decoder itself, without their last word.
+const ownLayers = "num_hidden num n n_hidden max_window num_nextn_predict num_dense num_mtp num_kv_shared num_moe"
+
 // moreLayers are layers beside those of the decoder that a field of a class's own counts, as kimia_mimo_layers: they may have a head of
 // their own, which is why twice their share is left for them.
 func (c *Config) moreLayers() (key string, n int64) {
@@ -133,7 +136,7 @@ func (c *Config) moreLayers() (key string, n int64) {
 		if _, isNumber := c.m[k].(json.Number); !isNumber || word == k {
 			continue
 		}
-		if v := c.IntOr(0, k); !strings.Contains("num_hidden num n n_hidden max_window num_nextn_predict num_dense num_mtp num_kv_shared num_moe", word) && v > 0 && v <= maxLayers {
+		if v := c.IntOr(0, k); !strings.Contains(ownLayers, word) && v > 0 && v <= maxLayers {
 			return k, v
 		}
 	}
