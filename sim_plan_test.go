@@ -96,6 +96,40 @@ func TestSimPlans(t *testing.T) {
 	}
 }
 
+// TestPrefixesOfEngines: what sessions have said before is found again by every engine that caches prefixes, and by none that is told not to.
+func TestPrefixesOfEngines(t *testing.T) {
+	const sessions = `,"workload":{"rate":1,"requests":300,"prompt":{"mean":500},"output":{"mean":100},"sessions":{"turns":{"law":"fixed","mean":5}}}}`
+	for _, engine := range []string{`"vllm"`, `"sglang"`, `"tensorrt-llm"`, `"llama-server","weights":"q4_k_m","sequences":8,"context":8192`} {
+		if rate := simulates(t, `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","engine":`+engine+sessions).KV.PoolUse.PrefixHitRate; rate < 0.5 {
+			t.Errorf("%s finds %.3g of the prompts of sessions of five turns", engine, rate)
+		}
+	}
+	off := simulates(t, `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","engine":"sglang","prefix_cache":false`+sessions)
+	if rate := off.KV.PoolUse.PrefixHitRate; rate != 0 {
+		t.Errorf("without a prefix cache %.3g of the prompts are found", rate)
+	}
+}
+
+// TestTiersOfPlans: what a plan keeps of its cache in host memory is played, a disk below it too, and each says what it brought back.
+func TestTiersOfPlans(t *testing.T) {
+	const small = `{"ask":"sim","model":"llama-3.1-8b","hardware":"rtx-4090,nvme=2TB@7GB/s","kv_blocks":700,"workload":{"rate":0.5,"requests":300,"prompt":{"law":"fixed","mean":2100},"output":{"law":"fixed","mean":40},"shared_prefix_tokens":2000,"prefixes":{"count":20}}`
+	said := simulates(t, small+`,"kv_tier_bytes":"2GiB"}`).KV.PoolUse
+	plan := simulates(t, small+`,"kv_host_bytes":"2GiB"}`).KV.PoolUse
+	if len(said.Tiers) != 1 || said.Tiers[0].HitRate <= 0 || plan.PrefixHitRate != said.PrefixHitRate {
+		t.Errorf("a plan with 2 GiB of host memory for its cache finds %+v, with a tier of 2 GiB %+v", plan, said)
+	}
+	disk := simulates(t, small+`,"kv_tier_bytes":"2GiB","kv_tier_disk_bytes":"64GiB"}`).KV.PoolUse
+	if len(disk.Tiers) != 2 || disk.Tiers[1].On != "nvme" || disk.Tiers[1].HitRate <= 0 || disk.PrefixHitRate <= said.PrefixHitRate {
+		t.Errorf("a disk below finds %+v, without %+v", disk, said)
+	}
+	for _, bad := range []string{`"kv_tier_disk_bytes":"64GiB"`, `"kv_tier_bytes":"2GiB","kv_tier":"nvme","kv_tier_disk_bytes":"64GiB"`,
+		`"kv_tier_bytes":"2GiB","kv_tier_disk_bytes":1`, `"kv_tier_bytes":"2GiB","kv_tier_disk_bytes":-1`} {
+		if _, err := askText(small + "," + bad + "}"); err == nil {
+			t.Errorf("%s was played", bad)
+		}
+	}
+}
+
 // TestSimRunsOut: what those who wait wait for is named: adapters of which a step has one, seats, room.
 func TestSimRunsOut(t *testing.T) {
 	const model = `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","workload":{"rate":10,"requests":1000,"prompt":{"mean":1000},"output":{"mean":200}`

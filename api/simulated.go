@@ -82,9 +82,17 @@ type PoolUse struct {
 	Mean          float64 `json:"mean_utilization"`
 	Waste         Waste   `json:"waste"`
 	PrefixHitRate float64 `json:"prefix_hit_rate"`
-	Preemptions   int64   `json:"preemptions"`
-	Preempted     int64   `json:"preempted_requests"`
-	Tokens        int64   `json:"capacity_tokens"`
+	// Tiers are those below the device, the nearest first.
+	Tiers       []TierUse `json:"tiers,omitempty"`
+	Preemptions int64     `json:"preemptions"`
+	Preempted   int64     `json:"preempted_requests"`
+	Tokens      int64     `json:"capacity_tokens"`
+}
+
+// TierUse is what a tier in host memory or on NVMe brought back, as a share of all prompt tokens: a part of the PrefixHitRate.
+type TierUse struct {
+	On      string  `json:"on"` // host or nvme
+	HitRate float64 `json:"hit_rate"`
 }
 
 // Waste are shares of the KV cache that hold no token though they are taken, or cannot be taken.

@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
 // Schedule is how an engine composes its steps: what a simulator of its scheduler needs. Names of the rules are those of
 // package sim.
 type Schedule struct {
@@ -19,6 +24,23 @@ type Schedule struct {
 	SlotTokens int64
 	// PrefixCache keeps caches of requests that ended for others that begin alike.
 	PrefixCache bool
+	// HostTier is what the plan has host memory keep of the cache when the device evicts it, for others that begin alike.
+	HostTier HostTier
+}
+
+// HostTier is a size in bytes on each rank, or a multiple of the pool.
+type HostTier struct {
+	Bytes unit.Bytes
+	Pools float64
+}
+
+// HostTierOf is what a plan says of it.
+func HostTierOf(p *plan.Plan) (t HostTier) {
+	t.Bytes = unit.Bytes(p.KVHost)
+	if p.KVHostRatio != nil {
+		t.Pools = *p.KVHostRatio
+	}
+	return t
 }
 
 // Scheduler is an engine that batches requests as they come.

@@ -60,8 +60,14 @@ func (r *Replica) check() error {
 	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || int64(len(s.Accepted)) > s.Tokens || !falling(s.Accepted)) {
 		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Accepted)
 	}
-	if r.Tier != nil && r.Tier.Rows < 1 {
-		return fmt.Errorf("a tier for %d rows", r.Tier.Rows)
+	tiers := r.Tier.tiers()
+	for _, t := range tiers {
+		if t.Rows < 1 || t.Fetch == nil {
+			return fmt.Errorf("a tier for %d rows", t.Rows)
+		}
+	}
+	if len(tiers) > mostTiers {
+		return fmt.Errorf("%d tiers below the cache: at most %d", len(tiers), mostTiers)
 	}
 	return r.Paging.check()
 }

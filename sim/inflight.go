@@ -141,12 +141,16 @@ func (s *server) admissible() bool {
 }
 
 // entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, those
-// after them that a tier has, and a first piece of the rest.
-type entry struct{ hits, stored, cached, piece int64 }
+// after them that each tier has, and a first piece of the rest.
+type entry struct {
+	hits          int64
+	stored        perTier
+	cached, piece int64
+}
 
 func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 	e.hits, e.stored, e.cached = s.matched(t)
-	rest := t.goal - (e.hits+e.stored)*s.BlockTokens
+	rest := t.goal - (e.hits+e.stored.sum())*s.BlockTokens
 	if e.piece = rest; s.LongPrompt > 0 {
 		e.piece = min(e.piece, s.LongPrompt)
 	}
@@ -166,7 +170,7 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 }
 
 // matched is what is cached of a prompt, looked up again only when something of the cache changed since.
-func (s *server) matched(t *slot) (rows, stored, free int64) {
+func (s *server) matched(t *slot) (rows int64, stored perTier, free int64) {
 	m := &s.last
 	if now := (sight{t, t.gen, t.goal, len(t.Spans), s.pool.changed}); m.sight != now {
 		m.sight = now
@@ -178,7 +182,8 @@ func (s *server) matched(t *slot) (rows, stored, free int64) {
 // looked is a look into the cache, and what was found.
 type looked struct {
 	sight
-	rows, stored, free int64
+	rows, free int64
+	stored     perTier
 }
 
 // sight is all that a look depends on.
@@ -196,7 +201,7 @@ func (s *server) fits(t *slot, e entry) bool {
 	if s.Promise && !s.ends(t, e) {
 		return false
 	}
-	free, first := s.pool.free-e.cached, (e.hits+e.stored)*s.BlockTokens+e.piece
+	free, first := s.pool.free-e.cached, (e.hits+e.stored.sum())*s.BlockTokens+e.piece
 	if s.WholeRoom {
 		first = t.goal
 	}
@@ -253,7 +258,7 @@ func (s *server) upNext() int {
 func (s *server) takeIn(st *step, i int, e entry, budget *int64, now time.Duration) {
 	at := s.waiting.at(i)
 	s.waiting.remove(i)
-	if e.stored > 0 {
+	if e.stored.sum() > 0 {
 		s.fetch(at, e, now)
 		return
 	}
@@ -275,8 +280,8 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 // begins with what is cached.
 func (s *server) begins(t *slot, e entry, now time.Duration) {
 	if t.preempted == 0 {
-		t.admitted, t.hits = now, e.hits+e.stored
-		s.m.admitted(t, t.hits*s.BlockTokens)
+		t.admitted, t.hits = now, e.hits+e.stored.sum()
+		s.m.admitted(t, t.hits*s.BlockTokens, s.BlockTokens, e.stored)
 	}
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens

@@ -127,6 +127,9 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 		}
 		if tier > 0 && p.PrefixCache {
 			p.Tier = &Tier{Rows: tier, Fetch: func(rows int64) float64 { return 1e-5 * float64(rows) }}
+			if tier%2 == 0 {
+				p.Tier.Below = &Tier{Rows: 3 * tier, Fetch: func(rows int64) float64 { return 1e-4 * float64(rows) }}
+			}
 		}
 		p.Handover = func(prompt int64) float64 { return 1e-6 * float64(prompt) }
 	}

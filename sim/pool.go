@@ -40,20 +40,19 @@ func (p *Paging) blocks(rows, shared int64) int64 {
 // number.
 type pool struct {
 	Paging
-	free  int64 // blocks that a sequence could take, cached ones among them
-	spans tree
-	lru   runs
-	loose int64 // blocks of rows that were evicted for others of their row: they come before the runs
-	named int64 // cached blocks in the runs
-	// stored are the rows in the tier, shelf the order in which they came there.
-	stored int64
-	shelf  runs
+	free    int64 // blocks that a sequence could take, cached ones among them
+	spans   tree
+	lru     runs
+	loose   int64 // blocks of rows that were evicted for others of their row: they come before the runs
+	named   int64 // cached blocks in the runs
+	tiers   []*Tier
+	shelves [mostTiers]shelf
 	// changed grows whenever cached rows come, go, or change hands.
 	changed int64
 }
 
 func newPool(p Paging) pool {
-	out := pool{Paging: p, free: p.Blocks, spans: newTree()}
+	out := pool{Paging: p, free: p.Blocks, spans: newTree(), tiers: p.Tier.tiers()}
 	out.lru.push(run{node: nobody, blocks: p.Blocks})
 	return out
 }
@@ -116,7 +115,7 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 		node.left = slices.Delete(node.left, 0, 1)
 		r.blocks = 0
 	}
-	p.store(r.node, rows)
+	p.store(r.node, rows, 0)
 	if node.rows == 0 {
 		p.spans.remove(r.node)
 	}
@@ -182,12 +181,12 @@ func (p *pool) leave(at int32, end, rows int64) {
 	}
 }
 
-// match are the rows at the beginning of a sequence of some tokens that are cached, those after them that a tier has, and
+// match are the rows at the beginning of a sequence of some tokens that are cached, those after them that each tier has, and
 // how many blocks of the cached ones are free now: those would be taken from the free ones. The last token is always
 // computed.
-func (p *pool) match(spans []workload.Span, tokens int64) (rows, stored, free int64) {
+func (p *pool) match(spans []workload.Span, tokens int64) (rows int64, stored perTier, free int64) {
 	if !p.PrefixCache || len(spans) == 0 {
-		return 0, 0, 0
+		return 0, perTier{}, 0
 	}
 	most := (tokens - 1) / p.BlockTokens
 	w := walk{pool: p}
@@ -198,16 +197,16 @@ func (p *pool) match(spans []workload.Span, tokens int64) (rows, stored, free in
 		}
 		node := &p.spans.nodes[w.at]
 		got := min(node.rows, full, most-rows)
-		if stored > 0 {
+		if stored.sum() > 0 {
 			got = 0
 		}
 		rows += got
 		free += max(0, got-node.rowsHeld()) * p.Full
-		below := int64(0)
+		below := perTier{}
 		if got == node.rows {
-			below = min(node.stored, full-got, most-rows-stored)
+			below = node.stored.upTo(min(full-got, most-rows-stored.sum()))
 		}
-		if stored += below; got+below < full {
+		if stored.add(below); got+below.sum() < full {
 			break
 		}
 	}

@@ -55,7 +55,7 @@ func (prefixAware) choose(servers []*server, r *workload.Request) (best int) {
 	found, at := int64(0), idlest
 	for i, s := range servers {
 		rows, stored, _ := s.pool.match(r.Spans, r.Prompt)
-		if n := (rows + stored) * s.BlockTokens; n > found || n == found && s.load() < servers[at].load() {
+		if n := (rows + stored.sum()) * s.BlockTokens; n > found || n == found && s.load() < servers[at].load() {
 			found, at = n, i
 		}
 	}

@@ -60,7 +60,7 @@ func (s *server) extend(t *slot, at int32, from, to int64) bool {
 	s.pool.changed++
 	node.reach(t.rows-from, -1)
 	node.reach(to-from, 1)
-	s.pool.unstore(node, min(node.stored, to-from-node.rows))
+	s.pool.unstoreFirst(node, to-from-node.rows)
 	node.rows = to - from
 	t.rows = to
 	return true

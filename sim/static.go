@@ -38,7 +38,7 @@ func (s *server) gather(st *step, now time.Duration) {
 		t := &s.slots.all[s.waiting.at(i)]
 		budget := t.goal
 		e, ok := s.entry(t, budget)
-		e.stored, e.piece = 0, t.goal-e.hits*s.BlockTokens // never in pieces, nor later than the others
+		e.stored, e.piece = perTier{}, t.goal-e.hits*s.BlockTokens // never in pieces, nor later than the others
 		if ok && !s.ends(t, e) {
 			s.why, ok = Room, false
 		}

@@ -3,61 +3,120 @@ package sim
 import "time"
 
 // Tier keeps rows that were evicted from a pool in the host's memory or on disk, for Rows of them, and brings them back
-// (vLLM's KV offloading, LMCache, SGLang's hierarchical cache). Writing is hidden behind computing; reading keeps a
-// request waiting.
+// (vLLM's KV offloading, LMCache, SGLang's hierarchical cache, Dynamo's KV block manager). What it has no room for goes to the tier
+// Below, or is lost. Writing is hidden behind computing; reading keeps a request waiting.
 type Tier struct {
 	Rows int64
 	// Fetch is how many seconds so many rows take to the device.
 	Fetch func(rows int64) float64
+	Below *Tier
 }
 
-// store the last rows of a span as they are evicted.
-func (p *pool) store(at int32, rows int64) {
-	if p.Tier == nil || rows == 0 {
+// mostTiers below the device.
+const mostTiers = 2
+
+// perTier are rows of each tier, the nearest first.
+type perTier [mostTiers]int64
+
+func (n *perTier) sum() int64 { return n[0] + n[1] }
+
+// upTo are the first of so many rows.
+func (n *perTier) upTo(rows int64) (out perTier) {
+	for i := range n {
+		out[i] = min(n[i], rows)
+		rows -= out[i]
+	}
+	return out
+}
+
+func (n *perTier) add(more perTier) {
+	for i := range n {
+		n[i] += more[i]
+	}
+}
+
+// tiers are the levels of a tier.
+func (t *Tier) tiers() (out []*Tier) {
+	for ; t != nil && len(out) <= mostTiers; t = t.Below {
+		out = append(out, t)
+	}
+	return out
+}
+
+// fetched is how many seconds the rows of each tier take together: a link is shared, or the links follow each other.
+func (t *Tier) fetched(rows perTier) (seconds float64) {
+	for i := 0; t != nil; t, i = t.Below, i+1 {
+		if rows[i] > 0 {
+			seconds += t.Fetch(rows[i])
+		}
+	}
+	return seconds
+}
+
+// shelf are the rows of a tier, and the order in which they came there.
+type shelf struct {
+	runs
+	rows int64
+}
+
+// store the last rows of a span in a tier as they are evicted from above it.
+func (p *pool) store(at int32, rows int64, level int) {
+	if level >= len(p.tiers) || rows == 0 {
 		return
 	}
-	node := &p.spans.nodes[at]
+	node, s := &p.spans.nodes[at], &p.shelves[level]
 	p.changed++
-	node.stored += rows
-	p.stored += rows
-	node.shelved++
-	p.shelf.push(run{node: at, stamp: node.shelved})
-	for p.stored > p.Tier.Rows {
-		p.forget()
+	node.stored[level] += rows
+	s.rows += rows
+	node.shelved[level]++
+	s.push(run{node: at, stamp: node.shelved[level]})
+	for s.rows > p.tiers[level].Rows {
+		p.forget(level)
 	}
-	if p.shelf.long() {
-		p.shelf.compact(p.moved)
+	if s.long() {
+		s.compact(func(r *run) bool { return p.moved(r, level) })
 	}
 }
 
-// forget the last rows of the span that was stored longest ago.
-func (p *pool) forget() {
-	r := p.shelf.front()
-	if p.moved(r) {
-		p.shelf.pop()
+// forget the last rows of the span that was stored longest ago: they go one tier down.
+func (p *pool) forget(level int) {
+	s := &p.shelves[level]
+	r := *s.front()
+	if p.moved(&r, level) {
+		s.pop()
 		return
 	}
 	node := &p.spans.nodes[r.node]
-	n := min(node.stored, p.stored-p.Tier.Rows)
-	p.unstore(node, n)
-	if node.stored == 0 {
-		at := r.node
-		p.shelf.pop()
-		p.spans.remove(at)
+	n := min(node.stored[level], s.rows-p.tiers[level].Rows)
+	p.unstore(node, n, level)
+	if node.stored[level] == 0 {
+		s.pop()
 	}
+	p.store(r.node, n, level+1)
+	p.spans.remove(r.node)
 }
 
 // moved reports whether rows of a span were stored or brought back after this.
-func (p *pool) moved(r *run) bool {
+func (p *pool) moved(r *run, level int) bool {
 	n := &p.spans.nodes[r.node]
-	return n.shelved != r.stamp || n.stored == 0
+	return n.shelved[level] != r.stamp || n.stored[level] == 0
 }
 
-// unstore rows.
-func (p *pool) unstore(node *span, n int64) {
+// unstore rows of a tier.
+func (p *pool) unstore(node *span, n int64, level int) {
 	p.changed++
-	node.stored -= n
-	p.stored -= n
+	node.stored[level] -= n
+	p.shelves[level].rows -= n
+}
+
+// unstoreFirst takes so many rows from the nearest tier on.
+func (p *pool) unstoreFirst(node *span, rows int64) {
+	if len(p.tiers) == 0 {
+		return
+	}
+	for level, n := range node.stored.upTo(max(0, rows)) {
+		p.unstore(node, n, level)
+	}
 }
 
 // fetch admits a request of whose prompt rows are stored: it takes room for them, and waits until they have come.
@@ -65,8 +124,9 @@ func (s *server) fetch(at int32, e entry, now time.Duration) {
 	t := &s.slots.all[at]
 	s.begins(t, e, now)
 	t.state = coming
-	s.pool.take(s.blocksAt(t, (e.hits+e.stored)*s.BlockTokens) - s.blocksAt(t, t.computed))
-	t.computed = (e.hits + e.stored) * s.BlockTokens
+	rows := e.hits + e.stored.sum()
+	s.pool.take(s.blocksAt(t, rows*s.BlockTokens) - s.blocksAt(t, t.computed))
+	t.computed = rows * s.BlockTokens
 	s.share(t)
-	s.coming.push(handed{now + s.m.span(s.Tier.Fetch(e.stored), 0, "a fetch"), at})
+	s.coming.push(handed{now + s.m.span(s.Tier.fetched(e.stored), 0, "a fetch"), at})
 }

@@ -41,3 +41,31 @@ func TestTier(t *testing.T) {
 		t.Errorf("a tier of 100 rows gave %d tokens, one of 1,000 %d", small.Cached, with.Cached)
 	}
 }
+
+// TestTwoTiers: what the nearer tier has no room for is brought back from the one below it, each in its own time, and nothing is
+// in both.
+func TestTwoTiers(t *testing.T) {
+	r := replica()
+	r.Blocks, r.Ahead = 600, false // two prefixes of 250 rows of four
+	perRow := func(seconds float64) func(int64) float64 {
+		return func(rows int64) float64 { return seconds * float64(rows) }
+	}
+	near := &Tier{Rows: 260, Fetch: perRow(1e-4)}
+	r.Tier = near
+	alone := play(t, r, turnsOf(4, 40), Options{})
+	r.Tier = &Tier{Rows: 260, Fetch: near.Fetch, Below: &Tier{Rows: 1000, Fetch: perRow(1e-3)}}
+	both := play(t, r, turnsOf(4, 40), Options{})
+	if want := int64(36 * 4000); both.Cached != want || alone.Cached >= want {
+		t.Errorf("%d tokens of prompts came from a cache with two tiers, want %d; %d with one", both.Cached, want, alone.Cached)
+	}
+	if f := both.FromTiers; f[0]+f[1] > both.Cached || f[1] == 0 || alone.FromTiers[1] != 0 {
+		t.Errorf("%v tokens from the tiers of %d cached; %v with one", f, both.Cached, alone.FromTiers)
+	}
+	r.Tier = &Tier{Rows: 1, Fetch: near.Fetch, Below: near.Below}
+	for range 2 * mostTiers {
+		r.Tier = &Tier{Rows: 1, Fetch: near.Fetch, Below: r.Tier}
+	}
+	if err := r.check(); err == nil {
+		t.Error("five tiers were played")
+	}
+}

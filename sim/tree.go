@@ -25,9 +25,9 @@ type span struct {
 	deep  []depth // how many rows they hold, fewest first
 	left  []part  // rows that nobody holds, by when they were left: deepest first
 	stamp uint32
-	// stored are the rows after those that a tier below has, shelved how often rows were put there.
-	stored  int64
-	shelved uint32
+	// stored are the rows after those that each tier has, the nearest first; shelved how often rows were put there.
+	stored  perTier
+	shelved [mostTiers]uint32
 }
 
 // depth is how many sequences hold so many rows.
@@ -87,7 +87,11 @@ func (t *tree) add(k spanKey) int32 {
 	if n := len(t.empty); n > 0 {
 		at, t.empty = t.empty[n-1], t.empty[:n-1]
 		old := &t.nodes[at]
-		*old = span{key: k, stamp: old.stamp, shelved: old.shelved + 1, deep: old.deep[:0], left: old.left[:0]}
+		shelved := old.shelved
+		for i := range shelved {
+			shelved[i]++
+		}
+		*old = span{key: k, stamp: old.stamp, shelved: shelved, deep: old.deep[:0], left: old.left[:0]}
 	} else {
 		t.nodes = append(t.nodes, span{key: k})
 	}
@@ -102,7 +106,7 @@ func (t *tree) add(k spanKey) int32 {
 func (t *tree) remove(at int32) {
 	for at != nobody {
 		n := &t.nodes[at]
-		if n.rows > 0 || n.users > 0 || n.child > 0 || n.stored > 0 {
+		if n.rows > 0 || n.users > 0 || n.child > 0 || n.stored.sum() > 0 {
 			return
 		}
 		parent := n.key.parent

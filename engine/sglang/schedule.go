@@ -15,6 +15,7 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	s := engine.Schedule{Rules: "prompts-first", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
 		WholePrompts: !chunked(p),
 		Ahead:        j.Version.AtLeast(overlap), PrefixCache: engine.On(p.PrefixCache, true)}
+	s.HostTier = engine.HostTierOf(p)
 	if s.MaxSequences == 0 {
 		s.MaxSequences = mostRequests
 	}

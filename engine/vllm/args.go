@@ -27,6 +27,7 @@ type launch struct {
 	states        string // of --mamba-cache-dtype
 	swap          string // of --swap-space
 	evicted       plan.Size
+	connector     string // of --kv-transfer-config
 }
 
 // FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
@@ -61,6 +62,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(append(l.Unknown, unknown...), variables(c)...)
+	l.connected(c)
 	l.finish(before(c.Tag(), v1Default))
 	return &l.Launch, nil
 }
@@ -203,10 +205,17 @@ var flags = []argv.Flag[launch]{
 	{Names: "--eplb-config", Set: balancing},
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
 	{Names: "--kv-offloading-size", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.evicted })},
+	{Names: "--kv-transfer-config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.connector })},
+	{Names: "--kv-offloading-backend", Set: func(l *launch, v string) error {
+		if v != "native" {
+			l.Beside = append(l.Beside, "--kv-offloading-backend "+argv.Quote(argv.Blotted(v)))
+		}
+		return nil
+	}},
 	{Names: "--swap-space", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.swap })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
+	{Names: "--config --hf-overrides --additional-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
 	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
 	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --mm-encoder-only",
 		Kind: argv.Switch, Unread: true},
@@ -215,7 +224,6 @@ var flags = []argv.Flag[launch]{
 		Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.
-	{Names: "--kv-offloading-backend"},
 	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
 	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench

@@ -20,7 +20,7 @@ var recurrentPrefixes = engine.V(0, 28, 0)
 // does not keep by default before 0.28 (vllm/config/vllm.py).
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
-	return engine.Schedule{
+	out := engine.Schedule{
 		Rules: "in-flight", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
@@ -28,6 +28,10 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		PrefixCache: engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) &&
 			(!j.Model.Recurrent() || j.Version.AtLeast(recurrentPrefixes))),
 	}
+	if !swaps(j.Version) { // what V0 swaps out is of requests that go on
+		out.HostTier = engine.HostTierOf(p)
+	}
+	return out
 }
 
 // pages of a pool, in rows of its longest block of tokens: specs of shorter blocks take several for a row.

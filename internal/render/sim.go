@@ -349,7 +349,7 @@ func (s *screen) pool() {
 		return
 	}
 	if p.PrefixHitRate > 0 {
-		s.labelled("prefixes", term.Say(term.Percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
+		s.labelled("prefixes", term.Say(term.Percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"+tierWords(p)))
 	}
 	if p.Preemptions > 0 {
 		s.labelled("preempted",
@@ -456,6 +456,15 @@ func capacityOf(l *memwall.Load, at string) term.Text {
 		return term.Say("—")
 	}
 	return term.LinkedNumber(rateOf(*l.Capacity), at+"/holds_requests_per_s")
+}
+
+// tierWords is how much of it tiers below the device brought back.
+func tierWords(p *memwall.PoolUse) string {
+	out := ""
+	for _, t := range p.Tiers {
+		out += ", " + term.Percent(t.HitRate) + " from " + map[string]string{"host": "host memory", "nvme": "NVMe"}[t.On]
+	}
+	return out
 }
 
 func first99(p *memwall.Percentiles, at string) term.Text {

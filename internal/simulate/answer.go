@@ -77,6 +77,9 @@ func (s *Simulation) poolOf(r *sim.Result) *api.PoolUse {
 		Preempted: r.Preempted, Tokens: s.KV.Tokens}
 	if r.Prompt > 0 {
 		out.PrefixHitRate = FourDigits(float64(r.Cached) / float64(r.Prompt))
+		for i, t := range s.tiers {
+			out.Tiers = append(out.Tiers, api.TierUse{On: t.on, HitRate: FourDigits(float64(r.FromTiers[i]) / float64(r.Prompt))})
+		}
 	}
 	return out
 }

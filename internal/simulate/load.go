@@ -144,8 +144,8 @@ func notNegative(r *api.Request) error {
 	for _, f := range []struct {
 		name  string
 		value int64
-	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"max_queued", int64(r.MaxQueued)},
-		{"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
+	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"kv_tier_disk_bytes", int64(r.KVTierDisk)},
+		{"max_queued", int64(r.MaxQueued)}, {"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
 		if f.value < 0 {
 			return &api.Error{Code: api.BadField, Field: f.name, Value: fmt.Sprint(f.value),
 				Message: fmt.Sprintf("%s = %d is negative", f.name, f.value), Hint: "a number from 1, or leave it out"}

@@ -13,7 +13,6 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
-	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -30,42 +29,8 @@ type Player struct {
 	speculation *serving.Speculation
 	accepted    timing.Accepted
 	Crossing    timing.Crossing
-	tier        *sim.Tier
+	tiers       []level // below the device, the nearest first
 	spec        *workload.Spec
-}
-
-// cacheTier is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
-func (p *Player) cacheTier(r *api.Request) (err error) {
-	p.tier, err = p.tierOf(r, unit.Bytes(r.KVTier))
-	return err
-}
-
-// tierOf so many bytes; nil of none.
-func (p *Player) tierOf(r *api.Request, size unit.Bytes) (*sim.Tier, error) {
-	if size <= 0 {
-		return nil, nil
-	}
-	if p.Stream != nil || !p.rules.PrefixCache {
-		return nil, &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: size.String(),
-			Message: "kv_tier_bytes: nothing is evicted that could be asked for again",
-			Hint:    "vllm or sglang with their prefix cache, or leave it out"}
-	}
-	where := cmp.Or(r.KVTierOn, "host")
-	rate, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), where)
-	if err != nil {
-		return nil, &api.Error{Code: api.Unsupported, Field: "kv_tier", Value: where, Message: err.Error(),
-			Hint: "hardware of which that is known"}
-	}
-	page := p.paging(Variant{})
-	row := float64(page.BlockTokens) * float64(p.KV.PerToken)
-	ranks := float64(max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP))
-	if least := unit.Bytes(math.Ceil(row * ranks)); size < least {
-		return nil, &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: size.String(),
-			Message: fmt.Sprintf("kv_tier_bytes: a row of the cache takes %s on all ranks together, and the tier holds none", least),
-			Hint:    "a few GiB"}
-	}
-	return &sim.Tier{Rows: int64(float64(size) / (row * ranks)),
-		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}, nil
 }
 
 // prefillServers are the servers that compute prompts for others.
@@ -81,7 +46,7 @@ func (s *Simulation) prefillServers(r *api.Request) error {
 	}
 	pools := s.Question.Split(p.Model, s.Model)
 	s.Prompts, s.handover = &p, pools.HandOver
-	return p.cacheTier(r)
+	return p.cacheTiers(r)
 }
 
 // play takes the rules of the engine and compiles the time of steps.
@@ -180,7 +145,7 @@ func (p *Player) replica(v Variant) sim.Replica {
 	}
 	p.setStepTimes(&r, v)
 	p.vary(&r, v)
-	r.Tier = p.tier
+	r.Tier = chain(p.tiers)
 	p.admission(&r)
 	return r
 }
@@ -251,10 +216,12 @@ func perStage(b speed.Batch, stages int64) speed.Batch {
 // paging of the pool that the ledger found.
 func (p *Player) paging(v Variant) sim.Paging {
 	g := p.KV.Pages
-	out := sim.Paging{Blocks: p.KV.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed,
-		PrefixCache: p.rules.PrefixCache && !v.noPrefix && g.Full > 0}
-	if g.BlockTokens == 0 {
+	out := sim.Paging{Blocks: p.KV.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed}
+	if g.BlockTokens == 0 { // an engine that tells tokens alone
 		out.BlockTokens, out.Full = max(1, p.KV.BlockTokens), 1
+	}
+	out.PrefixCache = p.rules.PrefixCache && !v.noPrefix && out.Full > 0
+	if g.BlockTokens == 0 {
 		if p.KV.PerToken == 0 { // states alone: one for each that runs
 			out.Blocks, out.Full, out.Fixed, out.PrefixCache = max(1, p.rules.MaxSequences), 0, 1, false
 			return out

@@ -176,7 +176,7 @@ func (s *Simulation) players(r *api.Request, kv *engine.KV) (err error) {
 	if s.Player, err = play(s.Question, kv, r.Scheduler, &s.Spec); err != nil {
 		return untimed(r, err)
 	}
-	if err = s.cacheTier(r); err != nil {
+	if err = s.cacheTiers(r); err != nil {
 		return err
 	}
 	return s.prefillServers(r)

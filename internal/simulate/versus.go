@@ -53,10 +53,10 @@ func (s *Simulation) changed(name string) (*Simulation, Variant, error) {
 	if s.Prompts != nil {
 		prompts := *s.Prompts
 		with.Prompts = &prompts
-		with.Prompts.tier, err = prompts.tierOf(&s.Question.Original, size)
+		with.Prompts.tiers, err = prompts.tiersOf(size, 0)
 	}
 	if err == nil {
-		with.tier, err = with.tierOf(&s.Question.Original, size)
+		with.tiers, err = with.tiersOf(size, 0)
 	}
 	if err != nil {
 		e := *api.AsError(err)

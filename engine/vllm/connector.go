@@ -1,0 +1,90 @@
+package vllm
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// connector is --kv-transfer-config (vllm/config/kv_transfer.py, KVTransferConfig).
+type connector struct {
+	Name  string         `json:"kv_connector"`
+	Role  string         `json:"kv_role"`
+	Extra map[string]any `json:"kv_connector_extra_config"`
+}
+
+// connected reads a connector that keeps evicted caches in host memory: its size is that of --kv-offloading-size. Others, and those
+// whose size stands elsewhere, are named as not read.
+func (l *launch) connected(c *argv.Command) {
+	if l.connector == "" {
+		return
+	}
+	text := "--kv-transfer-config " + argv.Quote(argv.Blotted(l.connector))
+	var k connector
+	if before(c.Tag(), evicts) || json.Unmarshal([]byte(l.connector), &k) != nil || k.Role != "kv_both" && k.Role != "" {
+		l.Unknown = append(l.Unknown, text)
+		return
+	}
+	ranks := max(1, l.Plan.TP) * max(1, l.Plan.PP)
+	switch size, each := k.hostMemory(c); {
+	case size <= 0:
+		l.Unknown = append(l.Unknown, text)
+		return
+	case each:
+		l.Plan.KVHost = size
+	default:
+		l.Plan.KVHost = size / plan.Size(ranks)
+	}
+	if strings.HasPrefix(k.Name, "LMCache") {
+		l.Beside = append(l.Beside, "--kv-offloading-backend lmcache")
+	}
+}
+
+// hostMemory is what a connector keeps there: for each rank, or for all together.
+func (k *connector) hostMemory(c *argv.Command) (size plan.Size, each bool) {
+	switch k.Name {
+	case "LMCacheConnectorV1": // lmcache/config.py; lmcache/v1/cache_engine.py: GiB of each rank, 5 where nothing is said
+		if _, ok := c.Getenv("LMCACHE_CONFIG_FILE"); ok {
+			return 0, true
+		}
+		if v, ok := k.Extra["lmcache.max_local_cpu_size"].(float64); ok {
+			return gibibytes(v), true
+		}
+		if v, ok := c.Getenv("LMCACHE_MAX_LOCAL_CPU_SIZE"); ok {
+			return gibibytes(number(v)), true
+		}
+		return gibibytes(5), true
+	case "OffloadingConnector": // vllm/config/vllm.py, vllm/v1/kv_offload
+		if v, ok := k.Extra["kv_bytes_per_rank"].(float64); ok {
+			return bytesOf(v), true
+		}
+		v, _ := k.Extra["cpu_bytes_to_use"].(float64)
+		return bytesOf(v), false
+	case "DynamoConnector": // Dynamo's KV block manager, its leader's CPU tier
+		v, _ := c.Getenv("DYN_KVBM_CPU_CACHE_GB")
+		return bytesOf(number(v) * 1e9), false
+	}
+	return 0, false
+}
+
+func number(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+func gibibytes(v float64) plan.Size { return bytesOf(v * float64(unit.GiB)) }
+
+// bytesOf is a size that a plan may have; 0 of others.
+func bytesOf(v float64) plan.Size {
+	if !(v > 0 && v < 1<<50) {
+		return 0
+	}
+	return plan.Size(v)
+}
