@@ -89,3 +89,21 @@ func TestDraftOfEncoder(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesHoldNoUsers: of a diffusion model pictures are counted and no contexts, and its first cure is a format that its program
+// makes while it loads.
+func TestPicturesHoldNoUsers(t *testing.T) {
+	for on, cure := range map[string]string{"rtx-4090": "", "rtx-3060": "nf4", "rtx-4070-ti-super": "fp8"} {
+		a := asked(t, "fit", Request{Model: "flux.1-dev", Hardware: on})
+		if !a.KV.Pictures || len(a.Rungs) > 0 || strings.Contains(a.Reasons.Breaks, "user") || hasText(a, "an encoder caches nothing") {
+			t.Errorf("%s: %+v, %d rungs, %s", on, a.KV, len(a.Rungs), a.Reasons.Breaks)
+		}
+		first := ""
+		if s := firstCure(a.Suggestions); s != nil {
+			first, _ = s.Patch["weights"].(string)
+		}
+		if first != cure {
+			t.Errorf("%s: %q first, want %q", on, first, cure)
+		}
+	}
+}

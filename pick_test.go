@@ -62,6 +62,9 @@ func TestFirstPicks(t *testing.T) {
 		{"h100", "", "qwen3.8-27b"}, {"rtx-4090", score.Coding, "qwen3.8-27b"}, {"rtx-4090", score.Vision, "qwen3.8-27b"},
 		{"rtx-3060", score.LongContext, "qwen3.6-35b-a3b"},
 		{"rtx-3060", score.Embedding, "qwen3-embedding-8b"},
+		// where memory is large and slow, mixtures of experts; where all is slow, people wait and take no model of one billion
+		{"strix-halo-128gb", "", "qwen3.6-35b-a3b"}, {"dgx-spark", "", "qwen3.6-35b-a3b"}, {"m4-16gb", score.Coding, "qwen3.5-9b"},
+		{"m4-16gb", score.Reasoning, "qwen3.5-9b"}, {"m4-16gb", score.LongContext, "qwen3.5-9b"}, {"m1-8gb", "", "qwen3.5-4b"},
 	} {
 		a := asked(t, api.AskPick, Request{Hardware: c.hardware, Use: c.use})
 		if len(a.Picks) == 0 || !strings.HasPrefix(a.Picks[0].Model, c.first) {

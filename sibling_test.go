@@ -7,14 +7,15 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// TestSiblings: where a model is held slowly or not at all, the best smaller one of its line that is held is named: of the same first
-// word, with fewer parameters, and asked with the change it fits. Where a setting of the plan does as well, none is.
+// TestSiblings: where a model is held slowly or not at all, the best smaller one that is held is named: of its line, or a newer one of
+// another line where the line has none as good; it has fewer parameters, and asked with the change it fits. Where a setting of the plan
+// does as well, none is.
 func TestSiblings(t *testing.T) {
 	for _, c := range []struct{ model, on, weights, want string }{
-		{"deepseek-r1", "rtx-4090", "", "deepseek-"},   // the line's distilled models are made for such cards
-		{"glm-4.6", "4xrtx-3090", "", "glm-"},          // the smaller mixture of the line, whole on the cards
-		{"llama-3.1-405b", "rtx-3060", "", "llama-"},   //
-		{"llama-3.3-70b", "rtx-4090", "q4_k_m", "lla"}, // layers on the host leave some three tokens a second
+		{"deepseek-r1", "rtx-4090", "", "qwen3."},         // what it was distilled into is behind by two years
+		{"glm-4.6", "4xrtx-3090", "", "glm-"},             // the smaller mixture of the line, whole on the cards
+		{"llama-3.1-405b", "rtx-3060", "", "qwen3."},      //
+		{"llama-3.3-70b", "rtx-4090", "q4_k_m", "qwen3."}, // layers on the host leave some three tokens a second
 		{"gemma-3-27b", "m1-8gb", "", "gemma-"},
 		{"qwen3-235b-a22b", "m4-max-64gb", "", "qwen"},
 		{"qwen3-32b", "rtx-3090", "q4_k_m", ""}, // fits
@@ -35,6 +36,9 @@ func TestSiblings(t *testing.T) {
 			continue
 		}
 		s := a.Siblings[0]
+		if ofLine := strings.HasPrefix(c.model, c.want); !ofLine && (s.Score == nil || s.Score.Value < s.ScoreOfAsked.Value) {
+			t.Errorf("%s on %s: %s is of another line and no better", c.model, c.on, s.Model)
+		}
 		there, err := Patch(&r, s.Patch)
 		if err != nil {
 			t.Fatal(err)

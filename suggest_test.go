@@ -119,7 +119,7 @@ func replaces(s *api.Suggestion) bool { return s.Patch["hardware"] != nil || s.P
 
 // firstCure is what is said first: a change that fits, and one that is tight before others that need another machine or program.
 func firstCure(all []api.Suggestion) *api.Suggestion {
-	i := slices.IndexFunc(all, func(s api.Suggestion) bool { return s.Verdict == Fits })
+	i := slices.IndexFunc(all, func(s api.Suggestion) bool { return s.Verdict == Fits && !s.Slow })
 	if len(all) > 0 && all[0].Verdict == Tight && !replaces(&all[0]) && (i < 0 || replaces(&all[i])) {
 		return &all[0]
 	}

@@ -184,6 +184,8 @@ type KV struct {
 	MaxSequences   *int64     `json:"max_sequences"`
 	Blocks         int64      `json:"blocks,omitempty"`
 	BlockTokens    int64      `json:"block_tokens,omitempty"`
+	// Pictures: what max_sequences counts are pictures or clips that are made at once, and max_context is of one.
+	Pictures bool `json:"pictures,omitempty"`
 	// PoolUse is how a simulation used the cache; nil in other answers. In JSON its fields stand beside these.
 	PoolUse *PoolUse `json:"-" inline:"true"`
 }
@@ -254,7 +256,9 @@ type Suggestion struct {
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
 	Decode  *float64       `json:"decode_tokens_per_s,omitempty"` // of one user
-	Quality *Quality       `json:"quality"`
+	// Slow: it runs, and gives words more slowly than they are read, as the plan would not where it had room.
+	Slow    bool     `json:"slow,omitempty"`
+	Quality *Quality `json:"quality"`
 	// Flags are command lines with it, where the plan then fits, or is tight.
 	Flags  map[string]string `json:"flags,omitempty"`
 	Phases []PhaseBytes      `json:"-"` // of training with it

@@ -25,6 +25,7 @@ type Candidate struct {
 	Step       *TrainingStep `json:"step,omitempty"`
 	Run        *TrainingRun  `json:"run,omitempty"`
 	SpeedRatio *float64      `json:"speed_ratio"`
+	Slow       bool          `json:"slow,omitempty"` // as of a suggestion
 	Quality    *Quality      `json:"quality"`
 	Cost       *float64      `json:"cost"`
 	// MaxSequences of the context are held at once; absent where nothing bounds them.
@@ -46,6 +47,7 @@ type Candidate struct {
 	Effort    float64    `json:"-"` // of all else that it changes, in points
 	Lacks     unit.Bytes `json:"-"` // what the device or the host that has least leaves
 	Way       string     `json:"-"` // which way to run it, in words
+	Fewest    bool       `json:"-"` // it stores in so few bits that it is said last
 }
 
 // Evaluated counts plans: those that the search decided, and those that it sized in full to do so.

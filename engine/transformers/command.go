@@ -160,6 +160,11 @@ func diffusersCall(j *engine.Job) string {
 		kind = `"auto"`
 	}
 	load := []string{fmt.Sprintf("%q", m.ID), `subfolder="transformer"`, "torch_dtype=" + kind}
+	if j.Plan.Weights == "fp8" { // diffusers, ModelMixin.enable_layerwise_casting: stored in 8 bits, computed in 16
+		load[2] = "torch_dtype=torch.bfloat16"
+		return fmt.Sprintf("transformer = diffusers.%s.from_pretrained(%s); transformer.enable_layerwise_casting("+
+			"storage_dtype=torch.float8_e4m3fn, compute_dtype=torch.bfloat16); transformer.to(\"cuda\")", m.Arch, strings.Join(load, ", "))
+	}
 	if r := dtype.FindRecipe(j.Plan.Weights); r != nil && loadNames[r.Name] != "" {
 		load = append(load, "quantization_config="+loadNames[r.Name])
 	}

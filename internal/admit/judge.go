@@ -173,7 +173,7 @@ func short(a *memwall.Answer) string {
 	words := fmt.Sprintf("%s does not fit: needs %s of %s that each may use, %s short", named(a), worst.Needed, worst.Usable,
 		-worst.Headroom)
 	for _, s := range a.Suggestions {
-		if s.Verdict == memwall.Fits || s.Verdict == memwall.Tight {
+		if !s.Slow && (s.Verdict == memwall.Fits || s.Verdict == memwall.Tight) {
 			return words + ". Fits with: " + safe.Text(s.Change, "")
 		}
 	}

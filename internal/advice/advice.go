@@ -10,12 +10,16 @@ type Cure struct {
 	Decode float64
 	// Loss is what smaller weights lose, in percent of perplexity.
 	Loss float64
+	// Bits of most weights, where the change stores them anew; 0 where it does not.
+	Bits float64
 	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
 	Users, Context float64
 	// Starts: as asked it starts and serves some of the users, while the others wait.
 	Starts bool
 	// Serves: the engine is one that serves many at once.
 	Serves bool
+	// Experts: the model is a mixture of them, which people keep on a host where nothing smaller holds as much knowledge.
+	Experts bool
 	// OtherEngine: it is another program.
 	OtherEngine bool
 	// AskedUsers is how many were asked for.
@@ -49,7 +53,10 @@ const (
 	mostLoss = 20
 	// percent of perplexity that few notice: about what q4_k_m loses (llama.cpp, examples/perplexity/README.md, Llama 3 8B)
 	fewNotice = 2
-	fewUsers  = 4 // that a program for one stream serves as well
+	// of a dense model: in two bits it answers worse than one of half the size (llama.cpp, k-quants, #1684); of a mixture of experts,
+	// which nothing smaller replaces, people take them
+	fewestBits = 3
+	fewUsers   = 4 // that a program for one stream serves as well
 )
 
 // Principles, in the order in which a refusal names them.
@@ -63,7 +70,7 @@ var Principles = []Principle{
 			return !c.Serves || !c.Starts || c.OtherEngine || c.Speed == 0 || c.Speed >= withWaiting
 		}},
 	{"quality", "a smaller model of the same line is better than one in so few bits",
-		func(c *Cure) bool { return c.Loss <= mostLoss }},
+		func(c *Cure) bool { return c.Loss <= mostLoss && (c.Bits == 0 || c.Bits >= fewestBits || c.Experts) }},
 	{"nothing lacks", "where all fits, nobody gives away quality that can be told",
 		func(c *Cure) bool { return c.Lacks || c.Loss <= fewNotice }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
@@ -79,6 +86,15 @@ var Principles = []Principle{
 			return !c.OtherEngine || c.AskedUsers <= fewUsers && (c.Speed == 0 || c.Speed >= otherSpeed)
 		}},
 }
+
+// Slow reports whether a change gives who asks alone words more slowly than they are read, where the plan itself would not: it is said
+// behind others, and never first.
+func Slow(c *Cure) bool {
+	return !c.Serves && !c.Experts && c.Decode > 0 && c.Decode < readAlong && c.Speed < asFast
+}
+
+// LastBits reports whether a change stores in so few bits that it is said behind all others.
+func LastBits(c *Cure) bool { return c.Bits > 0 && c.Bits < fewestBits }
 
 // Refused is the first principle that a cure breaks; nil where it breaks none, or somebody asked for it.
 func Refused(c *Cure) *Principle {

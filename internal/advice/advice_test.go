@@ -19,6 +19,8 @@ func TestPrinciples(t *testing.T) {
 		{"16 users of 64", "", with(func(c *Cure) { c.Users = 16. / 64 })},
 		{"most users of a server", "waiting users", with(func(c *Cure) { c.Serves, c.Users = true, 0.9 })},
 		{"two bits", "quality", with(func(c *Cure) { c.Loss = 40 })},
+		{"two bits of a dense model", "quality", with(func(c *Cure) { c.Loss, c.Bits = 15, 2.6 })},
+		{"two bits of a mixture of experts", "", with(func(c *Cure) { c.Loss, c.Bits, c.Experts = 15, 2.6, true })},
 		{"four bits", "", with(func(c *Cure) { c.Loss = 3 })},
 		{"four bits where all fits", "nothing lacks", with(func(c *Cure) { c.Loss, c.Lacks = 3, false })},
 		{"eight bits where all fits", "", with(func(c *Cure) { c.Loss, c.Lacks = 0.1, false })},
@@ -36,6 +38,16 @@ func TestPrinciples(t *testing.T) {
 		{"llama.cpp for one", "", with(func(c *Cure) { c.OtherEngine, c.Speed = true, 0.9 })},
 		{"a speed that nobody knows", "", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0, 0 })},
 		{"what somebody asked for", "", with(func(c *Cure) { c.Given, c.Users = true, 0.01 })},
+	}
+	slow := map[bool]*Cure{true: with(func(c *Cure) { c.Speed, c.Decode = 0.16, 2.9 }),
+		false: with(func(c *Cure) { c.Speed, c.Decode, c.Experts = 0.14, 4.2, true })}
+	for want, c := range slow {
+		if Slow(c) != want {
+			t.Errorf("%+v: slow %v, want %v", *c, !want, want)
+		}
+	}
+	if Slow(with(func(c *Cure) { c.Decode = 3 })) {
+		t.Error("what a computer without an accelerator gives is slow whatever is changed")
 	}
 	seen := map[string]bool{}
 	for _, c := range cases {

@@ -64,14 +64,22 @@ func (p *Planner) listed(field string, usual []string) []string {
 
 // formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
 var (
-	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
-	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
+	hubRecipes = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
+	// what a checkpoint of 16 bits is turned into while it is loaded: bitsandbytes, and diffusers' casting of layers
+	loadRecipes    = []string{"bf16", "bnb-int8", "nf4"}
+	pictureRecipes = []string{"bf16", "fp8", "nf4"}
+	ggufRecipes    = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
 )
 
 // recipes that the engine of a question reads.
 func recipes(q *question.Question) []string {
-	if engine.ReadsGGUF(q.Engine) {
+	switch {
+	case engine.ReadsGGUF(q.Engine):
 		return ggufRecipes
+	case makesPictures(q):
+		return pictureRecipes
+	case q.Engine.Name() == question.TransformersEngine:
+		return loadRecipes
 	}
 	return hubRecipes
 }

@@ -34,8 +34,8 @@ func Answer(q *question.Question, ranks []engine.Rank) (*api.Answer, error) {
 		a.FitsOn = fitsOn(q)
 	}
 	a.Suggestions = suggest(q, a)
-	if mends := func(s api.Suggestion) bool { return s.Verdict == api.Fits || s.Verdict == api.Tight }; a.Verdict == api.DoesNotFit &&
-		!slices.ContainsFunc(a.Suggestions, mends) {
+	if mends := func(s api.Suggestion) bool { return !s.Slow && (s.Verdict == api.Fits || s.Verdict == api.Tight) }; a.Verdict ==
+		api.DoesNotFit && !slices.ContainsFunc(a.Suggestions, mends) {
 		a.FitsOn = fitsOn(q)
 	}
 	a.Siblings = siblings(q, a)

@@ -31,7 +31,7 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	kin := map[string]int{}
 	add := func(id string, counts []int, distance int) {
 		for _, n := range counts {
-			if d, _, err := hardware.Parse(id, 1); err != nil || n > mostOf(&d.Groups[0].Device) {
+			if d, _, err := hardware.Parse(id, 1); err != nil || n > mostBought(q, &d.Groups[0].Device) {
 				break
 			}
 			if f, ok := tryOn(q, id, n); ok && kin[f.Hardware] == 0 {
@@ -59,6 +59,14 @@ func fitsOn(q *question.Question) []api.FitsOn {
 		return cmp.Or(cmp.Compare(kin[a.Hardware], kin[b.Hardware]), cmp.Compare(int64(a.Usable)*a.Devices, int64(b.Usable)*b.Devices))
 	})
 	return out[:min(len(out), 4)]
+}
+
+// mostBought are as many of a device as anybody buys to hold one model: two cards of a PC for a program that one person runs.
+func mostBought(q *question.Question, d *hardware.Device) int {
+	if d.Consumer() && engine.ReadsGGUF(q.Engine) {
+		return 2
+	}
+	return mostOf(d)
 }
 
 // classesApart is how far a device is from being what somebody would take instead of another: a computer with one memory, a card of

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
@@ -39,19 +40,23 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 		}
 	}
 	if p.base.Verdict == api.DoesNotFit {
-		if s := (joint{p}).together(cheapestThatFits(out)); s != nil {
+		if s := (joint{p}).together(cheapestThatFits(readAlongWith(out))); s != nil {
 			out = addRung(p, out, s)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Candidate) int {
-		return cmp.Or(cmp.Compare(stillShort(&a), stillShort(&b)), cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
+		return cmp.Or(cmp.Compare(lastResort(&a), lastResort(&b)), cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
 	})
 	return withoutNeedless(out, p.base.Devices[0].Capacity/100)
 }
 
-// stillShort is 1 of a change after which the plan does not fit, which nobody makes while another mends it, else 0.
-func stillShort(c *api.Candidate) int {
-	if c.Verdict == api.DoesNotFit {
+// lastResort is 2 of a change after which the plan does not fit, which nobody makes while another mends it, 1 of one that runs too slowly
+// to be read or stores in the fewest bits, else 0.
+func lastResort(c *api.Candidate) int {
+	switch {
+	case c.Verdict == api.DoesNotFit:
+		return 2
+	case c.Slow, c.Fewest:
 		return 1
 	}
 	return 0
@@ -107,10 +112,16 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 	if c.Verdict == api.Tight {
 		c.Price += onlyTight
 	}
+	c.Slow, c.Fewest = advice.Slow(p.cure(&c)), advice.LastBits(p.cure(&c))
 	if advice.Refused(p.cure(&c)) == nil {
 		out = append(out, c)
 	}
 	return out
+}
+
+// readAlongWith are changes that give words as fast as they are read.
+func readAlongWith(found []api.Candidate) []api.Candidate {
+	return slices.DeleteFunc(slices.Clone(found), func(c api.Candidate) bool { return c.Slow })
 }
 
 // cheapestThatFits is the least price of changes after which the plan fits; infinite where none does.
@@ -132,9 +143,13 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine,
 		Starts:      roomFor(p.Question) > 0,
 		Lacks:       p.base.Verdict != api.Fits || p.want != "" || spillsSlowly(p, p.base),
+		Experts:     p.Question.Job.Model.ActiveParams() < p.Question.Job.Model.Params(),
 		OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
 	if name := r.Weights; name != asked.Weights {
 		x.Loss = lossOfWeights(p.Order, asked.Weights, name)
+		if f := dtype.FindRecipe(name); f != nil {
+			x.Bits = f.BulkBits()
+		}
 	}
 	if l := c.Quality; l != nil && l.LowerIsBetter {
 		x.Loss = max(x.Loss, l.Mid) // what is shown beside it
@@ -281,7 +296,7 @@ const lessIsDear = 5
 func smallerLoads(q *question.Question) (out []change.Setting) {
 	if n := q.MaxContext(q.Job.Load().Sequences); n != nil {
 		if c := *n / 1024 * 1024; c >= 1024 && c < int64(q.Request.Context) {
-			words := fmt.Sprintf("context %s → %s", unit.Length(int64(q.Request.Context)), unit.Length(c))
+			words := fmt.Sprintf("%s %s → %s", lengthWord(q), unit.Length(int64(q.Request.Context)), unit.Length(c))
 			out = append(out, change.Setting{Words: words, Short: words,
 				Set:   func(r *api.Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 },
 				Price: lessIsDear * math.Log2(float64(q.Request.Context)/float64(c))})
@@ -289,11 +304,28 @@ func smallerLoads(q *question.Question) (out []change.Setting) {
 	}
 	if n, now := q.MaxSequences(q.Job.Load().Context),
 		int64(q.Request.Sequences); n != nil && *n > 0 && *n < now {
-		out = append(out, change.Setting{Words: fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), Short: "",
+		out = append(out, change.Setting{Words: fmt.Sprintf("%s %s instead of %s", unit.Count(*n), loadWord(q), unit.Count(now)), Short: "",
 			Set: func(r *api.Request) { r.Sequences = plan.Int(*n) }, Price: lessIsDear * math.Log2(float64(now)/float64(*n))})
 	}
 	return out
 }
+
+// lengthWord and loadWord are what a load's length and number are called: of a diffusion model, of pictures.
+func lengthWord(q *question.Question) string {
+	if makesPictures(q) {
+		return "tokens of a picture"
+	}
+	return "context"
+}
+
+func loadWord(q *question.Question) string {
+	if makesPictures(q) {
+		return "pictures at once"
+	}
+	return "users"
+}
+
+func makesPictures(q *question.Question) bool { return q.Job.Model.Part(model.PartDenoiser) != nil }
 
 // moreDevices devices of the same kind: the fewest doublings that hold the plan, else one.
 func (p *Planner) moreDevices() []change.Setting {
@@ -302,7 +334,7 @@ func (p *Planner) moreDevices() []change.Setting {
 		return nil
 	}
 	once := withDevices(p.Question, 2*m.Groups[0].Count)
-	for n := 2 * m.Groups[0].Count; n <= mostOf(&m.Groups[0].Device); n *= 2 {
+	for n := 2 * m.Groups[0].Count; n <= mostDevices(p, m); n *= 2 {
 		s, r := withDevices(p.Question, n), p.Asked
 		s.Set(&r)
 		if q, ranks, err := p.env.SizedRanks(&r); err == nil && q.Verdict(ranks) == api.Fits {
@@ -315,6 +347,16 @@ func (p *Planner) moreDevices() []change.Setting {
 // growsByDevices reports whether somebody can put more devices of its kind into a machine, or more of such machines together.
 func growsByDevices(m *hardware.Machine) bool {
 	return m != nil && len(m.Groups) == 1 && m.Node == "" && question.UnifiedPool(m) == 0
+}
+
+// mostDevices are as many of a machine's devices as anybody adds to it for the load: who runs a model alone on cards of a PC takes twice
+// as many, and beyond that another model or another card.
+func mostDevices(p *Planner, m *hardware.Machine) int {
+	most := mostOf(&m.Groups[0].Device)
+	if p.gguf() && m.Groups[0].Device.Consumer() {
+		return min(most, 2*m.Groups[0].Count)
+	}
+	return most
 }
 
 // mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards, and what

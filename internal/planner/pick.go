@@ -85,8 +85,12 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	for _, n := range notes {
 		out.Notes = append(out.Notes, api.Note{Code: n.Code, Severity: "info", Field: "hardware", Text: n.Text})
 	}
-	if out.Picks, err = p.picks(ctx); err != nil && len(out.Picks) == 0 {
+	if out.Picks, err = p.patiently(ctx); err != nil && len(out.Picks) == 0 {
 		return nil, err
+	}
+	if now := p.use.Decode; now < u.Decode && !m.CPUOnly {
+		out.Notes = append(out.Notes, api.Note{Code: "slow_hardware", Severity: "info", Field: "hardware",
+			Text: fmt.Sprintf("what is near the best gives less than %g tokens a second here: listed from %g on", u.Decode, now)})
 	}
 	if r.Goal != nil && r.Goal.Minimize == "latency" {
 		shown.Goal = r.Goal
@@ -169,9 +173,52 @@ type listedModel struct {
 	score  *api.PickScore
 }
 
-// picks of the catalog, the best by score first.
-func (p *picker) picks(ctx context.Context) (out []api.Pick, err error) {
+// patiently picks at the speed that a use asks for, and at half of it where that leaves only models that come nowhere near the best that
+// the memory holds: whoever has a slow computer waits, and takes no model of a quarter of the worth.
+func (p *picker) patiently(ctx context.Context) ([]api.Pick, error) {
 	models := p.models()
+	out, err := p.picks(ctx, models)
+	if err != nil || p.use.Decode == 0 || p.machine.CPUOnly || !p.farBehind(out, models) {
+		return out, err
+	}
+	asked := p.use.Decode
+	p.use.Decode /= 2
+	slower, err := p.picks(ctx, models)
+	if err == nil && p.farBehind(out, heldBy(slower, models)) {
+		return slower, nil
+	}
+	p.use.Decode = asked
+	return out, nil
+}
+
+// farBehind: the best that was picked comes nowhere near the best of some models whose weights the devices hold.
+func (p *picker) farBehind(picks []api.Pick, among []listedModel) bool {
+	best := 0.0
+	for i := range picks {
+		best = max(best, Points(picks[i].Score))
+	}
+	i := slices.IndexFunc(among, func(l listedModel) bool {
+		formats := p.formats(l.Entry)
+		return p.mayFit(&l, formats[len(formats)-1])
+	})
+	return i >= 0 && best < waitShare*Points(among[i].score)
+}
+
+// waitShare of the best score is so little that people rather wait twice as long.
+const waitShare = 0.75
+
+// heldBy are the models that were picked.
+func heldBy(picks []api.Pick, models []listedModel) (out []listedModel) {
+	for _, l := range models {
+		if slices.ContainsFunc(picks, func(k api.Pick) bool { return k.Model == l.Entry.ID }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// picks of the catalog, the best by score first.
+func (p *picker) picks(ctx context.Context, models []listedModel) (out []api.Pick, err error) {
 	for i, l := range models {
 		p.reportProgress(i, len(models), out)
 		if err := ctx.Err(); err != nil {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,13 +15,14 @@ import (
 	"github.com/memwall/memwall/score"
 )
 
-// Where hardware holds a model only slowly or not at all, a smaller model of its line is what a practitioner names beside larger hardware.
+// Where hardware holds a model only slowly or not at all, a smaller model is what a practitioner names beside larger hardware: of its line,
+// or a newer one of another line where that is better and the line has none as good.
 
 // mostSiblings are sized, the best by score first.
 const mostSiblings = 6
 
-// siblings are the best models of the line of one that does not fit, smaller than it, that the same plan holds at a speed that people read
-// along with: at most one. None where a change of the plan itself does as well.
+// siblings are smaller models than one that does not fit, which the same plan holds at a speed that people read along with: at most one,
+// the best by score. None where a change of the plan itself does as well.
 func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	if a.Verdict != api.DoesNotFit || q.Resolved.Spec == nil || slices.ContainsFunc(a.Suggestions, atEase) || starts(a.KV) {
 		return nil
@@ -30,15 +32,79 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 		return nil
 	}
 	u := useOfModel(q, e)
+	asked := scoreOf(e.ID, &u)
+	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
+	if asked != nil && (out == nil || Points(out[0].Score) < asked.Value) {
+		if better := firstHeld(q, betterElsewhere(q, e, asked, &u), &u); better != nil {
+			out = better
+		}
+	}
+	for i := range out {
+		out[i].ScoreOfAsked = asked
+	}
+	return out
+}
+
+// firstHeld is the first of some models that the plan holds.
+func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling {
 	env := q.Env.Remembering()
-	smaller := smallerOfLine(q, e, &u)
-	for _, l := range smaller[:min(len(smaller), mostSiblings)] {
-		if s, ok := siblingPlan(env, q, &l, &u); ok {
-			s.Score, s.ScoreOfAsked = l.score, scoreOf(e.ID, &u)
+	for _, l := range among[:min(len(among), mostSiblings)] {
+		if s, ok := siblingPlan(env, q, &l, u); ok {
+			s.Score = l.score
 			return []api.Sibling{s}
 		}
 	}
 	return nil
+}
+
+// betterElsewhere are models of other lines, newer than one and no worse by score, whose weights in the smallest of the usual formats
+// are less than the devices hold: the best first, and no more than are sized.
+func betterElsewhere(q *question.Question, asked *catalog.Entry, score *api.PickScore, u *use) (out []listedModel) {
+	p := &picker{env: q.Env, use: *u, machine: *q.Job.Machine}
+	p.asked.Engine = q.Engine.Name()
+	for _, id := range scoredAbove(score.Value, u) {
+		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) || outsized(p, id) {
+			continue
+		}
+		n, err := catalog.Built(id)
+		if err != nil || !u.takes(n) || n.Model.Context > 0 && n.Model.Context < q.Job.Load().Context {
+			continue
+		}
+		l := listedModel{n, n.Model.Params(), scoreOf(id, u)}
+		if formats := p.formats(n.Entry); p.mayFit(&l, formats[len(formats)-1]) {
+			out = append(out, l)
+		}
+		if len(out) == mostSiblings {
+			break
+		}
+	}
+	return out
+}
+
+// scoredAbove are the models of the catalog with at least so many points, the best first.
+func scoredAbove(points float64, u *use) (out []string) {
+	of := map[string]float64{}
+	for _, id := range catalog.IDs() {
+		if s := scoreOf(id, u); s != nil && s.Value >= points {
+			of[id], out = s.Value, append(out, id)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		return cmp.Or(-cmp.Compare(of[a], of[b]), -cmp.Compare(catalog.Released(a), catalog.Released(b)))
+	})
+	return out
+}
+
+// outsized: by the billions of parameters that its name says, four bits of each are more than all devices hold. It saves building
+// networks that do not fit.
+func outsized(p *picker, id string) bool {
+	for word := range strings.SplitSeq(id, "-") {
+		b, ok := strings.CutSuffix(word, "b")
+		if n, err := strconv.ParseFloat(b, 64); ok && err == nil && n*1e9*4/8 > float64(p.machine.Memory()) {
+			return true
+		}
+	}
+	return false
 }
 
 // starts: the engine holds the model and some users, and others wait: nobody takes another model for that.

@@ -29,7 +29,7 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	var out []api.Suggestion
 	for _, c := range all[:min(len(all), change.MaxSuggestions)] {
 		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio,
-			Quality: c.Quality, Decode: decodeRate(c.Speed), Flags: c.Flags})
+			Quality: c.Quality, Decode: decodeRate(c.Speed), Slow: c.Slow, Flags: c.Flags})
 	}
 	return out
 }

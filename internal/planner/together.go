@@ -46,7 +46,7 @@ func (p joint) together(below float64) (best *change.Setting) {
 			}
 		}
 	}
-	for n := 2 * now; growsByDevices(m) && n <= mostOf(&m.Groups[0].Device); n *= 2 {
+	for n := 2 * now; growsByDevices(m) && n <= mostDevices(p.Planner, m); n *= 2 {
 		for _, f := range formats {
 			for _, k := range p.knobs() {
 				consider(bothOf(bothOf(f, k), withDevices(p.Question, n)))

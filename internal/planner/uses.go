@@ -21,16 +21,16 @@ type use struct {
 	vision bool
 }
 
-// Silent reading takes 238 words a minute (Brysbaert 2019), some 5 tokens a second. A chat should be twice as fast as it is
-// read; what nobody reads along with, chains of thought and calls of tools, is waited for.
-const readAlong, waitedFor = 10, 20
+// Silent reading takes 238 words a minute (Brysbaert 2019), some 5 tokens a second. What is read should come twice as fast; models that
+// chat think first, and of three tokens some two are thought and not read; chains of thought and calls of tools are all waited for.
+const readAlong, thinksFirst, waitedFor = 10, 15, 20
 
 var uses = []use{
-	{Name: score.Chat, context: 8192, Decode: readAlong},
+	{Name: score.Chat, context: 8192, Decode: thinksFirst},
 	{Name: score.Coding, context: 32768, Decode: waitedFor},
 	{Name: score.Reasoning, context: 32768, Decode: waitedFor},
 	{Name: score.Agents, context: 65536, Decode: waitedFor},
-	{Name: score.Vision, context: 8192, Decode: readAlong, vision: true},
+	{Name: score.Vision, context: 8192, Decode: thinksFirst, vision: true},
 	{Name: score.LongContext, context: 131072, Decode: readAlong},
 	{Name: score.Embedding, context: 512},
 	{Name: score.OCR, context: 4096, Decode: readAlong},

@@ -83,7 +83,7 @@ const engineChange, engineChangeOfServers = 6, 30
 
 // priceOfLlamaCpp is the price of llama.cpp in place of the engine that was asked for.
 func priceOfLlamaCpp(q *question.Question) float64 {
-	if d := q.Job.Device(0); d != nil && d.Consumer() {
+	if d := q.Job.Device(0); d != nil && d.Consumer() && q.Engine.Name() != question.TransformersEngine { // which is somebody's own code
 		return engineChange
 	}
 	return engineChangeOfServers

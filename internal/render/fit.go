@@ -217,7 +217,7 @@ func (s *screen) suggestions() {
 	if len(shown) == 0 {
 		return
 	}
-	timed := slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
+	timed := slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return rungSpeed(s.a, &c) != "" })
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
 		Most: map[int]int{0: max(s.page.Style.Cells()/2, 32)}}
 	row := func(change, saves, then, speed, flags term.Text) {
@@ -237,11 +237,22 @@ func (s *screen) suggestions() {
 	row(term.Say("change", term.Bold), term.Say(saves, term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
 		m := term.MarkOf(c.Verdict)
-		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(times(c.Speed)),
+		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(rungSpeed(s.a, &c)),
 			term.Say(patchFlags(&c), term.Dim))
 	}
 	s.page.Blank()
 	s.page.Add(tb)
+}
+
+// rungSpeed is how fast a change runs: against the plan, and in tokens a second of a user where the plan itself runs nowhere.
+func rungSpeed(a *memwall.Answer, c *memwall.Suggestion) string {
+	switch {
+	case !runsNowhere(a) || c.Decode == nil:
+		return times(c.Speed)
+	case c.Verdict == memwall.DoesNotFit:
+		return ""
+	}
+	return term.Significant(*c.Decode, 2) + term.NoBreak + "tok/s"
 }
 
 // times is "× 0.8"; nothing where nobody knows.

@@ -169,6 +169,9 @@ func usersAndContext(a *memwall.Answer) (out []string) {
 	if k == nil || a.Plan == nil || a.Plan.Context == 0 {
 		return nil
 	}
+	if k.Pictures {
+		return pictures(k)
+	}
 	long := k.MaxContext != nil && *k.MaxContext > int64(a.Plan.Context)
 	if k.MaxSequences != nil {
 		users := "; holds " + term.Users(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
@@ -182,6 +185,14 @@ func usersAndContext(a *memwall.Answer) (out []string) {
 		out = append(out, "; holds "+lengthFor(a))
 	}
 	return out
+}
+
+// pictures is "; makes 8 pictures at once".
+func pictures(k *memwall.KV) []string {
+	if k.MaxSequences == nil {
+		return nil
+	}
+	return []string{"; makes " + term.Plural(*k.MaxSequences, "picture", "pictures") + " at once"}
 }
 
 // perUser is "; 4 get 37 tok/s each" of several users, and "; 37 tok/s" of one.
@@ -351,8 +362,8 @@ const readsAtEase = 20
 
 func firstThat(a *memwall.Answer, v memwall.Verdict) *memwall.Suggestion {
 	for i := range a.Suggestions {
-		if a.Suggestions[i].Verdict == v {
-			return &a.Suggestions[i]
+		if s := &a.Suggestions[i]; s.Verdict == v && !s.Slow {
+			return s
 		}
 	}
 	return nil

@@ -43,16 +43,12 @@ func block(p *term.Page, tb *term.Table) []term.Text {
 // speed is how fast the plan runs; nil when nobody knows.
 func (s *screen) speed() []term.Text {
 	v := s.a.Speed
-	if v == nil || v.Decode == nil && v.Prefill == nil {
+	if v == nil || v.Decode == nil && v.Prefill == nil || runsNowhere(s.a) {
 		return nil
 	}
 	users := max(1, int64(s.a.Plan.Sequences))
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left}}
-	name := "speed"
-	if s.a.Verdict == memwall.DoesNotFit {
-		name = "if it fit"
-	}
-	tb.Row(term.Say(name, term.Dim), term.Say(term.Users(users), term.Dim), term.Say("90 % band", term.Dim))
+	tb.Row(term.Say("speed", term.Dim), term.Say(term.Users(users), term.Dim), term.Say("90 % band", term.Dim))
 	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()
@@ -74,6 +70,9 @@ func (s *screen) speed() []term.Text {
 	}
 	return lines
 }
+
+// runsNowhere: the plan serves nobody, so that no speed of it is shown.
+func runsNowhere(a *memwall.Answer) bool { return a.Verdict == memwall.DoesNotFit && waiting(a) == "" }
 
 // speedLine is a figure with its band.
 type speedLine struct {

@@ -147,7 +147,7 @@ type RungRow struct {
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
-		out = append(out, RungRow{c.Change, term.GiB(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c),
+		out = append(out, RungRow{c.Change, term.GiB(c.Saves, 2), rungSpeed(a, c), VerdictWords(c.Verdict), c.Verdict, patchFlags(c),
 			c.Patch})
 	}
 	return out
@@ -205,7 +205,7 @@ type SpeedRow struct{ Name, Value, Unit, Band, Pointer string }
 // SpeedRows are the speeds of an answer, and what bounds them.
 func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
 	v := a.Speed
-	if v == nil || a.Plan == nil {
+	if v == nil || a.Plan == nil || runsNowhere(a) {
 		return nil, ""
 	}
 	for _, l := range speedLines(v, max(1, int64(a.Plan.Sequences))) {

@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed/serving"
 )
 
@@ -45,10 +46,11 @@ func Outlook(q *question.Question, a *api.Answer, ranks []engine.Rank) {
 	load := q.Job.Load()
 	a.KV.MaxSequences = q.MaxSequences(load.Context)
 	a.KV.MaxContext = q.MaxContext(load.Sequences)
-	if m := q.Job.Model; a.KV.MaxContext == nil || question.Encodes(m) {
+	a.KV.Pictures = q.Job.Model.Part(model.PartDenoiser) != nil
+	if m := q.Job.Model; !a.KV.Pictures && (a.KV.MaxContext == nil || question.Encodes(m)) {
 		a.Notes = append(a.Notes, question.Unbounded(m))
 	}
-	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing {
+	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing && !a.KV.Pictures {
 		q.Rungs(a, int64(p.Context))
 	}
 	a.Reasons = q.Reasons(a, &ranks[0])
