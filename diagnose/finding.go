@@ -70,9 +70,6 @@ func (f *Finding) settle() {
 	f.Overflowed = f.Overflowed || strings.Contains(f.Text, beyondAny)
 	f.others()
 	f.leftOver()
-	if large := f.Requested.Known && f.Requested.Bytes > onceOfVulkan; large && f.Backend == "vulkan" && f.Kind == DeviceMemory {
-		f.Kind = AllocationLimit
-	}
 	if f.Device == "" {
 		f.Device = deviceIn(f.Text)
 	}
@@ -111,10 +108,6 @@ func (f *Finding) others() {
 
 // beyondAny is what PyTorch prints in place of a size that is none (c10/cuda/CUDACachingAllocator.cpp).
 const beyondAny = "Tried to allocate more than 1EB"
-
-// onceOfVulkan is what drivers of Vulkan give at once (maxMemoryAllocationSize of RADV, ANV and NVIDIA's on Windows): weights are
-// allocated in smaller pieces, and a buffer of scores is not (ggml/src/ggml-vulkan/ggml-vulkan.cpp).
-const onceOfVulkan = 4 << 30
 
 // leftOver is what neither the process keeps nor anybody has free, where the message says what both are and lists no processes: until
 // 2.1, of HIP, and of cudaMallocAsync, which keeps nothing without use.
