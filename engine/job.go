@@ -80,6 +80,8 @@ type Job struct {
 	// MTP are the prediction layers of the published model, when the plan has them draft.
 	MTP   *Predictor
 	Notes []Note
+	// Room is what the plan leaves free on the device that has least; 0 where it was not sized.
+	Room unit.Bytes
 	// Shared is what the jobs of a search have in common; nil for a job of its own.
 	Shared *Shared
 }

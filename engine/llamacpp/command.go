@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/unit"
 )
 
 // Command is the command line that runs the plan: llama-server with what differs from its defaults, or
@@ -21,7 +22,7 @@ func (e Engine) Command(j *engine.Job) string {
 	sh := s.shape(&r, j.Load())
 	args := []string{"llama-server", fileArgs(j), "-c", fmt.Sprint(sh.asked)}
 	args = append(args, slotArgs(j, &r, &s)...)
-	args = append(args, placeArgs(j)...)
+	args = append(args, placeArgs(j, &r)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
 	args = append(args, hostArgs(j)...)
 	args = append(args, rpcArgs(j)...)
@@ -80,9 +81,9 @@ func slotArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 	return args
 }
 
-func placeArgs(j *engine.Job) (args []string) {
+func placeArgs(j *engine.Job, r *rules) (args []string) {
 	p := j.Plan
-	if n := p.GPULayers; n != nil {
+	if n := p.GPULayers; n != nil && !takesAll(j, r) {
 		args = append(args, "-ngl "+layersArg(int64(*n), len(j.Model.Decoder().Layers)))
 	}
 	if p.SplitMode != "" && p.SplitMode != "layer" {
@@ -112,6 +113,12 @@ func placeArgs(j *engine.Job) (args []string) {
 		args = append(args, "--no-mmproj-offload")
 	}
 	return args
+}
+
+// takesAll: llama.cpp by itself puts all layers on the devices: -ngl is auto, and --fit, on unless it is told off, moves nothing where its
+// margin stays free (tools/server/README.md, common/fit.cpp). Where less is free it would, and the number pins the plan.
+func takesAll(j *engine.Job, r *rules) bool {
+	return *j.Plan.GPULayers < 0 && r.fits && j.Plan.FitTarget == "" && j.Room >= fitMargin*unit.MiB && used(j) > 0
 }
 
 // hostArgs say what the host keeps.

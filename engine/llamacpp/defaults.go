@@ -87,7 +87,7 @@ func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 		text(j, "fit", &p.Fit, "on")
 	default:
 		p.Fit = "off"
-		j.Note("default_used", "info", "fit", "fit = off by default: a plan is sized as it stands, and its command pins -c and -ngl; llama.cpp's own --fit, on unless it is told so, moves what is not pinned")
+		j.Note("default_used", "info", "fit", "fit = off by default: a plan is sized as it stands, and its command pins -c, and -ngl where less than 1 GiB stays free; llama.cpp's own --fit, on unless it is told so, moves what is not pinned")
 	}
 	e.slotContext(j, r)
 	e.fit(j, r, g)

@@ -51,7 +51,18 @@ func (q *Question) Ledgers() ([]engine.Rank, error) {
 			return nil, err
 		}
 	}
+	q.Job.Room = roomLeft(ranks)
 	return ranks, nil
+}
+
+// roomLeft is what the rank that has least leaves free.
+func roomLeft(ranks []engine.Rank) (least unit.Bytes) {
+	for i := range ranks {
+		if left := Headroom(&ranks[i]); i == 0 || left < least {
+			least = left
+		}
+	}
+	return least
 }
 
 // assume marks the weights of a network that exists only in the question, and of a mixture that another stands for.
