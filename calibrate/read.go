@@ -149,7 +149,6 @@ var kinds = []struct {
 	{"SGLang bench_serving", "total_output_tokens_retokenized", (*File).sglang},
 	{"vllm bench serve", "mean_ttft_ms", (*File).vllmServe},
 	{"InferenceX", "output_tput_per_gpu", (*File).inferenceX},
-	{"vllm bench serve", "median_ttft", (*File).vllmServe}, // in seconds, as InferenceX keeps single results
 	{"vllm bench latency", "avg_latency", (*File).vllmLatency},
 	{"vllm bench throughput", "total_num_tokens", (*File).vllmThroughput},
 }

@@ -74,17 +74,14 @@ func (f *File) served(at string, r record, engine string) {
 	f.figures(at, o, r)
 }
 
-// servedFigures by name, and what makes milliseconds of them; the mean is what throughput follows from, the median stands in for it.
+// servedFigures by name; the mean is what throughput follows from, the median stands in for it.
 var servedFigures = []struct {
 	test  Test
-	by    float64
 	names []string
 }{
-	{TTFT, 1, []string{"mean_ttft_ms", "median_ttft_ms"}},
-	{TTFT, 1e3, []string{"mean_ttft", "median_ttft"}},
-	{TPOT, 1, []string{"mean_tpot_ms", "median_tpot_ms"}},
-	{TPOT, 1e3, []string{"mean_tpot", "median_tpot"}},
-	{Output, 1, []string{"output_throughput"}},
+	{TTFT, []string{"mean_ttft_ms", "median_ttft_ms"}},
+	{TPOT, []string{"mean_tpot_ms", "median_tpot_ms"}},
+	{Output, []string{"output_throughput"}},
 }
 
 func (f *File) figures(at string, o Observation, r record) {
@@ -98,7 +95,7 @@ func (f *File) figures(at string, o Observation, r record) {
 			f.refuse(at, name, value, "an answer of one token has no time between tokens")
 			continue
 		}
-		f.add(o, name, scaled(value, s.by))
+		f.add(o, name, value)
 	}
 }
 

@@ -88,12 +88,6 @@ func ofDevices(groups []Group) (Machine, []Note) {
 		m.Host.Cores = c.Device.SMs.times(c.Count)
 		// A socket with memory of its own package.
 		m.Host.Memory = c.Device.Memory.times(unit.Bytes(c.Count))
-		size := gib(c.Device.Memory.Value) + "gb"
-		if c.Count > 1 && strings.HasSuffix(c.Device.ID, "-"+size) { // of modules, as somebody says it
-			m.Host.Memory = c.Device.Memory
-			notes = append(notes, note("memory_read", "%s are taken for the machine's and not for each processor's: host= says another",
-				size))
-		}
 	}
 	return m, notes
 }

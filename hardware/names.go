@@ -65,9 +65,6 @@ func read(text string) query {
 			q.take(w, words)
 		}
 	}
-	if len(q.words) > 1 && q.words[0] == "laptop" { // "laptop 4070"
-		q.words = append(q.words[1:], "laptop")
-	}
 	if i := slices.Index(q.words, "super"); i >= 0 && i+1 < len(q.words) && q.words[i+1] == "ti" { // sold as Ti Super
 		q.words[i], q.words[i+1] = "ti", "super"
 	}

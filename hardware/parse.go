@@ -202,9 +202,6 @@ func named(figures, rest string) bool {
 		return false
 	}
 	low := strings.ToLower(rest)
-	if len(low) > 1 && strings.Trim(low, "x") == "" {
-		return true // a slip: "7950xx" is no number of devices called x
-	}
 	if after, ok := strings.CutPrefix(low, "x"); ok && (after == "" || after == "3d") {
 		return figures[3] == '0' && figures[1:] != "000"
 	}

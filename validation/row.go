@@ -38,6 +38,9 @@ type Row struct {
 	Got    map[string]Value
 	// Fit: constants were fitted to this row, so it says nothing about rows unseen.
 	Fit bool
+	// Requests is how many were sent in all; 0 where the report does not say. Alike: all had the same lengths.
+	Requests int64
+	Alike    bool
 	// Kernel is what was timed alone, where the row is of no model.
 	Kernel string
 	// Refused says why the row cannot be used.
@@ -50,13 +53,15 @@ func (r *Row) Name() string { return fmt.Sprintf("%s:%d", r.Set, r.Line) }
 
 // line is a row as it is written. The first line of a file is its header: about, and what all rows share.
 type line struct {
-	About   string           `json:"about"`
-	Source  string           `json:"source"`
-	Ask     json.RawMessage  `json:"ask"`
-	Got     map[string]Value `json:"got"`
-	Fit     bool             `json:"fit"`
-	Refused string           `json:"refused"`
-	Note    string           `json:"note"`
+	About    string           `json:"about"`
+	Source   string           `json:"source"`
+	Ask      json.RawMessage  `json:"ask"`
+	Got      map[string]Value `json:"got"`
+	Fit      bool             `json:"fit"`
+	Refused  string           `json:"refused"`
+	Note     string           `json:"note"`
+	Requests int64            `json:"requests"`
+	Alike    bool             `json:"alike"`
 }
 
 // Load reads the embedded sets whose questions are asked.
@@ -124,7 +129,7 @@ func parse(name string, data []byte) (Set, error) {
 }
 
 func (l *line) row(header *line) (Row, error) {
-	r := Row{Source: l.Source, Got: l.Got, Fit: l.Fit, Refused: l.Refused, Note: l.Note}
+	r := Row{Source: l.Source, Got: l.Got, Fit: l.Fit, Refused: l.Refused, Note: l.Note, Requests: l.Requests, Alike: l.Alike}
 	if r.Source == "" {
 		r.Source = header.Source
 	}

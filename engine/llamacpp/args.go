@@ -168,7 +168,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ub --ubatch-size", Env: "LLAMA_ARG_UBATCH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.UBatch })},
 	{Names: "-np --parallel -ns --sequences", Env: "LLAMA_ARG_N_PARALLEL", Set: argSlots},
 	{Names: "-ngl --gpu-layers --n-gpu-layers", Env: "LLAMA_ARG_N_GPU_LAYERS", Set: argLayers},
-	{Names: "-sm --split-mode", Env: "LLAMA_ARG_SPLIT_MODE", Set: argSplitMode},
+	{Names: "-sm --split-mode", Env: "LLAMA_ARG_SPLIT_MODE", Set: argWord(func(p *plan.Plan) *string { return &p.SplitMode })},
 	{Names: "-ts --tensor-split", Env: "LLAMA_ARG_TENSOR_SPLIT", Set: argSplit},
 	{Names: "-ot --override-tensor", Env: "LLAMA_ARG_OVERRIDE_TENSOR", Set: argOverride},
 	{Names: "-cmoe --cpu-moe", Kind: argv.Switch, Env: "LLAMA_ARG_CPU_MOE", Set: argAllExperts},
@@ -341,25 +341,11 @@ func argMetadata(l *launch, v string) error {
 
 // argDevices: a list of devices says how many; none leaves all layers on the host.
 func argDevices(l *launch, v string) error {
-	if strings.EqualFold(v, "none") || strings.EqualFold(v, "cpu") {
+	if v == "none" {
 		l.Plan.GPULayers = new(plan.Int)
-		if !strings.EqualFold(v, "none") {
-			l.Unknown = append(l.Unknown, "--device "+v)
-		}
 		return nil
 	}
 	l.Devices = int64(strings.Count(v, ",") + 1)
-	return nil
-}
-
-// argSplitMode: tensor, and graph of ik_llama.cpp, cut each layer over all devices; what a device holds of that is not described, and
-// layers as wholes, of which it holds as many in all, stand for it.
-func argSplitMode(l *launch, v string) error {
-	if v == "tensor" || v == "graph" || v == "attn" {
-		l.Unknown = append(l.Unknown, "--split-mode "+v)
-		return nil
-	}
-	l.Plan.SplitMode = v
 	return nil
 }
 

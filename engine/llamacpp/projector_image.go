@@ -96,11 +96,8 @@ func (s *sizer) fromTower() (im picture) {
 // imageGraph: with flash attention six states of every patch beside its pixels; else the scores of every patch with every other
 // too. Masks of windows are of every pair, in fp32, and flash attention has them in f16 once more.
 func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
-	im, basis, name := s.picture(), ledger.Measured, "graph of an image"
-	if im.patches == 0 { // of any size, with limits that are not known
-		im.patches, im.most, basis, name = openPatches, 4*openPatches, ledger.Assumed, "graph of an image, whose size decides"
-	}
-	if im.most > mostPatches || im.heads == 0 || im.hidden == 0 {
+	im := s.picture()
+	if im.patches == 0 || im.most > mostPatches || im.heads == 0 || im.hidden == 0 {
 		return ledger.Item{ID: "mmproj.compute", Name: "graph of an image, whose size decides", Unknown: true, Basis: ledger.Assumed, Life: ledger.Ephemeral, Place: ledger.Device, Source: clipFile}
 	}
 	p := b.Int("patches", im.patches, "of the image that is warmed up with")
@@ -110,14 +107,11 @@ func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
 	if pairs > 0 {
 		n = b.Add(n, b.Mul(b.Int("bytes_of_pair", pairs, "scores of all heads, masks of windows"), p, p))
 	}
-	it := ledger.Known("mmproj.compute", name, n, basis, ledger.Ephemeral, ledger.Device, clipFile)
+	it := ledger.Known("mmproj.compute", "graph of an image", n, ledger.Measured, ledger.Ephemeral, ledger.Device, clipFile)
 	least := 4 * im.patches * (6*im.hidden + im.pixels)
 	most := 4*im.most*(7*im.hidden+im.pixels+2*im.deep) + pairs*im.most*im.most // what states are beyond six: assumed
 	return it.Band(unit.Bytes(least-least/16), unit.Bytes(most))
 }
-
-// openPatches of an image of no known size: 512 pixels a side in patches of 16; four times as many are at most taken, as of Pixtral.
-const openPatches = 1024
 
 // mostPatches of an image that is believed: one of 14 million pixels has a hundredth of them.
 const mostPatches = 1 << 22

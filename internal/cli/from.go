@@ -39,8 +39,6 @@ var instead = map[string]string{
 	"--lora":        "--adapters rank=16 counts an adapter of that rank",
 	"--lora-scaled": "--adapters rank=16 counts an adapter of that rank",
 	"--enable-lora": "--max-lora-rank says what a slot takes",
-	"--device":      "llama.cpp takes no processor for a device, and none is read: no layer is on a card",
-	"--split-mode":  "layers are placed whole, which takes as much in all, where this one cuts each over the devices",
 	"--rpc":         "devices of other machines are counted where --on says them, as 3xNAME,per-node=1 does",
 }
 

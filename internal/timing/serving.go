@@ -53,6 +53,11 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	Figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	Figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
 	Figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	if f.Knee {
+		q.Job.Note("at_the_knee", "info", "users",
+			"at the knee: the caches hold about %d sequences, and the first token takes %s or %s s by whether they hold all",
+			int64(f.Batch), unit.Significant(f.First.Low, 2), unit.Significant(f.First.High, 2))
+	}
 	Figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 	Figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 	if q.Brief {

@@ -7,6 +7,7 @@ type book struct {
 	device
 	engine, version string
 	era             string // "" for an engine of today
+	launcher        string // how kernels of prompts are launched
 	moe             string // back end of mixtures that the plan names
 	shared          bool   // experts are spread over the ranks of data parallelism
 	whole           bool   // of a step rather than of a kernel that is timed alone

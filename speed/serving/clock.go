@@ -28,6 +28,8 @@ type clockStage struct {
 	mixed []op // experts
 	own   float64
 	alone bool
+	// launches of a step.
+	launches float64
 }
 
 // apart is a kernel with a time for sequences that go on and another for prompts.
@@ -59,7 +61,7 @@ func (m *Model) Clock() *Clock {
 }
 
 func newClockStage(s *stage) clockStage {
-	out := clockStage{stage: s}
+	out := clockStage{stage: s, launches: s.launches()}
 	for _, o := range s.ops {
 		if l, ok := o.law.(phased); ok {
 			out.apart = append(out.apart, apart{l, o.count})
@@ -75,14 +77,24 @@ func newClockStage(s *stage) clockStage {
 }
 
 // Step is the time of a batch, in seconds: that of Model.Step to rounding, and of drafting where the plan speculates.
-// Batches that this cannot take apart (kernels launched one by one) are timed whole.
+// Batches that this cannot take apart (kernels launched one by one, prompts in a pipeline) are timed whole.
 func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	seconds = c.draft.seconds(b)
-	if c.m.in.Eager || c.m.in.Dispatch.Kernels != "" {
+	if c.indivisible(&b) {
 		return seconds + c.m.Step(b)
 	}
+	return seconds + c.apart(b)
+}
+
+// indivisible reports whether a batch is timed as Model.Step does.
+func (c *Clock) indivisible(b *speed.Batch) bool {
+	return c.m.in.Eager || c.m.in.Dispatch.Kernels != "" || b.Prefill > 0 && len(c.stages) > 1
+}
+
+// apart is the time of a batch from what its kernels follow from: those of decoding alone, and those of a step with prompts on one stage.
+func (c *Clock) apart(b speed.Batch) (seconds float64) {
 	decodes := computed(c.m.width, b.Decodes)
-	seconds += c.tokens.remembered(decodes+b.Prefill, c.perTokens) + c.outputs.remembered(decodes+b.Finished, c.perOutputs)
+	seconds = c.tokens.remembered(decodes+b.Prefill, c.perTokens) + c.outputs.remembered(decodes+b.Finished, c.perOutputs)
 	if c.mixed {
 		seconds += c.all.remembered(int64(c.m.peers)*decodes+b.Prefill, c.perAll)
 	}
@@ -90,12 +102,12 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 		seconds += c.decoding(b.Decodes, b.Context)
 	}
 	c.at = point{batch: b}
+	if b.Prefill > 0 {
+		s := &c.stages[0]
+		seconds = norm(seconds+s.prompts(c.m, &c.at), s.launches*c.m.c[c.m.host.eager])
+	}
 	for i := range c.stages {
-		s := &c.stages[i]
-		if b.Prefill > 0 {
-			seconds += s.prompts(c.m, &c.at)
-		}
-		seconds += s.host(c.m, &b)
+		seconds += c.stages[i].host(c.m, &b)
 	}
 	return seconds
 }

@@ -11,18 +11,29 @@ import (
 type Load struct {
 	Users, Prompt, Output int64
 	Burst                 bool
+	// Requests is how many are sent in all; 0 is PerUser of each user.
+	Requests int64
+	// Alike: all requests have the same lengths. Where prompts have steps of their own, what starts together then ends
+	// together, and every request is part of a burst.
+	Alike bool
 }
+
+// PerUser is how many requests benchmarks send for each of their users, where they do not say it: num_prompts = 10 ×
+// max_concurrency (SemiAnalysisAI/InferenceX, benchmarks/benchmark_lib.sh; sgl-project/sgl-cookbook).
+const PerUser = 10
 
 // loop is the steady state of a closed loop, in seconds and sequences.
 type loop struct {
 	users, batch   float64 // of a replica: asking, computed at once
 	output, chunks float64
 	decode, mixed  float64 // seconds of a step without and with a piece of a prompt
+	full           float64 // of a step with as many prompts of a burst as it takes
 	expected       float64 // tokens that a sequence gains in a step
 	stages         float64 // of a pipeline, which work on as many batches at a time
 	front, wait    float64
 	reading        float64 // of the prompt: its tokens, one by one
-	burst          float64
+	together       float64 // share of the requests that start in a burst
+	each, group    int64   // prompts that go through in one step: of a burst, and otherwise
 	// Of a first token: tokens that it waits for to be sent with them, steps until the scheduler looks for new
 	// requests, and steps that its prompt waits for others.
 	held, admit, joined float64
@@ -34,27 +45,26 @@ const ChunkTokens = 8192
 
 // loop measures the steps of a load.
 func (m *Model) loop(l Load) loop {
-	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.Step(decode), m.step(mixed, m.peers)
-	p.drafts(m, decode)
+	p, b := m.shape(l)
+	p.decode, p.mixed = m.Step(b.decode), m.step(b.mixed, m.peers)
+	if p.full = p.mixed; b.full != b.mixed {
+		p.full = m.step(b.full, m.peers)
+	}
+	p.drafts(m, b.decode)
 	return p
 }
 
-// shape is the loop of a load before its steps, with and without a piece of a prompt, are timed.
-func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
+// shape is the loop of a load before its steps are timed.
+func (m *Model) shape(l Load) (p loop, b kinds) {
 	users := float64(l.Users) / float64(max(1, m.in.Replicas))
 	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), stages: float64(len(m.stages)), expected: 1}
 	p.batch = m.room(p.users, l)
 	h, c := &m.host, m.c
 	p.reading = float64(l.Prompt) * c[h.token]
-	p.front, p.wait, p.burst = c[h.front], c[h.wait], c[h.burst]
+	p.front, p.wait, p.together = c[h.front], c[h.wait], m.together(l)
 	p.admit, p.joined = float64(max(1, m.in.AdmitEvery)-1)/2, share(c[h.batch])*float64(m.in.BatchWait)
 	p.held = share(c[h.stream]) * math.Min(float64(max(1, m.in.StreamInterval)-1), math.Max(0, p.output-1))
-	if !l.Burst {
-		p.burst = 0
-	}
-	decode, mixed = m.batches(l, &p)
-	return p, decode, mixed
+	return p, m.batches(l, &p)
 }
 
 // drafts adds what speculation takes and gives.
@@ -63,18 +73,41 @@ func (p *loop) drafts(m *Model, decode speed.Batch) {
 	p.decode += m.in.Speculation.drafting(m, decode)
 }
 
-// batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go. The
-// sequences of a pipeline are spread over its stages.
-func (m *Model) batches(l Load, p *loop) (decode, mixed speed.Batch) {
+// kinds of steps: without prompts; with a piece of one, or with those that come in a step; with as many of a burst as it takes.
+type kinds struct{ decode, mixed, full speed.Batch }
+
+// batches are the steps of a loop; p learns into how many pieces prompts go. The sequences of a pipeline are spread over its stages.
+func (m *Model) batches(l Load, p *loop) (k kinds) {
 	p.chunks = math.Max(1, math.Ceil(float64(l.Prompt)/float64(m.chunk())))
 	length := max(1, int64(math.Round(float64(l.Prompt)/p.chunks)))
+	p.each = max(1, min(int64(p.batch), m.chunk()/max(1, l.Prompt)))
+	p.group = p.arrivals()
 	b, context := max(1, int64(math.Round(p.batch/p.stages))), l.Prompt+l.Output/2
-	decode = speed.Batch{Decodes: b, Context: context}
-	mixed = speed.Batch{Prefill: length, Prompts: 1, Cached: max(0, l.Prompt-length) / 2, Finished: 1}
-	if !p.alone {
-		mixed.Decodes, mixed.Context = b-1, context
+	k.decode = speed.Batch{Decodes: b, Context: context}
+	with := func(prompts int64) speed.Batch {
+		s := speed.Batch{Prefill: prompts * length, Prompts: prompts, Cached: max(0, l.Prompt-length) / 2, Finished: prompts}
+		if !p.alone {
+			s.Decodes, s.Context = max(0, b-prompts), context
+		}
+		return s
 	}
-	return decode, mixed
+	k.mixed = with(p.group)
+	if k.full = k.mixed; p.together > 0 {
+		k.full = with(p.each)
+	} else {
+		p.each = p.group
+	}
+	return k
+}
+
+// arrivals are the prompts of a step that has any: requests end at the end of a step, batch/output of them in the mean, and as many
+// come then.
+func (p *loop) arrivals() int64 {
+	if p.chunks > 1 {
+		return 1
+	}
+	n := p.batch / math.Max(1, p.output) * (1 + 2*p.admit)
+	return max(1, int64(math.Round(math.Min(float64(p.each), n/-math.Expm1(-n)))))
 }
 
 // room is how many sequences the caches of a replica hold at a time. TensorRT-LLM keeps room for the longest that
@@ -102,37 +135,59 @@ func (m *Model) Saturated(l Load) bool {
 
 // stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other batches
 // meanwhile; replicas that share experts compute prompts together, of which each then has its own.
-func (p *loop) stall() float64 {
-	e := p.chunks * math.Max(p.mixed-p.decode, 0.05*p.mixed)
+func (p *loop) stall() float64 { return p.stalls(p.mixed, p.group) }
+
+// crowded is the same of a prompt in a burst.
+func (p *loop) crowded() float64 { return p.stalls(p.full, p.each) }
+
+// stalls of a prompt in a step of so many seconds and prompts.
+func (p *loop) stalls(step float64, prompts int64) float64 {
+	e := p.chunks * math.Max(step-p.decode, 0.05*step)
 	if p.alone {
-		e = p.chunks * p.mixed
+		e = p.chunks * step
 	}
-	return e / p.stages
+	return e / float64(prompts) / p.stages
 }
 
 // prompt is what a prompt's own steps take: its pieces follow each other through a pipeline.
 func (p *loop) prompt() float64 { return p.mixed * (1 + (p.chunks-1)/p.stages) }
 
-// together is the share of requests that start in a burst.
-func (p *loop) together() float64 { return p.burst / (1 + p.burst) }
+// together is the share of requests that start in a burst: the first of each user.
+func (m *Model) together(l Load) float64 {
+	switch {
+	case !l.Burst:
+		return 0
+	case l.Alike && m.alone():
+		return 1
+	}
+	return l.first()
+}
+
+// first is the share of the requests that are the first of a user.
+func (l *Load) first() float64 {
+	if l.Requests > 0 {
+		return math.Min(1, float64(l.Users)/float64(l.Requests))
+	}
+	return 1. / PerUser
+}
 
 // perToken is the mean time between the tokens of a request: a step, and the stalls that the prompts of the
 // others cause during its life. In a closed loop each of the others starts once during that life.
 //
-//	decode/expected + stall × (batch - 1) / (output - 1) × (1 - together/2)
+//	decode/expected + (stall × (1 - together) + crowded × together/2) × (batch - 1) / (output - 1)
 func (p *loop) perToken() float64 {
 	return p.decode/p.expected + p.others()
 }
 
 // others is what their prompts add to the time of a token.
 func (p *loop) others() float64 {
-	return p.stall() * (p.batch - 1) / math.Max(1, p.output-1) * (1 - p.together()/2)
+	return (p.stall()*(1-p.together) + p.crowded()*p.together/2) * (p.batch - 1) / math.Max(1, p.output-1)
 }
 
 // first is the mean time to the first token:
 //
-//	front + reading + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
-//	 + (users-batch)/batch × life + held × perToken
+//	front + reading + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together)
+//	 + together × (batch + each - 2)/2 × crowded + (users-batch)/batch × life + held × perToken
 //
 // the engine's own time, also for each token of the prompt, the step that is under way and those until the scheduler looks for requests and
 // others have joined, the prompt's
@@ -147,8 +202,8 @@ func (p *loop) life() float64 { return p.prompt() + p.output*p.perToken() }
 
 // queue is the wait for the prompts of others.
 func (p *loop) queue() float64 {
-	e, together, rho := p.stall(), p.together(), p.rho()
-	return 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
+	rho := p.rho()
+	return 0.5*p.stall()*rho/(1-rho)*(1-p.together) + p.together*(p.batch+float64(p.each)-2)/2*p.crowded()
 }
 
 // rho is the share of the time that prompts of others take. The bound keeps the wait finite where an estimate of the life

@@ -22,6 +22,17 @@ func Early(name string, v engine.Version) bool {
 	return ok && v != (engine.Version{}) && !v.AtLeast(first)
 }
 
+// promptGraphs is the first SGLang that runs the pieces of prompts between attentions as graphs (sgl-project/sglang#16331).
+var promptGraphs = engine.V(0, 5, 10)
+
+// launcher is how an engine launches the kernels of prompts.
+func launcher(name string, v engine.Version) string {
+	if name == "sglang" && v != (engine.Version{}) && v.AtLeast(promptGraphs) {
+		return name + " with graphs"
+	}
+	return name
+}
+
 func eraKey(device, name string) string {
 	return device + "/" + name + " before " + versionKey(name, early[name])
 }

@@ -76,6 +76,8 @@ func (e *experts) slopes(p *point, d *device, c, out []float64, times float64) f
 	return t
 }
 
+func (e *experts) quantises() bool { return e.quantise }
+
 // work is the time of the operations of rows, of which each expert has n.
 func (e *experts) work(n, rows float64, c []float64) float64 {
 	return 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))

@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"math"
+
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/coef"
 )
@@ -18,6 +20,8 @@ type Figures struct {
 	Step, Expected float64
 	Parts          []speed.Part
 	Bound          speed.Bound
+	// Knee: whether users wait for room in the caches is within what is known of that room, so that First may be its low or its high.
+	Knee bool
 	// Others is what the prompts of other users add to the time of a token.
 	Others float64
 	// HandOver is how long the caches of a prompt are on the way between workers of two kinds.
@@ -37,13 +41,14 @@ const Near = "-near"
 // Closed gives the steady state of a load.
 func (m *Model) Closed(l Load) Figures {
 	p, c, e := m.elasticities(l)
-	decode, _ := m.batches(l, &p)
+	decode := m.batches(l, &p).decode
 	f := Figures{
 		PerToken:   m.band(SpreadPerToken, c.PerToken, m.Variance(e.PerToken)),
 		First:      m.band(SpreadFirst, c.First, m.Variance(e.First)),
 		Throughput: m.band(SpreadThroughput, c.Throughput, m.Variance(e.Throughput)),
 		Batch:      p.batch, Step: p.decode, Expected: p.expected, Others: p.others(), Parts: m.perToken(&p, decode),
 	}
+	f.Knee = m.knee(l, p, &f.First)
 	f.Bound = speed.Largest(f.Parts)
 	if m.Saturated(l) {
 		f.Bound = speed.Capacity
@@ -56,6 +61,27 @@ func (m *Model) Closed(l Load) Figures {
 	_, c, e = m.elasticities(alone)
 	f.FirstUnloaded = m.band(SpreadFirst, c.First, m.Variance(e.First))
 	return f
+}
+
+// roomOff is how far off the room in the caches may be: nine of ten start-up logs that no constant saw are within (docs/accuracy.md, vLLM's pool).
+const roomOff = 0.1
+
+// knee widens the band of the first token to what it is with less room and with more, and reports whether users wait for room in the
+// one case alone.
+func (m *Model) knee(l Load, p loop, f *speed.Figure) bool {
+	first := func(factor float64) (seconds float64, waits bool) {
+		v := *m
+		v.in.CacheTokens = int64(factor * float64(m.in.CacheTokens))
+		q := p
+		q.batch = v.room(p.users, l)
+		return q.first(), q.batch < p.users
+	}
+	most, tight := first(1 - roomOff)
+	least, full := first(1 + roomOff)
+	if tight {
+		f.Low, f.High = math.Min(f.Low, least), math.Max(f.High, most)
+	}
+	return tight && !full
 }
 
 // Mids are the same without bands, parts and a user alone, for those who compare many plans.

@@ -12,8 +12,7 @@ import (
 // that load and of a user alone: each as it is computed, with its numbers.
 func (m *Model) Formulas(l Load) []speed.Formula {
 	p := m.loop(l)
-	decode, _ := m.batches(l, &p)
-	out := m.parts(decode, &p)
+	out := m.parts(m.batches(l, &p).decode, &p)
 	if others := p.others(); others > 0 {
 		out = append(out, stalled(&p))
 	}
@@ -199,14 +198,28 @@ func (w *writer) host(s *stage, kernels float64) {
 // stalled is what the prompts of the others add to the time of a token.
 func stalled(p *loop) speed.Formula {
 	w := &writer{}
-	return speed.Formula{Part: "prompts_of_others", Text: fmt.Sprintf("1000 × %s × (%s - 1) / %s × (1 - %s / 2)", w.in("stall", p.stall(), "seconds that a prompt holds the others up"), w.in("batch", p.batch, "sequences of a step"),
-		w.in("gaps", math.Max(1, p.output-1), "tokens behind the first"), w.in("together", p.together(), "share of requests that start in a burst")), Inputs: w.inputs}
+	text := fmt.Sprintf("1000 × (%s × (1 - %s) + %s × %s / 2) × (%s - 1) / %s", w.stall(p), w.together(p), w.crowded(p), w.together(p),
+		w.in("batch", p.batch, "sequences of a step"), w.in("gaps", math.Max(1, p.output-1), "tokens behind the first"))
+	return speed.Formula{Part: "prompts_of_others", Text: text, Inputs: w.inputs}
+}
+
+func (w *writer) stall(p *loop) string {
+	return w.in("stall", p.stall(), "seconds that a prompt holds the others up")
+}
+
+func (w *writer) crowded(p *loop) string {
+	return w.in("crowded", p.crowded(), "the same of a prompt in a burst, with others in its step")
+}
+
+func (w *writer) together(p *loop) string {
+	return w.in("together", p.together, "share of requests that start in a burst")
 }
 
 // queue is the wait for the prompts of others: of those that come meanwhile, and of those that started together.
 func (w *writer) queue(p *loop) string {
-	stall, rho, together := w.in("stall", p.stall(), "seconds that a prompt holds the others up"), w.in("rho", p.rho(), "share of the time that prompts take"), w.in("together", p.together(), "share of requests that start in a burst")
-	return fmt.Sprintf("0.5 × %s × %s / (1 - %s) × (1 - %s) + %s × (%s - 1) / 2 × %s", stall, rho, rho, together, together, w.in("batch", p.batch, "sequences of a step"), stall)
+	rho := w.in("rho", p.rho(), "share of the time that prompts take")
+	return fmt.Sprintf("0.5 × %s × %s / (1 - %s) × (1 - %s) + %s × (%s + %s - 2) / 2 × %s", w.stall(p), rho, rho, w.together(p), w.together(p),
+		w.in("batch", p.batch, "sequences of a step"), w.in("each", float64(p.each), "prompts of a burst in one step"), w.crowded(p))
 }
 
 // firstToken is the time to the first token.

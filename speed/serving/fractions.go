@@ -21,7 +21,8 @@ func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 
 // Decoding is the step that decodes a load.
 func (m *Model) Decoding(l Load) speed.Batch {
-	_, b, _ := m.shape(l)
+	_, k := m.shape(l)
+	b := k.decode
 	return b
 }
 

@@ -13,9 +13,9 @@ type hostCoefs struct {
 	layer, step, request, prompt int
 	front, wait                  int
 	token                        int // of a token of a prompt, before its first step
-	burst                        int
 	stream, batch                int // shares of what sending and batching may hold the first token back
 	launch                       int // of a kernel without CUDA graphs
+	eager                        int // the same in steps with prompts, which no graph holds
 	overlap                      int // of a step's kernels: the time that they take together over the sum of what each takes alone
 }
 
@@ -23,8 +23,9 @@ func (b *book) host() hostCoefs {
 	l := b.hostLevels()
 	return hostCoefs{
 		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
-		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), token: b.need("front.token", l),
+		front: b.need("front.base", l), wait: b.need("front.steps", l), token: b.need("front.token", l),
 		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
+		eager:   b.need("host.eager", []coef.Level{{Name: "launcher", Key: b.launcher}, l[1]}),
 		launch:  b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
 		overlap: b.need("step.overlap", b.overlapLevels()),
 	}
@@ -80,11 +81,21 @@ func (m *Model) stageSeconds(s *stage, b speed.Batch, prompting float64) (second
 func (m *Model) times(o *op) float64 { return o.count * m.c[m.host.overlap] }
 
 // withHost is a stage's step of which the kernels take so long.
-func (m *Model) withHost(s *stage, p *point, seconds float64) float64 {
-	if m.in.Eager {
-		seconds = math.Max(seconds, s.launches()*m.c[m.host.launch])
+func (m *Model) withHost(s *stage, p *point, kernels float64) float64 {
+	return m.launched(s, p, kernels) + m.onHost(float64(s.rank.Layers), p)
+}
+
+// launched is what kernels take that are launched one by one, if that is longer. CUDA graphs are of batches that decode
+// (sglang/srt/model_executor/cuda_graph_runner.py; tensorrt_llm/_torch/pyexecutor/cuda_graph_runner.py) or of few tokens (vLLM, 512),
+// so that the modules of each layer are run by Python in a step with prompts.
+func (m *Model) launched(s *stage, p *point, kernels float64) float64 {
+	if p.batch.Prefill > 0 {
+		kernels = norm(kernels, s.launches()*m.c[m.host.eager])
 	}
-	return seconds + m.onHost(float64(s.rank.Layers), p)
+	if m.in.Eager {
+		kernels = math.Max(kernels, s.launches()*m.c[m.host.launch])
+	}
+	return kernels
 }
 
 // Parts are where the time of a step goes.
@@ -112,10 +123,7 @@ func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 			}
 		})
 		host := m.onHost(float64(s.rank.Layers), &p)
-		if m.in.Eager {
-			host += math.Max(0, s.launches()*m.c[m.host.launch]-kernels)
-		}
-		add("host", host, speed.Host)
+		add("host", host+m.launched(s, &p, kernels)-kernels, speed.Host)
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 // Those of a part add up to that of Closed.
 func (m *Model) Operators(l Load) (out []speed.Operator) {
 	p := m.loop(l)
-	batch, _ := m.batches(l, &p)
+	batch := m.batches(l, &p).decode
 	b := m.book() // as when it was compiled, so that coefficients have the same places
 	for i := range m.in.Stages {
 		var told []operating

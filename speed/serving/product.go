@@ -20,6 +20,8 @@ type product struct {
 	at [5]int
 }
 
+func (g *product) quantises() bool { return g.quantise }
+
 // productMemory is the share of the memory's rate that products reach.
 const productMemory = "product.memory"
 

@@ -13,16 +13,33 @@ const nudge = 1e-4
 // coefficient the seconds that it gains for a unit of the coefficient's logarithm. Only the kernels that use a coefficient
 // are asked again. c are the coefficients, which change meanwhile.
 func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seconds float64) {
+	own := make([]float64, len(out))
 	for i := range m.stages {
 		s := &m.stages[i]
 		p := m.point(s, b, prompting)
 		kernels := 0.0
-		s.each(m, &p, prompting, func(r execution) { kernels += r.times * m.slopesOf(r, c, out) })
-		out[m.host.overlap] += kernels
+		clear(own)
+		s.each(m, &p, prompting, func(r execution) { kernels += r.times * m.slopesOf(r, c, own) })
+		own[m.host.overlap] += kernels
+		m.launchedSlopes(s, &p, kernels, own, out)
 		m.hostSlopes(float64(s.rank.Layers), &p, out)
 		seconds += m.withHost(s, &p, kernels)
 	}
 	return seconds
+}
+
+// launchedSlopes adds the slopes of kernels that are launched one by one, of which own has those of the kernels alone.
+func (m *Model) launchedSlopes(s *stage, p *point, kernels float64, own, out []float64) {
+	share := 1.0
+	if p.batch.Prefill > 0 {
+		launches := s.launches() * m.c[m.host.eager]
+		byKernels, byLaunches := overlapping(kernels, launches)
+		share = byKernels / kernels
+		out[m.host.eager] += byLaunches
+	}
+	for i, x := range own {
+		out[i] += share * x
+	}
 }
 
 // sloped is a law that knows its derivatives: slopes adds times the derivatives of seconds by the logarithms of the
@@ -67,13 +84,18 @@ func (m *Model) Elasticities(l Load) (Closed, Elasticities) {
 
 func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	n := len(m.c)
-	all := make([]float64, 6*n)
+	all := make([]float64, 7*n)
 	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
-	d, x, moved := all[3*n:4*n], all[4*n:5*n], all[5*n:]
+	d, x, full, moved := all[3*n:4*n], all[4*n:5*n], all[5*n:6*n], all[6*n:]
 	copy(moved, m.c)
-	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.slopes(decode, 1, moved, d), m.slopes(mixed, m.peers, moved, x)
-	p.drafts(m, decode)
+	p, b := m.shape(l)
+	p.decode, p.mixed = m.slopes(b.decode, 1, moved, d), m.slopes(b.mixed, m.peers, moved, x)
+	if p.full = p.mixed; b.full != b.mixed {
+		p.full = m.slopes(b.full, m.peers, moved, full)
+	} else {
+		copy(full, x)
+	}
+	p.drafts(m, b.decode)
 	c := m.closed(&p, l)
 	for _, v := range []struct {
 		at    *float64
@@ -81,7 +103,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 		coef  int
 		// capped coefficients are shares, which do not rise beyond 1.
 		capped bool
-	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.reading, coef: m.host.token}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst},
+	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.full, slope: full}, {at: &p.front, coef: m.host.front}, {at: &p.reading, coef: m.host.token}, {at: &p.wait, coef: m.host.wait},
 		{at: &p.held, coef: m.host.stream, capped: true}, {at: &p.joined, coef: m.host.batch, capped: true}} {
 		was := *v.at
 		if was == 0 || v.capped && m.c[v.coef] >= 1 {

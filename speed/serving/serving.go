@@ -127,6 +127,7 @@ func (m *Model) book() *book {
 	in := &m.in
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
 	b.era, b.moe, b.shared, b.whole = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in), true
+	b.launcher = launcher(in.Engine, in.Version)
 	return b
 }
 
@@ -141,13 +142,20 @@ func (m *Model) For(in *In) *Model {
 // shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
 func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
-// launches of a step: its kernels, and those that only pass through memory, of which a layer has about as many.
+// launches of a step: its kernels, those that only pass through memory, of which a layer has about as many, and those that quantise.
 func (s *stage) launches() (n float64) {
 	for i := range s.ops {
-		n += s.ops[i].count
+		o := &s.ops[i]
+		n += 2 * o.count
+		if q, ok := o.law.(quantising); ok && q.quantises() {
+			n += o.count
+		}
 	}
-	return 2 * n
+	return n
 }
+
+// quantising are products that may take activations in 16 bits and quantise them first.
+type quantising interface{ quantises() bool }
 
 // Use takes the values of the coefficients from a table.
 func (m *Model) Use(t *coef.Table) {

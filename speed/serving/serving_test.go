@@ -233,7 +233,7 @@ func TestPipeline(t *testing.T) {
 // token back, by no more than the steps that they name, and leave the others as they are.
 func TestHeldBack(t *testing.T) {
 	in := plan(t, "llama-3.1-8b", "bf16", "h100", shard.Parallel{})
-	l := serving.Load{Users: 8, Prompt: 512, Output: 256}
+	l := serving.Load{Users: 8, Prompt: 512, Output: 2048}
 	plain := compile(t, in).Closed(l)
 	for _, c := range []struct {
 		name        string
@@ -253,6 +253,48 @@ func TestHeldBack(t *testing.T) {
 		if f.PerToken.Mid != plain.PerToken.Mid {
 			t.Errorf("%s: the others take %g s, were %g", c.name, f.PerToken.Mid, plain.PerToken.Mid)
 		}
+	}
+}
+
+// TestBurst: the first requests of all users wait for each other, so that the first token of a run with fewer requests comes later in the
+// mean; where prompts have steps of their own and all lengths are alike, every request does, and waits for half of the batch.
+func TestBurst(t *testing.T) {
+	in := plan(t, "qwen3-32b", "bf16", "h100", shard.Parallel{TP: 2})
+	for _, name := range []string{"vllm", "sglang"} {
+		in.Engine = name
+		m := compile(t, in)
+		l := serving.Load{Users: 64, Prompt: 1024, Output: 256, Burst: true}
+		last := m.Mean(serving.Load{Users: 64, Prompt: 1024, Output: 256}).First
+		for _, requests := range []int64{10_000, 0, 320, 64} {
+			l.Requests = requests
+			if f := m.Mean(l).First; f <= last {
+				t.Errorf("%s, %d requests: the first token takes %g s, of a longer run %g", name, requests, f, last)
+			} else {
+				last = f
+			}
+		}
+		l.Requests = 0
+		varied := m.Mean(l)
+		l.Alike = true
+		alike := m.Mean(l)
+		waves := m.Step(speed.Batch{Prefill: 8192, Prompts: 8, Finished: 8}) * 64 / 8 / 2
+		if alone := name == "sglang"; alone && (alike.First < waves || alike.PerToken >= varied.PerToken) || !alone && alike != varied {
+			t.Errorf("%s: %+v of requests that are alike, %+v of others; half of the prompts take %g s", name, alike, varied, waves)
+		}
+	}
+}
+
+// TestPromptsAreLaunched: a step with a prompt of a few tokens takes what Python takes to launch its kernels, and a long prompt what
+// they compute.
+func TestPromptsAreLaunched(t *testing.T) {
+	m := compile(t, plan(t, "llama-3.1-8b", "bf16", "h100", shard.Parallel{}))
+	few, decode := m.Step(speed.Batch{Prefill: 4, Prompts: 1, Finished: 1}), m.Step(speed.Batch{Decodes: 4, Context: 4})
+	if few < 1.5*decode {
+		t.Errorf("a prompt of 4 tokens takes %g s, 4 sequences from a graph %g", few, decode)
+	}
+	long, double := m.Step(speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1}), m.Step(speed.Batch{Prefill: 16384, Prompts: 2, Finished: 1})
+	if r := double / long; r < 1.9 || r > 2.1 {
+		t.Errorf("two prompts of 8,192 tokens take %.2f times as long as one", r)
 	}
 }
 

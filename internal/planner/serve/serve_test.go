@@ -56,8 +56,8 @@ func TestGoalTwin(t *testing.T) {
 		{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"},
 			Goal:     &api.Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}},
 			Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
-		{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "a100-sxm-80gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"},
-			Goal: &api.Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
+		{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "a100-sxm-40gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"},
+			Goal: &api.Goal{TPOT: map[string]float64{"p99": 16}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
 	} {
 		got := goalOf(t, r)
 		p := listed(t, r)

@@ -53,7 +53,7 @@ func loadServing() (*servingRows, error) {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
 			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens),
-				Burst: true}
+				Burst: true, Requests: r.Requests, Alike: r.Alike}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)
 		}

@@ -55,13 +55,36 @@ func (p *plans) most(r *validation.Row, t *coef.Table) (most, error) {
 		return most{}, err
 	}
 	load := m.Most(int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens))
+	got := drained(m, load, r.Requests)
 	c, e := m.Elasticities(load)
+	c.Throughput = got
 	spread, ok := spreadOf(t, serving.SpreadThroughput, in.Engine)
 	if !ok {
 		return most{}, fmt.Errorf("the table says not how far throughputs are off")
 	}
 	low, high := spread.Band(c.Throughput, m.Variance(e.Throughput))
 	return most{r, low, c.Throughput, high, naive(m, load, in.Replicas)}, nil
+}
+
+// drained is the rate of an offline run, which ends when its last request does: as many rounds of as many users as the server takes as
+// the requests fill, and one of the rest. Requests that are alike and start together end together. 0 requests are endless.
+func drained(m *serving.Model, l serving.Load, requests int64) float64 {
+	if requests <= 0 {
+		return m.Mean(l).Throughput
+	}
+	seconds := 0.0
+	for left := requests; left > 0; left -= l.Users {
+		round := l
+		round.Users = min(l.Users, left)
+		if whole := left / l.Users; whole > 0 {
+			seconds += float64(whole) * float64(l.Users*l.Output) / m.Mean(round).Throughput
+			left -= (whole - 1) * l.Users
+			continue
+		}
+		round.Burst, round.Requests = true, round.Users
+		seconds += float64(round.Users*l.Output) / m.Mean(round).Throughput
+	}
+	return float64(requests*l.Output) / seconds
 }
 
 // naive is the rule of thumb: steps of as many sequences as the caches hold read weights and caches at 80 % of the
