@@ -227,10 +227,10 @@ func tokens(n int64) string {
 func shortBy(a *memwall.Answer, d *memwall.Device) term.Text {
 	n := term.Needed(d)
 	short, _, name := term.Pair(term.Banded{Mid: -d.Headroom, Low: -d.Headroom, High: -d.Headroom}, 0)
-	if name == "GiB" {
-		short = term.GiB(-d.Headroom, n.Decimals())
-	}
 	need, usable, unitOf := term.Pair(n, d.Usable)
+	if name == "GiB" || unitOf == "GiB" {
+		short, name = term.GiB(-d.Headroom, n.Decimals()), "GiB"
+	}
 	v, band, _ := strings.Cut(need, " ")
 	x := term.Say(short+" "+name+" short"+each(a)+": ", term.InkBad)
 	if name == unitOf {

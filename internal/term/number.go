@@ -73,12 +73,15 @@ func zero(s string) string {
 	return strings.TrimRight(rest, "1") + "0"
 }
 
-// tera: a size from 1,000 GiB is said in TiB.
-const tera = 1000 * unit.GiB
+// tera: a size from 1,000 GiB is said in TiB, but beside one of less than hundred, which would lose its digits.
+const (
+	tera    = 1000 * unit.GiB
+	hundred = 100 * unit.GiB
+)
 
 // Pair prints two sizes in one unit with the digits that the first deserves, and names the unit.
 func Pair(a Banded, b unit.Bytes) (first, second, name string) {
-	if max(a.Mid, b) >= tera {
+	if small := min(a.Mid, b); max(a.Mid, b) >= tera && (small >= hundred || small == 0) {
 		const perTiB = unit.TiB / unit.GiB
 		return Commas(unit.Fixed(a.Mid.GiB()/float64(perTiB), 2)) + tib(a), unit.Fixed(b.GiB()/float64(perTiB), 2), "TiB"
 	}
