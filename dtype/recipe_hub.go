@@ -147,7 +147,7 @@ func hubRecipes() []*Recipe {
 		hub("fp8-block", "e4m3, one scale per 128 × 128", FP8E4M3, FP8Block, "deepseek-fp8", "fp8_block"),
 		{Name: "fp8-block-fp4-experts", Base: FP8E4M3, FType: NoGGML,
 			Note: "fp8-block, routed experts in e2m1 with e8m0 scales of 32 (DeepSeek V4)", Pick: expertsApart(FP8Block, MXFP4Split)},
-		{Name: "fp8-block-nvfp4-experts", Base: FP8E4M3, FType: NoGGML,
+		{Name: "fp8-block-nvfp4-experts", Base: FP4E2M1, FType: NoGGML,
 			Note: "fp8-block, routed experts in e2m1 with e4m3 scales of 16", Pick: expertsApart(FP8Block, NVFP4Split)},
 		hub("int8", "8-bit, one scale per output row", I8, Int8Channel, "w8a8", "w8a8-int8", "smoothquant", "i8"),
 		hub("bnb-int8", "LLM.int8()", I8, LLMInt8, "bitsandbytes-8bit", "bnb-8bit", "load_in_8bit", "llm.int8"),
