@@ -22,20 +22,22 @@ type Reason string
 
 // Reasons of faults.
 const (
-	NotNumber Reason = "is not a number"
-	NotWhole  Reason = "is not a whole number"
-	NotText   Reason = "is no text, number or list that belongs there"
-	Negative  Reason = "is negative"
-	Zero      Reason = "is zero"
-	Absurd    Reason = "is absurdly large"
-	Unsorted  Reason = "is before that of the request above"
-	Missing   Reason = "is missing"
-	Twice     Reason = "stands twice"
-	CutOff    Reason = "is cut off"
-	Malformed Reason = "is not of the format"
-	TooLong   Reason = "is too long"
-	Empty     Reason = "holds no request"
-	Mismatch  Reason = "does not fit the length of the prompt"
+	NotNumber  Reason = "is not a number"
+	NotWhole   Reason = "is not a whole number"
+	NotText    Reason = "is no text, number or list that belongs there"
+	Negative   Reason = "is negative"
+	Zero       Reason = "is zero"
+	Absurd     Reason = "is absurdly large"
+	Unsorted   Reason = "is before that of the request above"
+	Missing    Reason = "is missing"
+	Twice      Reason = "stands twice"
+	CutOff     Reason = "is cut off"
+	Malformed  Reason = "is not of the format"
+	TooLong    Reason = "is too long"
+	Empty      Reason = "holds no request"
+	Unfollowed Reason = "names no request that this one could follow"
+	TooMany    Reason = "is more than are held at a time"
+	Mismatch   Reason = "does not fit the length of the prompt"
 )
 
 // Error prints line, field, value and reason.

@@ -16,14 +16,18 @@ func TestGuide(t *testing.T) {
 	}
 	page := string(text)
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(page, -1)
-	if len(blocks) != 4 {
+	if len(blocks) != 5 {
 		t.Fatalf("%d examples", len(blocks))
 	}
 	rs, tr, err := read(blocks[0][1], ReadOptions{})
 	if err != nil || len(rs) != 3 || len(tr.Unread()) != 0 || rs[2].Shared() != 810 {
 		t.Error(rs, err)
 	}
-	for _, b := range blocks[1:] {
+	agents, _, err := read(blocks[1][1], ReadOptions{})
+	if err != nil || len(agents) != 1 {
+		t.Error(agents, err)
+	}
+	for _, b := range blocks[2:] {
 		var s Spec
 		d := json.NewDecoder(strings.NewReader(b[1]))
 		d.DisallowUnknownFields()
@@ -60,7 +64,7 @@ func checkTables(t *testing.T, page string) {
 			}
 		}
 	}
-	if seen != 11 {
+	if seen != 13 {
 		t.Errorf("%d fields", seen)
 	}
 	var named []string

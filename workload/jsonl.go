@@ -168,6 +168,12 @@ func (o ours) rare(key, value []byte, r *record) (bit uint, reason Reason, fix s
 		n, reason := tokens(value)
 		r.Adapter = uint32(n)
 		return 512, reason, "the number of an adapter, 0 for none"
+	case "after":
+		r.after = named(value)
+		return 2048, name(value), "the own of a line before it"
+	case "pause_s":
+		r.pause, reason = elapsed(value, time.Second)
+		return 4096, reason, "seconds between the answer that it follows and this request"
 	case "patience_s":
 		r.Patience, reason = elapsed(value, time.Second)
 		return 1024, reason, "seconds after which the client hangs up"

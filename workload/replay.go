@@ -31,7 +31,7 @@ func (s Spec) Replay(r io.Reader) (Source, error) {
 		}
 		return t, nil
 	}
-	t.untimed = true
+	t.untimed, t.followers.hasty = true, s.Arrivals == "burst"
 	return &replay{arrivals: s.arrivals(uint64(s.Seed)), Trace: t}, nil
 }
 
@@ -40,6 +40,8 @@ type replay struct {
 	arrivals
 	*Trace
 	begun uint64
+	// branches are requests under way beyond one for each user of a closed loop: an answer brought several.
+	branches int
 }
 
 // Next request of the trace, at the next arrival.
@@ -50,9 +52,18 @@ func (p *replay) Next() (Request, bool, error) {
 	return p.take(p.now)
 }
 
-// After an answer the user of a closed loop takes the next request of the trace. A fault ends them all; Next tells it.
-func (p *replay) After(_ *Request, at time.Duration) (Request, bool) {
+// After an answer those come that follow it; where none does, the user of a closed loop takes the next request of the trace. A fault ends
+// them all; Next tells it.
+func (p *replay) After(done *Request, at time.Duration) (Request, bool) {
+	if r, ok := p.Trace.After(done, at); ok {
+		p.branches += len(p.followers.rest)
+		return r, true
+	}
 	if !p.closed || at > p.arrivals.last {
+		return Request{}, false
+	}
+	if p.branches > 0 {
+		p.branches--
 		return Request{}, false
 	}
 	r, ok, err := p.take(at)

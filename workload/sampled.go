@@ -18,9 +18,8 @@ type sampled struct {
 	source  Source
 	answers int64
 	current Request
-	left    int64 // answers to the current prompt that no one has taken
-	next    Request
-	rest    int64 // the same of a prompt that came after another
+	left    int64     // answers to the current prompt that no one has taken
+	rest    []Request // answers to the prompts that came after another, which no one has taken
 	open    map[int64]*parent
 }
 
@@ -54,22 +53,30 @@ func (s *sampled) After(done *Request, at time.Duration) (Request, bool) {
 		return Request{}, false
 	}
 	delete(s.open, id)
-	r, ok := s.source.After(&p.request, at)
-	if !ok {
-		return r, false
+	for r, ok := s.source.After(&p.request, at); ok; r, ok = rest(s.source) {
+		s.begin(r)
+		for k := range s.answers {
+			s.rest = append(s.rest, s.answer(&r, k))
+		}
 	}
-	s.begin(r)
-	s.next, s.rest = r, s.answers-1
-	return s.answer(&r, 0), true
+	return s.Rest()
 }
 
-// Rest are the further answers to the prompt that After gave.
-func (s *sampled) Rest() (Request, bool) {
-	if s.rest == 0 {
-		return Request{}, false
+// rest of a source that may bring several requests at once.
+func rest(s Source) (Request, bool) {
+	if several, ok := s.(Several); ok {
+		return several.Rest()
 	}
-	s.rest--
-	return s.answer(&s.next, s.answers-1-s.rest), true
+	return Request{}, false
+}
+
+// Rest are the further answers to the prompts that After gave.
+func (s *sampled) Rest() (r Request, ok bool) {
+	if len(s.rest) == 0 {
+		return r, false
+	}
+	r, s.rest = s.rest[0], s.rest[1:]
+	return r, true
 }
 
 // answer is the request for the k-th answer to a prompt.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Trace is a source whose requests were recorded. It holds one request at a time.
+// Trace is a source whose requests were recorded. It holds one request at a time, and those that follow it.
 type Trace struct {
 	Format string
 	// Failed requests have no output in the log of a server, and are left out: what would have been served is unknown.
@@ -30,6 +30,8 @@ type Trace struct {
 	made    int64
 	last    time.Duration
 	err     error
+	// followers come when another request's answer is there.
+	followers following
 }
 
 // record is a request as a file has it.
@@ -37,6 +39,8 @@ type record struct {
 	Request
 	timed  bool
 	failed bool
+	after  uint64 // the own of the request that it follows; 0: it comes by itself
+	pause  time.Duration
 }
 
 // codec is a format.
@@ -53,18 +57,34 @@ type feed interface {
 	line() int64
 }
 
-// Next request of the trace.
+// Next request of the trace that comes by itself.
 func (t *Trace) Next() (Request, bool, error) {
+	r, ok := t.own()
+	if !ok {
+		return t.failed()
+	}
+	if t.Format == "memwall" {
+		t.gather(&r)
+	}
+	return r, true, nil
+}
+
+// own is the next request that comes by itself: the one that was read behind the followers of the last, or one that is read now.
+func (t *Trace) own() (r Request, ok bool) {
+	if a := t.followers.ahead; a != nil {
+		t.followers.ahead = nil
+		return *a, true
+	}
 	for t.err == nil && t.made < t.most {
 		text, err := t.lines.next()
 		if err != nil {
 			t.err = t.ended(err)
 			t.skips(t.err)
 		} else if t.request(text) {
-			return t.read.Request, true, nil
+			return t.read.Request, true
 		}
 	}
-	return t.failed()
+	return r, false
 }
 
 // failed ends a source: with the fault that it met, if it did.
@@ -74,9 +94,6 @@ func (t *Trace) failed() (Request, bool, error) {
 	}
 	return Request{}, false, t.err
 }
-
-// After: what was recorded comes when it came.
-func (*Trace) After(*Request, time.Duration) (Request, bool) { return Request{}, false }
 
 // Requests that were read so far.
 func (t *Trace) Requests() int64 { return t.made }
@@ -93,13 +110,17 @@ func (t *Trace) request(text []byte) bool {
 	if f == nil {
 		f = t.check(r)
 	}
+	follows := r.after != 0
+	if f == nil && follows {
+		f = t.follow(r)
+	}
 	if f != nil {
 		f.Line = t.lines.line()
 		t.err = f
 		t.skips(f)
 		return false
 	}
-	return t.take(&r.Request)
+	return !follows && t.take(&r.Request)
 }
 
 // check what all formats have.
@@ -110,7 +131,7 @@ func (t *Trace) check(r *record) *Fault {
 		return fault(names[1], []byte("0"), Zero, wholeFix)
 	case r.Output == 0:
 		return fault(names[2], []byte("0"), Zero, "at least one token is generated; leave failed requests out")
-	case t.untimed:
+	case t.untimed || r.after != 0:
 		return nil
 	case !r.timed:
 		return fault(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number "+

@@ -46,6 +46,15 @@ func (s *Simulation) capacity(v Variant) (*float64, error) {
 	return question.Rounded(float64(last-first) / span), nil
 }
 
+// noLess is a capacity that is no less than what a run has served: where all sessions come at once, caches hold less of each than
+// where they come one by one.
+func noLess(capacity *float64, run *api.Load) *float64 {
+	if served := run.Throughput.Requests; capacity != nil && *capacity < served {
+		return &served
+	}
+	return capacity
+}
+
 // Burst is a workload all at once: without the times between requests, and without users who give up.
 func Burst(w workload.Spec) workload.Spec {
 	w.Arrivals, w.Rate, w.CV, w.Concurrency, w.DurationS = "burst", 0, nil, 0, 0

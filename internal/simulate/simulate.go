@@ -80,6 +80,7 @@ func (s *Simulation) otherRuns(out *api.Answer, res *sim.Result) (err error) {
 	if out.Simulated.Capacity, err = s.capacity(Variant{}); err != nil || s.Ctx.Err() != nil {
 		return err
 	}
+	out.Simulated.Capacity = noLess(out.Simulated.Capacity, &out.Simulated.Load)
 	if err = s.edges(out.Simulated, res); err != nil || s.Ctx.Err() != nil {
 		return err
 	}

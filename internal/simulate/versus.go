@@ -85,7 +85,8 @@ func (s *Simulation) versus(name string, with *sim.Result, holds *float64) (*api
 	if mine, its := LoadOf(with).Throughput.Output, out.Throughput.Output; its > 0 {
 		out.ThroughputRatio = question.Rounded(mine / its)
 	}
-	if out.Capacity, err = s.capacity(v); err == nil && holds != nil && out.Capacity != nil {
+	out.Capacity, err = s.capacity(v)
+	if out.Capacity = noLess(out.Capacity, &out.Load); err == nil && holds != nil && out.Capacity != nil {
 		out.CapacityRatio, out.Published = question.Rounded(*holds / *out.Capacity), inPapers[name]
 	}
 	return out, err
