@@ -47,7 +47,6 @@ type Candidate struct {
 	Effort    float64    `json:"-"` // of all else that it changes, in points
 	Lacks     unit.Bytes `json:"-"` // what the device or the host that has least leaves
 	Way       string     `json:"-"` // which way to run it, in words
-	Fewest    bool       `json:"-"` // it stores in so few bits that it is said last
 }
 
 // Evaluated counts plans: those that the search decided, and those that it sized in full to do so.

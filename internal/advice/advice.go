@@ -10,6 +10,8 @@ type Cure struct {
 	Decode float64
 	// Loss is what smaller weights lose, in percent of perplexity.
 	Loss float64
+	// Guessed: nobody published that loss of such a model, and it lies between what others lose by bits.
+	Guessed bool
 	// Bits of most weights, where the change stores them anew; 0 where it does not.
 	Bits float64
 	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
@@ -53,8 +55,7 @@ const (
 	mostLoss = 20
 	// percent of perplexity that few notice: about what q4_k_m loses (llama.cpp, examples/perplexity/README.md, Llama 3 8B)
 	fewNotice = 2
-	// of a dense model: in two bits it answers worse than one of half the size (llama.cpp, k-quants, #1684); of a mixture of experts,
-	// which nothing smaller replaces, people take them
+	// in two bits a model answers worse than one of half the size (llama.cpp, k-quants, #1684)
 	fewestBits = 3
 	fewUsers   = 4 // that a program for one stream serves as well
 )
@@ -70,7 +71,7 @@ var Principles = []Principle{
 			return !c.Serves || !c.Starts || c.OtherEngine || c.Speed == 0 || c.Speed >= withWaiting
 		}},
 	{"quality", "a smaller model of the same line is better than one in so few bits",
-		func(c *Cure) bool { return c.Loss <= mostLoss && (c.Bits == 0 || c.Bits >= fewestBits || c.Experts) }},
+		func(c *Cure) bool { return (c.Loss <= mostLoss || c.Guessed) && (c.Bits == 0 || c.Bits >= fewestBits) }},
 	{"nothing lacks", "where all fits, nobody gives away quality that can be told",
 		func(c *Cure) bool { return c.Lacks || c.Loss <= fewNotice }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
@@ -92,9 +93,6 @@ var Principles = []Principle{
 func Slow(c *Cure) bool {
 	return !c.Serves && !c.Experts && c.Decode > 0 && c.Decode < readAlong && c.Speed < asFast
 }
-
-// LastBits reports whether a change stores in so few bits that it is said behind all others.
-func LastBits(c *Cure) bool { return c.Bits > 0 && c.Bits < fewestBits }
 
 // Refused is the first principle that a cure breaks; nil where it breaks none, or somebody asked for it.
 func Refused(c *Cure) *Principle {

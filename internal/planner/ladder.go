@@ -51,12 +51,12 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 }
 
 // lastResort is 2 of a change after which the plan does not fit, which nobody makes while another mends it, 1 of one that runs too slowly
-// to be read or stores in the fewest bits, else 0.
+// to be read, else 0.
 func lastResort(c *api.Candidate) int {
 	switch {
 	case c.Verdict == api.DoesNotFit:
 		return 2
-	case c.Slow, c.Fewest:
+	case c.Slow:
 		return 1
 	}
 	return 0
@@ -112,7 +112,7 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 	if c.Verdict == api.Tight {
 		c.Price += onlyTight
 	}
-	c.Slow, c.Fewest = advice.Slow(p.cure(&c)), advice.LastBits(p.cure(&c))
+	c.Slow = advice.Slow(p.cure(&c))
 	if advice.Refused(p.cure(&c)) == nil {
 		out = append(out, c)
 	}
@@ -148,7 +148,7 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	if name := r.Weights; name != asked.Weights {
 		x.Loss = lossOfWeights(p.Order, asked.Weights, name)
 		if f := dtype.FindRecipe(name); f != nil {
-			x.Bits = f.BulkBits()
+			x.Bits, x.Guessed = f.BulkBits(), p.Order.Weights(f).Guess != ""
 		}
 	}
 	if l := c.Quality; l != nil && l.LowerIsBetter {
