@@ -353,7 +353,7 @@ func growsByDevices(m *hardware.Machine) bool {
 // as many, and beyond that another model or another card.
 func mostDevices(p *Planner, m *hardware.Machine) int {
 	most := mostOf(&m.Groups[0].Device)
-	if p.gguf() && m.Groups[0].Device.Consumer() {
+	if alone := p.gguf() || p.Question.Engine.Name() == question.TransformersEngine; alone && m.Groups[0].Device.Consumer() {
 		return min(most, 2*m.Groups[0].Count)
 	}
 	return most

@@ -389,7 +389,7 @@ func (s *screen) effect(u *memwall.WhatIf) string {
 		out = append(out, times(u.SpeedRatio)+" the speed")
 	}
 	switch n := u.MaxSequences; {
-	case n == nil:
+	case n == nil, s.a.KV != nil && s.a.KV.Pictures:
 	case *n == 0:
 		out = append(out, "room for nobody")
 	default:
