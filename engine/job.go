@@ -95,6 +95,8 @@ type Checkpoint struct {
 	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name with Ollama, "" where that has
 	// none in the plan's format.
 	File, Address, Library string
+	// Assumed: the format is known by name alone: which layers stay in 16 bits is the choice of whoever quantised it.
+	Assumed bool
 }
 
 // Keeps reports whether the checkpoint is stored as the plan has its weights, so that a command can name its file.

@@ -19,6 +19,7 @@ type widths struct {
 	expert   int64 // one expert's FFN
 	perToken int64 // experts that a token uses
 	vocab    int64
+	shuffled bool // vLLM's own CUTLASS kernels for experts in FP4
 }
 
 func widthsOf(m *model.Model, kinds []engine.KindCount) widths {
@@ -86,7 +87,8 @@ func output(b *ledger.Book, w *widths, tokens int64) ledger.Num {
 }
 
 // forwardPeak: the FFN of one layer for T tokens: gate and up, their product, layer input and residual.
-// Fused experts: csrc of fused_moe.py: T × experts used × (max(2 × inner, hidden) + inner), and inputs.
+// Fused experts: csrc of fused_moe.py: T × experts used × (max(2 × inner, hidden) + inner), and inputs. CUTLASS in FP4 sorts the rows of
+// each expert into copies: what enters, what leaves, and that by its weight (fused_moe/experts/cutlass_moe.py, run_cutlass_moe_fp4).
 func forwardPeak(b *ledger.Book, w *widths, tokens int64, v engine.Version) ledger.Num {
 	t := b.Int("batched_tokens", tokens, "max_num_batched_tokens")
 	h := b.Int("hidden", w.hidden, "model")
@@ -109,6 +111,9 @@ func forwardPeak(b *ledger.Book, w *widths, tokens int64, v engine.Version) ledg
 	rows := b.Min(t, b.Lit(chunk))
 	e := b.Int("expert_ffn", w.expert, "model, this rank")
 	wide := b.Add(b.Max(b.Mul(b.Lit(2), e), h), e)
+	if w.shuffled {
+		wide = b.Add(wide, b.Mul(b.Lit(3), h))
+	}
 	moe := b.Add(b.Mul(b.Lit(2), rows, b.Int("experts_used", w.perToken, "model"), wide), b.Mul(b.Lit(8), t, h))
 	return b.Max(dense, moe)
 }

@@ -3,7 +3,10 @@ package vllm
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
@@ -109,7 +112,30 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 	if s.job.Version.AtLeast(unreplayed) {
 		high += it.Bytes / 300 // six logs of 0.19 to 0.22 are 0.05 to 0.3 % above
 	}
+	if s.job.Checkpoint.Assumed {
+		high += p.spared
+	}
 	return it.Band(it.Bytes-p.rests, high)
+}
+
+// spared is how much more the projections of recurrent mixers take in 16 bits than as stored. Whoever quantises a hybrid chooses:
+// llm-compressor's recipes ignore linear_attn (examples/quantization_w4a4_fp4/qwen3_next_example.py), others pack it. In 8 bits makers pack it themselves, and
+// so does vLLM when it loads.
+func spared(g *engine.WeightGroup) (more unit.Bytes) {
+	if !slices.ContainsFunc(g.Tensors, func(t engine.WeightTensor) bool { return t.Role == dtype.SSMConv }) {
+		return 0
+	}
+	for i := range g.Tensors {
+		t := &g.Tensors[i]
+		if t.Scheme == nil || t.Scheme.Elem.Bits() >= 8 || strings.HasPrefix(string(t.Role), "ffn_") {
+			continue
+		}
+		f := t.Scheme.Elem
+		if wide := t.Main * unit.Bytes(2*f.BlockElems) / unit.Bytes(f.BlockBytes); wide > t.Local {
+			more += unit.Bytes(g.Count) * (wide - t.Local)
+		}
+	}
+	return more
 }
 
 // activations is the peak of the profile run.
@@ -319,11 +345,16 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 	if s.job.Version.AtLeast(tokensByConcurrency) {
 		return int64(concurrency(g, blocks, l, s.inFlight()) * float64(l.Context))
 	}
-	return blocks / g.total() * g.block * max(1, g.over)
+	block := g.block
+	if slices.ContainsFunc(g.specs, func(c spec) bool { return c.class == model.StateCache }) &&
+		!engine.On(s.job.Plan.PrefixCache, s.job.Version.AtLeast(recurrentPrefixes)) {
+		block = min(block, int64(l.Context)) // a state's block is as long as the context (mamba_block_size), and the smallest counts
+	}
+	return blocks / g.total() * block * max(1, g.over)
 }
 
-// tokensByConcurrency: the printed size is concurrency × length (#41069, 2026-04-28).
-var tokensByConcurrency = engine.V(0, 21, 0)
+// tokensByConcurrency: the printed size is concurrency × length (#41069, 2026-04-28; a log of 0.20.0 has none of it, two of 0.20.2 do).
+var tokensByConcurrency = engine.V(0, 20, 2)
 
 // concurrency is "Maximum concurrency": tokens over length until requests were counted by their blocks (#17996).
 func (s *sizer) concurrency(g *groups, blocks int64, l engine.Load) float64 {

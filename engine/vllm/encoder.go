@@ -21,18 +21,46 @@ import (
 type largest struct {
 	arch         string // what the architecture begins with
 	tokens, rows int64
+	most         int64 // rows that the tower takes at once, of all items; 0 for all of them
 }
 
 // largestItems by processor: what preprocessor_config.json and vllm/model_executor/models (get_image_size_with_most_features) say.
 var largestItems = []largest{
-	{"Qwen2VL", 16384, 4 * 16384},    // max_pixels 12,845,056: patches of 14², 2 × 2 of them a token
-	{"Qwen2_5_VL", 16384, 4 * 16384}, // the same
-	{"Qwen2_5Omni", 16384, 4 * 16384},
-	{"Qwen3VL", 16384, 4 * 16384},  // longest_edge 16,777,216: patches of 16²
-	{"Qwen3_5", 16384, 4 * 16384},  // the same
-	{"Llama4", 17 * 144, 17 * 577}, // max_patches 16 tiles and the whole, 24² patches and a class token, 2 × 2 a token
-	{"InternVL", 13 * 256, 13 * 1025},
-	{"Mistral3", 55 * 55, 110 * 110}, // longest_edge 1,540, patches of 14², 2 × 2 a token
+	{arch: "Qwen2VL", tokens: 16384, rows: 4 * 16384},    // max_pixels 12,845,056: patches of 14², 2 × 2 of them a token
+	{arch: "Qwen2_5_VL", tokens: 16384, rows: 4 * 16384}, // the same
+	{arch: "Qwen2_5Omni", tokens: 16384, rows: 4 * 16384},
+	{arch: "Qwen3VL", tokens: 16384, rows: 4 * 16384},  // longest_edge 16,777,216: patches of 16²
+	{arch: "Qwen3_5", tokens: 16384, rows: 4 * 16384},  // the same
+	{arch: "Llama4", tokens: 17 * 144, rows: 17 * 577}, // max_patches 16 tiles and the whole, 24² patches and a class token, 2 × 2 a token
+	{arch: "InternVL", tokens: 13 * 256, rows: 13 * 1025},
+	{arch: "Mistral3", tokens: 55 * 55, rows: 110 * 110}, // longest_edge 1,540, patches of 14², 2 × 2 a token
+}
+
+// The video of Gemma 4 (vllm/model_executor/models/gemma4_mm.py: get_mm_max_tokens_per_item): frames of 70 tokens, 9 patches each, and 8
+// tokens around each; a picture is of 280. Until 0.22 one of them goes through the tower at once, then as many as a tenth of the device
+// holds of one-hot positions, by its own estimate (_encoder_chunk; #43169, #43296).
+const (
+	gemma4        = "Gemma4For"
+	gemma4Frames  = 32
+	gemma4Frame   = 70
+	gemma4Around  = 8
+	gemma4Picture = 280
+	gemma4Patches = 9
+)
+
+var gemma4Chunks = engine.V(0, 22, 0)
+
+// gemma4Item is its largest item, by how many positions each axis has.
+func gemma4Item(j *engine.Job, positions int64) largest {
+	l := largest{arch: gemma4, tokens: gemma4Frames * (gemma4Frame + gemma4Around), rows: gemma4Frames * gemma4Frame * gemma4Patches}
+	l.most = gemma4Frame * gemma4Patches
+	if engine.On(j.Plan.NoVideo, false) {
+		l.tokens, l.rows, l.most = gemma4Picture, gemma4Picture*gemma4Patches, gemma4Picture*gemma4Patches
+	}
+	if j.Version.AtLeast(gemma4Chunks) {
+		l.most *= max(1, int64(deviceTraits(j).total)/10/(l.most*4*positions*8))
+	}
+	return l
 }
 
 // clips are models whose largest item is a video where a request has room for it: frames of the size of the largest picture, two of
@@ -89,7 +117,7 @@ func encoderOf(j *engine.Job, tp int64, v0 bool) *encoder {
 	m := j.Model
 	for i := 1; i < len(m.Parts); i++ {
 		p := &m.Parts[i]
-		item := largestOf(m, p)
+		item := largestOf(j, p)
 		if item.tokens == 0 || len(p.Kinds) == 0 || v0 && p.Name != "encoder" {
 			continue
 		}
@@ -103,7 +131,8 @@ func encoderOf(j *engine.Job, tp int64, v0 bool) *encoder {
 	return nil
 }
 
-func largestOf(m *model.Model, p *model.Part) largest {
+func largestOf(j *engine.Job, p *model.Part) largest {
+	m := j.Model
 	positions := int64(0)
 	for i := range p.Pre.Ops {
 		if o := &p.Pre.Ops[i]; o.Kind == model.Embed {
@@ -115,6 +144,8 @@ func largestOf(m *model.Model, p *model.Part) largest {
 		return largest{tokens: positions, rows: positions}
 	case p.Name != "vision":
 		return largest{}
+	case strings.HasPrefix(m.Arch, gemma4) && positions > 0:
+		return gemma4Item(j, positions/2)
 	case m.Traits.ImageTokens > 0:
 		return largest{tokens: m.Traits.ImageTokens, rows: max(positions, m.Traits.ImageTokens)}
 	}
@@ -168,7 +199,12 @@ func (e *encoder) peak(b *ledger.Book, items ledger.Num) ledger.Num {
 	rows := b.Mul(items, b.Int("rows", e.item.rows, "of the largest item"))
 	layer := b.Add(b.Mul(b.Int("values", e.parts, "of the FFN at once"), b.Int("encoder_ffn", e.ffn, "model, this rank")),
 		b.Mul(b.Lit(3), b.Int("encoder_hidden", e.width, "model")))
-	return b.Mul(rows, b.Add(b.Mul(b.Lit(2), layer), b.Size("input", e.input, "of a row, float32")))
+	input := b.Size("input", e.input, "of a row, float32")
+	if e.item.most == 0 {
+		return b.Mul(rows, b.Add(b.Mul(b.Lit(2), layer), input))
+	}
+	once := b.Min(rows, b.Int("rows_at_once", e.item.most, "of the tower"))
+	return b.Add(b.Mul(b.Lit(2), once, layer), b.Mul(rows, input))
 }
 
 // outputs are kept while the decoder runs.

@@ -72,6 +72,7 @@ func TestItems(t *testing.T) {
 		{"qwen3.5-9b", 2048, 256, 1}, {"qwen3.5-9b", 32768, 32, 2}, {"qwen3.5-9b", 65536, 8, 4}, // lines of logs: 1, 2 and 4 image items
 		{"qwen3.5-9b", 65536, 3, 3},
 		{"gemma-3-12b", 8192, 64, 32},
+		{"gemma-4-e4b", 2048, 256, 1}, {"gemma-4-31b", 8192, 1024, 3}, {"gemma-4-26b-a4b", 16384, 2, 6}, // lines of logs: videos
 	} {
 		_, z := enginetest.Case{Model: c.model, Hardware: "h200", Version: engine.V(0, 22, 0), Plan: plan.Plan{Context: 16384, Serving: plan.Serving{MaxSeqs: c.seqs, MaxBatchedTokens: c.tokens}}}.Sizer(t, Engine{})
 		if got := z.(*sizer).ranks[0].encoder.items(z.(*sizer)); got != c.want {

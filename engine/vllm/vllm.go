@@ -6,6 +6,7 @@ package vllm
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -223,6 +224,7 @@ type prepared struct {
 	scalars unit.Bytes // of attention layers
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
 	hosted  engine.Hosted
+	spared  unit.Bytes // that projections of recurrent mixers would take more in 16 bits
 	w       widths
 
 	embedding unit.Bytes // of tokens, on the first stage
@@ -260,6 +262,7 @@ func (s *sizer) kvBytes() kvBytes {
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model),
 		w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	p.w.shuffled = s.job.Plan.MoEBackend == "cutlass" && strings.HasPrefix(s.job.Weights.Name, "nvfp4")
 	p.splits, p.index = splits(pl)
 	if v := s.job.Version; pl.Pre && !(second(v, s.job.Model) && v.Before(secondSeesEncoders)) {
 		p.encoder = placedEncoder(s.job, pl)
@@ -277,6 +280,7 @@ type stored struct {
 	scalars, rests unit.Bytes
 	embedding      unit.Bytes
 	hosted         engine.Hosted
+	spared         unit.Bytes
 }
 
 // loadedKey is all that loading depends on.
@@ -295,7 +299,8 @@ func (s *sizer) load(p *prepared) {
 	key := loadedKey{s.job.Weights, s.job.Version, [6]int64{by.TP, by.PP, by.EP, by.DP, by.CP, by.Redundant}, p.pl.Rank, s.t,
 		s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
-	p.weights, p.scalars, p.rests, p.embedding, p.hosted = l.weights, l.scalars, l.rests, l.embedding, l.hosted
+	p.weights, p.scalars, p.rests, p.embedding = l.weights, l.scalars, l.rests, l.embedding
+	p.hosted, p.spared = l.hosted, l.spared
 }
 
 func (s *sizer) stored(p *prepared) (l stored) {
@@ -314,6 +319,7 @@ func (s *sizer) stored(p *prepared) (l stored) {
 				l.embedding = set[i].bytes()
 			}
 		}
+		l.spared += spared(&g)
 		l.weights = append(l.weights, w)
 		sum += unit.Bytes(w.count) * w.bytes
 	}
