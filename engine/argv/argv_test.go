@@ -84,6 +84,8 @@ func TestTag(t *testing.T) {
 	for image, want := range map[string]string{
 		"vllm/vllm-openai:v0.9.2": "0.9.2", "vllm/vllm-openai:latest": "", "vllm/vllm-openai": "", "lmsysorg/sglang:v0.4.6.post1-cu124": "0.4.6.post1",
 		"localhost:5000/x/y": "", "ghcr.io/ggml-org/llama.cpp:server-cuda-b5716": "b5716", "rocm/vllm:rocm6.4.1_vllm_0.9.1_20250715": "0.9.1",
+		"ghcr.io/llm-d/llm-d-cuda:v0.5.0": "", "nvcr.io/nvidia/vllm:26.05-py3": "", "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.9.0": "",
+		"nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc0": "1.2.0rc0",
 	} {
 		if got := (&Command{Image: image}).Tag(); got != want {
 			t.Errorf("%s: %q", image, got)

@@ -151,6 +151,24 @@ func isProgram(s string) bool {
 	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm" || b == "ollama"
 }
 
+// AllDevices is of every node that the program says it runs on: a container shows those of one, but for a group of pods,
+// whose size Devices has in it.
+func (c *Command) AllDevices() int64 {
+	if _, group := c.Getenv("LWS_GROUP_SIZE"); group {
+		return c.Devices
+	}
+	for i, a := range c.Args {
+		name, v, ok := strings.Cut(a, "=")
+		if !ok && i+1 < len(c.Args) {
+			v = c.Args[i+1]
+		}
+		if n, err := strconv.ParseInt(v, 10, 16); name == "--nnodes" && err == nil && n > 1 {
+			return c.Devices * n
+		}
+	}
+	return c.Devices
+}
+
 // Tag is the version that the image's tag states: "0.9.2" of vllm/vllm-openai:v0.9.2, "0.4.6.post1" of
 // v0.4.6.post1-cu124, "b5716" of server-cuda-b5716; "" for latest and the like.
 func (c *Command) Tag() string {
@@ -158,8 +176,10 @@ func (c *Command) Tag() string {
 	if i < 0 || strings.Contains(c.Image[i:], "/") || strings.HasPrefix(strings.TrimPrefix(c.Image, "docker.io/"), "lmcache/") {
 		return "" // LMCache's images have versions of its own
 	}
-	if base := BaseName(c.Image[:i]); slices.Contains(bases, base) {
-		return "" // whose versions are their own
+	base := BaseName(c.Image[:i])
+	nvidia := strings.HasPrefix(c.Image, "nvcr.io/nvidia/") && !strings.Contains(c.Image, "/tensorrt-llm/")
+	if slices.Contains(bases, base) || nvidia || strings.HasPrefix(base, "llm-d") {
+		return "" // whose versions are their own: NVIDIA's of other engines are months, or Dynamo's
 	}
 	for _, part := range strings.FieldsFunc(c.Image[i+1:], func(r rune) bool { return r == '-' || r == '_' }) {
 		v := strings.TrimPrefix(part, "v")

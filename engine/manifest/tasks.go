@@ -33,7 +33,11 @@ func task(_ *file, d *yaml.Node) []container {
 	c := container{entry: []string{"sh", "-c", script}}
 	c.Image, c.Env = d.At("image").Value(), append(variables(d.At("env")), variables(d.At("envs"))...)
 	for _, at := range [][]string{{"accelerators"}, {"gpu"}} {
-		_, n, _ := strings.Cut(d.At(append([]string{"resources"}, at...)...).Value(), ":")
+		g := d.At(append([]string{"resources"}, at...)...)
+		_, n, _ := strings.Cut(g.Value(), ":")
+		if g != nil && len(g.Keys) == 1 && at[0] == "accelerators" {
+			n = g.Of[g.Keys[0]].Value() // {H100: 8}
+		}
 		c.Devices = max(c.Devices, count(n))
 	}
 	if n := d.At("resources", "gpu", "count"); n != nil {

@@ -43,7 +43,7 @@ const standalone, ownLayers, repeats = "STANDALONE", "NEXTN", "NGRAM"
 // FromArgs reads the arguments of "python -m sglang.launch_server" and "sglang serve"
 // (python/sglang/srt/server_args.py).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
-	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("sglang", c.Tag()), FullContext: true, Devices: c.Devices}}
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("sglang", c.Tag()), FullContext: true, Devices: c.AllDevices()}}
 	cmd := *c
 	if c.Program == "sglang" {
 		if len(c.Args) == 0 || c.Args[0] != "serve" {

@@ -33,7 +33,7 @@ type launch struct {
 // FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
 // (vllm/engine/arg_utils.py, vllm/entrypoints/openai/cli_args.py).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
-	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.Devices}}
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.AllDevices()}}
 	cmd := *c
 	switch first := strings.Join(c.Args[:min(1, len(c.Args))], ""); {
 	case c.Program == "vllm" && first == "run-batch":
