@@ -186,16 +186,19 @@ func (p *loop) others() float64 {
 
 // first is the mean time to the first token:
 //
-//	front + reading + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together)
+//	front + reading + (wait/2 × (batch-1)/batch + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together)
 //	 + together × (batch + each - 2)/2 × crowded + (users-batch)/batch × life + held × perToken
 //
-// the engine's own time, also for each token of the prompt, the step that is under way and those until the scheduler looks for requests and
+// the engine's own time, also for each token of the prompt, the steps of others that are under way and those until the scheduler looks for requests and
 // others have joined, the prompt's
 // own steps, prompts that came before (of which rho is the load), the burst at the start, the wait for room in the
 // caches (Little's law), and the wait for tokens that are sent together with the first.
 func (p *loop) first() float64 {
-	return p.front + p.reading + (p.wait/2+p.admit+p.joined)*p.decode + p.prompt() + p.queue() + (p.users-p.batch)/p.batch*p.life() + p.held*p.perToken()
+	return p.front + p.reading + (p.underway()+p.admit+p.joined)*p.decode + p.prompt() + p.queue() + (p.users-p.batch)/p.batch*p.life() + p.held*p.perToken()
 }
+
+// underway are the steps that a request finds under way and waits for: none where nobody else is served.
+func (p *loop) underway() float64 { return p.wait / 2 * (p.batch - 1) / p.batch }
 
 // life of a request behind the queue.
 func (p *loop) life() float64 { return p.prompt() + p.output*p.perToken() }

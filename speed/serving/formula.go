@@ -225,7 +225,8 @@ func (w *writer) queue(p *loop) string {
 // firstToken is the time to the first token.
 func firstToken(name string, p *loop) speed.Formula {
 	w := &writer{}
-	text := fmt.Sprintf("1000 × (%s + %s + (%s / 2 + %s + %s) × %s + %s + %s", w.in("front", p.front, "fitted: before the first step"), w.in("reading", p.reading, "of the prompt's tokens by the server"), w.in("wait", p.wait, "fitted: steps under way"),
+	text := fmt.Sprintf("1000 × (%s + %s + (%s / 2 × (%s - 1) / %s + %s + %s) × %s + %s + %s", w.in("front", p.front, "fitted: before the first step"), w.in("reading", p.reading, "of the prompt's tokens by the server"), w.in("wait", p.wait, "fitted: steps of others under way"),
+		w.in("batch", p.batch, "sequences of a step"), w.in("batch", p.batch, "sequences of a step"),
 		w.in("admit", p.admit, "steps until the scheduler looks for requests"), w.in("joined", p.joined, "steps until others have joined"), w.in("step", p.decode, "seconds"),
 		w.in("prompt", p.prompt(), "seconds of the prompt's own steps"), w.queue(p))
 	if p.users > p.batch {
