@@ -45,6 +45,8 @@ func FromPython(text string) (*argv.Launch, error) {
 			err = l.load(c)
 		case c.Func() == "generate", c.Func() == "GenerationConfig":
 			err = l.keywords(c, generateKeys)
+		case c.Func() == "enable_layerwise_casting": // of diffusers: stored in one format, computed in another
+			err = l.keywords(c, castingKeys)
 		}
 		if err != nil {
 			return nil, err
@@ -126,6 +128,17 @@ var loadKeys = map[string]func(*launch, *pycall.Value) error{
 	"dtype": castKey, "torch_dtype": castKey, "quantization_config": quantKey, "attn_implementation": attentionKey, "device_map": mapKey,
 	"device": mapKey, "max_memory": memoryKey, "tp_plan": tensorKey,
 	"load_in_4bit": bitsKey("fp4"), "load_in_8bit": bitsKey("bnb-int8"),
+}
+
+var castingKeys = map[string]func(*launch, *pycall.Value) error{"storage_dtype": storageKey, "compute_dtype": castKey}
+
+// storageKey: torch.float8_e4m3fn, which enable_layerwise_casting stores weights in.
+func storageKey(l *launch, v *pycall.Value) error {
+	if strings.HasPrefix(v.Text[strings.LastIndexByte(v.Text, '.')+1:], "float8_") {
+		l.Plan.Weights = "fp8"
+		return nil
+	}
+	return castKey(l, v)
 }
 
 var generateKeys = map[string]func(*launch, *pycall.Value) error{
