@@ -348,7 +348,7 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 	block := g.block
 	if slices.ContainsFunc(g.specs, func(c spec) bool { return c.class == model.StateCache }) &&
 		!engine.On(s.job.Plan.PrefixCache, s.job.Version.AtLeast(recurrentPrefixes)) {
-		block = min(block, int64(l.Context)) // a state's block is as long as the context (mamba_block_size), and the smallest counts
+		block = min(block, l.Context) // a state's block is as long as the context (mamba_block_size), and the smallest counts
 	}
 	return blocks / g.total() * block * max(1, g.over)
 }

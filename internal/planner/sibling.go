@@ -34,7 +34,7 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	u := useOfModel(q, e)
 	asked := scoreOf(e.ID, &u)
 	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
-	if asked != nil && (out == nil || Points(out[0].Score) < asked.Value) {
+	if asked != nil && (len(out) == 0 || Points(out[0].Score) < asked.Value) {
 		if better := firstHeld(q, betterElsewhere(q, e, asked, &u), &u); better != nil {
 			out = better
 		}

@@ -54,7 +54,7 @@ func (p *Player) hostTier() unit.Bytes {
 
 // ranks that hold a part of each row.
 func (p *Player) ranks() int64 {
-	return int64(max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP))
+	return max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP)
 }
 
 // rowBytes are those of a row on one rank.

@@ -64,7 +64,8 @@ func (m *Model) shape(l Load) (p loop, b kinds) {
 	p.front, p.wait, p.together = c[h.front], c[h.wait], m.together(l)
 	p.admit, p.joined = float64(max(1, m.in.AdmitEvery)-1)/2, share(c[h.batch])*float64(m.in.BatchWait)
 	p.held = share(c[h.stream]) * math.Min(float64(max(1, m.in.StreamInterval)-1), math.Max(0, p.output-1))
-	return p, m.batches(l, &p)
+	b = m.batches(l, &p)
+	return p, b
 }
 
 // drafts adds what speculation takes and gives.
