@@ -52,34 +52,29 @@ func (k *connector) hostMemory(c *argv.Command) (size plan.Size, each bool) {
 			return 0, true
 		}
 		if v, ok := k.Extra["lmcache.max_local_cpu_size"].(float64); ok {
-			return gibibytes(v), true
+			return bytesOf(v * float64(unit.GiB)), true
 		}
 		if v, ok := c.Getenv("LMCACHE_MAX_LOCAL_CPU_SIZE"); ok {
-			return gibibytes(number(v)), true
+			size, _ = argv.GiB[plan.Size](v) // 0 of what is no number
+			return size, true
 		}
-		return gibibytes(5), true
+		return plan.Size(5 * unit.GiB), true
 	case "OffloadingConnector": // vllm/config/vllm.py, vllm/v1/kv_offload
 		if v, ok := k.Extra["kv_bytes_per_rank"].(float64); ok {
 			return bytesOf(v), true
 		}
 		v, _ := k.Extra["cpu_bytes_to_use"].(float64)
 		return bytesOf(v), false
-	case "DynamoConnector": // Dynamo's KV block manager, its leader's CPU tier
+	case "DynamoConnector": // 10⁹ bytes, over blocks summed across all ranks (Dynamo, block_manager/distributed/leader.rs)
 		v, _ := c.Getenv("DYN_KVBM_CPU_CACHE_GB")
-		return bytesOf(number(v) * 1e9), false
+		gb, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, false
+		}
+		return bytesOf(gb * 1e9), false
 	}
 	return 0, false
 }
-
-func number(text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0
-	}
-	return v
-}
-
-func gibibytes(v float64) plan.Size { return bytesOf(v * float64(unit.GiB)) }
 
 // bytesOf is a size that a plan may have; 0 of others.
 func bytesOf(v float64) plan.Size {
