@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/memwall/memwall"
@@ -18,15 +19,34 @@ import (
 	"github.com/memwall/memwall/source/remote"
 )
 
-// registry is a registry as Ollama's: manifests itself, blobs at another host.
+// registry is a registry as Ollama's: manifests itself, blobs at another host. Blobs are asked for side by side, so what
+// handlers share is behind mu.
 type registry struct {
+	mu        sync.Mutex
 	manifests map[string][]byte // by name:tag
 	blobs     map[string]sized
 	asked     []string
 	cdn       *httptest.Server
 }
 
+// paths are those asked for since the last call.
+func (g *registry) paths() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	asked := g.asked
+	g.asked = nil
+	return asked
+}
+
+func (g *registry) set(name string, m []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.manifests[name] = m
+}
+
 func (g *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.asked = append(g.asked, r.URL.Path)
 	switch {
 	case strings.Contains(r.URL.Path, "/manifests/"):
@@ -68,7 +88,8 @@ func (g *registry) manifest(name string, layers map[string]sized) {
 		g.blobs[d] = f
 		list = append(list, map[string]any{"mediaType": "application/vnd.ollama.image." + kind, "digest": d, "size": f.Length()})
 	}
-	g.manifests[name], _ = json.Marshal(map[string]any{"schemaVersion": 2, "layers": list})
+	m, _ := json.Marshal(map[string]any{"schemaVersion": 2, "layers": list})
+	g.set(name, m)
 }
 
 func newRegistry(t *testing.T) (*registry, func(setting) *source.Files) {
@@ -126,8 +147,8 @@ func TestOllamaRegistry(t *testing.T) {
 			}
 		}
 	}
-	if n := len(g.asked); n != 1+2*2 {
-		t.Errorf("asked %d times, the second time from the cache: %q", n, g.asked)
+	if asked := g.paths(); len(asked) != 1+2*2 {
+		t.Errorf("asked %d times, the second time from the cache: %q", len(asked), asked)
 	}
 	_, err := files(setting{cache: cache}).Projector("ollama:tiny:1b/projector")
 	refused(t, "a projector that is none", err, memwall.BadFile, "is a model and no projector")
@@ -143,7 +164,7 @@ func TestOllamaRegistry(t *testing.T) {
 	_, err = files(setting{}).Model("ollama:a/b/c/d")
 	refused(t, "no name", err, memwall.BadField, "ollama:llama3.1:8b")
 	for _, bad := range []string{`{`, `{"layers":[{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:../../etc","size":1}]}`, `{"layers":[{"digest":"sha256:` + strings.Repeat("a", 64) + `","size":-1}]}`} {
-		g.manifests["library/bad:latest"] = []byte(bad)
+		g.set("library/bad:latest", []byte(bad))
 		_, err := files(setting{}).Model("ollama:bad")
 		refused(t, bad, err, memwall.Remote, "manifest")
 	}
@@ -171,18 +192,18 @@ func TestOllamaStore(t *testing.T) {
 	blob := filepath.Join(store, "blobs", strings.Replace(digestOf(model), ":", "-", 1))
 	write(t, blob, string(data[:len(data)-1]))
 	r, err := files(setting{home: home}).Model("ollama:tiny:1b")
-	if err != nil || strings.Contains(r.Provenance, "store") || len(g.asked) == 0 {
+	if err != nil || strings.Contains(r.Provenance, "store") || len(g.paths()) == 0 {
 		t.Errorf("half of the blob: %v", err)
 	}
 	write(t, blob, string(data))
 	write(t, filepath.Join(store, "blobs", strings.Replace(digestOf(whole(`{"num_ctx":2048}`)), ":", "-", 1)), `{"num_ctx":2048}`)
-	g.asked = nil
 	for _, s := range []setting{{home: home}, {env: map[string]string{"OLLAMA_MODELS": store}},
 		{home: home, env: map[string]string{"HF_HUB_OFFLINE": "1"}}} {
 		r, err = files(s).Model("ollama:tiny:1b")
-		if err != nil || len(g.asked) > 0 || !strings.Contains(r.Provenance, "Ollama's store") || !noted(r, "ollama_parameters") ||
+		asked := g.paths()
+		if err != nil || len(asked) > 0 || !strings.Contains(r.Provenance, "Ollama's store") || !noted(r, "ollama_parameters") ||
 			!noted(r, "projector_beside") {
-			t.Errorf("the store: %v, %v, asked %q", r, err, g.asked)
+			t.Errorf("the store: %v, %v, asked %q", r, err, asked)
 		}
 	}
 }

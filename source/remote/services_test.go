@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,9 +20,9 @@ func TestModelScope(t *testing.T) {
 	h := newHub(t)
 	checkpoint(h, "acme/tiny", 2)
 	quants(h, "acme/Tiny-GGUF", "Q4_K_M", "Q8_0")
-	asked := 0
+	var asked atomic.Int64
 	scope := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
+		asked.Add(1)
 		repo, what, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/models/"), "/repo")
 		files, ok := h.repos[repo]
 		switch {
@@ -52,8 +53,8 @@ func TestModelScope(t *testing.T) {
 			t.Fatalf("%v, %v", r, err)
 		}
 	}
-	if asked != 1+1+2+1 {
-		t.Errorf("asked %d times", asked)
+	if n := asked.Load(); n != 1+1+2+1 {
+		t.Errorf("asked %d times", n)
 	}
 	if r, err := files.Model("modelscope:acme/Tiny-GGUF:q8_0"); err != nil || r.ID != "Tiny-Q8_0" {
 		t.Errorf("%v, %v", r, err)
