@@ -41,8 +41,8 @@ func TestLawsOfAdvice(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 11))
 	cured := 0
 	for range 25 {
-		q := drawn(r)
-		a, err := asker().Ask(&q)
+		q, one := drawn(r), asker().Remembering()
+		a, err := one.Ask(&q)
 		if err != nil {
 			continue
 		}
@@ -53,7 +53,7 @@ func TestLawsOfAdvice(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", situation(&q), s.Change, err)
 			}
-			b, err := asker().Ask(p)
+			b, err := one.Ask(p)
 			if err != nil {
 				t.Errorf("%s, %s: %v", situation(&q), s.Change, err)
 				continue
@@ -139,7 +139,7 @@ func TestMoreMemoryKeepsFits(t *testing.T) {
 	macs := []string{"m4-max-36gb", "m4-max-48gb", "m4-max-64gb", "m4-max-128gb"}
 	compared, all := 0, plan.Int(-1)
 	for range 25 {
-		q := drawn(r)
+		q, one := drawn(r), asker().Remembering()
 		for n, ladder := range [][]string{sizes, hosts, macs} {
 			last := Verdict("")
 			for _, on := range ladder {
@@ -148,7 +148,7 @@ func TestMoreMemoryKeepsFits(t *testing.T) {
 				if p.CPUMoE = nil; n == 1 {
 					p.CPUMoE = &all
 				}
-				a, err := asker().Size(&p)
+				a, err := one.Size(&p)
 				if err != nil {
 					continue
 				}
@@ -170,9 +170,9 @@ func TestFitAgreesWithPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	compared := 0
 	for range 5 {
-		q := drawn(r)
+		q, one := drawn(r), asker().Remembering()
 		q.Ask = api.AskPlan
-		a, err := asker().Ask(&q)
+		a, err := one.Ask(&q)
 		if err != nil {
 			continue
 		}
@@ -182,7 +182,7 @@ func TestFitAgreesWithPlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Ask = "fit"
-			b, err := asker().Size(p)
+			b, err := one.Size(p)
 			if err != nil {
 				t.Errorf("%s, %s: %v", situation(&q), c.Change, err)
 				continue

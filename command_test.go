@@ -91,12 +91,13 @@ func TestCommandRoundTrip(t *testing.T) {
 		for i, id := range catalog.IDs() {
 			t.Run(id, func(t *testing.T) {
 				t.Parallel()
+				one := asker().Remembering()
 				for j, p := range planGrid() {
 					if (i+j)%24 != 0 && i > 4 {
 						continue // few of the plans for most models
 					}
 					for _, name := range Engines() {
-						asked.Add(roundTrip(t, id, name, p))
+						asked.Add(roundTrip(t, one, id, name, p))
 					}
 				}
 			})
@@ -138,7 +139,7 @@ func TestServerRoundTrip(t *testing.T) {
 		{Context: 4096, DraftModel: "llama-3.2-1b", LlamaCpp: plan.LlamaCpp{DraftLayers: &two, DraftKV: "q8_0"}},
 	} {
 		for _, m := range []string{"llama-3.1-70b", "deepseek-v3", "gemma-3-4b"} {
-			n += roundTrip(t, m, "llama-server", p)
+			n += roundTrip(t, asker(), m, "llama-server", p)
 		}
 	}
 	if n < 14 { // latent attention takes no two formats
@@ -149,11 +150,11 @@ func TestServerRoundTrip(t *testing.T) {
 // roundTrip counts 1 when the engine takes the plan and its command came back the same. llama.cpp spells
 // a plan in several ways (all layers are -1 or 99, the context is that of a slot or of all), so there the
 // ledgers are compared.
-func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
+func roundTrip(t *testing.T, one *Asker, model, engine string, p plan.Plan) int64 {
 	t.Helper()
 	const hardware = "4xh100"
 	p.Engine = engine
-	first, command := settled(&Request{Ask: "fit", Model: model, Hardware: hardware, Plan: p})
+	first, command := settled(one, &Request{Ask: "fit", Model: model, Hardware: hardware, Plan: p})
 	if command == "" {
 		return 0
 	}
@@ -171,7 +172,7 @@ func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
 	if ggml {
 		r.Engine, r.LogitRows = first.Plan.Engine, first.Plan.LogitRows
 	}
-	second, _ := settled(r)
+	second, _ := settled(one, r)
 	a, b := sameText(first, ggml), sameText(second, ggml)
 	if a != b {
 		i := 0
@@ -186,8 +187,8 @@ func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
 
 // settled gives a plan with its defaults and ledgers, and the command that runs it; nothing when the
 // engine refuses it.
-func settled(r *Request) (*Answer, string) {
-	q, err := asker().env().Prepare(r)
+func settled(one *Asker, r *Request) (*Answer, string) {
+	q, err := one.env().Prepare(r)
 	if err != nil {
 		return &Answer{Error: api.AsError(err)}, ""
 	}

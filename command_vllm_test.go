@@ -46,7 +46,7 @@ func vllmPlans() []plan.Plan {
 // vllmRoundTrip counts 1 when vLLM takes the plan.
 func vllmRoundTrip(t *testing.T, ask *Request) int {
 	t.Helper()
-	first, command := settled(ask)
+	first, command := settled(asker(), ask)
 	if command == "" {
 		return 0
 	}
@@ -57,7 +57,7 @@ func vllmRoundTrip(t *testing.T, ask *Request) int {
 	}
 	r.Hardware, r.Devices, r.Engine = ask.Hardware, ask.Devices, ask.Engine
 	r.Sequences, r.PromptTokens, r.OutputTokens, r.EngineArgs = first.Plan.Sequences, first.Plan.PromptTokens, first.Plan.OutputTokens, nil
-	second, again := settled(r)
+	second, again := settled(asker(), r)
 	if again != command {
 		t.Errorf("%s\n gives %s", command, again)
 	}

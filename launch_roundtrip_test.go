@@ -73,9 +73,9 @@ func TestLaunchRoundTrip(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(7, uint64(len(engine))))
-			ran := 0
+			one, ran := asker().Remembering(), 0
 			for i := range 500 {
-				ran += sameAgain(t, plausiblePlan(r, engine, ids[(i*7)%len(ids)]), FromCommand)
+				ran += sameAgain(t, one, plausiblePlan(r, engine, ids[(i*7)%len(ids)]), FromCommand)
 			}
 			t.Logf("%d plans ran", ran)
 			if ran < 60 {
@@ -86,9 +86,9 @@ func TestLaunchRoundTrip(t *testing.T) {
 }
 
 // sameAgain counts 1 when a plan can be run and its command gives it back.
-func sameAgain(t *testing.T, ask *Request, read func(string) (*Request, []string, error)) int {
+func sameAgain(t *testing.T, one *Asker, ask *Request, read func(string) (*Request, []string, error)) int {
 	t.Helper()
-	first, command := settled(ask)
+	first, command := settled(one, ask)
 	if command == "" {
 		return 0
 	}
@@ -98,7 +98,7 @@ func sameAgain(t *testing.T, ask *Request, read func(string) (*Request, []string
 		return 0
 	}
 	completed(second, first.Plan)
-	again, command2 := settled(second)
+	again, command2 := settled(one, second)
 	if command2 != command {
 		t.Errorf("%s\n gives\n%s", command, command2)
 	}
@@ -205,14 +205,14 @@ func TestLaunchFiles(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(9, uint64(len(form))))
-			ran := 0
+			one, ran := asker().Remembering(), 0
 			for i := range 700 {
 				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers",
 					"llama-server@b7500", "ollama@0.12.11", "llama-server@b8000"}[i%10]
 				if form == "modelfile" && strings.Contains(engine, "@") {
 					continue // only an image says its version
 				}
-				ran += sameFile(t, plausiblePlan(r, engine, ids[(i*11)%len(ids)]), form)
+				ran += sameFile(t, one, plausiblePlan(r, engine, ids[(i*11)%len(ids)]), form)
 			}
 			if ran < 8 {
 				t.Errorf("only %d plans could be written", ran)
@@ -222,15 +222,15 @@ func TestLaunchFiles(t *testing.T) {
 }
 
 // sameFile counts 1 when a plan can be written in a form and the file gives it back.
-func sameFile(t *testing.T, ask *Request, form string) int {
+func sameFile(t *testing.T, one *Asker, ask *Request, form string) int {
 	t.Helper()
-	l, err := asker().Launch(ask, form)
+	l, err := one.Launch(ask, form)
 	if err != nil {
 		checkErrorOf(t, form, err)
 		return 0
 	}
 	version, devices := "", int64(0)
-	n := sameAgain(t, ask, func(string) (*Request, []string, error) {
+	n := sameAgain(t, one, ask, func(string) (*Request, []string, error) {
 		r, unread, err := FromCommand(l.Text)
 		if err == nil {
 			version, devices = r.Engine, r.Devices
@@ -241,7 +241,7 @@ func sameFile(t *testing.T, ask *Request, form string) int {
 		t.Error(l.Text)
 		return 0
 	}
-	if first, _ := settled(ask); form == "compose" || form == "kubernetes" {
+	if first, _ := settled(one, ask); form == "compose" || form == "kubernetes" {
 		want, _, _ := strings.Cut(first.Plan.Engine, "@")
 		if !strings.HasPrefix(version, want+"@") || devices > first.Plan.Devices {
 			t.Errorf("%d devices of %s are read for %d of %s:\n%s", devices, version, first.Plan.Devices, first.Plan.Engine, l.Text)

@@ -44,12 +44,13 @@ func TestFormulasGiveTheirNumbers(t *testing.T) {
 			families[m.Spec.Family] = true
 			t.Run(id, func(t *testing.T) {
 				t.Parallel()
+				one := asker().Remembering() // of one model at a time
 				for j, r := range grid(id) {
 					if !chosen(i, j, first) {
 						continue
 					}
 					r.Explain = true
-					a, err := asker().Ask(&r)
+					a, err := one.Ask(&r)
 					if err != nil {
 						continue // refused: another test holds refusals
 					}

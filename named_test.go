@@ -13,7 +13,7 @@ func TestCommandsNameTheModel(t *testing.T) {
 	t.Parallel()
 	named := 0
 	for i, id := range catalog.IDs() {
-		engines := []string{"vllm", "ollama"}
+		engines, one := []string{"vllm", "ollama"}, asker().Remembering()
 		if i%8 == 0 {
 			engines = []string{"vllm", "sglang", "tensorrt-llm", "llama-server", "ollama"}
 		}
@@ -22,7 +22,7 @@ func TestCommandsNameTheModel(t *testing.T) {
 			if engine == "ollama" || engine == "llama-server" {
 				p.Weights = "q4_k_m"
 			}
-			q, err := asker().env().Prepare(&Request{Ask: "fit", Model: id, Plan: p})
+			q, err := one.env().Prepare(&Request{Ask: "fit", Model: id, Plan: p})
 			if err != nil {
 				continue // the engine does not load it
 			}

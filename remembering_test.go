@@ -41,8 +41,8 @@ func text(t *testing.T, v any) string {
 
 // TestOlderBuilds: every model is answered, or refused, for builds that are older than it.
 func TestOlderBuilds(t *testing.T) {
-	a := asker()
 	for _, e := range catalog.All() {
+		a := asker().Remembering()
 		for _, build := range []string{"b1500", "b5200", "b7500"} {
 			r := &Request{Ask: "fit", Model: e.ID, Hardware: "8xh200"}
 			r.Engine, r.Weights = "llama.cpp@"+build, "q4_k_m"

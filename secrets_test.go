@@ -59,7 +59,7 @@ func secretTexts() (out []string) {
 
 // TestSecretsStay: what is secret in a pasted text stands in no answer, error or file that is made of it.
 func TestSecretsStay(t *testing.T) {
-	told := 0
+	one, told := asker().Remembering(), 0
 	for _, text := range secretTexts() {
 		r, unknown, err := FromCommand(text)
 		if err != nil {
@@ -69,14 +69,14 @@ func TestSecretsStay(t *testing.T) {
 		silent(t, text, r)
 		silent(t, text, unknown)
 		r.Hardware = "h100"
-		a, err := asker().Ask(r)
+		a, err := one.Ask(r)
 		if silent(t, text, err); err != nil {
 			continue
 		}
 		told++
 		silent(t, text, a)
 		for _, form := range []string{"command", "compose", "kubernetes"} {
-			l, err := asker().Launch(r, form)
+			l, err := one.Launch(r, form)
 			silent(t, text, err)
 			silent(t, text, l)
 		}

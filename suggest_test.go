@@ -133,7 +133,7 @@ func firstCure(all []api.Suggestion) *api.Suggestion {
 func TestFirstCure(t *testing.T) {
 	t.Parallel()
 	situations, absurd := judged(t, "fit.tsv"), judged(t, "absurd.tsv")
-	agreed := 0
+	one, agreed := asker().Remembering(), 0
 	for _, c := range situations {
 		r := Request{Ask: "fit", Model: c["model"], Hardware: c["on"]}
 		for field := range strings.FieldsSeq(c["fields"]) {
@@ -142,7 +142,7 @@ func TestFirstCure(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, err := Ask(&r)
+		a, err := one.Ask(&r)
 		if err != nil {
 			t.Errorf("%s on %s: %v", c["model"], c["on"], err)
 			continue
