@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,14 @@ func Contained(c Command, entrypoint, arguments []string) ([]Command, error) {
 func (c *Command) contained(entrypoint, inside []string, depth int) ([]Command, error) {
 	if len(entrypoint) == 0 {
 		if own := c.entrypoint(inside); own != "" {
+			entrypoint = []string{own}
+		}
+	}
+	if model := c.packaged(); model != "" && len(inside) == 0 {
+		entrypoint = []string{"vllm.entrypoints.openai.api_server", "--model=" + model, fmt.Sprintf("--tensor-parallel-size=%d", max(1, c.Devices))}
+	}
+	if len(entrypoint) == 0 && len(inside) > 0 && strings.HasPrefix(inside[0], "-") {
+		if own := ServerOf(inside); own != "" { // of an image of somebody's own
 			entrypoint = []string{own}
 		}
 	}
@@ -121,6 +130,7 @@ var images = []struct {
 	{"llama.cpp:full", "tools.sh", false},
 	{"llama-server", "llama-server", false},
 	{"ollama/ollama", "ollama", true},
+	{"localai/localai", "local-ai", true},
 	{"vllm", "vllm.entrypoints.openai.api_server", false},
 	{"sglang", "sglang.launch_server", false},
 	{"llama.cpp", "llama-server", false},
@@ -141,6 +151,39 @@ func (c *Command) entrypoint(inside []string) string {
 	return ""
 }
 
+// packaged is the model that an image of NVIDIA's NIM holds, nvcr.io/nim/PUBLISHER/MODEL: its profile picks an engine, a format and
+// ranks by the devices that it finds.
+func (c *Command) packaged() string {
+	name, ok := strings.CutPrefix(c.Image, "nvcr.io/nim/")
+	if name, _, _ = strings.Cut(name, ":"); !ok || strings.Count(name, "/") != 1 {
+		return ""
+	}
+	if _, set := c.Getenv("NIM_MODEL_PROFILE"); !set {
+		c.Env = append(c.Env, Variable{"NIM_MODEL_PROFILE", "auto"})
+	}
+	return name
+}
+
+// tells are flags that one server alone has, among those of an image that nobody knows.
+var tells = []struct{ program, flags string }{
+	{"vllm.entrypoints.openai.api_server", "--max-model-len --gpu-memory-utilization --max-num-seqs --tensor-parallel-size --max-num-batched-tokens"},
+	{"sglang.launch_server", "--mem-fraction-static --tp-size --context-length --chunked-prefill-size --model-path"},
+	{"text-generation-launcher", "--num-shard --max-input-tokens --max-total-tokens"},
+	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers"},
+}
+
+// ServerOf is the program that takes such arguments, told by its flags; "" where none of them tells it.
+func ServerOf(args []string) string {
+	for _, t := range tells {
+		for _, a := range args {
+			if name, _, _ := strings.Cut(a, "="); has(t.flags, name) {
+				return t.program
+			}
+		}
+	}
+	return ""
+}
+
 // bases are images that engines are installed in.
 var bases = []string{"python", "ubuntu", "debian", "cuda", "pytorch", "alpine", "centos", "rockylinux", "fedora", "node", "golang", "miniconda3", "uv"}
 
@@ -148,7 +191,7 @@ var bases = []string{"python", "ubuntu", "debian", "cuda", "pytorch", "alpine", 
 func isProgram(s string) bool {
 	b := BaseName(s)
 	_, wraps := wrappers[b]
-	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm" || b == "ollama"
+	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm" || b == "ollama" || b == "local-ai"
 }
 
 // AllDevices is of every node that the program says it runs on: a container shows those of one, but for a group of pods,
@@ -177,7 +220,7 @@ func (c *Command) Tag() string {
 		return "" // LMCache's images have versions of its own
 	}
 	base := BaseName(c.Image[:i])
-	nvidia := strings.HasPrefix(c.Image, "nvcr.io/nvidia/") && !strings.Contains(c.Image, "/tensorrt-llm/")
+	nvidia := strings.HasPrefix(c.Image, "nvcr.io/nim/") || strings.HasPrefix(c.Image, "nvcr.io/nvidia/") && !strings.Contains(c.Image, "/tensorrt-llm/")
 	if slices.Contains(bases, base) || nvidia || strings.HasPrefix(base, "llm-d") {
 		return "" // whose versions are their own: NVIDIA's of other engines are months, or Dynamo's
 	}

@@ -65,13 +65,22 @@ func batch(text string) string {
 }
 
 // fenced gives what lies within the fences of a text; all of it where there are none.
-func fenced(text string) string {
+func fenced(text string) string { return Unfenced(text, "\n") }
+
+// Unfenced gives what lies within the fences of a text, with a text between two of them; all of it where there are none.
+func Unfenced(text, between string) string {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return text
+	}
 	var inside []string
 	open, seen := false, false
 	for _, l := range strings.Split(text, "\n") {
 		switch {
 		case fence.MatchString(l):
 			open, seen = !open, true
+			if open && len(inside) > 0 && between != "\n" {
+				inside = append(inside, strings.Trim(between, "\n"))
+			}
 			if inline := strings.Trim(strings.TrimSpace(l), "`"); strings.Count(l, "```") > 1 { // ```cmd``` in one line
 				inside, open = append(inside, inline), false
 			}

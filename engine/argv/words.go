@@ -33,7 +33,8 @@ type lexer struct {
 	list string
 	size int // bytes of all words, variables put in
 	// open are the here-documents whose lines begin at the next line break.
-	open []here
+	open   []here
+	guards guards
 }
 
 // here is a here-document: its delimiter, and its place among the words.
@@ -70,11 +71,15 @@ func (l *lexer) step() error {
 	case c == '#':
 		l.comment()
 	case strings.IndexByte("\n;&|", c) >= 0 && !strings.HasPrefix(l.text[l.at:], "&>"):
-		l.at++
+		operator := l.text[l.at : l.at+1]
+		if double := operator + operator; (c == '&' || c == '|') && strings.HasPrefix(l.text[l.at:], double) {
+			operator = double
+		}
+		l.at += len(operator)
 		if c == '\n' {
 			l.documents()
 		}
-		l.end()
+		l.end(operator)
 	case c == '<' && l.placeholder() > 0:
 		return l.word()
 	case strings.HasPrefix(l.text[l.at:], "<<") && !strings.HasPrefix(l.text[l.at:], "<<<"):
@@ -93,11 +98,12 @@ func (l *lexer) comment() {
 	}
 }
 
-func (l *lexer) end() {
+func (l *lexer) end(operator string) {
 	if l.list != "" {
 		return // lines of an array
 	}
 	l.head = true
+	l.guards.end(operator)
 	if n := len(l.out); n > 0 && l.out[n-1].kind != separator {
 		l.out = append(l.out, word{kind: separator})
 	}
@@ -187,6 +193,9 @@ func (l *lexer) word() error {
 			return wrong("the command line", "", fmt.Sprintf("has a word of more than %d bytes at byte %d", maxWord, start), "paste one command")
 		}
 	}
+	if b.Len() == 0 && !strings.ContainsAny(l.text[start:l.at], `"'`) {
+		return nil // a variable that holds nothing, without quotes
+	}
 	l.add(b.String())
 	return nil
 }
@@ -207,6 +216,8 @@ func (l *lexer) add(text string) {
 	switch {
 	case l.list != "":
 		l.item(text)
+		return
+	case !l.guards.word(text):
 		return
 	case l.head && strings.HasPrefix(value, "("):
 		l.list = name

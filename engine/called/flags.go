@@ -164,6 +164,13 @@ var lmsFlags = []argv.Flag[launch]{
 	{Names: "--exact -y --yes --estimate-only --quiet", Kind: argv.Switch},
 }
 
+// localFlags are those of local-ai run (core/cli/run.go).
+var localFlags = []argv.Flag[launch]{
+	{Names: "--context-size", Set: perSlot},
+	{Names: "--models-path --address --threads --api-keys --galleries --backends-path --log-level --upload-limit --localai-config-dir --preload-models --preload-models-config"},
+	{Names: "--f16 --debug --cors --single-active-backend --disable-web-ui --parallel-requests --autoload-galleries", Kind: argv.Switch},
+}
+
 // lmsShare: max, off, or a share of the layers, which no field holds.
 func lmsShare(l *launch, v string) error {
 	switch layers := plan.Int(-1); {

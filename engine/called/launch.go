@@ -49,6 +49,7 @@ var kinds = []kin{
 		model: inDocker},
 	{programs: []string{"ramalama"}, engine: "ramalama", verbs: []string{"run", "serve", "bench"}, flags: ramalamaFlags,
 		model: transported},
+	{programs: []string{"local-ai"}, engine: "localai", verbs: []string{"run"}, flags: localFlags, model: inGallery},
 	{programs: []string{"llama_cpp.server"}, engine: "llama-cpp-python", flags: pythonFlags},
 	{programs: []string{"server.py"}, engine: "text-generation-webui", flags: webuiFlags},
 }
@@ -127,6 +128,14 @@ func inDocker(word string) string {
 	}
 	if repo, hub := strings.CutPrefix(word, "hf.co/"); hub {
 		return "hf:" + repo
+	}
+	return word
+}
+
+// inGallery is a name of LocalAI's gallery, which says a model as others do, or a model behind the name of what brings it.
+func inGallery(word string) string {
+	if strings.Contains(word, "://") {
+		return transported(word)
 	}
 	return word
 }

@@ -130,7 +130,7 @@ func (l *launch) ollama(args []string) (flags []string) {
 			flags = append(flags, a)
 		case command == "":
 			command = a
-		case command == "run" && l.Model == "":
+		case (command == "run" || command == "pull") && l.Model == "":
 			l.Model = "ollama:" + a
 		}
 	}
@@ -168,7 +168,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ub --ubatch-size", Env: "LLAMA_ARG_UBATCH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.UBatch })},
 	{Names: "-np --parallel -ns --sequences", Env: "LLAMA_ARG_N_PARALLEL", Set: argSlots},
 	{Names: "-ngl --gpu-layers --n-gpu-layers", Env: "LLAMA_ARG_N_GPU_LAYERS", Set: argLayers},
-	{Names: "-sm --split-mode", Env: "LLAMA_ARG_SPLIT_MODE", Set: argWord(func(p *plan.Plan) *string { return &p.SplitMode })},
+	{Names: "-sm --split-mode", Env: "LLAMA_ARG_SPLIT_MODE", Set: argMode},
 	{Names: "-ts --tensor-split", Env: "LLAMA_ARG_TENSOR_SPLIT", Set: argSplit},
 	{Names: "-ot --override-tensor", Env: "LLAMA_ARG_OVERRIDE_TENSOR", Set: argOverride},
 	{Names: "-cmoe --cpu-moe", Kind: argv.Switch, Env: "LLAMA_ARG_CPU_MOE", Set: argAllExperts},
@@ -233,6 +233,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
 	{Names: "--server --nobrowser --chat --recompile --unsecure --v2", Kind: argv.Switch}, // of llamafile
 	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
+	{Names: "--reasoning-effort --skip-chat-parsing --moe-cache-profile -fa-impl --cache-list --models-max --sleep-idle-seconds --webui-config --spec-ngram-size-n --spec-ngram-size-m"},
 	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
 }
@@ -252,6 +253,16 @@ func ofFork(set func(*launch, string) error) func(*launch, string) error {
 		l.forked = true
 		return set(l, v)
 	}
+}
+
+// argMode: what cuts tensors or graphs over devices is sized as layers over them are.
+func argMode(l *launch, v string) error {
+	if v == "tensor" || v == "graph" || v == "attn" {
+		l.Unknown = append(l.Unknown, "--split-mode "+v)
+		return nil
+	}
+	l.Plan.SplitMode = strings.TrimSpace(v)
+	return nil
 }
 
 // argContext: 0 is the model's own length.

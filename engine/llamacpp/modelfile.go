@@ -41,6 +41,9 @@ func FromModelfile(text string) (*argv.Launch, error) {
 	return FromArgs(&c)
 }
 
+// prepares are commands that run no model: what another names counts before them.
+var prepares = map[string]bool{"serve": true, "pull": true, "list": true, "ls": true, "ps": true, "show": true, "stop": true, "rm": true, "--version": true, "-v": true}
+
 // Joined makes one command of those of a text that speak of one server: its start, and the model that it makes or runs.
 func Joined(cmds []argv.Command) argv.Command {
 	var out argv.Command
@@ -48,7 +51,7 @@ func Joined(cmds []argv.Command) argv.Command {
 		if c.Program != "ollama" {
 			continue
 		}
-		if out.Program == "" || len(out.Args) == 0 || out.Args[0] == "serve" {
+		if out.Program == "" || len(out.Args) == 0 || prepares[out.Args[0]] && (len(c.Args) == 0 || !prepares[c.Args[0]] || out.Args[0] == "serve") {
 			out.Args = c.Args
 		}
 		out.Program, out.Files = "ollama", c.Files

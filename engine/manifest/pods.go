@@ -18,6 +18,7 @@ type walk struct {
 	pod    *yaml.Node // the nearest block with containers or volumes
 	object *yaml.Node
 	nodes  int64 // of a group of pods that run one server
+	ray    int64 // devices of a cluster of Ray
 }
 
 // pods are the containers of an object: of a Pod, of a Deployment's template, of a runtime's, a graph's or a chart's.
@@ -39,8 +40,13 @@ func (w walk) below(n *yaml.Node, key string, depth int) (out []container) {
 	if n.At("containers") != nil || n.At("volumes") != nil {
 		w.pod = n
 	}
-	if size := count(n.At("leaderWorkerTemplate", "size").Value()); size > 0 {
-		w.nodes = size
+	for _, size := range []*yaml.Node{n.At("leaderWorkerTemplate", "size"), n.At("multinode", "nodeCount")} {
+		if nodes := count(size.Value()); nodes > 0 {
+			w.nodes = nodes
+		}
+	}
+	if head := n.At("headGroupSpec"); head != nil {
+		w.ray = clustered(head, n.At("workerGroupSpecs"))
 	}
 	if runs(n, key) {
 		return []container{w.container(n)}
@@ -64,8 +70,8 @@ func runs(n *yaml.Node, key string) bool {
 	switch {
 	case image != nil && image.List == nil && (says || n.At("modelCommand") != nil):
 		return true
-	case n.At("args").Items() != nil && n.At("command") != nil && n.At("name") != nil:
-		return true
+	case n.At("args").Items() != nil && n.At("name") != nil && (n.At("command") != nil || argv.ServerOf(words(n.At("args"))) != ""):
+		return true // also of a patch, whose image stands elsewhere
 	}
 	return key == "runner" && says
 }
@@ -78,12 +84,28 @@ func (w walk) container(v *yaml.Node) container {
 	if c.Devices == 0 {
 		c.Devices = w.claims(v)
 	}
+	if w.ray > 0 && c.Devices > 0 {
+		c.Devices = w.ray
+	}
 	if w.nodes > 0 {
 		c.Devices *= w.nodes
 		c.Env = append(c.Env, argv.Variable{Name: "LWS_GROUP_SIZE", Value: fmt.Sprint(w.nodes)})
 	}
 	w.named(&c, v)
 	return c
+}
+
+// clustered are the devices of a cluster of Ray: of its head, and of the replicas of its workers.
+func clustered(head, workers *yaml.Node) (n int64) {
+	for _, v := range head.At("template", "spec", "containers").Items() {
+		n += limits(v.At("resources"))
+	}
+	for _, group := range workers.Items() {
+		for _, v := range group.At("template", "spec", "containers").Items() {
+			n += limits(v.At("resources")) * max(1, count(group.At("replicas").Value()))
+		}
+	}
+	return n
 }
 
 // named fills in the model that an object names beside its containers, where a container's words leave it open.
@@ -131,7 +153,12 @@ func reference(uri string) string {
 		return rest
 	case scheme == "pvc+hf":
 		return "/" + strings.TrimPrefix(rest, "/")
-	case scheme == "pvc" || scheme == "s3" || scheme == "gs" || scheme == "oci":
+	case scheme == "oci": // an image that holds a model, whose name says it (modelcar-NAME:TAG)
+		rest, _, _ = strings.Cut(strings.Trim(rest, "/"), "@")
+		folder, name := rest[:strings.LastIndexByte(rest, '/')+1], rest[strings.LastIndexByte(rest, '/')+1:]
+		name, _, _ = strings.Cut(name, ":")
+		return "/" + folder + strings.TrimPrefix(name, "modelcar-")
+	case scheme == "pvc" || scheme == "s3" || scheme == "gs":
 		return "/" + strings.Trim(rest, "/")
 	}
 	return ""

@@ -24,7 +24,7 @@ var jsonHeads = regexp.MustCompile(`^\s*\{[^\x00]*"(services|kind)"\s*:`)
 // Is reports whether a text is such a file: a compose file has services, a manifest has a kind, the values of a chart and the
 // settings of a launcher have keys of their own.
 func Is(text string) bool {
-	text = dedented(text)
+	text = bare(text)
 	return heads.MatchString(text) || jsonHeads.MatchString(text) || cut.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || isTask(text) || isValues(text) || plainReader(text) != nil
 }
 
@@ -42,6 +42,9 @@ func plainReader(text string) func(string) ([]argv.Command, error) {
 	}
 	return nil
 }
+
+// bare is a file without the fences of Markdown around it, and without what stands in front of all of its lines.
+func bare(text string) string { return dedented(argv.Unfenced(text, "\n---\n")) }
 
 // dedented is a text without what stands in front of all of its lines.
 func dedented(text string) string {
@@ -67,7 +70,7 @@ const maxContainers = 64
 // Read gives the commands that the containers of a file run, in its order. Documents that cannot be read are left out
 // where others run something.
 func Read(text string) ([]argv.Command, error) {
-	text = dedented(text)
+	text = bare(text)
 	if read := plainReader(text); read != nil {
 		return read(text)
 	}
@@ -104,7 +107,7 @@ type file struct {
 
 // readers of files that say an engine's settings in keys of their own, each of documents of its kind alone.
 var readers = []func(*file, *yaml.Node) []container{composed, stacked, runtimeObject, modelService, inferenceService,
-	llmService, rayService, swapped, settled, tabby, task, valued, profiled}
+	llmService, rayService, swapped, settled, tabby, task, valued, profiled, kubeModel, workspace, microservice}
 
 // container is one of a file.
 type container struct {

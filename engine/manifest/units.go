@@ -12,14 +12,17 @@ import (
 
 var (
 	unitStart   = regexp.MustCompile(`(?m)^[ \t]*ExecStart[ \t]*=`)
+	unitLine    = regexp.MustCompile(`^\s*(ExecStart[ \t]*=|command[ \t]*=[ \t]*["']?\S*[/\\])`)
+	supervised  = regexp.MustCompile(`(?m)^[ \t]*\[program:[^\]\n]+\][ \t]*$`)
 	unitSection = regexp.MustCompile(`(?m)^[ \t]*\[(Service|Container|Unit)\][ \t]*$`)
 	presets     = regexp.MustCompile(`(?m)^[ \t]*\[[^\]\n]+\][ \t]*\n([ \t]*([;#].*)?\n)*[ \t]*[A-Za-z][\w-]*[ \t]*=`)
 	presetKey   = regexp.MustCompile(`(?m)^[ \t]*(model|hf|hf-repo|m|c|ctx-size|ngl|n-gpu-layers|gpu-layers|load-on-startup|mmproj|LLAMA_ARG_\w+)[ \t]*=`)
 )
 
-// isUnit tells a unit of systemd, or its drop-in; those of Podman's Quadlet have a container.
+// isUnit tells a unit of systemd, its drop-in, or the line of it that starts the program; those of Podman's Quadlet have a
+// container, and those of supervisord a program.
 func isUnit(text string) bool {
-	return unitSection.MatchString(text) && (unitStart.MatchString(text) || strings.Contains(text, "Environment=") || strings.Contains(text, "Image="))
+	return unitLine.MatchString(text) || supervised.MatchString(text) || unitSection.MatchString(text) && (unitStart.MatchString(text) || strings.Contains(text, "Environment=") || strings.Contains(text, "Image="))
 }
 
 func isPresets(text string) bool {
@@ -50,7 +53,7 @@ func entries(text string) (out []entry) {
 			continue
 		}
 		if before, ok := strings.CutSuffix(line, `\`); ok {
-			open.WriteString(before + " ")
+			open.WriteString(strings.TrimSuffix(before, `\`) + " ") // twice, where a script writes the file
 			continue
 		}
 		line = open.String() + line
@@ -85,8 +88,10 @@ func unitFile(text string) ([]argv.Command, error) {
 			c.Env = append(c.Env, assignments(e.value)...)
 		case "ExecStart":
 			start = strings.TrimLeft(e.value, "-@:+!")
-		case "Exec":
+		case "Exec", "command":
 			start = e.value
+		case "environment": // of supervisord
+			c.Env = append(c.Env, assignments(strings.ReplaceAll(e.value, ",", " "))...)
 		case "Image":
 			c.Image = e.value
 		}

@@ -76,7 +76,7 @@ next:
 
 // startTGI: docs/source/reference/launcher.md. Without a number of shards it takes all devices.
 var startTGI = start{
-	programs: []string{"text-generation-launcher"}, before: "text-generation-launcher", model: "--model-id",
+	programs: []string{"text-generation-launcher", "tgi"}, before: "text-generation-launcher", model: "--model-id",
 	options: []option{
 		modelBy("--model-id", "MODEL_ID"), always(ranksBy("--num-shard", "NUM_SHARD", shards), shards),
 		contextBy("--max-total-tokens", "MAX_TOTAL_TOKENS"), chunkBy("--max-batch-prefill-tokens", "MAX_BATCH_PREFILL_TOKENS"),

@@ -325,6 +325,10 @@ var argFlags = []argv.Flag[launch]{
 		"--mm-attention-backend --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce " +
 		"--enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
+	{Names: "--numa-node --cors-allow-origins", Kind: argv.List},
+	{Names: "--disaggregation-transfer-backend --disaggregation-ib-device --disaggregation-bootstrap-port"},
+	{Names: "--flashinfer-autotune-skip-ops --sampling-defaults --crash-dump-folder --weight-version"},
+	{Names: "--mm-process-config --served-model-names"},
 	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion " +
 		"--disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output",
 		Kind: argv.Switch},

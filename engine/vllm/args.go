@@ -16,7 +16,8 @@ func Flags() []string { return argv.Names(flags) }
 // Programs are what starts vLLM's server.
 func Programs() []string {
 	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm",
-		"huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch"}
+		"huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch", "vllm.entrypoints.cli.main", "vllm-omni",
+		"benchmark_throughput.py", "benchmark_latency.py"}
 }
 
 // launch is a command line on its way to a plan.
@@ -45,7 +46,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, argv.Wrong("vllm", first, "starts no server", "vllm serve MODEL …")
 	case c.Program == "aphrodite" && first != "run" && first != "serve":
 		return nil, nil
-	case c.Program == "vllm" || c.Program == "aphrodite": // its fork has a verb of its own
+	case c.Program == "vllm" || c.Program == "aphrodite" || first == "serve": // its fork has a verb of its own
 		cmd.Args = c.Args[1:]
 	}
 	args, err := configured(&cmd)
@@ -53,6 +54,11 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	cmd.Args = argv.Dotted(args)
+	for i, a := range cmd.Args { // which else would stand for a word of the reader's
+		if strings.HasSuffix(a, "[ngram]") {
+			cmd.Args[i] = strings.TrimSuffix(a, "[ngram]") + "ngram"
+		}
+	}
 	if c.Program == "aphrodite" {
 		l.Engine = c.Program
 	}
@@ -91,6 +97,10 @@ func (l *launch) finish(v0 bool) {
 	}
 	if l.evicted > 0 {
 		p.KVHost = l.evicted / plan.Size(max(1, p.TP)*max(1, p.PP)) // vllm/config/vllm.py: of all ranks together
+	}
+	if p.DraftTokens > 0 && p.DraftModel == "" && p.DraftMethod == "" && p.MTP == nil { // of V0 (vllm/config.py, maybe_create_spec_config)
+		own := true
+		p.MTP = &own
 	}
 	if l.experts {
 		p.EP = max(1, p.TP) * max(1, p.DP)
@@ -134,7 +144,7 @@ func variables(c *argv.Command) (out []string) {
 		}
 		switch v.Name {
 		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER",
-			"VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND":
+			"VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND", "NIM_MODEL_PROFILE":
 			out = append(out, v.Shown())
 		}
 	}
@@ -161,7 +171,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--data-parallel-size -dp", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DP })},
 	{Names: "--enable-expert-parallel --expert-parallel -ep", Kind: argv.Switch,
 		Set: func(l *launch, _ string) error { l.experts = true; return nil }},
-	{Names: "--max-model-len", Set: maxModelLen},
+	{Names: "--max-model-len", Env: "NIM_MAX_MODEL_LEN", Set: maxModelLen},
 	{Names: "--max-num-seqs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--max-num-batched-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
 	{Names: "--block-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
@@ -179,7 +189,10 @@ var flags = []argv.Flag[launch]{
 	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
 	{Names: "--no-enable-chunked-prefill", Kind: argv.Switch, Set: intoBool(false, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
 	{Names: "--speculative-config -sc", Set: speculative},
-	{Names: "--speculative-model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--speculative-model", Set: formerDraft},
+	{Names: "--ngram-prompt-lookup-max --ngram-prompt-lookup-min --speculative-disable-by-batch-size"},
+	{Names: "--speculative-disable-mqa-scorer --spec-decoding-acceptance-method"},
+	{Names: "--typical-acceptance-sampler-posterior-threshold"},
 	{Names: "--stream-interval", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--num-speculative-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
@@ -228,6 +241,13 @@ var flags = []argv.Flag[launch]{
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
 	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench
 	{Names: "-O0 -O1 -O2 -O3", Kind: argv.Switch},
+	{Names: "--allow-credentials --no-enable-expert-parallel --no-enable-lora --no-trust-remote-code", Kind: argv.Switch},
+	{Names: "--disable-async-output-proc --no-enable-log-outputs --no-enable-prompt-embeds --no-enable-dbo", Kind: argv.Switch},
+	{Names: "--enable-ssl-refresh --enable-tokenizer-info-endpoint", Kind: argv.Switch},
+	{Names: "--init-timeout --disable-access-log-for-endpoints --lora-extra-vocab-size --ngram"},
+	{Names: "--show-hidden-metrics-for-version --otlp-traces-endpoint --collect-detailed-traces"},
+	{Names: "--ray-workers-use-nsight --num-scheduler-steps --preemption-mode --stage-id --stage-configs-path"},
+	{Names: "--log-config-file --distributed-timeout-seconds"},
 	{Names: "--lora-modules", Kind: argv.List}, // adapters for the slots that --max-loras reserves
 	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
 	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},
@@ -291,6 +311,16 @@ func (d *drafting) found() string {
 		return plan.DraftSuffix
 	}
 	return plan.DraftNGram
+}
+
+// formerDraft reads --speculative-model of V0, whose [ngram] finds drafts in the text (vllm/config.py, SpeculativeConfig).
+func formerDraft(l *launch, v string) (err error) {
+	if v == "ngram" {
+		l.Plan.DraftMethod = plan.DraftNGram
+		return nil
+	}
+	l.Plan.DraftModel, err = argv.ModelRef(v)
+	return err
 }
 
 // speculative reads {"model":…,"num_speculative_tokens":…}.

@@ -44,6 +44,9 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	if err != nil {
 		return nil, nil, commandError(err)
 	}
+	if l.Devices == 0 {
+		l.Devices = allotted(text)
+	}
 	r := requestOf(l)
 	return r, l.Unknown, nil
 }
@@ -96,8 +99,14 @@ func readCommands(text string) (*argv.Launch, error) {
 	if l := imageLaunch(cmds); l != nil {
 		return l, nil
 	}
+	if all := comment.ReplaceAllString(text, ""); len(cmds) == 0 && all != text { // behind the prompt of root, or left out
+		return readCommands(all)
+	}
 	return nil, noCommand(cmds)
 }
+
+// comment begins a line of a script, and is root's prompt.
+var comment = regexp.MustCompile(`(?m)^[ \t]*#+[ \t]*`)
 
 // documentLaunch reads the files of commands that a script writes: cat > compose.yaml <<EOF.
 func documentLaunch(text string) (*argv.Launch, error) {
@@ -166,7 +175,7 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"
 	}
-	for _, name := range []string{program, builtFor.ReplaceAllString(program, "")} {
+	for _, name := range []string{program, builtFor.ReplaceAllString(program, ""), ownBuild.FindString(program)} {
 		for _, r := range commandReaders {
 			if slices.Contains(r.programs, name) {
 				if name != program {
@@ -181,6 +190,9 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 
 // builtFor is what the file of a program says of its build: koboldcpp-linux-x64-cuda1210, llama-server-vulkan.
 var builtFor = regexp.MustCompile(`(?i)([-_](linux|windows|win|macos|mac|ubuntu|x64|x86(_64)?|amd64|arm64|cu(da)?[\d.]*|rocm[\d.]*|hip|vulkan|sycl|metal|cpu|nocuda|oldcpu|oldpc|avx\d*|noavx2|v?\d+(\.\d+)*|b\d+))+$`)
+
+// ownBuild is the name that somebody's own build of a server begins with: llama-server-new, llama-server.b9000.
+var ownBuild = regexp.MustCompile(`^(ik-)?(llama-server|llama-cli|llama-bench|koboldcpp)\b`)
 
 // starts tells a server among the words of another program: its name alone may be what is built, copied or killed.
 func starts(c *argv.Command) bool {

@@ -107,7 +107,7 @@ func fieldsOf(r *api.Request) (out []string) {
 // around are what people paste a line in; %s is the line.
 var around = []string{
 	"$ %s", "```bash\n%s\n```", "Run this:\n\n```\n$ %s\n```\n", "nohup %s > log 2>&1 &", "sudo %s", "env FOO=1 %s", "exec %s", "time %s", "FOO=1 %s", "cd /srv && %s", "source .venv/bin/activate\n%s",
-	"set -e\nexport FOO=1\n%s", "srun -N 1 --gpus=8 %s", "mpirun -n 1 %s", "kubectl exec -it pod-0 -- %s", "docker exec -it box %s",
+	"set -e\nexport FOO=1\n%s", "srun -N 1 -n 1 %s", "mpirun -n 1 %s", "kubectl exec -it pod-0 -- %s", "docker exec -it box %s",
 	"bash -c '%s'", "bash -lc '%s'", "ssh gpu01 '%s'", "tmux new-session -d -s llm '%s'", "apptainer exec --nv image.sif %s",
 	"[Service]\nExecStart=%s\nRestart=always\n", "FROM scratch\nRUN true\nCMD %s\n", "%s   # comment", "# before\n%s\n# behind\n",
 	"numactl -N 0 %s", "./run.sh exec %s",

@@ -2,6 +2,7 @@ package question
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
@@ -13,7 +14,7 @@ import (
 func (q *Question) draft() error {
 	name := q.Request.DraftModel
 	if name == "" {
-		if n := q.Request.DraftTokens; n > 0 && engine.ReadsGGUF(q.Engine) {
+		if n := q.Request.DraftTokens; n > 0 && engine.ReadsGGUF(q.Engine) && !IsTrue(q.Request.MTP) && q.Request.DraftMethod == "" {
 			q.Job.Note("no_draft_model", "warn", "draft_tokens", "draft_tokens = %d has no effect without draft_model", n)
 		}
 		return nil
@@ -30,7 +31,7 @@ func (q *Question) draft() error {
 			Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
 	}
 	elsewhere := func(e *api.Error) bool {
-		return e.Code == api.Remote || e.Code == api.UnknownModel && naming.Read(name).Path
+		return e.Code == api.Remote || e.Code == api.UnknownModel && (naming.Read(name).Path || strings.ContainsAny(name, `/\`))
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok && elsewhere(e) {
 		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name,
