@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/memwall/memwall/internal/heaptest"
 	"github.com/memwall/memwall/validation/packed"
 )
 
@@ -14,5 +15,5 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	heaptest.Run(m)
 }

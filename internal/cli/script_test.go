@@ -19,6 +19,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
+	"github.com/memwall/memwall/internal/heaptest"
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/source"
@@ -179,6 +180,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SITES", sites)
 			e.Setenv("PORT", freePort())
 			e.Setenv("COLUMNS", "80")
+			e.Setenv("GOGC", heaptest.Percent())
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")
 			r := &running{}

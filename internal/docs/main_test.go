@@ -1,0 +1,9 @@
+package docs
+
+import (
+	"testing"
+
+	"github.com/memwall/memwall/internal/heaptest"
+)
+
+func TestMain(m *testing.M) { heaptest.Run(m) }
