@@ -43,6 +43,9 @@ func ggufRecipes() []*Recipe {
 		{Name: "gguf-f32", Title: "all F32", Store: GGUF, Base: F32, FType: 0, Pick: func(*Site) *Scheme { return Of(F32) }},
 		{Name: "gguf-f16", Title: "F16", Store: GGUF, Base: F16, FType: 1, Pick: unquantised(F16), Aliases: []string{"mostly F16"}},
 		{Name: "gguf-bf16", Title: "BF16", Store: GGUF, Base: BF16, FType: 32, Pick: unquantised(BF16), Aliases: []string{"mostly BF16"}},
+		// Models that were trained in so few bits have them in every matrix, embeddings and head too (PrismML's Bonsai).
+		{Name: "q1_0", Title: "Q1_0", Store: GGUF, Base: Q1_0, FType: 40, Pick: unquantised(Q1_0)},
+		{Name: "q2_0", Title: "Q2_0", Store: GGUF, Base: Q2_0, FType: 41, Pick: unquantised(Q2_0)},
 	}
 	for i := range ftypes {
 		t := &ftypes[i]
