@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/fault"
+	"github.com/memwall/memwall/internal/runfile"
 )
 
 // Checker asks plans. File reads a file of the state that is checked, by its path from where the program runs.
@@ -104,15 +105,17 @@ func (c *Checker) request(p *Plan, r *Result) (*memwall.Request, error) {
 func (c *Checker) from(p *Plan, r *Result) (*memwall.Request, error) {
 	var texts [][]byte
 	for _, f := range p.From {
-		text := []byte(f)
-		if !strings.ContainsAny(strings.TrimSpace(f), " \n") {
-			var err error
-			if text, err = c.File(f); err != nil {
-				return nil, &memwall.Error{Code: memwall.BadFile, Field: "from", Value: f,
-					Message: fmt.Sprintf("%s cannot be read: %v", f, err), Hint: "a path from where memwall runs, or a command"}
-			}
+		if strings.ContainsAny(strings.TrimSpace(f), " \n") {
+			texts = append(texts, []byte(f))
+			continue
 		}
-		texts = append(texts, text)
+		text, err := c.File(f)
+		if err != nil {
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "from", Value: f,
+				Message: fmt.Sprintf("%s cannot be read: %v", f, err), Hint: "a path from where memwall runs, or a command"}
+		}
+		all, _ := runfile.Gather(f, text, c.File)
+		texts = append(texts, all...)
 	}
 	var q *memwall.Request
 	var unread []string

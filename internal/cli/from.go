@@ -54,21 +54,23 @@ func counting(arg string) string {
 // uncounted is what the note of an argument says of it.
 const uncounted = " was not read: the answer does not count it"
 
-// fromTraining reads the files of a run. Keys that are not counted become one note.
+// fromTraining reads the files of a run, and those that they take settings from. Keys that are not counted become one note.
 func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, error) {
 	var texts [][]byte
+	var read []string
 	for _, name := range names {
 		text, err := a.pasted(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		texts = append(texts, []byte(text))
+		all, others := runfile.Gather(name, []byte(text), a.readShort)
+		texts, read = append(texts, all...), append(read, others...)
 	}
 	r, unread, err := memwall.FromTraining(texts)
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, runfile.Notes(r, unread), nil
+	return r, runfile.Notes(r, read, unread), nil
 }
 
 // maxPasted is the most that is read of a file; commands are shorter.
@@ -84,15 +86,21 @@ func (a *app) pasted(text string) (string, error) {
 		return text, nil
 	}
 	name := strings.TrimPrefix(text, "@")
-	f, err := a.open(name)
+	data, err := a.readShort(name)
 	if err == nil {
-		defer f.Close()
-		var data []byte
-		if data, err = io.ReadAll(io.LimitReader(f, maxPasted)); err == nil {
-			return string(data), nil
-		}
+		return string(data), nil
 	}
 	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, regular.Cause(err)), Hint: "a file with a command, or the command itself in quotes"}
+}
+
+// readShort reads a file as far as a command goes.
+func (a *app) readShort(name string) ([]byte, error) {
+	f, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxPasted))
 }
 
 // isThere: the text is one word, and a file has it as its name.

@@ -9,9 +9,14 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// Notes are what files were read as, where they name no model which of the catalog stands for it, and what of them is not counted.
-func Notes(r *api.Request, unread []string) []api.Note {
-	notes := []api.Note{{Code: "read_as", Severity: "info", Field: "framework", Text: "read as a configuration of " + r.Framework}}
+// Notes are what files were read as and with which others, where they name no model which of the catalog stands for it, and what of them
+// is not counted.
+func Notes(r *api.Request, others, unread []string) []api.Note {
+	text := "read as a configuration of " + r.Framework
+	if len(others) > 0 {
+		text += ", with what it takes from " + strings.Join(others, ", ")
+	}
+	notes := []api.Note{{Code: "read_as", Severity: "info", Field: "framework", Text: text}}
 	switch {
 	case len(r.Override) > 0:
 		text := "no model of the catalog alone has the script's numbers: its layers are those of " + r.Model + " with them put in"

@@ -268,7 +268,7 @@ func TestHostile(t *testing.T) {
 	deep := strings.Repeat("[", 1000)
 	for _, c := range []struct{ framework, text, says string }{
 		{"deepspeed", "[]", "no object"}, {"deepspeed", `{"a":` + strings.Repeat(`{"a":`, 100), "byte"}, {"deepspeed", strings.Repeat(" ", maxText+1), "bytes"},
-		{"axolotl", "a: " + deep, "deeper"}, {"axolotl", "a: &x 1\nb: *x\n", "line 1"}, {"axolotl", "- 1\n", "no settings"}, {"axolotl", "a: [1\nb: 2", "line"}, {"axolotl", strings.Repeat("#", maxText+1), "bytes"},
+		{"axolotl", "a: " + deep, "deeper"}, {"axolotl", "a: 1\nb: *x\n", "line 2"}, {"axolotl", "- 1\n", "no settings"}, {"axolotl", "a: [1\nb: 2", "line"}, {"axolotl", strings.Repeat("#", maxText+1), "bytes"},
 		{"torchtitan", "a = {b = 1}", "line 1"}, {"torchtitan", "\n[a\n", "line 2"}, {"torchtitan", "a = " + deep, "deeper"}, {"torchtitan", "a = 1\na.b = 2", "line 2"}, {"torchtitan", `a = """`, "triple"}, {"torchtitan", "= 1", "key"},
 		{"megatron", "echo hello", "no flags"}, {"megatron", strings.Repeat("-", maxText+1), "bytes"}, {"trl", "print(1)", "makes no"},
 	} {

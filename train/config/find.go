@@ -28,7 +28,7 @@ func Find(texts [][]byte) (*Found, error) {
 	if len(texts) == 0 || len(texts) > maxFiles {
 		return nil, &plan.Problem{Field: "config", Message: "takes the files of one run, 16 at most", Fix: "train.yaml, and what it names, such as ds_config.json"}
 	}
-	if texts = slices.Clone(texts); !slices.ContainsFunc(texts, func(text []byte) bool { return !isScript(text) }) {
+	if texts = slices.Clone(texts); !slices.ContainsFunc(texts, func(text []byte) bool { return !IsScript(text) }) {
 		texts = [][]byte{bytes.Join(texts, []byte("\n"))} // scripts that read in each other share their variables
 	}
 	f, err := likeliest(texts)
@@ -94,7 +94,7 @@ func likeliest(texts [][]byte) (*framework, error) {
 	case len(texts) == 1 && isPython(texts[0]):
 		return nil, wrong("Python script", "says no settings of a trainer: it takes them from its arguments, or makes none",
 			"the command that starts it, with its arguments")
-	case len(texts) == 1 && isScript(texts[0]):
+	case len(texts) == 1 && IsScript(texts[0]):
 		return nil, noFlags()
 	case first != nil && len(texts) == 1 && !readAsText(texts[0]):
 		if _, err := fromYAML(texts[0]); err != nil && !bytes.HasPrefix(bytes.TrimSpace(texts[0]), []byte("{")) {
@@ -102,7 +102,7 @@ func likeliest(texts [][]byte) (*framework, error) {
 		}
 		return nil, first
 	}
-	if base := baseOf(texts); base != "" {
+	if base := Base(texts...); base != "" {
 		return nil, &plan.Problem{Field: "config", Value: base, Lacking: true, Message: "takes its settings from " + base + ", which is not opened",
 			Fix: "give that file too, before it: --from " + base + " --from …"}
 	}
@@ -112,8 +112,8 @@ func likeliest(texts [][]byte) (*framework, error) {
 	}
 }
 
-// baseOf is the file that a recipe changes; "" where no text names one.
-func baseOf(texts [][]byte) string {
+// Base is the file that a recipe changes (NeMo RL's defaults), as the first text that names one has it; "" where none does.
+func Base(texts ...[]byte) string {
 	for _, text := range texts {
 		if root, err := fromYAML(text); err == nil {
 			if base := root.textAt("defaults"); strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml") {

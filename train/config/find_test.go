@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,11 +122,23 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
-// TestFaultsOfYAML: a text that is no JSON is refused by its fault as YAML, anchors too.
+// TestFaultsOfYAML: a text that is no JSON is refused by its fault as YAML, aliases of nothing and bombs of them too.
 func TestFaultsOfYAML(t *testing.T) {
-	for text, want := range map[string]string{"a: &a [x]\nb: *a\n": "anchor", "a: [1\n": "no YAML", "{\"a\": 1": "JSON"} {
+	bomb := "a0: &a0 [x, x]\n"
+	for i := 1; i < 40; i++ {
+		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d]\n", i, i, i-1, i-1)
+	}
+	for text, want := range map[string]string{"a: [x]\nb: *a\n": "line 2", bomb: "stands for more than", "a: [1\n": "no YAML", "{\"a\": 1": "JSON"} {
 		if _, err := Find([][]byte{[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestAnchors: what stands once and counts in several places is read in each.
+func TestAnchors(t *testing.T) {
+	f, err := Find([][]byte{[]byte("x-long: &long 4096\nbase_model: meta-llama/Llama-3.1-8B\nadapter: lora\nsequence_len: *long\nlora_r: 8\n")})
+	if err != nil || f.Training.SequenceLength != 4096 {
+		t.Errorf("%v, %v", f, err)
 	}
 }

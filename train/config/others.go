@@ -200,18 +200,21 @@ func swift() *framework {
 
 // swiftArguments are the flags, and how many processes the environment names before the command.
 func swiftArguments(data []byte) (*node, error) {
-	n, err := yamlOrArguments(data)
-	if err != nil || !isCommand(data) {
-		return n, err
-	}
+	n, unsaid := yamlOrArguments(data)
 	script, err := follow(data)
-	if err != nil {
-		return nil, err
+	if err != nil || !isCommand(data) {
+		return n, unsaid
+	}
+	if unsaid != nil {
+		n = block() // what the command says may stand in a file that it names
 	}
 	for _, name := range []string{"NPROC_PER_NODE", "NNODES"} {
 		if v := script.Vars[name]; len(v) == 1 {
 			n.put(strings.ToLower(name), &node{text: v[0], given: true})
 		}
+	}
+	if len(n.keys) == 0 {
+		return nil, unsaid
 	}
 	return n, nil
 }

@@ -171,8 +171,8 @@ func noFlags() *plan.Problem {
 		"the script with the flags (torchrun … pretrain_gpt.py --num-layers …, or arrays of them), or that command in quotes")
 }
 
-// isScript tells a shell script from other text by its first line, or by a command in it.
-func isScript(text []byte) bool {
+// IsScript tells a shell script from other text by its first line, or by a command in it.
+func IsScript(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh")) || isCommand(text)
 }

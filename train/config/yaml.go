@@ -78,7 +78,7 @@ func decimal(x float64) string {
 }
 
 // small is what a configuration may be.
-var small = yaml.Limits{Bytes: maxText, Depth: maxDepth, Holds: "one configuration"}
+var small = yaml.Limits{Bytes: maxText, Depth: maxDepth, Expanded: 1 << 13, Holds: "one configuration"}
 
 // fromYAML reads a file that is small, shallow and without references: the first document that has settings.
 func fromYAML(data []byte) (*node, error) {
