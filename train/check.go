@@ -317,6 +317,13 @@ func checkSharding(j *Job) error {
 	return nil
 }
 
+// fewMicroBatches: a schedule that runs with fewer micro-batches than stages. Megatron's and DeepSpeed's 1F1B warm up with what there is
+// (megatron/core/pipeline_parallel/schedules.py, forward_backward_pipelining_without_interleaving; deepspeed/runtime/pipe/schedule.py,
+// TrainSchedule); torch's refuses to (torch/distributed/pipelining/schedules.py, PipelineScheduleSingle).
+func fewMicroBatches(j *Job) bool {
+	return j.Training.Schedule == "gpipe" || j.Training.Schedule == "1f1b" && j.Framework.Name != "torchtitan"
+}
+
 func checkPipeline(j *Job) error {
 	p, t := j.Plan, j.Training
 	known := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zbv", "dualpipe", "dualpipe-v"}
@@ -327,7 +334,7 @@ func checkPipeline(j *Job) error {
 		return nil
 	case !slices.Contains(known, t.Schedule):
 		return unknown("schedule", t.Schedule, known...)
-	case int64(t.Accumulation) < p.PP && t.Schedule != "gpipe":
+	case int64(t.Accumulation) < p.PP && !fewMicroBatches(j):
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", p.PP), "a pipeline of %d stages needs as many micro-batches, and a step has %d", p.PP, t.Accumulation)
 	case t.Schedule == "interleaved" && int64(t.Accumulation)%p.PP != 0:
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", (int64(t.Accumulation)/p.PP+1)*p.PP), "the interleaved schedule takes micro-batches by %d, and %d are not a multiple", p.PP, t.Accumulation)

@@ -103,7 +103,10 @@ func TestRefusals(t *testing.T) {
 		{"sharding", "runs in a pipeline", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Sharding = "deepspeed", 2, "zero2" }},
 		{"pp", "torchtitan and deepspeed have", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP = "transformers", 2 }},
 		{"vpp", "no pipeline", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.VPP = "megatron", 2 }},
-		{"accumulation", "needs as many", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Accumulation = "megatron", 8, 2 }},
+		{"accumulation", "needs as many", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Accumulation = "torchtitan", 8, 2 }},
+		{"accumulation", "needs as many", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) {
+			q.Framework, p.PP, q.Accumulation, q.Schedule = "megatron", 8, 2, "zb-h1"
+		}},
 		{"recompute", "choose operators", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "selective" }},
 		{"recompute", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "every:0" }},
 		{"offload.params", "leave the device", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) {

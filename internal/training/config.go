@@ -26,12 +26,23 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 	if err != nil {
 		return nil, nil, api.AsError(err)
 	}
-	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model, shaped(found.Shape)), Plan: found.Plan,
+	if strings.ContainsAny(found.Hub, " \t\n<>") { // a place for a name
+		found.Unread, found.Hub = append(found.Unread, "model = "+found.Hub), ""
+	}
+	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(folder(found.Hub), found.Model, shaped(found.Shape)), Plan: found.Plan,
 		Training: found.Training, Devices: found.Devices}
 	if r.Model == "" {
 		r.Model, r.Override = likeness(found.Shape)
 	}
 	return r, found.Unread, nil
+}
+
+// folder is the last part of a path that begins with what a script takes from elsewhere: ${HOME}/models/Qwen3-8B.
+func folder(name string) string {
+	if rest := name[strings.LastIndexByte(strings.TrimRight(name, "/"), '/')+1:]; strings.HasPrefix(name, "${") && !strings.Contains(rest, "${") {
+		return rest
+	}
+	return name
 }
 
 // Config is the configuration of the plan for its framework, by the names of its files. A note says why there is none.

@@ -51,7 +51,8 @@ func Read(text string) (*Reading, error) {
 	if len(text) > maxName {
 		return nil, &NotFoundError{Name: shown(text)}
 	}
-	if h := byID()[strings.ToLower(strings.TrimSpace(text))]; h != nil {
+	text = strings.TrimRight(strings.TrimSpace(text), "/") // a folder's name
+	if h := byID()[strings.ToLower(text)]; h != nil {
 		return (&question{text: text}).found(place{head: h})
 	}
 	q := &question{text: text, said: naming.Read(text)}

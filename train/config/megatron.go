@@ -192,7 +192,7 @@ func takeShape(in *Input, r *reader) {
 
 // onHub is the name of a model that a path or an id of a hub ends with.
 func onHub(path string) string {
-	if strings.Count(path, "/") == 1 && !strings.HasPrefix(path, "/") {
+	if strings.Count(path, "/") == 1 && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "${") {
 		return path
 	}
 	return path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]
