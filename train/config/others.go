@@ -11,7 +11,7 @@ import (
 
 // others are formats that are read and not written, in the order in which they are tried.
 var others = sync.OnceValue(func() []*framework {
-	return []*framework{litgpt(), swift(), swiftMegatron(), verl(), openRLHF(), nemoRL()}
+	return []*framework{litgpt(), swift(), swiftMegatron(), verl(), verlSFT(), openRLHF(), nemoRL()}
 })
 
 // dottedArguments reads a file of keys, or the flags of a command, in which --train.max_seq_length stands for a key of a block.
@@ -54,10 +54,10 @@ func overrides(data []byte) (*node, error) {
 	return out, nil
 }
 
-// isSetting tells key.name=value.
+// isSetting tells key.name=value, and the settings of trainers that have one part; engine=megatron chooses a table.
 func isSetting(w string) bool {
 	key, _, ok := strings.Cut(strings.TrimLeft(w, "+~"), "=")
-	return ok && !strings.HasPrefix(key, "-") && strings.Contains(key, ".") && !strings.ContainsAny(key, "/ {\"'$")
+	return ok && !strings.HasPrefix(key, "-") && !strings.ContainsAny(key, "/ {\"'$") && (strings.Contains(key, ".") || has("ulysses_sequence_parallel_size use_remove_padding", key))
 }
 
 // putPath sets the value of a dotted path; what stands in the way stays.
@@ -290,7 +290,7 @@ func verl() *framework {
 				in.Training.Objective, in.Training.Method, in.Training.Sharding, in.Training.Precision = "ppo", "full", "fsdp", "bf16-mixed"
 			}},
 			words("algorithm.adv_estimator", objective, "ppo=gae", "grpo=grpo", "grpo=grpo_passk", "grpo=rloo", "grpo=remax", "grpo=reinforce_plus_plus", "grpo=reinforce_plus_plus_baseline"),
-			words(actor+"strategy", func(in *Input) *string { return &in.Training.Sharding }, "fsdp=fsdp", "fsdp2=fsdp2", "zero1=megatron"),
+			words(actor+"strategy", sharding, "fsdp=fsdp", "fsdp2=fsdp2", "zero1=megatron"),
 			{get: func(in *Input, r *reader) { // ppo_megatron_trainer.yaml says the strategy, and its keys are named in commands
 				if r.root.at(actor+"strategy") == nil && r.root.at(actor+"megatron") != nil {
 					in.Training.Sharding = "zero1"
