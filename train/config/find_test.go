@@ -137,7 +137,7 @@ func TestFaultsOfYAML(t *testing.T) {
 
 // TestAnchors: what stands once and counts in several places is read in each.
 func TestAnchors(t *testing.T) {
-	f, err := Find([][]byte{[]byte("x-long: &long 4096\nbase_model: meta-llama/Llama-3.1-8B\nadapter: lora\nsequence_len: *long\nlora_r: 8\n")})
+	f, err := Find([][]byte{[]byte("x-long: &long 4096\nbase_model: Qwen/Qwen3-8B\nadapter: lora\nsequence_len: *long\nlora_r: 8\n")})
 	if err != nil || f.Training.SequenceLength != 4096 {
 		t.Errorf("%v, %v", f, err)
 	}

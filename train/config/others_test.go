@@ -33,11 +33,13 @@ func TestOthers(t *testing.T) {
 		{"verl's SFT", "torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.train_files=a.parquet " +
 			"data.micro_batch_size_per_gpu=4 data.max_length=2048 model.partial_pretrain=google/gemma-2b-it model.lora_rank=32 " +
 			"model.target_modules=all-linear model.strategy=fsdp ulysses_sequence_parallel_size=2\n",
-			"verl-sft", "google/gemma-2b-it", 4, map[string]any{"method": "lora", "objective": "sft", "precision": "bf16-mixed", "sharding": "fsdp", "recompute": "full", "lora_rank": 32.0,
+			"verl-sft", "google/gemma-2b-it", 4, map[string]any{"method": "lora", "objective": "sft", "precision": "bf16-mixed", "sharding": "fsdp",
+				"recompute": "full", "lora_rank": 32.0,
 				"lora_targets": []any{"all-linear"}, "micro_batch": 4.0, "sequence_length": 2048.0, "cp": 2.0}},
 		{"verl's SFT, filled up to tokens", "torchrun --nproc-per-node=8 -m verl.trainer.sft_trainer data.train_batch_size=96 data.max_length=2048 " +
 			"data.max_token_len_per_gpu=16384 model.path=Qwen/Qwen3-8B engine=fsdp engine.ulysses_sequence_parallel_size=2\n",
-			"verl-sft", "Qwen/Qwen3-8B", 8, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "fsdp2", "recompute": "full", "packing": true,
+			"verl-sft", "Qwen/Qwen3-8B", 8, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "fsdp2",
+				"recompute": "full", "packing": true,
 				"micro_batch": 16.0, "global_batch": 96.0, "sequence_length": 2048.0, "cp": 2.0}},
 		{"OpenRLHF's SFT", "deepspeed --module openrlhf.cli.train_sft --max_len 2048 --dataset Open-Orca/OpenOrca --input_key question --train_batch_size 256 --micro_train_batch_size 2 --max_samples 500000 --pretrain meta-llama/Meta-Llama-3-8B --save_path ./ckpt --zero_stage 2 --max_epochs 1 --packing_samples --bf16 --flash_attn --learning_rate 5e-6 --gradient_checkpointing",
 			"openrlhf", "meta-llama/Meta-Llama-3-8B", 0, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "zero2", "packing": true, "global_batch": 256.0, "micro_batch": 2.0, "recompute": "full", "sequence_length": 2048.0, "attention": "flash"}},
