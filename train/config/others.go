@@ -57,7 +57,8 @@ func overrides(data []byte) (*node, error) {
 // isSetting tells key.name=value, and the settings of trainers that have one part; engine=megatron chooses a table.
 func isSetting(w string) bool {
 	key, _, ok := strings.Cut(strings.TrimLeft(w, "+~"), "=")
-	return ok && !strings.HasPrefix(key, "-") && !strings.ContainsAny(key, "/ {\"'$") && (strings.Contains(key, ".") || has("ulysses_sequence_parallel_size use_remove_padding", key))
+	named := strings.Contains(key, ".") || has("ulysses_sequence_parallel_size use_remove_padding", key)
+	return ok && named && !strings.HasPrefix(key, "-") && !strings.ContainsAny(key, "/ {\"'$")
 }
 
 // putPath sets the value of a dotted path; what stands in the way stays.
