@@ -5,7 +5,12 @@
 // formula.go what it prints, eval.go the check that a printed formula gives the printed number.
 package ledger
 
-import "strconv"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/fault"
+)
 
 // Basis says where a number comes from. A larger Basis is a weaker one.
 type Basis uint8
@@ -90,18 +95,5 @@ func unmarshal[T ~uint8](dst *T, names []string, text []byte) error {
 			return nil
 		}
 	}
-	return &wordError{string(text), names}
-}
-
-type wordError struct {
-	word  string
-	names []string
-}
-
-func (e *wordError) Error() string {
-	s := strconv.Quote(e.word) + " is none of"
-	for _, n := range e.names {
-		s += " " + n
-	}
-	return s
+	return fault.New(fmt.Sprintf("%q is none of %s", text, strings.Join(names, " ")), "one of "+strings.Join(names, ", "))
 }

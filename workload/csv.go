@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // table is a format of rows with a header. Other columns are passed over.
@@ -56,21 +58,21 @@ func (t *table) fields() [3]string { return [3]string{t.arrival, t.prompt, t.out
 func (t *table) names() [4]string { return [4]string{t.arrival, t.prompt, t.output, t.user} }
 
 // read a row. A server's log has requests without output: they failed, or their clients went away.
-func (c *columns) read(row []byte, r *record) *Fault {
+func (c *columns) read(row []byte, r *record) *fault.Error {
 	if f := c.split(row); f != nil {
 		return f
 	}
 	arrival, reason := c.when(c.cut[0])
 	if reason != "" {
-		return fault(c.arrival, c.cut[0], reason, "give a time as the rows above do")
+		return wrong(c.arrival, c.cut[0], reason, "give a time as the rows above do")
 	}
 	prompt, reason := tokens(c.cut[1])
 	if reason != "" {
-		return fault(c.prompt, c.cut[1], reason, wholeFix)
+		return wrong(c.prompt, c.cut[1], reason, wholeFix)
 	}
 	output, reason := tokens(c.cut[2])
 	if reason != "" {
-		return fault(c.output, c.cut[2], reason, wholeFix)
+		return wrong(c.output, c.cut[2], reason, wholeFix)
 	}
 	r.failed, r.timed = output == 0, true
 	r.Arrival, r.Prompt, r.Output = arrival, prompt, output
@@ -99,7 +101,7 @@ func (c *columns) when(text []byte) (t time.Duration, reason Reason) {
 }
 
 // split a row into the fields that count.
-func (c *columns) split(row []byte) *Fault {
+func (c *columns) split(row []byte) *fault.Error {
 	c.cut = [4][]byte{}
 	n := 0
 	for rest, more := row, true; more; n++ {
@@ -114,7 +116,7 @@ func (c *columns) split(row []byte) *Fault {
 		if n > len(c.place) {
 			reason, fix = Malformed, "as many columns as the header has"
 		}
-		return fault("row", row, reason, fix)
+		return wrong("row", row, reason, fix)
 	}
 	return nil
 }

@@ -1,21 +1,13 @@
 package workload
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// Fault is what is wrong with a request of a trace.
-type Fault struct {
-	Line   int64 // from 1
-	Field  string
-	Value  string // as it stands, cut where it is long
-	Reason Reason
-	Fix    string
-}
+	"github.com/memwall/memwall/fault"
+)
 
 // Reason why a request of a trace is refused.
 type Reason string
@@ -40,16 +32,8 @@ const (
 	Mismatch   Reason = "does not fit the length of the prompt"
 )
 
-// Error prints line, field, value and reason.
-func (f *Fault) Error() string {
-	if f.Value == "" {
-		return fmt.Sprintf("line %d: %s %s", f.Line, f.Field, f.Reason)
-	}
-	return fmt.Sprintf("line %d: %s = %s %s", f.Line, f.Field, f.Value, f.Reason)
-}
-
-// fault of a field; whoever reads lines adds the line. A value that is long or cannot be printed is shown as far as it can.
-func fault(field string, value []byte, reason Reason, fix string) *Fault {
+// wrong is a field at fault; whoever reads lines adds the line. A value that is long or cannot be printed is shown as far as it can.
+func wrong(field string, value []byte, reason Reason, fix string) *fault.Error {
 	const most = 60
 	text := string(value[:min(len(value), most)])
 	if len(value) > most {
@@ -59,5 +43,5 @@ func fault(field string, value []byte, reason Reason, fix string) *Fault {
 	if strings.ContainsFunc(text, odd) {
 		text = strconv.QuoteToASCII(text)
 	}
-	return &Fault{Field: field, Value: text, Reason: reason, Fix: fix}
+	return &fault.Error{Field: field, Value: text, Problem: string(reason), Fix: fix}
 }

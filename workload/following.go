@@ -1,6 +1,10 @@
 package workload
 
-import "time"
+import (
+	"time"
+
+	"github.com/memwall/memwall/fault"
+)
 
 // follower is a recorded request that comes when another one's answer is there, and a pause over: an agent's next step once a tool
 // has run, or one of several that it goes on with at once.
@@ -46,16 +50,16 @@ func (r *record) context(of *Request) {
 }
 
 // follow takes a request that follows another of its group.
-func (t *Trace) follow(r *record) *Fault {
+func (t *Trace) follow(r *record) *fault.Error {
 	f := &t.followers
 	of := f.group[r.after]
 	switch {
 	case r.timed && !t.untimed:
-		return fault("after", nil, Unfollowed, "an arrival_s or an after, not both")
+		return wrong("after", nil, Unfollowed, "an arrival_s or an after, not both")
 	case of == nil:
-		return fault("after", nil, Unfollowed, "the own of a line before it, since the last one with an arrival_s")
+		return wrong("after", nil, Unfollowed, "the own of a line before it, since the last one with an arrival_s")
 	case len(f.of) == mostFollowers:
-		return fault("after", nil, TooMany, "fewer lines behind one with an arrival_s")
+		return wrong("after", nil, TooMany, "fewer lines behind one with an arrival_s")
 	}
 	r.context(of)
 	r.Arrival = t.last

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/memwall/memwall/fault"
 )
 
 // agent asks, runs two tools at once, and goes on when one of them is there; somebody else asks in between.
@@ -121,7 +122,7 @@ func TestFollowingFaults(t *testing.T) {
 		for ok := true; ok && err == nil; {
 			_, ok, err = src.Next()
 		}
-		if err == nil || !strings.Contains(fmt.Sprintf("%v %+v", err, err.(*Fault).Fix), want) {
+		if err == nil || !strings.Contains(fmt.Sprintf("%v %+v", err, err.(*fault.Error).Fix), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -31,10 +32,10 @@ func FuzzOpen(f *testing.F) {
 	f.Add(first+`{"arrival_s":1e0,"prompt_tokens":9.0,"output_tokens":1e0,"spans":[["a",2],[3,4]],"x":{"y":["]",{}]}}`, false)
 	f.Fuzz(func(t *testing.T, text string, skip bool) {
 		got, tr, err := read(text, ReadOptions{SkipBad: skip, PerToken: 4})
-		var fault *Fault
+		var fault *fault.Error
 		switch {
 		case err != nil && errors.As(err, &fault):
-			if fault.Line < 1 || fault.Fix == "" || fault.Field == "" || fault.Reason == "" || len(fault.Error()) > 600 {
+			if fault.Line < 1 || fault.Fix == "" || fault.Field == "" || fault.Problem == "" || len(fault.Error()) > 600 {
 				t.Fatalf("%#v", fault)
 			}
 		case err != nil && !strings.HasPrefix(err.Error(), "line "): // gzip's own

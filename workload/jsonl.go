@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // unread are keys that a format does not know, so that whoever misspelt one hears of it.
@@ -27,7 +29,7 @@ func (m mooncake) fields() [3]string {
 	return [3]string{"timestamp", "input_length", "output_length"}
 }
 
-func (m mooncake) read(line []byte, r *record) *Fault {
+func (m mooncake) read(line []byte, r *record) *fault.Error {
 	var ids []byte
 	f := keys(line, m.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
 		switch string(key) {
@@ -55,21 +57,21 @@ func (m mooncake) read(line []byte, r *record) *Fault {
 }
 
 // spans of blocks. Fewer than fill the prompt leave its end unlike any other's; more are a fault.
-func (m mooncake) spans(ids []byte, r *record) *Fault {
+func (m mooncake) spans(ids []byte, r *record) *fault.Error {
 	body := bytes.TrimSpace(ids[1 : len(ids)-1])
 	if len(body) == 0 {
 		return nil
 	}
 	n := int64(bytes.Count(body, []byte{','})) + 1
 	if n > (r.Prompt+m.block-1)/m.block {
-		return fault("hash_ids", strconv.AppendInt(nil, n, 10), Mismatch,
+		return wrong("hash_ids", strconv.AppendInt(nil, n, 10), Mismatch,
 			"as many as there are blocks of "+strconv.FormatInt(m.block, 10)+" tokens; reading.block_tokens says how long they are")
 	}
 	r.Spans = make([]Span, 0, n)
 	for left := r.Prompt; len(r.Spans) < int(n); left -= m.block {
 		id, rest, ok := nextID(body)
 		if !ok {
-			return fault("hash_ids", body, NotWhole, "a list of numbers, one for each block")
+			return wrong("hash_ids", body, NotWhole, "a list of numbers, one for each block")
 		}
 		r.Spans = append(r.Spans, Span{id, min(left, m.block)})
 		body = rest
@@ -106,7 +108,7 @@ type ours struct{ unread }
 
 func (o ours) fields() [3]string { return [3]string{"arrival_s", "prompt_tokens", "output_tokens"} }
 
-func (o ours) read(line []byte, r *record) *Fault {
+func (o ours) read(line []byte, r *record) *fault.Error {
 	var spans []byte
 	prefix := Span{Tokens: -1}
 	f := keys(line, o.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
@@ -139,11 +141,11 @@ func (o ours) read(line []byte, r *record) *Fault {
 	case len(spans) > 0:
 		return ourSpans(spans, r)
 	case prefix.Tokens > r.Prompt:
-		return fault("prefix_tokens", strconv.AppendInt(nil, prefix.Tokens, 10), Mismatch, "at most prompt_tokens")
+		return wrong("prefix_tokens", strconv.AppendInt(nil, prefix.Tokens, 10), Mismatch, "at most prompt_tokens")
 	case prefix.Tokens > 0:
 		r.Spans = []Span{prefix}
 	case prefix.ID != 0 && prefix.Tokens < 0:
-		return fault("prefix_tokens", nil, Missing, "how many tokens the prompt shares with others of that prefix_id")
+		return wrong("prefix_tokens", nil, Missing, "how many tokens the prompt shares with others of that prefix_id")
 	}
 	return nil
 }
@@ -183,13 +185,13 @@ func (o ours) rare(key, value []byte, r *record) (bit uint, reason Reason, fix s
 }
 
 // ourSpans are lists of a name and a number of tokens.
-func ourSpans(text []byte, r *record) *Fault {
+func ourSpans(text []byte, r *record) *fault.Error {
 	const fix = "a list of [name, tokens], together at most prompt_tokens"
 	body := bytes.TrimSpace(text[1 : len(text)-1])
 	for left := r.Prompt; len(body) > 0; {
 		end := bytes.IndexByte(body, ']')
 		if end < 0 || body[0] != '[' {
-			return fault("spans", body, Malformed, fix)
+			return wrong("spans", body, Malformed, fix)
 		}
 		id, count, _ := bytes.Cut(body[1:end], []byte{','})
 		n, reason := tokens(bytes.TrimSpace(count))
@@ -200,10 +202,10 @@ func ourSpans(text []byte, r *record) *Fault {
 			reason = Zero
 		}
 		if reason != "" {
-			return fault("spans", body[:end+1], reason, fix)
+			return wrong("spans", body[:end+1], reason, fix)
 		}
 		if left -= n; left < 0 {
-			return fault("spans", text, Mismatch, fix)
+			return wrong("spans", text, Mismatch, fix)
 		}
 		r.Spans = append(r.Spans, Span{named(id), n})
 		body = bytes.TrimSpace(body[end+1:])
@@ -216,13 +218,13 @@ func ourSpans(text []byte, r *record) *Fault {
 
 // keys calls what reads a key for each of an object. The bits that it gives tell keys apart, so that one that stands
 // twice is seen; the lowest three are of arrival, prompt and output, by whatever name, and the last two may not be missing.
-func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, reason Reason, fix string)) *Fault {
+func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, reason Reason, fix string)) *fault.Error {
 	o := object{text: line}
 	var seen uint
 	for {
 		key, value, reason := o.next()
 		if reason != "" {
-			return fault("line", line, reason, "one whole JSON object a line")
+			return wrong("line", line, reason, "one whole JSON object a line")
 		}
 		if o.done {
 			break
@@ -232,13 +234,13 @@ func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, 
 			reason, fix = Twice, "once"
 		}
 		if reason != "" {
-			return fault(string(key), value, reason, fix)
+			return wrong(string(key), value, reason, fix)
 		}
 		seen |= bit
 	}
 	for i, name := range names[1:] {
 		if name != "" && seen&(2<<i) == 0 {
-			return fault(name, nil, Missing, wholeFix)
+			return wrong(name, nil, Missing, wholeFix)
 		}
 	}
 	return nil

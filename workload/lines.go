@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"io"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // maxLine bounds a line of a trace: blocks of a prompt of a million tokens take a twentieth of it.
@@ -80,5 +82,5 @@ func (l *lines) rest() error {
 }
 
 func tooLong() error {
-	return &Fault{Field: "line", Reason: TooLong, Fix: "a request takes at most 1 MiB: one request a line"}
+	return &fault.Error{Field: "line", Problem: string(TooLong), Fix: "a request takes at most 1 MiB: one request a line"}
 }

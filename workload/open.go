@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Open a trace, compressed with gzip or not. The format is that of the options, or told from the beginning of the file.
@@ -54,7 +56,7 @@ func (t *Trace) recognise(b *bufio.Reader) error {
 	first, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte{'\n'})
 	first = bytes.TrimSpace(first)
 	if len(first) == 0 {
-		return &Fault{Line: 1, Field: "file", Reason: Empty, Fix: "give a trace with requests"}
+		return &fault.Error{Line: 1, Field: "file", Problem: string(Empty), Fix: "give a trace with requests"}
 	}
 	t.Format = t.options.Format
 	if t.Format == "" {
@@ -131,7 +133,7 @@ func (t *Trace) startTable(of *table, first []byte) error {
 }
 
 func headerFault(first []byte, fix string) error {
-	f := fault("first line", first, Malformed, fix)
+	f := wrong("first line", first, Malformed, fix)
 	f.Line = 1
 	return f
 }

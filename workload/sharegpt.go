@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Files of conversations, as ShareGPT collected them, hold texts and no counts. A tokenizer would be needed to count, so
@@ -28,7 +30,7 @@ func (t *Trace) startConversations(b *bufio.Reader) error {
 }
 
 // read the first two messages. A conversation without an answer is no request.
-func (c conversations) read(text []byte, r *record) *Fault {
+func (c conversations) read(text []byte, r *record) *fault.Error {
 	r.failed = true
 	return keys(text, [3]string{}, func(key, value []byte) (bit uint, reason Reason, fix string) {
 		if string(key) != "conversations" {
@@ -174,7 +176,7 @@ func (o *objects) begin() error {
 		case b == '{':
 			return nil
 		case bytes.IndexByte([]byte(" \t\r\n[],"), b) < 0:
-			return &Fault{Field: "file", Value: string(rune(b)), Reason: Malformed, Fix: "a list of objects, or an object a line"}
+			return &fault.Error{Field: "file", Value: string(rune(b)), Problem: string(Malformed), Fix: "a list of objects, or an object a line"}
 		}
 	}
 }
@@ -190,9 +192,9 @@ func (o *objects) byte() (byte, error) {
 func cutObject(err error) error {
 	switch {
 	case err == nil:
-		return &Fault{Field: "file", Reason: TooLong, Fix: "a conversation takes at most 16 MiB"}
+		return &fault.Error{Field: "file", Problem: string(TooLong), Fix: "a conversation takes at most 16 MiB"}
 	case errors.Is(err, io.EOF):
-		return &Fault{Field: "file", Reason: CutOff, Fix: "copy it again: the end is not there"}
+		return &fault.Error{Field: "file", Problem: string(CutOff), Fix: "copy it again: the end is not there"}
 	}
 	return err
 }

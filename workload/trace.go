@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/memwall/memwall/fault"
 )
 
 // Trace is a source whose requests were recorded. It holds one request at a time, and those that follow it.
@@ -46,7 +48,7 @@ type record struct {
 // codec is a format.
 type codec interface {
 	// read a request.
-	read(text []byte, r *record) *Fault
+	read(text []byte, r *record) *fault.Error
 	// fields are what the format calls arrival, prompt and output.
 	fields() [3]string
 }
@@ -115,7 +117,7 @@ func (t *Trace) request(text []byte) bool {
 		f = t.follow(r)
 	}
 	if f != nil {
-		f.Line = t.lines.line()
+		f.Line = int(t.lines.line())
 		t.err = f
 		t.skips(f)
 		return false
@@ -124,20 +126,20 @@ func (t *Trace) request(text []byte) bool {
 }
 
 // check what all formats have.
-func (t *Trace) check(r *record) *Fault {
+func (t *Trace) check(r *record) *fault.Error {
 	names := t.codec.fields()
 	switch {
 	case r.Prompt == 0:
-		return fault(names[1], []byte("0"), Zero, wholeFix)
+		return wrong(names[1], []byte("0"), Zero, wholeFix)
 	case r.Output == 0:
-		return fault(names[2], []byte("0"), Zero, "at least one token is generated; leave failed requests out")
+		return wrong(names[2], []byte("0"), Zero, "at least one token is generated; leave failed requests out")
 	case t.untimed || r.after != 0:
 		return nil
 	case !r.timed:
-		return fault(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number "+
+		return wrong(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number "+
 			"of users")
 	case r.Arrival < t.last:
-		return fault(names[0], []byte(r.Arrival.String()), Unsorted, "sort the file by time")
+		return wrong(names[0], []byte(r.Arrival.String()), Unsorted, "sort the file by time")
 	}
 	return nil
 }
@@ -176,25 +178,25 @@ func (r *Request) cut(most int64) {
 
 // skips counts a fault and goes on, where that is asked for.
 func (t *Trace) skips(err error) {
-	var f *Fault
+	var f *fault.Error
 	if t.options.SkipBad && errors.As(err, &f) && f.Field != "file" {
-		t.Skipped[f.Reason]++
+		t.Skipped[Reason(f.Problem)]++
 		t.err = nil
 	}
 }
 
 // ended says how reading ended: at the end of the file, with requests; or before.
 func (t *Trace) ended(err error) error {
-	var f *Fault
+	var f *fault.Error
 	switch {
 	case errors.As(err, &f):
-		f.Line = t.lines.line()
+		f.Line = int(t.lines.line())
 		return f
 	case !errors.Is(err, io.EOF):
 		return broken(t.lines.line(), err)
 	case t.made == 0:
-		return &Fault{Line: t.lines.line(), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()),
-			Reason: Empty, Fix: "give a trace with requests"}
+		return &fault.Error{Line: int(t.lines.line()), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()),
+			Problem: string(Empty), Fix: "give a trace with requests"}
 	}
 	return io.EOF
 }
@@ -211,9 +213,9 @@ func broken(line int64, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{Line: line, Field: "file", Reason: CutOff, Fix: "copy it again: the end of the compressed file is not there"}
+		return &fault.Error{Line: int(line), Field: "file", Problem: string(CutOff), Fix: "copy it again: the end of the compressed file is not there"}
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
-		return &Fault{Line: line, Field: "file", Value: err.Error(), Reason: Malformed,
+		return &fault.Error{Line: int(line), Field: "file", Value: err.Error(), Problem: string(Malformed),
 			Fix: "copy it again: its compressed bytes were changed"}
 	}
 	return fmt.Errorf("line %d: %w", line, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -171,7 +172,7 @@ func TestFaults(t *testing.T) {
 		{"\x1f\x8b", "is cut off"},
 	} {
 		_, _, err := read(c.text, ReadOptions{PerToken: 4})
-		var f *Fault
+		var f *fault.Error
 		if !errors.As(err, &f) || !strings.Contains(f.Error(), c.says) || f.Fix == "" {
 			t.Errorf("%.60q: %v, want %q", c.text, err, c.says)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/scale"
 	"github.com/memwall/memwall/unit"
 )
@@ -21,26 +22,13 @@ const (
 	mostParts = 1 << 19
 )
 
-// Fault is what is wrong with a load, and where.
-type Fault struct {
-	Line     int // 0: nowhere in particular
-	Why, Fix string
-}
-
-func (f *Fault) Error() string {
-	if f.Line > 0 {
-		return fmt.Sprintf("line %d: %s", f.Line, f.Why)
-	}
-	return f.Why
-}
-
 // List reads rates in equal parts of a day.
 func List(text string) (*scale.Load, error) {
 	l := &scale.Load{}
 	for word := range strings.SplitSeq(text, ",") {
 		x, err := unit.ParseNumber(strings.TrimSpace(word))
 		if err != nil {
-			return nil, &Fault{Why: err.Error(), Fix: "2,1,1,4,9,8"}
+			return nil, &fault.Error{Problem: err.Error(), Fix: "2,1,1,4,9,8"}
 		}
 		l.Rates = append(l.Rates, x)
 	}
@@ -50,10 +38,10 @@ func List(text string) (*scale.Load, error) {
 
 func checked(l *scale.Load) error {
 	if err := l.Check(); err != nil {
-		return &Fault{Why: err.Error(), Fix: "a day in minutes: times and requests per second"}
+		return &fault.Error{Problem: err.Error(), Fix: "a day in minutes: times and requests per second"}
 	}
 	if l.Peak() == 0 {
-		return &Fault{Why: "nobody asks at any time", Fix: "requests per second, such as 4"}
+		return &fault.Error{Problem: "nobody asks at any time", Fix: "requests per second, such as 4"}
 	}
 	return nil
 }
@@ -74,7 +62,7 @@ func Table(r io.Reader) (*scale.Load, error) {
 	for n := 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
 		if size += len(lines.Text()) + 1; size > mostBytes {
-			return nil, &Fault{n, "the file is larger than 32 MB", "a line for each minute"}
+			return nil, &fault.Error{Line: n, Problem: "the file is larger than 32 MB", Fix: "a line for each minute"}
 		}
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
@@ -84,7 +72,7 @@ func Table(r io.Reader) (*scale.Load, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &Fault{Why: readable(err), Fix: "lines of a time and a rate"}
+		return nil, &fault.Error{Problem: readable(err), Fix: "lines of a time and a rate"}
 	}
 	return t.load()
 }
@@ -118,7 +106,7 @@ func (t *table) read(n int, text string) error {
 		cells[i] = strings.Trim(strings.TrimSpace(cells[i]), `"`)
 	}
 	if len(cells) == 0 {
-		return &Fault{n, "nothing stands between the commas", "a time and a rate"}
+		return &fault.Error{Line: n, Problem: "nothing stands between the commas", Fix: "a time and a rate"}
 	}
 	if t.columns == 0 {
 		t.columns = len(cells)
@@ -127,23 +115,23 @@ func (t *table) read(n int, text string) error {
 		}
 	}
 	if len(cells) <= max(t.timeAt, t.rateAt) {
-		return &Fault{n, fmt.Sprintf("%d columns, where lines before have %d", len(cells), t.columns), "a time and a rate"}
+		return &fault.Error{Line: n, Problem: fmt.Sprintf("%d columns, where lines before have %d", len(cells), t.columns), Fix: "a time and a rate"}
 	}
 	rate, err := strconv.ParseFloat(cells[t.rateAt], 64)
 	switch {
 	case err != nil || math.IsNaN(rate) || math.IsInf(rate, 0):
-		return &Fault{n, fmt.Sprintf("%.40q is no rate", cells[t.rateAt]), "requests per second, such as 4.5"}
+		return &fault.Error{Line: n, Problem: fmt.Sprintf("%.40q is no rate", cells[t.rateAt]), Fix: "requests per second, such as 4.5"}
 	case rate < 0:
-		return &Fault{n, fmt.Sprintf("a rate of %g is less than nothing", rate), "0 where nobody asks"}
+		return &fault.Error{Line: n, Problem: fmt.Sprintf("a rate of %g is less than nothing", rate), Fix: "0 where nobody asks"}
 	}
 	at := float64(len(t.moments))
 	if t.timeAt >= 0 {
 		if at, err = clock(cells[t.timeAt], t.unit); err != nil {
-			return &Fault{n, err.Error(), "seconds, 07:30, or 2026-07-20T07:30:00Z"}
+			return &fault.Error{Line: n, Problem: err.Error(), Fix: "seconds, 07:30, or 2026-07-20T07:30:00Z"}
 		}
 	}
 	if len(t.moments) == mostParts {
-		return &Fault{n, fmt.Sprintf("more than %d lines", mostParts), "a line for each minute"}
+		return &fault.Error{Line: n, Problem: fmt.Sprintf("more than %d lines", mostParts), Fix: "a line for each minute"}
 	}
 	t.moments = append(t.moments, moment{at, rate, n})
 	return nil
@@ -204,11 +192,11 @@ func (t *table) load() (*scale.Load, error) {
 	l := &scale.Load{}
 	switch n := len(t.moments); {
 	case n == 0:
-		return nil, &Fault{Why: "no line has a rate", Fix: "lines of a time and a rate"}
+		return nil, &fault.Error{Problem: "no line has a rate", Fix: "lines of a time and a rate"}
 	case t.timeAt < 0:
 		l.Part = 86400 / float64(n)
 	case n == 1:
-		return nil, &Fault{t.moments[0].line, "one line with a time says nothing of how long it lasts", "a line for each minute"}
+		return nil, &fault.Error{Line: t.moments[0].line, Problem: "one line with a time says nothing of how long it lasts", Fix: "a line for each minute"}
 	default:
 		l.Part = t.moments[1].at - t.moments[0].at
 	}
@@ -238,12 +226,12 @@ func follows(before, m *moment, part float64) error {
 	const fix = "a line for each part of the time, 0 where nobody asks"
 	switch {
 	case gap == 0:
-		return &Fault{m.line, fmt.Sprintf("the same time as line %d: parts of 0 s", before.line), fix}
+		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the same time as line %d: parts of 0 s", before.line), Fix: fix}
 	case gap < 0:
-		return &Fault{m.line, fmt.Sprintf("the clock jumps back by %s", unit.Seconds(-gap)), "lines in the order of time"}
+		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the clock jumps back by %s", unit.Seconds(-gap)), Fix: "lines in the order of time"}
 	case math.Abs(gap-part) > 1e-3*part:
-		return &Fault{m.line, fmt.Sprintf("the clock jumps by %s, where lines before are %s apart", unit.Seconds(gap), unit.Seconds(part)),
-			fix}
+		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the clock jumps by %s, where lines before are %s apart", unit.Seconds(gap), unit.Seconds(part)),
+			Fix: fix}
 	}
 	return nil
 }

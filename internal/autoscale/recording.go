@@ -3,6 +3,7 @@ package autoscale
 import (
 	"fmt"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/internal/record"
 	"github.com/memwall/memwall/live"
 	"github.com/memwall/memwall/scale"
@@ -20,7 +21,7 @@ func Recording(name string, answer float64) (*scale.Load, error) {
 		return nil, err
 	}
 	if len(r.minutes) == 0 {
-		return nil, &Fault{Why: "no engine in the recording tells its tokens per second",
+		return nil, &fault.Error{Problem: "no engine in the recording tells its tokens per second",
 			Fix: "memwall watch --record beside a running engine"}
 	}
 	l := &scale.Load{Part: 60}
@@ -55,12 +56,12 @@ func (r *recorded) add(m *live.Moment) error {
 		r.began, r.last = m.At, m.At
 	}
 	if m.At < r.last {
-		return &Fault{Why: fmt.Sprintf("the clock jumps back by %s, %s after the recording began", unit.Seconds(r.last-m.At),
+		return &fault.Error{Problem: fmt.Sprintf("the clock jumps back by %s, %s after the recording began", unit.Seconds(r.last-m.At),
 			unit.Seconds(r.last-r.began)), Fix: "a recording of one run, or a table of times and rates"}
 	}
 	at := int((m.At - r.began) / 60)
 	if missing := at - len(r.minutes); missing > mostMissing {
-		return &Fault{Why: fmt.Sprintf("nothing is recorded for %s, %s after it began", unit.Seconds(m.At-r.last),
+		return &fault.Error{Problem: fmt.Sprintf("nothing is recorded for %s, %s after it began", unit.Seconds(m.At-r.last),
 			unit.Seconds(r.last-r.began)), Fix: "a recording without a gap, or a table of times and rates with what is known of it"}
 	}
 	for len(r.minutes) <= at {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/scale"
 	"github.com/memwall/memwall/workload"
@@ -201,7 +202,7 @@ func readLoad(r *memwall.Request, asked *Asked, open func(string) (io.ReadCloser
 	}
 	mean := meanOf(&r.Workload.Output)
 	if mean <= 0 {
-		return nil, &Fault{Why: "a recording tells tokens per second, and how many an answer has is not said", Fix: "--output 300"}
+		return nil, &fault.Error{Problem: "a recording tells tokens per second, and how many an answer has is not said", Fix: "--output 300"}
 	}
 	return Recording(name, mean)
 }
@@ -224,7 +225,7 @@ func meanOf(l *workload.Law) float64 {
 }
 
 func loadError(name string, err error) error {
-	var f *Fault
+	var f *fault.Error
 	switch {
 	case errors.As(err, &f):
 		return &memwall.Error{Code: memwall.BadFile, Field: "load", Value: name, Message: "--load: " + f.Error(), Hint: f.Fix}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
@@ -79,7 +80,7 @@ func (s *Simulation) length(r *api.Request) {
 
 // TraceError names the trace in which a fault was found.
 func (s *Simulation) TraceError(err error) error {
-	var f *workload.Fault
+	var f *fault.Error
 	if !errors.As(err, &f) {
 		return api.AsError(err)
 	}

@@ -9,7 +9,7 @@ import (
 // streams].
 func (l *lowering) mix(o *model.Op) (ID, error) {
 	if o.Role == "" && o.Unit == 0 {
-		return 0, &UnknownError{l.m.Family, "mixing streams that lie otherwise"}
+		return 0, noRule(l.m.Family, "mixing streams that lie otherwise")
 	}
 	x := l.in(o, 0)
 	switch o.Role {
@@ -24,7 +24,7 @@ func (l *lowering) mix(o *model.Op) (ID, error) {
 	case "":
 		return l.toOthers(o, x, l.in(o, 1)), nil
 	}
-	return 0, &UnknownError{l.m.Family, "mixing streams by " + string(o.Role)}
+	return 0, noRule(l.m.Family, "mixing streams by "+string(o.Role))
 }
 
 // magnitude is the length of each row.

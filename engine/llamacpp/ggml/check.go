@@ -3,32 +3,30 @@ package ggml
 import (
 	"fmt"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
 
-// UnknownError says that a model has a step that no rule lowers: its compute buffer can only be derived.
-type UnknownError struct{ Family, Step string }
-
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("llama.cpp's graph of %s is not known: no rule for %s", e.Family, e.Step)
+// noRule says that a model has a step that no rule lowers: its compute buffer can only be derived.
+func noRule(family, step string) error {
+	return fault.New(fmt.Sprintf("llama.cpp's graph of %s is not known: no rule for %s", family, step), "use the formulas for the compute buffer")
 }
 
-// Hint says what else can be done.
-func (e *UnknownError) Hint() string { return "use the formulas for the compute buffer" }
-
-// LimitError says that a dimension is out of what llama.cpp takes, or of what a model can have.
-type LimitError struct {
-	What          string
-	Got, Min, Max int64
+// limit is what a dimension may be: of what llama.cpp takes, or of what a model can have.
+type limit struct {
+	what          string
+	got, min, max int64
 }
 
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s of %s: must be from %s to %s", e.What, unit.Count(e.Got), unit.Count(e.Min), unit.Count(e.Max))
+// check gives what is wrong with the dimension.
+func (l limit) check() error {
+	if l.got >= l.min && l.got <= l.max {
+		return nil
+	}
+	return fault.New(fmt.Sprintf("%s of %s: must be from %s to %s", l.what, unit.Count(l.got), unit.Count(l.min), unit.Count(l.max)),
+		"correct the model's description")
 }
-
-// Hint says what to correct.
-func (e *LimitError) Hint() string { return "correct the model's description" }
 
 const (
 	maxLayers  = 512     // LLAMA_MAX_LAYERS in src/llama-hparams.h
@@ -40,13 +38,13 @@ const (
 // check refuses what would make a graph without bounds or without meaning.
 func check(m *model.Model) error {
 	p := m.Decoder()
-	if n := int64(len(p.Layers)); n > maxLayers {
-		return &LimitError{"layers", n, 1, maxLayers}
+	if err := (limit{"layers", int64(max(1, len(p.Layers))), 1, maxLayers}).check(); err != nil {
+		return err
 	}
 	for _, k := range append([]model.Kind{p.Pre, p.Post}, p.Kinds...) {
 		for i := range k.Ops {
 			if step := newer(&k.Ops[i]); step != "" {
-				return &UnknownError{m.Family, step}
+				return noRule(m.Family, step)
 			}
 			if err := checkOp(m, &k.Ops[i]); err != nil {
 				return err
@@ -74,10 +72,7 @@ func checkRoom(p *model.Part) error {
 			}
 		}
 	})
-	if most := max(nodesAnyway, nodesOfTensor*tensors); nodes > most {
-		return &LimitError{"nodes that add the rows of experts", nodes, 0, most}
-	}
-	return nil
+	return limit{"nodes that add the rows of experts", nodes, 0, max(nodesAnyway, nodesOfTensor*tensors)}.check()
 }
 
 // newer names a step that has no rule here, "" when it has one.
@@ -97,19 +92,19 @@ func newer(o *model.Op) string {
 
 func checkOp(m *model.Model, o *model.Op) error {
 	if a := o.Attn; a != nil && (a.CrossEncoder) {
-		return &UnknownError{m.Family, "attention to an encoder"}
+		return noRule(m.Family, "attention to an encoder")
 	}
 	for _, l := range limits(o) {
-		if l.Got < l.Min || l.Got > l.Max {
-			return &l
+		if err := l.check(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // limits of an operator's dimensions, as far as lowering depends on them.
-func limits(o *model.Op) (out []LimitError) {
-	add := func(what string, got, most int64) { out = append(out, LimitError{what, got, 1, most}) }
+func limits(o *model.Op) (out []limit) {
+	add := func(what string, got, most int64) { out = append(out, limit{what, got, 1, most}) }
 	if a := o.Attn; a != nil {
 		add("attention heads", a.Heads, maxWidth)
 		add("KV heads", a.KVHeads, maxWidth)

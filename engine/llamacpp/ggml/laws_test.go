@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/memwall/memwall/fault"
 	"github.com/memwall/memwall/lifetime"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
@@ -216,9 +217,8 @@ func TestRefusals(t *testing.T) {
 		{dense(func(l *family.Layer) { l.Attn.DimV = 0 }), "value width of 0: must be from 1 to 16,777,216"},
 	} {
 		_, err := Compile(c.m, Shape{}, nil)
-		var unknown *UnknownError
-		var limit *LimitError
-		if err == nil || err.Error() != c.want || !errors.As(err, &unknown) && !errors.As(err, &limit) {
+		var e *fault.Error
+		if err == nil || err.Error() != c.want || !errors.As(err, &e) || e.Fix == "" {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

@@ -32,7 +32,7 @@ const maxHeld = 1024
 
 // Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes. A family whose graph
 // nobody compared may build its layers in forms that the rules of others do not expect: its graph is then
-// an UnknownError too.
+// an error too.
 func (lib *Library) Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
 	lib.one.Lock()
 	defer lib.one.Unlock()

@@ -215,7 +215,7 @@ func (l *lowering) op(o *model.Op) (ID, error) {
 		return l.glu(o), nil
 	case model.Attention:
 		if a := o.Attn; a.Index != nil || a.OneKV || a.Compress > 0 {
-			return 0, &UnknownError{l.m.Family, "sparse attention"}
+			return 0, noRule(l.m.Family, "sparse attention")
 		}
 		return l.attention(o), nil
 	case model.Add:
@@ -254,7 +254,7 @@ func (l *lowering) op(o *model.Op) (ID, error) {
 	case model.Scan:
 		return l.scan(o, x), nil
 	}
-	return 0, &UnknownError{l.m.Family, fmt.Sprintf("operator %d", o.Kind)}
+	return 0, noRule(l.m.Family, fmt.Sprintf("operator %d", o.Kind))
 }
 
 // producer is the operator that made an input, nil for the stream.

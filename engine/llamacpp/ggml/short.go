@@ -33,7 +33,7 @@ func (lib *Library) compile(m *model.Model, s Shape, site *Site) (c *Compiled, e
 	if !Checked(m.Family) {
 		defer func() {
 			if r := recover(); r != nil {
-				c, err = nil, &UnknownError{m.Family, fmt.Sprintf("its forms (%v)", r)}
+				c, err = nil, noRule(m.Family, fmt.Sprintf("its forms (%v)", r))
 			}
 		}()
 	}
