@@ -63,7 +63,7 @@ func betterElsewhere(q *question.Question, asked *catalog.Entry, score *api.Pick
 	p := &picker{env: q.Env, use: *u, machine: *q.Job.Machine}
 	p.asked.Engine = q.Engine.Name()
 	for _, id := range scoredAbove(score.Value, u) {
-		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) || outsized(p, id) {
+		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) {
 			continue
 		}
 		n, err := catalog.Built(id)
@@ -93,18 +93,6 @@ func scoredAbove(points float64, u *use) (out []string) {
 		return cmp.Or(-cmp.Compare(of[a], of[b]), -cmp.Compare(catalog.Released(a), catalog.Released(b)))
 	})
 	return out
-}
-
-// outsized: by the billions of parameters that its name says, four bits of each are more than all devices hold. It saves building
-// networks that do not fit.
-func outsized(p *picker, id string) bool {
-	for word := range strings.SplitSeq(id, "-") {
-		b, ok := strings.CutSuffix(word, "b")
-		if n, err := strconv.ParseFloat(b, 64); ok && err == nil && n*1e9*4/8 > float64(p.machine.Memory()) {
-			return true
-		}
-	}
-	return false
 }
 
 // starts: the engine holds the model and some users, and others wait: nobody takes another model for that.
