@@ -176,7 +176,8 @@ func (o *objects) begin() error {
 		case b == '{':
 			return nil
 		case bytes.IndexByte([]byte(" \t\r\n[],"), b) < 0:
-			return &fault.Error{Field: "file", Value: string(rune(b)), Problem: string(Malformed), Fix: "a list of objects, or an object a line"}
+			return &fault.Error{Field: "file", Value: string(rune(b)), Problem: string(Malformed),
+				Fix: "a list of objects, or an object a line"}
 		}
 	}
 }

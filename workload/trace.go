@@ -213,7 +213,8 @@ func broken(line int64, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &fault.Error{Line: int(line), Field: "file", Problem: string(CutOff), Fix: "copy it again: the end of the compressed file is not there"}
+		return &fault.Error{Line: int(line), Field: "file", Problem: string(CutOff),
+			Fix: "copy it again: the end of the compressed file is not there"}
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
 		return &fault.Error{Line: int(line), Field: "file", Value: err.Error(), Problem: string(Malformed),
 			Fix: "copy it again: its compressed bytes were changed"}

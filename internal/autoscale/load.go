@@ -62,7 +62,7 @@ func Table(r io.Reader) (*scale.Load, error) {
 	for n := 1; lines.Scan(); n++ {
 		text := strings.TrimSpace(lines.Text())
 		if size += len(lines.Text()) + 1; size > mostBytes {
-			return nil, &fault.Error{Line: n, Problem: "the file is larger than 32 MB", Fix: "a line for each minute"}
+			return nil, fault.In("", n, "the file is larger than 32 MB", "a line for each minute")
 		}
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
@@ -106,7 +106,7 @@ func (t *table) read(n int, text string) error {
 		cells[i] = strings.Trim(strings.TrimSpace(cells[i]), `"`)
 	}
 	if len(cells) == 0 {
-		return &fault.Error{Line: n, Problem: "nothing stands between the commas", Fix: "a time and a rate"}
+		return fault.In("", n, "nothing stands between the commas", "a time and a rate")
 	}
 	if t.columns == 0 {
 		t.columns = len(cells)
@@ -115,23 +115,23 @@ func (t *table) read(n int, text string) error {
 		}
 	}
 	if len(cells) <= max(t.timeAt, t.rateAt) {
-		return &fault.Error{Line: n, Problem: fmt.Sprintf("%d columns, where lines before have %d", len(cells), t.columns), Fix: "a time and a rate"}
+		return fault.In("", n, fmt.Sprintf("%d columns, where lines before have %d", len(cells), t.columns), "a time and a rate")
 	}
 	rate, err := strconv.ParseFloat(cells[t.rateAt], 64)
 	switch {
 	case err != nil || math.IsNaN(rate) || math.IsInf(rate, 0):
-		return &fault.Error{Line: n, Problem: fmt.Sprintf("%.40q is no rate", cells[t.rateAt]), Fix: "requests per second, such as 4.5"}
+		return fault.In("", n, fmt.Sprintf("%.40q is no rate", cells[t.rateAt]), "requests per second, such as 4.5")
 	case rate < 0:
-		return &fault.Error{Line: n, Problem: fmt.Sprintf("a rate of %g is less than nothing", rate), Fix: "0 where nobody asks"}
+		return fault.In("", n, fmt.Sprintf("a rate of %g is less than nothing", rate), "0 where nobody asks")
 	}
 	at := float64(len(t.moments))
 	if t.timeAt >= 0 {
 		if at, err = clock(cells[t.timeAt], t.unit); err != nil {
-			return &fault.Error{Line: n, Problem: err.Error(), Fix: "seconds, 07:30, or 2026-07-20T07:30:00Z"}
+			return fault.In("", n, err.Error(), "seconds, 07:30, or 2026-07-20T07:30:00Z")
 		}
 	}
 	if len(t.moments) == mostParts {
-		return &fault.Error{Line: n, Problem: fmt.Sprintf("more than %d lines", mostParts), Fix: "a line for each minute"}
+		return fault.In("", n, fmt.Sprintf("more than %d lines", mostParts), "a line for each minute")
 	}
 	t.moments = append(t.moments, moment{at, rate, n})
 	return nil
@@ -196,7 +196,8 @@ func (t *table) load() (*scale.Load, error) {
 	case t.timeAt < 0:
 		l.Part = 86400 / float64(n)
 	case n == 1:
-		return nil, &fault.Error{Line: t.moments[0].line, Problem: "one line with a time says nothing of how long it lasts", Fix: "a line for each minute"}
+		return nil, fault.In("", t.moments[0].line,
+			"one line with a time says nothing of how long it lasts", "a line for each minute")
 	default:
 		l.Part = t.moments[1].at - t.moments[0].at
 	}
@@ -226,12 +227,12 @@ func follows(before, m *moment, part float64) error {
 	const fix = "a line for each part of the time, 0 where nobody asks"
 	switch {
 	case gap == 0:
-		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the same time as line %d: parts of 0 s", before.line), Fix: fix}
+		return fault.In("", m.line, fmt.Sprintf("the same time as line %d: parts of 0 s", before.line), fix)
 	case gap < 0:
-		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the clock jumps back by %s", unit.Seconds(-gap)), Fix: "lines in the order of time"}
+		return fault.In("", m.line, fmt.Sprintf("the clock jumps back by %s", unit.Seconds(-gap)), "lines in the order of time")
 	case math.Abs(gap-part) > 1e-3*part:
-		return &fault.Error{Line: m.line, Problem: fmt.Sprintf("the clock jumps by %s, where lines before are %s apart", unit.Seconds(gap), unit.Seconds(part)),
-			Fix: fix}
+		return fault.In("", m.line,
+			fmt.Sprintf("the clock jumps by %s, where lines before are %s apart", unit.Seconds(gap), unit.Seconds(part)), fix)
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 
 // noRule says that a model has a step that no rule lowers: its compute buffer can only be derived.
 func noRule(family, step string) error {
-	return fault.New(fmt.Sprintf("llama.cpp's graph of %s is not known: no rule for %s", family, step), "use the formulas for the compute buffer")
+	return fault.New(fmt.Sprintf("llama.cpp's graph of %s is not known: no rule for %s", family, step),
+		"use the formulas for the compute buffer")
 }
 
 // limit is what a dimension may be: of what llama.cpp takes, or of what a model can have.
