@@ -179,6 +179,16 @@ func TestGuidesAreFollowed(t *testing.T) {
 	}
 }
 
+// TestGuideChangesApply: each change of each guide finds its place in the file that it names, rows of measurements too.
+func TestGuideChangesApply(t *testing.T) {
+	for _, name := range []string{"an-accelerator", "a-model", "a-model-family", "an-engine-version", "a-training-framework", "a-measurement"} {
+		all := changes(guide(t, "add-"+name))
+		if _, err := overlay(t.TempDir(), root, all); err != nil || len(all) == 0 {
+			t.Errorf("add-%s: %d changes, %v", name, len(all), err)
+		}
+	}
+}
+
 // guide is a page of docs/guides.
 func guide(t *testing.T, name string) *page {
 	t.Helper()
