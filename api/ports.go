@@ -58,6 +58,9 @@ type Resolved struct {
 	Weights *model.Weights
 	// Recipe is the quantisation of the file or of the published checkpoint; "" for the config's own format.
 	Recipe string
+	// Cache is the format that a checkpoint's configuration states for its KV cache, and Method what quantised it: modelopt and
+	// others' configurations have been followed since different versions.
+	Cache, Method string
 	// Scheme is that quantisation itself where no named recipe does the same: other groups, layers left out.
 	Scheme     *dtype.Recipe
 	Format     string // "gguf", "safetensors", "config", "catalog", "description"

@@ -89,6 +89,8 @@ type Job struct {
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there.
 type Checkpoint struct {
 	Name, Stored string
+	// Cache is the format of the KV cache that the checkpoint's configuration states, by the method that wrote it.
+	Cache, Method string
 	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone
 	// is known.
 	HubFile string

@@ -352,11 +352,15 @@ func readQuark(q *family.Config) (*quantisation, error) {
 		out.groups = joined(out.groups)
 	}
 	s := quarkScheme(global)
-	if s == nil {
+	switch {
+	case s != nil:
+		out.groups = append(out.groups, group{scheme: s})
+	case len(out.groups) > 0 && lastOf(global, "weight") == nil: // all but those modules stay as they are
+		s = out.groups[0].scheme
+	default:
 		return nil, unknownMethod("quark")
 	}
 	out.name, out.base = compressedName("", s.Name), s.Elem
-	out.groups = append(out.groups, group{scheme: s})
 	return out, q.Err()
 }
 
@@ -376,7 +380,7 @@ func quarkScheme(c *family.Config) *dtype.Scheme {
 		return float8("fp8-channel", dtype.F32, 1, 0, static)
 	case kind == "fp8_e4m3":
 		return float8("fp8-tensor", dtype.F32, 0, 0, static)
-	case kind == "fp4" && (size == 32 || size == 0):
+	case strings.HasPrefix(kind, "fp4") && (size == 32 || size == 0):
 		return mxfp4(32)
 	case kind == "int4" || kind == "uint4":
 		s := &dtype.Scheme{Name: schemeName("quark-"+kind, size), Elem: dtype.I4, With: []dtype.Companion{perGroup("weight_scale", dtype.F32, size)}}

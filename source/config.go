@@ -146,6 +146,7 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 	for _, d := range doubts {
 		note(r, d.Code, "%s: %s", c.name, d.Text)
 	}
+	r.Cache, r.Method = c.cache()
 	if f := spec.Native; f == nil || f.Float == nil || f.BlockBytes < 2 {
 		spec.Native = dtype.BF16
 		note(r, "dtype_assumed", "%s names no 16- or 32-bit dtype: bf16 is assumed for what is not quantised", c.name)

@@ -25,11 +25,18 @@ func (Engine) Name() string { return "sglang" }
 // Latest version whose rules are known.
 func (Engine) Latest() engine.Version { return Latest }
 
+// followsModelOpt is since when auto is the format that modelopt's configuration states for the cache; which release it came with is from
+// memory (srt/model_executor/model_runner.py, configure_kv_cache_dtype).
+var followsModelOpt = engine.V(0, 5, 6)
+
 // Defaults as sglang.launch_server has them.
 func (Engine) Defaults(j *engine.Job) {
 	p := j.Plan
 	if p.KV == "" {
 		p.KV = engine.ActivationFormat(j.Model).Name
+		if j.Checkpoint.Cache == "fp8" && j.Checkpoint.Method == "modelopt" && j.Keeps() && j.Version.AtLeast(followsModelOpt) {
+			p.KV = dtype.FP8E4M3.Name
+		}
 		j.Default("kv", p.KV)
 	}
 	engine.OneFormat(p)

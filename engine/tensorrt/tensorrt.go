@@ -29,8 +29,11 @@ func (Engine) Defaults(j *engine.Job) {
 	p := j.Plan
 	if p.KV == "" {
 		p.KV = engine.ActivationFormat(j.Model).Name
+		if j.Checkpoint.Cache != "" && j.Checkpoint.Method == "modelopt" && j.Keeps() {
+			p.KV = j.Checkpoint.Cache
+		}
 		j.Default("kv", p.KV)
-		if eightBit(p.Weights) {
+		if eightBit(p.Weights) && j.Checkpoint.Cache == "" {
 			j.Note("kv_of_checkpoint", "info", "kv",
 				"a checkpoint whose hf_quant_config.json says kv_cache_quant_algo FP8 keeps its cache in fp8: give kv = fp8 for it")
 		}

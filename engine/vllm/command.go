@@ -128,6 +128,10 @@ func cacheName(kv string) string {
 // checkpointNote remarks that the command names a checkpoint which is not stored as the plan says.
 func checkpointNote(j *engine.Job) {
 	w, c := j.Plan.Weights, &j.Checkpoint
+	if c.Assumed && c.Cache == "" && strings.HasPrefix(c.Name, "nvidia/") && j.Plan.KV == kvDefault(j) {
+		j.Note("kv_of_checkpoint", "warn", "kv",
+			"most of nvidia's checkpoints state fp8 for the cache, which vLLM follows: kv = fp8 where hf_quant_config.json says kv_cache_quant_algo FP8")
+	}
 	if c.Name == "" || argv.OnLoad(w, c.Stored) {
 		return
 	}

@@ -63,8 +63,19 @@ func (Engine) Casts(v engine.Version, family string) string {
 	return engine.At(castSince, v).Value
 }
 
-// kvDefault is "auto": the format of the unquantised weights.
+// followed is since when "auto" is the format that a checkpoint states for its cache, by the method that quantised it.
+var followed = map[string]engine.Since[bool]{
+	"modelopt":           {From: engine.V(0, 14, 0), Source: "#29980 (2025-12), vllm/utils/torch_utils.py, resolve_kv_cache_dtype_string"},
+	"compressed-tensors": {From: engine.V(0, 16, 0), Source: "#30141, vllm/model_executor/layers/attention/attention.py, kv_cache_scheme"},
+}
+
+// kvDefault is "auto": the format that the checkpoint states, or that of the unquantised weights.
 func kvDefault(j *engine.Job) string {
+	if c := &j.Checkpoint; c.Cache != "" && j.Keeps() {
+		if since, ok := followed[c.Method]; ok && j.Version.AtLeast(since.From) {
+			return c.Cache
+		}
+	}
 	if j.Plan.Weights == dtype.F32.Name { // else fp32 checkpoints are narrowed
 		return dtype.F32.Name
 	}

@@ -274,6 +274,7 @@ func (q *Question) model() error {
 		return err
 	}
 	q.Job.Checkpoint = checkpointOf(q.Resolved, q.Request.Model, q.Request.Weights)
+	q.Job.Checkpoint.Cache, q.Job.Checkpoint.Method = r.Cache, r.Method
 	q.Job.Checkpoint.Assumed = r.Path == "" && r.Spec != nil && q.Request.Weights != "" && q.Request.Weights != storedFormat(r)
 	if r.Spec == nil {
 		q.Job.Model, q.Job.Weights = r.Model, r.Weights
