@@ -14,6 +14,8 @@ type Schedule struct {
 	MaxSequences, StepTokens int64
 	// WholePrompts are computed in one step or not at all.
 	WholePrompts bool
+	// GraphTokens is the most tokens of a step with prompts that runs as CUDA graphs between its attentions; 0 where none does.
+	GraphTokens int64
 	// Ahead: a step is composed while the one before it is computed.
 	Ahead bool
 	// Promise: who is admitted is sure of room for the longest answer.

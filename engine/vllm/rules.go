@@ -222,9 +222,9 @@ func blockTokens(t traits, latent bool, dimK int64) int64 {
 	return 16
 }
 
-// captureSizes counts the batch sizes for which graphs are captured, up to a largest one where the plan says it; some families have
-// a limit of their own.
-func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) int64 {
+// largestGraph is the largest batch for which graphs are captured, as the plan says or the version has it; some families have a
+// limit of their own.
+func largestGraph(v engine.Version, family string, largest, seqs, tokens int64) int64 {
 	top := min(2*seqs, 512)
 	if family == "gpt-oss" { // vllm/model_executor/models/config.py
 		top = 1024
@@ -232,11 +232,31 @@ func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) 
 	if largest > 0 {
 		top = largest
 	}
-	if v.AtLeast(engine.V(0, 11, 1)) {
-		top = min(top, tokens)
+	if v.AtLeast(graphsOfBudget) {
+		return min(top, tokens)
+	}
+	return top
+}
+
+// graphsOfBudget is the first version that captures none beyond a step's tokens, and coarser sizes among the large ones.
+var graphsOfBudget = engine.V(0, 11, 1)
+
+// captureSizes counts the batch sizes for which graphs are captured, up to the largest one.
+func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) int64 {
+	top := largestGraph(v, family, largest, seqs, tokens)
+	if v.AtLeast(graphsOfBudget) {
 		return sizesUpTo(top, 256, 16)
 	}
 	return sizesUpTo(top, 512, 8)
+}
+
+// GraphTokens is the most tokens of a step that runs as graphs between its attentions, prompts or not (CUDAGraphMode.PIECEWISE,
+// vllm/v1/cudagraph_dispatcher.py); 0 where V0 launches every kernel of a prompt, or the plan captures none.
+func GraphTokens(v engine.Version, family string, p *plan.Plan) int64 {
+	if v.Before(v1Default) || eager(p) {
+		return 0
+	}
+	return largestGraph(v, family, int64(p.GraphBatch), int64(p.MaxSeqs), int64(p.MaxBatchedTokens))
 }
 
 // sizesUpTo counts 1, 2, 4, then steps of 8 below fine, then steps of coarse.

@@ -25,6 +25,7 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
 		WholeRoom:    j.Version.AtLeast(wholePrompts),
+		GraphTokens:  GraphTokens(j.Version, j.Model.Family, p),
 		PrefixCache: engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) &&
 			(!j.Model.Recurrent() || j.Version.AtLeast(recurrentPrefixes))),
 	}

@@ -33,6 +33,26 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// TestGraphTokens: V0 captures nothing of a prompt, an eager plan nothing at all; the largest graph is of twice the sequences, of what the
+// plan says, or of a step's tokens.
+func TestGraphTokens(t *testing.T) {
+	for _, c := range []struct {
+		v                     engine.Version
+		seqs, tokens, largest plan.Int
+		eager                 bool
+		want                  int64
+	}{
+		{engine.V(0, 7, 3), 256, 8192, 0, false, 0}, {engine.V(0, 15, 1), 256, 8192, 0, false, 512}, {engine.V(0, 15, 1), 128, 2048, 0, false, 256},
+		{engine.V(0, 15, 1), 256, 8192, 64, false, 64}, {engine.V(0, 15, 1), 1024, 128, 0, false, 128}, {engine.V(0, 15, 1), 256, 8192, 0, true, 0},
+	} {
+		var p plan.Plan
+		p.MaxSeqs, p.MaxBatchedTokens, p.GraphBatch, p.EnforceEager = c.seqs, c.tokens, c.largest, &c.eager
+		if got := GraphTokens(c.v, "llama", &p); got != c.want {
+			t.Errorf("%+v: %d tokens", c, got)
+		}
+	}
+}
+
 // TestRowsOfPages: a sequence of some length takes as many blocks by its pages as by the groups of its layers.
 func TestRowsOfPages(t *testing.T) {
 	g := groups{size: 1, count: []int64{2, 5}, specs: []spec{{class: model.FullKV, block: 16}, {class: model.WindowKV, block: 16, span: 1024}}}

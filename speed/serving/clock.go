@@ -28,8 +28,6 @@ type clockStage struct {
 	mixed []op // experts
 	own   float64
 	alone bool
-	// launches of a step.
-	launches float64
 }
 
 // apart is a kernel with a time for sequences that go on and another for prompts.
@@ -54,14 +52,14 @@ func (m *Model) Clock() *Clock {
 	c := &Clock{m: m, draft: newDrafter(m)}
 	for i := range m.stages {
 		s := newClockStage(&m.stages[i])
-		s.own, s.alone = float64(s.stage.rank.Layers)*m.c[m.host.layer]+m.c[m.host.step], m.alone()
+		s.own, s.alone = s.stage.small*m.c[m.host.small]+m.c[m.host.step], m.alone()
 		c.stages, c.mixed = append(c.stages, s), c.mixed || len(s.mixed) > 0
 	}
 	return c
 }
 
 func newClockStage(s *stage) clockStage {
-	out := clockStage{stage: s, launches: s.launches()}
+	out := clockStage{stage: s}
 	for _, o := range s.ops {
 		if l, ok := o.law.(phased); ok {
 			out.apart = append(out.apart, apart{l, o.count})
@@ -104,7 +102,7 @@ func (c *Clock) apart(b speed.Batch) (seconds float64) {
 	c.at = point{batch: b}
 	if b.Prefill > 0 {
 		s := &c.stages[0]
-		seconds = norm(seconds+s.prompts(c.m, &c.at), s.launches*c.m.c[c.m.host.eager])
+		seconds = norm(seconds+s.prompts(c.m, &c.at), s.stage.launched(&c.m.in, float64(decodes+b.Prefill))*c.m.c[c.m.host.eager])
 	}
 	for i := range c.stages {
 		seconds += c.stages[i].host(c.m, &b)
@@ -118,7 +116,7 @@ func (s *clockStage) host(m *Model, b *speed.Batch) float64 {
 	if b.Prefill == 0 || !s.alone {
 		t += float64(b.Decodes) * m.c[m.host.request]
 	}
-	if b.Prefill > 0 {
+	if b.Prefill > 0 && !m.in.graphed(float64(computed(m.width, b.Decodes)+b.Prefill)) {
 		t += m.c[m.host.prompt]
 	}
 	return t

@@ -15,6 +15,7 @@ func TestClockIsStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range grid {
 		in := plan(t, c.id, c.recipe, c.device, c.p)
+		in.GraphTokens = 512
 		for _, drafted := range []int64{0, 3} {
 			if drafted > 0 {
 				in.Speculation = serving.Verifying(drafts.Shape{Tokens: drafted}, nil)

@@ -188,10 +188,10 @@ func (w *writer) collective(l *collective) string {
 // host is what the engine's own code takes, and launches where kernels are quicker than these.
 func (w *writer) host(s *stage, kernels float64) {
 	h := &w.m.host
-	w.terms = append(w.terms, w.in("layers", float64(s.rank.Layers), "of the stage")+" × "+w.fitted("layer", h.layer), w.fitted("step", h.step),
+	w.terms = append(w.terms, w.in("small", s.small, "kernels that only pass through memory")+" × "+w.fitted("small_kernel", h.small), w.fitted("step", h.step),
 		w.in("sequences", float64(w.p.batch.Decodes), "of a step")+" × "+w.fitted("sequence", h.request))
 	if w.m.in.Eager {
-		w.terms = append(w.terms, fmt.Sprintf("max(0, %s × %s - %s)", w.in("launches", s.launches(), "of a step"), w.fitted("launch", h.launch), w.in("kernels", kernels, "seconds of all kernels")))
+		w.terms = append(w.terms, fmt.Sprintf("max(0, %s × %s - %s)", w.in("launches", s.launches, "of a step"), w.fitted("launch", h.launch), w.in("kernels", kernels, "seconds of all kernels")))
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// hostCoefs are what the engine's own code takes: in each layer, in each step, for each sequence of a step, more
-// in a step with a prompt; before the first step of a request, and how many steps a request waits for the next.
+// hostCoefs are what the engine's own code takes: for each small kernel, in each step, for each sequence of a step, more
+// in a step with a prompt that no graph holds; before the first step of a request, and how many steps a request waits for the next.
 type hostCoefs struct {
-	layer, step, request, prompt int
+	small, step, request, prompt int
 	front, wait                  int
 	token                        int // of a token of a prompt, before its first step
 	stream, batch                int // shares of what sending and batching may hold the first token back
@@ -22,7 +22,7 @@ type hostCoefs struct {
 func (b *book) host() hostCoefs {
 	l := b.hostLevels()
 	return hostCoefs{
-		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
+		small: b.need("pointwise.floor", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
 		front: b.need("front.base", l), wait: b.need("front.steps", l), token: b.need("front.token", l),
 		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
 		eager:   b.need("host.eager", []coef.Level{{Name: "launcher", Key: b.launcher}, l[1]}),
@@ -32,24 +32,24 @@ func (b *book) host() hostCoefs {
 }
 
 // onHost is what a step takes beside its kernels.
-func (m *Model) onHost(layers float64, p *point) (t float64) {
-	m.hostTerms(layers, p, func(coef int, times float64) { t += times * m.c[coef] })
+func (m *Model) onHost(s *stage, p *point) (t float64) {
+	m.hostTerms(s, p, func(coef int, times float64) { t += times * m.c[coef] })
 	return t
 }
 
 // hostSlopes adds the same to slopes: each term is proportional to its coefficient.
-func (m *Model) hostSlopes(layers float64, p *point, out []float64) {
-	m.hostTerms(layers, p, func(coef int, times float64) { out[coef] += times * m.c[coef] })
+func (m *Model) hostSlopes(s *stage, p *point, out []float64) {
+	m.hostTerms(s, p, func(coef int, times float64) { out[coef] += times * m.c[coef] })
 }
 
-func (m *Model) hostTerms(layers float64, p *point, f func(coef int, times float64)) {
+func (m *Model) hostTerms(s *stage, p *point, f func(coef int, times float64)) {
 	h := &m.host
-	f(h.layer, layers)
+	f(h.small, s.small)
 	f(h.step, 1)
 	if p.batch.Prefill == 0 || !m.alone() {
 		f(h.request, float64(p.batch.Decodes))
 	}
-	if p.batch.Prefill > 0 {
+	if p.batch.Prefill > 0 && !m.in.graphed(p.tokens) {
 		f(h.prompt, 1)
 	}
 }
@@ -82,18 +82,18 @@ func (m *Model) times(o *op) float64 { return o.count * m.c[m.host.overlap] }
 
 // withHost is a stage's step of which the kernels take so long.
 func (m *Model) withHost(s *stage, p *point, kernels float64) float64 {
-	return m.launched(s, p, kernels) + m.onHost(float64(s.rank.Layers), p)
+	return m.withLaunches(s, p, kernels) + m.onHost(s, p)
 }
 
-// launched is what kernels take that are launched one by one, if that is longer. CUDA graphs are of batches that decode
+// withLaunches is what kernels take that are launched one by one, if that is longer. CUDA graphs are of batches that decode
 // (sglang/srt/model_executor/cuda_graph_runner.py; tensorrt_llm/_torch/pyexecutor/cuda_graph_runner.py) or of few tokens (vLLM, 512),
 // so that the modules of each layer are run by Python in a step with prompts.
-func (m *Model) launched(s *stage, p *point, kernels float64) float64 {
+func (m *Model) withLaunches(s *stage, p *point, kernels float64) float64 {
 	if p.batch.Prefill > 0 {
-		kernels = norm(kernels, s.launches()*m.c[m.host.eager])
+		kernels = norm(kernels, s.launched(&m.in, p.tokens)*m.c[m.host.eager])
 	}
 	if m.in.Eager {
-		kernels = math.Max(kernels, s.launches()*m.c[m.host.launch])
+		kernels = math.Max(kernels, s.launches*m.c[m.host.launch])
 	}
 	return kernels
 }
@@ -122,8 +122,8 @@ func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 				add(r.part, t, m.bound(r.op, r.at))
 			}
 		})
-		host := m.onHost(float64(s.rank.Layers), &p)
-		add("host", host+m.launched(s, &p, kernels)-kernels, speed.Host)
+		host := m.onHost(s, &p)
+		add("host", host+m.withLaunches(s, &p, kernels)-kernels, speed.Host)
 	}
 	return out
 }

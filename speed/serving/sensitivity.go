@@ -22,7 +22,7 @@ func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seco
 		s.each(m, &p, prompting, func(r execution) { kernels += r.times * m.slopesOf(r, c, own) })
 		own[m.host.overlap] += kernels
 		m.launchedSlopes(s, &p, kernels, own, out)
-		m.hostSlopes(float64(s.rank.Layers), &p, out)
+		m.hostSlopes(s, &p, out)
 		seconds += m.withHost(s, &p, kernels)
 	}
 	return seconds
@@ -32,7 +32,7 @@ func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seco
 func (m *Model) launchedSlopes(s *stage, p *point, kernels float64, own, out []float64) {
 	share := 1.0
 	if p.batch.Prefill > 0 {
-		launches := s.launches() * m.c[m.host.eager]
+		launches := s.launched(&m.in, p.tokens) * m.c[m.host.eager]
 		byKernels, byLaunches := overlapping(kernels, launches)
 		share = byKernels / kernels
 		out[m.host.eager] += byLaunches

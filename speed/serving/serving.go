@@ -11,7 +11,6 @@ package serving
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -43,6 +42,8 @@ type In struct {
 	MaxSequences int64
 	// ChunkTokens is the most tokens of prompts in a step; 0 is 8192.
 	ChunkTokens int64
+	// GraphTokens is the most tokens of a step with prompts that runs as CUDA graphs between its attentions; 0 where none does.
+	GraphTokens int64
 	// Eager: kernels are launched one by one, not as CUDA graphs.
 	Eager bool
 	// StreamInterval is how many tokens the server sends at a time; 0 is 1.
@@ -80,18 +81,10 @@ type stage struct {
 	ops  []op
 	// mixtures are layers with routed experts, chosen how many of these a token takes.
 	mixtures, chosen float64
+	// launches of a step with prompts, and those left where graphs hold all but the attentions.
+	launches, pieces float64
+	small            float64 // kernels that only pass through memory
 	routed           *model.Experts
-}
-
-// count the layers of a kernel that have routed experts.
-func (s *stage) count(k *speed.Kernel) {
-	if k.Moe != nil {
-		s.chosen = math.Max(s.chosen, float64(k.Moe.Used))
-		s.routed = k.Moe
-	}
-	if k.Op.Kind == model.Route {
-		s.mixtures += float64(k.Count)
-	}
 }
 
 // Compile makes a Model with the coefficients of this package. It fails where the device's rates are not known.
@@ -142,21 +135,6 @@ func (m *Model) For(in *In) *Model {
 // shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
 func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
-// launches of a step: its kernels, those that only pass through memory, of which a layer has about as many, and those that quantise.
-func (s *stage) launches() (n float64) {
-	for i := range s.ops {
-		o := &s.ops[i]
-		n += 2 * o.count
-		if q, ok := o.law.(quantising); ok && q.quantises() {
-			n += o.count
-		}
-	}
-	return n
-}
-
-// quantising are products that may take activations in 16 bits and quantise them first.
-type quantising interface{ quantises() bool }
-
 // Use takes the values of the coefficients from a table.
 func (m *Model) Use(t *coef.Table) {
 	m.c, m.vars = make([]float64, len(m.uses)), make([]float64, len(m.uses))
@@ -203,6 +181,7 @@ func (m *Model) stage(b *book, pl *engine.Placed, tell func(k *speed.Kernel, ker
 	fuse.Flush()
 	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory})
 	s.ops = append(s.ops, m.links(b, pl, &s)...)
+	s.countLaunches()
 	return s
 }
 

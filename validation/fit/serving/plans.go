@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/serving"
@@ -52,8 +55,20 @@ func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
 			return nil, err
 		}
 	}
+	if name == "vllm" {
+		in.GraphTokens = graphTokens(in.Version, m.Family, ask.Plan)
+	}
 	in.CacheTokens = p.tokens(ask)
 	return in, nil
+}
+
+// graphTokens of a plan of vLLM that may leave the sizes of a step to it, and of a version that may be today's.
+func graphTokens(v engine.Version, family string, p plan.Plan) int64 {
+	if v == (engine.Version{}) {
+		v = vllm.Latest
+	}
+	p.MaxSeqs, p.MaxBatchedTokens = cmp.Or(p.MaxSeqs, 256), cmp.Or(p.MaxBatchedTokens, serving.ChunkTokens)
+	return vllm.GraphTokens(v, family, &p)
 }
 
 // stages are the slowest ranks of a pipeline: the first of each stage, which hold the larger shares.

@@ -12,7 +12,7 @@ var start = map[string]float64{
 	"link.call": 5e-6, "link.peer": 2e-7, "link.once": 0.5, "link.ring": 0.7, "link.start": 5e-6, "link.grow": 1, "link.crowd": 1,
 	"experts.floor": 1.4e-5, "experts.memory": 1, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
-	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5, "host.eager": 4e-5,
+	"pointwise.floor": 2e-6, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5, "host.eager": 4e-5,
 	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "front.token": 2e-6,
 	"pools.base": 0.1, "pools.burst": 0.2, "step.overlap": 1,
 }
@@ -34,9 +34,9 @@ const era = 1
 
 // own deviations of coefficients that are no kernel's.
 var own = map[string]map[string]float64{
-	"product.heat": {"family": 0.5, "class": 0.5, "family.class": 0.5, "era": era},
-	"experts.skew": {},
-	"host.layer":   host, "host.step": host, "host.request": host, "host.prompt": host,
+	"product.heat":    {"family": 0.5, "class": 0.5, "family.class": 0.5, "era": era},
+	"experts.skew":    {},
+	"pointwise.floor": host, "host.step": host, "host.request": host, "host.prompt": host,
 	"host.launch": {"device": 0.5}, "host.eager": {"launcher": 1, "version": 0.3},
 	"front.base": {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
 	"front.stream": {"engine": 1.5, "version": 0.7},
