@@ -98,10 +98,13 @@ func (d *decoders) most(n, blocks int64) int64 {
 	return search.Largest(0, n-1, 0, func(n int64) bool { return d.needs(n) <= blocks })
 }
 
-// pass n ticks.
+// pass n ticks, or take as many back where n is negative.
 func (d *decoders) pass(n int64) {
-	d.unfilled += int64(len(d.all.by))*d.all.within(d.tick, n) - n*d.n
-	d.tick += n
+	if d.tick += n; n < 0 {
+		d.unfilled -= int64(len(d.all.by))*d.all.within(d.tick, -n) + n*d.n
+	} else {
+		d.unfilled += int64(len(d.all.by))*d.all.within(d.tick-n, n) - n*d.n
+	}
 	d.sum += n * d.n
 	d.left -= n * d.n
 }

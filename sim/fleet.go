@@ -39,7 +39,9 @@ type Goal struct{ First, PerToken time.Duration }
 // fleet at work.
 type fleet struct {
 	*Fleet
-	servers  []*server // the replicas, then those that compute prompts for them
+	servers  []*server       // the replicas, then those that compute prompts for them
+	soonest  []time.Duration // when each does something next; what is past is due now
+	leads    []time.Duration
 	groups   map[int]*lockstep
 	src      workload.Source
 	arrivals heap[arrival]
@@ -51,6 +53,7 @@ type fleet struct {
 	due      arrival // the one that is delivered
 	comes    bool    // replicas come and go
 	some     []*server
+	acting   int  // the server at which something happens
 	ended    Done // the request that is over
 }
 
@@ -63,6 +66,7 @@ type arrival struct {
 	remote bool          // its prompt is computed
 	began  time.Duration // when that began
 	ready  time.Duration
+	by     int // of servers, those before it had done what they do at that time; 0 where it was due before
 }
 
 func (a arrival) before(b arrival) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
@@ -76,6 +80,13 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	x.comes = slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.From > 0 || r.Until > 0 })
 	x.serve(f.Replicas, x.done)
 	x.serve(f.Prefills, x.computed)
+	for _, s := range x.servers {
+		s.several = len(x.servers) > 1 && o.Step == nil
+	}
+	x.soonest, x.leads = make([]time.Duration, len(x.servers)), make([]time.Duration, len(x.servers))
+	for _, s := range x.servers {
+		x.look(s)
+	}
 	if err := x.run(); err != nil {
 		return nil, err
 	}
@@ -106,13 +117,15 @@ func (x *fleet) run() error {
 			_, _, err := x.src.Next() // what ended a source that was asked for what follows an end
 			return err
 		}
-		x.m.now = at
-		if s := x.servers[next]; s.together != nil {
+		x.m.now, x.acting = at, next
+		s := x.servers[next]
+		if s.together != nil {
 			work += s.together.step(at)
 		} else {
-			s.happen(at, x.horizon(next, at))
+			s.happen(at, x.horizon(next))
 			work += 1 + s.running.n
 		}
+		x.look(s)
 		if x.m.fault != nil {
 			return x.m.fault
 		}
@@ -126,11 +139,8 @@ const askedEach = 1 << 12
 // next server at which something happens, the first of several at a time.
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
-	for i, s := range x.servers {
-		if g := s.together; g != nil && g.servers[0] != s {
-			continue // its group is asked once
-		}
-		if t := s.soonest(x.m.now); t < at {
+	for i, t := range x.soonest {
+		if t = max(t, x.m.now); t < at {
 			which, at = i, t
 		}
 	}
@@ -138,20 +148,40 @@ func (x *fleet) next() (which int, at time.Duration) {
 }
 
 // horizon is when something may come to a server from outside: the next arrival, or what the end of a step leads to.
-func (x *fleet) horizon(which int, now time.Duration) time.Duration {
+func (x *fleet) horizon(which int) time.Duration {
 	until := never
-	if len(x.arrivals) > 0 {
-		until = x.arrivals[0].at
+	if s := x.servers[which]; s.cur != nil && len(s.cur.lasts) > 0 {
+		until = s.cur.end
 	}
-	for i, s := range x.servers {
-		switch {
-		case i != which && (s.cur == nil || len(s.deadlines) > 0):
-			until = min(until, s.at(now))
-		case s.cur != nil && (i != which || len(s.cur.lasts) > 0):
-			until = min(until, s.cur.end)
+	if len(x.arrivals) > 0 {
+		until = min(until, x.arrivals[0].at)
+	}
+	for i, t := range x.leads {
+		if i != which {
+			until = min(until, t)
 		}
 	}
-	return until
+	return max(until, x.m.now)
+}
+
+// look at a server of which something changed: when it does something next, and when what it does may lead to something elsewhere. A
+// group is asked once, by its first.
+func (x *fleet) look(s *server) {
+	if g := s.together; g != nil {
+		for _, s := range g.servers {
+			x.soonest[s.index], x.leads[s.index] = never, leads(s)
+		}
+		s = g.servers[0]
+	}
+	x.soonest[s.index], x.leads[s.index] = s.soonest(0), leads(s)
+}
+
+// leads is when something of a server may reach others.
+func leads(s *server) time.Duration {
+	if s.cur == nil || len(s.deadlines) > 0 {
+		return s.at(0)
+	}
+	return s.cur.end
 }
 
 // serve starts servers.
@@ -177,6 +207,7 @@ func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Out
 func (x *fleet) deliver() error {
 	x.due = x.arrivals.pop()
 	a := &x.due
+	x.acting = 0
 	x.m.now = max(x.m.now, a.at)
 	some := x.servers[:len(x.Replicas)]
 	if len(x.Prefills) > 0 && !a.remote {
@@ -205,11 +236,17 @@ func (x *fleet) hand(s *server, a *arrival) {
 	if s.index >= len(x.Replicas) {
 		r.Output = 1
 	}
+	came := a.at
+	if s.index < a.by {
+		came++ // what the server does at that time was done
+	}
+	s.interrupt(came)
 	at := s.arrive(&r, a.at)
 	t := &s.slots.all[at]
 	if r.Output != a.r.Output {
 		t.whole = a.r.Output
 	}
+	x.look(s)
 	if a.remote {
 		t.remote, t.ready, t.admitted = true, a.ready, a.began
 	}
@@ -222,7 +259,7 @@ func (x *fleet) computed(s *server, at int32, now time.Duration, how Outcome) {
 		x.done(s, at, now, how)
 		return
 	}
-	a := arrival{at: now, r: t.Request, remote: true, began: t.admitted, ready: t.ready}
+	a := arrival{at: now, r: t.Request, remote: true, began: t.admitted, ready: t.ready, by: x.acting}
 	a.r.Output = t.whole
 	x.seq++
 	a.seq = x.seq
@@ -270,8 +307,12 @@ func (x *fleet) expect(r workload.Request, open bool) {
 	if s.Front != nil {
 		at += x.m.span(s.Front(r.Prompt), 0, "a front end that takes")
 	}
+	by := 0
+	if !open && at == x.m.now {
+		by = x.acting
+	}
 	x.seq++
-	x.arrivals.push(arrival{at: at, seq: x.seq, r: r, open: open})
+	x.arrivals.push(arrival{at: at, seq: x.seq, r: r, open: open, by: by})
 }
 
 // done takes a request out of a server.

@@ -124,6 +124,12 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 	return got
 }
 
+// untake blocks that were taken without an eviction, as if they had not been.
+func (p *pool) untake(n int64) {
+	p.free += n
+	p.loose += n
+}
+
 // give back blocks that nobody will ask for again.
 func (p *pool) give(n int64) {
 	if n == 0 {

@@ -58,8 +58,14 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 		n = s.stretch(st, now, start)
 	}
 	s.decode(st, n)
-	s.bold.share = max(boldestShare, s.bold.share-float64(n)*(firstShare-boldestShare)/shareSteps)
+	st.bold = s.bold.share
+	s.bold.after(st)
 	return true
+}
+
+// after a step the share is lower by each repetition.
+func (b *boldness) after(st *step) {
+	b.share = max(boldestShare, st.bold-float64(st.n)*(firstShare-boldestShare)/shareSteps)
 }
 
 // admitBold admits those who wait into a step of prompts.

@@ -16,6 +16,7 @@ type server struct {
 	*Replica
 	index           int
 	together        *lockstep // those that it steps with; nil alone
+	several         bool      // there are others, and nobody is told of steps as they begin
 	pool            pool
 	slots           slots
 	waiting         queue
@@ -103,6 +104,7 @@ func (s *server) happen(now, until time.Duration) {
 		s.begin(s.compose(now, now), now)
 		s.stuck = s.cur == nil && !s.again
 	case s.Ahead && s.next == nil && !s.dry:
+		s.noted()
 		if s.next = s.compose(now, s.cur.end); s.next == nil {
 			s.dry = true
 		}
@@ -125,6 +127,7 @@ func (s *server) own() (at time.Duration) {
 
 // finish the step that is being computed, and go on with the one that was composed ahead.
 func (s *server) finish(now time.Duration) {
+	s.noted()
 	s.complete(s.cur)
 	s.cur, s.dry = nil, false
 	if s.next != nil {
@@ -144,8 +147,9 @@ func (s *server) begin(st *step, now time.Duration) {
 		return
 	}
 	st.start, st.end = now, now+time.Duration(st.n)*st.each
-	s.cur = st
-	s.m.begun(s, st)
+	if s.cur = st; !st.open {
+		s.m.begun(s, st)
+	}
 }
 
 // compose a step that begins at a time.
