@@ -18,10 +18,13 @@ func site() *Site {
 	return &Site{Asker: &memwall.Asker{Models: source.Inline{Rest: memwall.Catalog{}}}}
 }
 
+// told is a site whose pages share what their questions have in common, as those of one plan do.
+var told = &Site{Asker: site().Asker.Remembering()}
+
 func get(t testing.TB, href, pasted string) Response {
 	t.Helper()
 	path, query, _ := strings.Cut(href, "?")
-	return site().Page(t.Context(), path, query, pasted)
+	return told.Page(t.Context(), path, query, pasted)
 }
 
 // example is a plan that does not fit, and would.
