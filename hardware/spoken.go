@@ -133,15 +133,39 @@ func hostWord(w string) bool {
 // mostInNode devices share one interconnect: a rack of CloudMatrix.
 const mostInNode = 384
 
-// nodesOf reads "2 nodes of 8xH100", "2 nodes x 8 H100" and "2x8xH100".
+// nodeWords are what people call machines that are joined.
+var nodeWords = []string{"node", "nodes", "servers", "machines", "hosts"}
+
+// spread reads "16x H100 on 2 nodes".
+func spread(text string) (n, each int, device string, ok bool) {
+	words := strings.Fields(text)
+	at := len(words) - 3
+	if at < 1 || !slices.Contains([]string{"on", "over", "across", "in"}, strings.ToLower(words[at])) ||
+		!slices.Contains(nodeWords, strings.ToLower(words[at+2])) {
+		return 0, 0, "", false
+	}
+	n, err := strconv.Atoi(words[at+1])
+	head := strings.Join(words[:at], " ")
+	for _, way := range []func(string) (int, string, bool){CountOf, countBefore} {
+		if all, device, ok := way(head); ok && err == nil && n > 0 && all%n == 0 && all/n > 0 && all <= MaxDevices {
+			return n, all / n, device, true
+		}
+	}
+	return 0, 0, "", false
+}
+
+// nodesOf reads "2 nodes of 8xH100", "2 nodes x 8 H100", "2x8xH100" and "16x H100 on 2 nodes".
 func nodesOf(text string) (n, each int, device string, ok bool) {
+	if n, each, device, ok = spread(text); ok {
+		return n, each, device, ok
+	}
 	n, rest, ok := CountOf(text)
 	if !ok {
 		word, after, _ := strings.Cut(text, " ")
 		kind, after, _ := strings.Cut(strings.TrimSpace(after), " ")
 		var err error
 		if n, err = strconv.Atoi(word); err != nil ||
-			!slices.Contains([]string{"node", "nodes", "servers", "machines", "hosts"}, strings.ToLower(kind)) {
+			!slices.Contains(nodeWords, strings.ToLower(kind)) {
 			return 0, 0, "", false
 		}
 		joint, behind, _ := strings.Cut(after, " ")

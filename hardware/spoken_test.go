@@ -14,6 +14,7 @@ func TestSpoken(t *testing.T) {
 		{"2x 3090 with 128gb of system ram", "2xrtx-3090 nodes 1 of 2, intra 31.51, inter ?", "128.00 GiB"},
 		{"3090 + 3060", "1xrtx-3090+1xrtx-3060-12gb nodes 1 of 2, intra 31.51, inter ?", ""},
 		{"1x RTX 5090 and 2x RTX 3090", "1xrtx-5090+2xrtx-3090 nodes 1 of 3, intra 31.51, inter ?", ""},
+		{"16x H100 on 2 nodes", "16xh100-sxm-80gb nodes 2 of 8, intra 450, inter 50", ""},
 		{"2 nodes of 8xH100", "16xh100-sxm-80gb nodes 2 of 8, intra 450, inter 50", ""},
 		{"4 servers with 4 A100", "16xa100-sxm-80gb nodes 4 of 4, intra 300, inter 50", ""},
 		{"8xh100 with 2TB RAM", "8xh100-sxm-80gb nodes 1 of 8, intra 450, inter ?", "2.00 TiB"},

@@ -1,7 +1,9 @@
 package argv
 
 import (
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -50,13 +52,39 @@ func reference(text string, vars map[string]string, depth int) (value string, le
 	}
 	for _, operator := range []string{":-", ":=", "-", "="} {
 		if other, ok := strings.CutPrefix(rest, operator); ok {
-			return expand(other, vars, depth+1), length
+			return unquoted(expand(other, vars, depth+1)), length
 		}
 	}
 	if _, set := vars[name]; set {
 		return "", length
 	}
 	return text[:length], length
+}
+
+// unquoted is a default without the quotes around all of it, as a shell takes them off: ${MODEL:-"Qwen/Qwen3-8B"}.
+func unquoted(s string) string {
+	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] && strings.Count(s, s[:1]) == 2 {
+		return s[1 : n-1]
+	}
+	return s
+}
+
+// product reads $((A * B)) of numbers at the head of a text: what it comes to, and how long it is there; 0 where it is anything else.
+func product(text string) (value string, length int) {
+	inner, found := strings.CutPrefix(text, "$((")
+	end := strings.Index(inner, "))")
+	if !found || end < 0 || end > 64 {
+		return "", 0
+	}
+	total := int64(1)
+	for _, part := range strings.Split(inner[:end], "*") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
+		if err != nil || n < 0 || n > 0 && total > math.MaxInt32/n {
+			return "", 0
+		}
+		total *= n
+	}
+	return strconv.FormatInt(total, 10), len("$((") + end + len("))")
 }
 
 // variable reads $NAME, ${NAME}, ${NAME:-default}, ${NAME[@]}, $(NAME) or $env:NAME: its name, what stands behind the name
@@ -77,6 +105,9 @@ func variable(s string) (name, rest string, length int) {
 	}
 	end := closing(inner)
 	n = nameLength(inner[1:])
+	if n == 0 && len(inner) > 2 && isDigit(inner[1]) && inner[2] == ':' { // what a script is called with, by its place: ${1:-Q8_0}
+		n = 1
+	}
 	if end == 0 || n == 0 {
 		return "", "", 0
 	}

@@ -343,6 +343,11 @@ func (l *lexer) unclosed(quote byte) error {
 // shell parts the value at its blanks.
 func (l *lexer) dollar(b *strings.Builder, quoted bool) {
 	value, length := reference(l.text[l.at:], l.vars, 0)
+	if sum, n := product(l.text[l.at:]); n > 0 {
+		b.WriteString(sum)
+		l.at += n
+		return
+	}
 	switch {
 	case length == 1 && strings.HasPrefix(l.text[l.at:], "$("):
 		l.substitution(b)

@@ -15,7 +15,7 @@ func Flags() []string { return argv.Names(argFlags) }
 
 // Programs are what starts SGLang's server.
 func Programs() []string {
-	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server"}
+	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server", "sglang.bench_one_batch", "sglang.bench_offline_throughput"}
 }
 
 type launch struct {
@@ -275,7 +275,7 @@ var argFlags = []argv.Flag[launch]{
 
 	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	{Names: "--cuda-graph-max-bs", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
-	{Names: "--cuda-graph-bs", Kind: argv.List, Set: argGraphs},
+	{Names: "--cuda-graph-bs --cuda-graph-bs-decode", Kind: argv.List, Set: argGraphs},
 	{Names: "--ep-num-redundant-experts", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--moe-a2a-backend", Set: argDispatcher},
 	{Names: "--enable-deepep-moe", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.deepEP = true; return nil }},

@@ -99,6 +99,9 @@ func readCommands(text string) (*argv.Launch, error) {
 	if l := imageLaunch(cmds); l != nil {
 		return l, nil
 	}
+	if l := scriptLaunch(text); l != nil {
+		return l, nil
+	}
 	if all := comment.ReplaceAllString(text, ""); len(cmds) == 0 && all != text { // behind the prompt of root, or left out
 		return readCommands(all)
 	}
@@ -123,6 +126,21 @@ func documentLaunch(text string) (*argv.Launch, error) {
 		}
 	}
 	return nil, nil
+}
+
+// capture begins a command whose output a script keeps: OUTPUT=$(python -m sglang.bench_one_batch …).
+var capture = regexp.MustCompile(`(?m)^[ \t]*(\w+=)?"?\$\(`)
+
+// scriptLaunch reads the scripts that a script writes, and the commands whose output it keeps.
+func scriptLaunch(text string) *argv.Launch {
+	for _, t := range append(argv.Documents(text), capture.ReplaceAllString(text, "")) {
+		if cmds, err := argv.Parse(t); err == nil {
+			if l, err := firstLaunch(cmds); l != nil && err == nil {
+				return l
+			}
+		}
+	}
+	return nil
 }
 
 // imageLaunch is the server of an engine's image that starts a program of its own, where a variable names the model.
@@ -174,6 +192,9 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	program := c.Program
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"
+	}
+	if strings.HasPrefix(program, "llama-") && argv.ServerOf(c.Args) == "llama-server" && !slices.Contains(llamacpp.Programs(), program) {
+		program, c.Program = "llama-server", "llama-server" // of a fork, or by another name
 	}
 	for _, name := range []string{program, builtFor.ReplaceAllString(program, ""), ownBuild.FindString(program)} {
 		for _, r := range commandReaders {

@@ -113,10 +113,16 @@ func (q *question) found(p place) (*Reading, error) {
 
 // repository is the one that the text names: in full, or of a folder and of a name alone its last word.
 func (q *question) repository(nobody bool) string {
-	if q.said.Repo != "" || !nobody {
+	last := q.text[strings.LastIndexAny(q.text, `/\\`)+1:]
+	switch {
+	case q.said.Repo != "":
 		return q.said.Repo
+	case !nobody && q.said.Org != "": // a folder that is called as a repository is
+		return q.said.Org + "/" + last
+	case nobody:
+		return last
 	}
-	return q.text[strings.LastIndexAny(q.text, `/\\`)+1:]
+	return ""
 }
 
 //go:embed repos.tsv
@@ -152,6 +158,8 @@ func (e *Entry) KeptInFiles() string {
 // inFiles is the format as GGUF files have it, where the name is of such files.
 func inFiles(r *Reading) string {
 	switch {
+	case r.Said.Ollama && r.Said.Org != "" && r.Format == "": // a user's of Ollama's registry
+		return cmp.Or(r.KeptInFiles(), usualFormat)
 	case !r.Said.GGUF || r.Format == "":
 		return r.Format
 	case r.Said.Loose != "" && r.KeptInFiles() != "":
