@@ -15,7 +15,8 @@ func Flags() []string { return argv.Names(argFlags) }
 
 // Programs are what starts SGLang's server.
 func Programs() []string {
-	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server", "sglang.bench_one_batch", "sglang.bench_offline_throughput"}
+	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server",
+		"sglang.bench_one_batch", "sglang.bench_offline_throughput"}
 }
 
 type launch struct {
