@@ -13,9 +13,9 @@ var units = []struct {
 	word string
 	of   unit.Bytes
 }{
-	{"bytes", 1}, {"Bytes", 1}, {"byte", 1},
+	{"bytes", 1}, {"Bytes", 1}, {"byte", 1}, {"megabytes", unit.MiB}, {"Gb", unit.GiB}, {"Mb", unit.MiB},
 	{"GiB", unit.GiB}, {"MiB", unit.MiB}, {"KiB", unit.KiB}, {"TiB", unit.GiB << 10},
-	{"GB", unit.GiB}, {"MB", unit.MiB}, {"KB", unit.KiB}, {"kB", unit.KiB}, {"TB", unit.GiB << 10},
+	{"GB", unit.GiB}, {"MB", unit.MiB}, {"KB", unit.KiB}, {"kB", unit.KiB}, {"kb", unit.KiB}, {"TB", unit.GiB << 10},
 	{"Gi", unit.GiB}, {"Mi", unit.MiB},
 	{"G", unit.GiB}, {"M", unit.MiB}, {"K", unit.KiB}, {"B", 1},
 }

@@ -45,7 +45,7 @@ const (
 	DiskFull        Kind = "disk_full"
 	LockLimit       Kind = "lock_limit"   // pages may not be locked; the program goes on
 	WorkspaceSize   Kind = "workspace"    // a buffer of fixed size
-	FixedPool       Kind = "fixed_pool"   // old ggml's pool, sized before it was used
+	FixedPool       Kind = "fixed_pool"   // a pool that a program sizes before it is used: old ggml's, a heap
 	BadAccess       Kind = "bad_access"   // a kernel reached outside of its memory
 	Disturbed       Kind = "disturbed"    // memory of others changed while an engine measured
 	LibraryStart    Kind = "library_init" // a library could not start, often for want of memory

@@ -7,6 +7,13 @@ var generalRules = []rule{
 		figures: []figure{{requested, "allocate ", "", false}, {capacity, "usage: …% (…/", "", false}}}, // CUDA.jl, src/pool.jl
 	{words: "OutOfMemoryError: Out of memory allocating ", kind: DeviceMemory, engine: "cupy", backend: "cuda",
 		figures: []figure{{requested, "allocating ", "", true}, {allocated, "so far: ", "", true}}}, // cupy/cuda/memory.pyx
+	{words: "NvMapMemAlloc…error 12", kind: DeviceMemory, engine: "jetson", backend: "cuda",
+		fix: &Fix{Now: "other programs and the desktop closed, and the page cache dropped (echo 3 > /proc/sys/vm/drop_caches): GPU and " +
+			"system share the memory; a program that tries again with less goes on", Later: "fewer bits or a shorter context"}},
+	{words: "Not enough space to allocate …buffer across", kind: DeviceMemory, engine: "tt-metal", // bank_manager.cpp
+		figures: []figure{{requested, "to allocate ", "", true}}},
+	{words: "Failed to alloc DEVICE memory: ", kind: DeviceMemory, engine: "neuron", backend: "neuron",
+		figures: []figure{{requested, "DEVICE memory: ", "", true}}},
 	{words: "CUDA_ERROR_OUT_OF_MEMORY", kind: DeviceMemory, engine: "", backend: "cuda", follows: true},
 	{words: "HIP_ERROR_OUT_OF_MEMORY", kind: DeviceMemory, engine: "", backend: "hip", follows: true},
 	{words: "MEM_OBJECT_ALLOCATION_FAILURE", kind: DeviceMemory, engine: "", backend: "opencl"}, // CL_…, of the OpenCL standard

@@ -10,6 +10,13 @@ var hostRules = []rule{
 		figures: []figure{{requested, "Unable to allocate ", "", false}}},
 	{words: "Unable to allocate …for an array with shape", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host",
 		figures: []figure{{requested, "Unable to allocate ", "", false}}},
+	{words: "JavaScript heap out of memory", kind: FixedPool, engine: "node", device: "host",
+		fix: &Fix{Now: "a larger heap: NODE_OPTIONS=--max-old-space-size=8192", Later: "the work in parts, or more host memory"}},
+	{words: "java.lang.OutOfMemoryError", kind: FixedPool, engine: "java", device: "host",
+		fix: &Fix{Now: "a larger heap: -Xmx; outside of it -XX:MaxDirectMemorySize", Later: "the work in parts, or more host memory"}},
+	{words: "cannot allocate vector of size ", kind: HostMemory, engine: "r", backend: "cpu", device: "host",
+		figures: []figure{{requested, "vector of size ", "", false}},
+		fix:     &Fix{Now: "the data in parts, and rm() with gc() before", Later: "more host memory"}},
 	{words: "paging file is too small", kind: HostMemory, engine: "windows", device: "host",
 		fix: &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
 			Later: "more host memory, or weights that are loaded one shard after the other"}},
@@ -33,8 +40,9 @@ var hostRules = []rule{
 	{words: "radv/amdgpu: Failed to allocate a buffer", kind: DeviceMemory, engine: "", backend: "vulkan"},
 	{words: "radv/amdgpu: …size …: ", kind: DeviceMemory, engine: "", backend: "vulkan", follows: true,
 		figures: []figure{{requested, "size…: ", "", true}}},
-	{words: "NV_ERR_NO_MEMORY", kind: DeviceMemory, engine: "", backend: "cuda"}, // the kernel's log of NVIDIA's driver
-	{words: "Exceeded max size of memory object allocation: ", kind: AllocationLimit, engine: "", // OpenVINO, intel_gpu/runtime/engine.cpp
+	{words: "NV_ERR_NO_MEMORY", kind: DeviceMemory, engine: "", backend: "cuda"},          // the kernel's log of NVIDIA's driver
+	{words: "vkAllocateMemory failed", kind: DeviceMemory, engine: "", backend: "vulkan"}, // ncnn, src/gpu.cpp
+	{words: "Exceeded max size of memory …allocation: ", kind: AllocationLimit, engine: "", // OpenVINO, intel_gpu/runtime/engine.cpp
 		figures: []figure{{requested, "requested ", "", true}, {limit, "supported by device is ", "", true}}},
 	{words: "fatal error: runtime: out of memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 }

@@ -51,7 +51,7 @@ var killedRules = []rule{
 		figures: []figure{{inUse, "exceeded memory limit (", "", false}, {limit, "exceeded memory limit (… > ", "", false}}, fix: jobFix},
 	{words: "srun: error: …Out Of Memory", kind: ContainerLimit, engine: "slurm", device: "host", follows: true, fix: jobFix},
 	{words: "OUT_OF_MEMORY", kind: ContainerLimit, engine: "slurm", device: "host", follows: true,
-		unless: []string{"STATUS_OUT_OF_MEMORY", "ERROR_OUT_OF_MEMORY", "VK_", "CUDA_ERROR"}, fix: jobFix},
+		unless: []string{"STATUS_OUT_OF_MEMORY", "ERROR_OUT_OF_MEMORY", "VK_", "CUDA_ERROR", oneOfBoth}, fix: jobFix},
 	{words: "has been killed by the OOM killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "Failed with result 'oom-kill'", kind: HostKilled, engine: "linux", device: "host", follows: true, fix: hostFix},
 	{words: "Memory limit exceeded (", kind: ContainerLimit, engine: "", device: "host",

@@ -21,6 +21,8 @@ var metalRules = []rule{
 	{words: "error: Insufficient Memory (", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", place: Working},
 	{words: "kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
 		place: Working, follows: true},
+	{words: "which is close to the maximum recommended size", kind: MemoryPressure, engine: "mlx", backend: "metal", device: "GPU",
+		figures: []figure{{allocated, "model that requires ", "", false}, {limit, "recommended size of ", "", false}}}, // mlx_lm/generate.py
 	{words: "current allocated size is greater than the recommended max working set size", kind: MemoryPressure, engine: "llama.cpp",
 		backend: "metal", device: "Metal"},
 }

@@ -33,18 +33,19 @@ var frames = []struct {
 	{"_allocate_kv_cache", KVCache}, {"initialize_kv_cache", KVCache}, {"init_memory_pool", KVCache}, {"cache_engine", KVCache},
 	{"memory_pool.py", KVCache}, {"cache_utils.py", KVCache},
 	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading},
-	{"load_checkpoint", Loading}, {"modeling_utils.py", Loading},
+	{"load_checkpoint", Loading}, {"modeling_utils.py", Loading}, {"create_weights", Loading}, {"weight_utils.py", Loading},
+	{"process_weights_after_loading", Loading}, {"safetensors/torch.py", Loading},
 	{"VAEDecode", Pictures}, {"VAEEncode", Pictures}, {"autoencoder", Pictures}, {"AutoencoderKL", Pictures}, {"vae.decode", Pictures},
 	{"first_stage_model", Pictures}, {"load_t5", Loading}, {"UNETLoader", Loading}, {"CheckpointLoader", Loading},
 	{"visual", Vision}, {"vision_tower", Vision}, {"image_encoder", Vision}, {"get_image_features", Vision}, {"multimodal", Vision},
 	{"scaled_dot_product", Attention}, {"eager_attention", Attention}, {"softmax", Attention}, {"self_attn", Attention},
 	{"torch.matmul(query", Attention}, {"attention_scores", Attention}, {"attn_weights", Attention}, {"multi_head_attention", Attention},
 	{"gate_up_proj", MLP}, {"self.mlp", MLP}, {"down_proj", MLP}, {"SiluAndMul", MLP}, {"fused_moe", MLP}, {"fused_experts", MLP},
-	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"logits.float()", Loss}, {"lm_head(", Loss},
+	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"loss_utils.py", Loss}, {"logits.float()", Loss}, {"lm_head(", Loss},
 	{"per_token_logps", Loss}, {"logits_to_keep", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
 	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
 	{"fp32_partition", Optimizer}, {"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer},
-	{"adamw.py", Optimizer}, {"adam.py", Optimizer},
+	{"adamw.py", Optimizer}, {"adam.py", Optimizer}, {"optimizer/optimizer.py", Optimizer}, {"distrib_optimizer", Optimizer},
 	{"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
 	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving},
 	{"_state_dict_utils", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
@@ -57,7 +58,9 @@ var stages = []struct {
 	words string
 	place Place
 }{
-	{"Starting profile run for multi-modal", Vision}, {"clip_model_loader: ", Vision}, {"warmup with image size", Vision},
+	{"Starting profile run for multi-modal", Vision}, {"clip_model_load", Vision}, {"warmup with image size", Vision},
+	{"Loading safetensors checkpoint shards", Loading}, {"Starting to load model", Loading}, {"Load weight begin", Loading},
+	{"Model loading took", Nowhere}, {"Loading model weights took", Nowhere}, {"Load weight end", Nowhere},
 	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
 }
 

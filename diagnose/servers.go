@@ -5,6 +5,9 @@ package diagnose
 var blocksFix = &Fix{Now: "fewer sequences at once: a smaller max_batch_size",
 	Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}
 
+// oneOfBoth is what Jan makes of any failure of llama.cpp for want of memory.
+const oneOfBoth = "requires more RAM or VRAM than available"
+
 var serverRules = []rule{
 	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt", backend: "cuda", follows: true,
 		figures: []figure{{requested, "GPU memory (", "", true}}},
@@ -29,7 +32,7 @@ var serverRules = []rule{
 	{words: "[TM][ERROR] …out of memory", kind: DeviceMemory, engine: "lmdeploy", backend: "cuda",
 		fix: &Fix{Now: "a smaller --cache-max-entry-count, the share of free memory for the KV cache",
 			Later: "weights in four bits (--model-format awq), or --tp over more devices"}},
-	{words: "Insufficient VRAM…for model and cache", kind: DeviceMemory, engine: "exllamav2", backend: "cuda", place: Loading,
+	{words: "Insufficient VRAM…for model and cache", kind: DeviceMemory, engine: "exllama", backend: "cuda", place: KVCache,
 		fix: &Fix{Now: "a smaller cache: a shorter max_seq_len, or a cache in Q6 or Q4",
 			Later: "a file of fewer bits, or a second GPU (gpu_split)"}},
 	{words: "Not enough memory to handle …prefill tokens", kind: DeviceMemory, engine: "tgi", backend: "cuda", place: Profiling,
@@ -44,6 +47,7 @@ var serverRules = []rule{
 		figures: []figure{
 			{requested, "requested=\"", "", false}, {free, "available=\"", "", false}, {free, "available=", "", true}}},
 	{words: "llama runner process has terminated: cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
+	{words: oneOfBoth, kind: DeviceMemory, engine: "llama.cpp", place: Loading, follows: true},
 	{words: "memory layout cannot be allocated", kind: DeviceMemory, engine: "ollama", place: Loading},
 	{words: "due to insufficient system resources", kind: HostMemory, engine: "lm-studio", place: Loading,
 		figures: []figure{{requested, "require approximately ", "", false}}},

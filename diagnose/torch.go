@@ -35,6 +35,7 @@ var torchRules = []rule{
 	{words: "HSA_STATUS_ERROR_OUT_OF_RESOURCES", kind: DeviceMemory, engine: "pytorch", backend: "hip",
 		figures: []figure{{free, "Available Free mem : ", "", false}}},
 	{words: "Some modules are dispatched on the CPU or the disk", kind: DeviceMemory, engine: "transformers", place: Loading},
+	{words: "had weights offloaded to the disk", kind: DeviceMemory, engine: "transformers", place: Loading},
 	{words: "trying to offload the whole model to the disk", kind: DeviceMemory, engine: "transformers", place: Loading}, // accelerate
 	{words: "Out of memory error on GPU ", kind: DeviceMemory, engine: "paddle", backend: "cuda",
 		figures: []figure{{requested, "Cannot allocate ", "", false}, {allocated, "", " memory has been allocated", false},
@@ -52,6 +53,11 @@ var torchRules = []rule{
 	{words: "CUBLAS_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "CUBLAS_STATUS_NOT_INITIALIZED", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
 	{words: "CUDNN_STATUS_NOT_INITIALIZED", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
+	{words: "Unable to find a valid cuDNN algorithm", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
+	{words: "unable to find an engine to execute this computation", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
+	{words: "HIPBLAS_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
+	{words: "rocblas_status_memory_error", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
+	{words: "miopenStatusAllocFailed", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
 	{words: "CUSOLVER_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "CUSPARSE_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
@@ -70,5 +76,9 @@ var torchRules = []rule{
 	{words: "CUDNN_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "Failed to allocate memory for requested buffer of size ", kind: DeviceMemory, engine: "onnxruntime",
 		figures: []figure{{requested, "buffer of size ", "", true}}},
+	{words: "There is not enough GPU video memory available", kind: DeviceMemory, engine: "pytorch", backend: "directml",
+		figures: []figure{{requested, "allocate tensor with ", "", true}}}, // torch-directml
+	{words: "memory isn't enough and alloc failed", kind: DeviceMemory, engine: "mindspore", backend: "npu",
+		figures: []figure{{requested, "alloc size: ", "", true}}},
 	{words: "pytorch allocator cache flushes since last step", kind: MemoryPressure, engine: "deepspeed", backend: "cuda"},
 }

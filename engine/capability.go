@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// floor is the least compute capability that an engine runs a format of weights on.
+// floor is the least compute capability that an engine runs a format on.
 type floor struct {
 	engine  string
 	formats []string // recipes, and those that begin with the word and a hyphen
@@ -35,6 +35,15 @@ var floors = []floor{
 		Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "awq or int8"},
 	{"tensorrt-llm", []string{"nvfp4", "mxfp4"}, []Since[float64]{{From: V(0, 0, 0), Value: 9.0,
 		Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
+}
+
+// cacheFloors are those of formats of keys and values: from 0.24 on FlashInfer begins with Ampere, and what is left to older devices
+// refuses eight bits.
+var cacheFloors = []floor{
+	{"vllm", []string{"fp8", "fp8_e4m3", "fp8_e5m2"}, []Since[float64]{
+		{From: V(0, 0, 0), Value: 7.0, Source: "vllm/v1/attention/backends/flashinfer.py before 0.24"},
+		{From: V(0, 24, 0), Value: 8.0, Source: "vllm-project/vllm#45375: flashinfer.py, supports_compute_capability; triton_attn.py"}},
+		"bf16"},
 }
 
 // leastOf is the least compute capability that an engine has kernels for.
@@ -73,8 +82,8 @@ func WithoutBF16(engine, family string, m *hardware.Machine) string {
 	return ""
 }
 
-// CheckCapability refuses a device that the engine has no kernels for, and a format of weights that the engine does not run on a device
-// of the plan.
+// CheckCapability refuses a device that the engine has no kernels for, and a format of weights or of keys and values that the engine does
+// not run on a device of the plan.
 func CheckCapability(j *Job, engine string) error {
 	if j.Machine == nil {
 		return nil
@@ -90,18 +99,27 @@ func CheckCapability(j *Job, engine string) error {
 	if err := checkUnstable(j, engine); err != nil {
 		return err
 	}
-	for i := range floors {
-		f := &floors[i]
-		if f.engine != engine || !f.holds(j.Plan.Weights) {
+	if err := checkFloors(j, engine, "weights", j.Plan.Weights, floors); err != nil {
+		return err
+	}
+	return checkFloors(j, engine, "kv", j.Plan.KV, cacheFloors)
+}
+
+// checkFloors refuses what a field names on a device below its floor.
+func checkFloors(j *Job, engine, field, value string, among []floor) error {
+	for i := range among {
+		f := &among[i]
+		if f.engine != engine || !f.holds(value) {
 			continue
 		}
 		least := At(f.since, j.Version).Value
 		for g := range j.Machine.Groups {
 			d := &j.Machine.Groups[g].Device
 			if c, ok := Capability(d); ok && c < least {
-				return &plan.Problem{Field: "weights", Value: j.Plan.Weights, Impossible: true,
-					Message: fmt.Sprintf("weights = %s and hardware = %s: %s runs the format from compute capability %.1f on, and %s has %s", j.Plan.Weights, j.Machine.Name, engine, least, d.Name, d.Capability),
-					Fix:     cmp.Or(f.instead, "another format") + ", or a newer device"}
+				return &plan.Problem{Field: field, Value: value, Impossible: true,
+					Message: fmt.Sprintf("%s = %s and hardware = %s: %s runs the format from compute capability %.1f on, and %s has %s", field,
+						value, j.Machine.Name, engine, least, d.Name, d.Capability),
+					Fix: cmp.Or(f.instead, "another format") + ", or a newer device"}
 			}
 		}
 	}

@@ -36,6 +36,30 @@ func TestCapability(t *testing.T) {
 	}
 }
 
+// TestCacheOnOldDevices: keys and values of eight bits need Ampere since vLLM 0.24.
+func TestCacheOnOldDevices(t *testing.T) {
+	for _, c := range []struct {
+		version, device, kv string
+		refused             bool
+	}{
+		{"0.29", "t4", "fp8", true}, {"0.29", "rtx-2080-ti", "fp8_e5m2", true}, {"0.20", "t4", "fp8", false}, {"0.29", "a10g", "fp8", false},
+		{"0.29", "t4", "f16", false}, {"0.29", "mi300x", "fp8", false},
+	} {
+		m, _, err := hardware.Parse(c.device, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := engine.ParseVersion(c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = engine.CheckCapability(&engine.Job{Machine: &m, Version: v, Plan: &plan.Plan{Weights: "f16", KV: c.kv}}, "vllm")
+		if (err != nil) != c.refused {
+			t.Errorf("vLLM %s, KV %s on %s: %v", c.version, c.kv, c.device, err)
+		}
+	}
+}
+
 // TestWithoutBF16: before Ampere nothing computes in bf16; vLLM loads in f16 there, and what overflows in it in f32
 // (platforms/cuda.py, supported_dtypes; config/model.py, _FLOAT16_NOT_SUPPORTED_MODELS).
 func TestWithoutBF16(t *testing.T) {

@@ -122,7 +122,7 @@ var failures = map[diagnose.Kind]string{
 	diagnose.FixedPool:       "filled a pool of its own: memory is not short",
 	diagnose.BadAccess:       "reached outside of its memory: memory is not short",
 	diagnose.Disturbed:       "was disturbed while it profiled memory: memory is not short",
-	diagnose.LibraryStart:    "could not start a library",
+	diagnose.LibraryStart:    "could not start a library of the GPU",
 	diagnose.Unscheduled:     "found no node for a pod: memory is not short",
 }
 
@@ -136,7 +136,8 @@ var EngineTitles = map[string]string{
 	"onnxruntime": "ONNX Runtime", "comfyui": "ComfyUI", "diffusion": "The pipeline", "ctranslate2": "CTranslate2",
 	"cuda.jl": "CUDA.jl", "cupy": "CuPy", "lmcache": "LMCache", "tritonserver": "Triton", "colab": "Colab", "kaggle": "Kaggle",
 	"slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "lmdeploy": "LMDeploy",
-	"exllamav2": "ExLlamaV2", "": "A program",
+	"exllama": "ExLlama", "": "A program", "lsf": "An LSF job", "pbs": "A PBS job", "condor": "An HTCondor job", "yarn": "An executor",
+	"node": "Node.js", "java": "Java", "r": "R", "jetson": "Jetson", "tt-metal": "TT-Metal", "mindspore": "MindSpore",
 }
 
 // drivers are what ran out for programs that run on PyTorch.
@@ -157,7 +158,7 @@ func failed(a *memwall.Answer) string {
 		name = driver
 	}
 	s := name + " " + failures[a.Diagnosed.Kind]
-	if a.Diagnosed.Engine == "slurm" && a.Diagnosed.Kind == diagnose.ContainerLimit {
+	if strings.HasSuffix(name, " job") && a.Diagnosed.Kind == diagnose.ContainerLimit {
 		s = name + " was killed at its memory limit"
 	}
 	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass",

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -64,17 +65,27 @@ func stated(report *diagnose.Report, f *diagnose.Finding) string {
 		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) +
 			"; the whole memory may well be enough"
 	case diagnose.ContainerLimit:
-		of := "its container"
-		if f.Engine == "slurm" {
+		of, by := "its container", "the kernel killed it"
+		if slices.Contains(batchSystems, f.Engine) {
 			of = "its job"
 		}
-		return "the process reached the memory limit of " + of + limitText(f.Limit) + inUseText(f.InUse) + "; the kernel killed it"
+		if slices.Contains(batchSystems[1:], f.Engine) {
+			by = "the batch system ended it"
+		}
+		return "the process reached the memory limit of " + of + limitText(f.Limit) + inUseText(f.InUse) + "; " + by
 	case diagnose.HostKilled:
 		return "the host ran out of memory and a process was killed" + inUseText(f.InUse)
 	case diagnose.SharedMemory:
+		if f.Engine == "ray" {
+			return "the store of objects in shared memory is full"
+		}
 		return "the shared memory of the container (/dev/shm) is full: 64 MiB unless it was given more"
 	case diagnose.Growth:
 		return growthCause(report)
+	}
+	if f.Kind == diagnose.MemoryPressure && f.Allocated.Known && f.Limit.Known {
+		return fmt.Sprintf("what is held, %s, is close to the %s that the system keeps in memory for the GPU", f.Allocated.Bytes,
+			f.Limit.Bytes)
 	}
 	if text, ok := plainCauses[f.Kind]; ok {
 		return fmt.Sprintf(text, sizeText(f.Requested), limitText(f.Limit))
@@ -85,6 +96,9 @@ func stated(report *diagnose.Report, f *diagnose.Finding) string {
 	}
 	return ""
 }
+
+// batchSystems end jobs at the memory that these asked for; Slurm's has the kernel do it.
+var batchSystems = []string{"slurm", "lsf", "pbs", "condor"}
 
 // plainCauses need no figures; the first place takes what was requested, the second the limit.
 var plainCauses = map[diagnose.Kind]string{
@@ -98,7 +112,7 @@ var plainCauses = map[diagnose.Kind]string{
 	diagnose.DiskFull:      "the disk is full, not the memory%[1]s%[2]s",
 	diagnose.LockLimit:     "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
 	diagnose.WorkspaceSize: "a buffer of fixed size is too small%[1]s: no lack of device memory%[2]s",
-	diagnose.FixedPool:     "an old build's own pool has no room for a tensor%[1]s: no lack of memory%[2]s",
+	diagnose.FixedPool:     "a pool of fixed size is full%[1]s, which the program made for itself: no lack of memory%[2]s",
 	diagnose.BadAccess:     "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
 	diagnose.Unscheduled:   "no node has as much memory free as the pod's requests ask for%[1]s%[2]s",
 	diagnose.Disturbed:     "other processes gave memory back while the engine measured: no lack of memory%[1]s%[2]s",
@@ -141,6 +155,9 @@ func cacheCause(f *diagnose.Finding) string {
 	if f.Others.Known && f.Requested.Known && f.Others.Bytes >= f.Requested.Bytes {
 		return fmt.Sprintf("weights and activations take %s more than the share that other processes leave, which hold %s of the device",
 			f.Requested.Bytes, f.Others.Bytes)
+	}
+	if f.Engine == "sglang" && f.Share > 0 {
+		return fmt.Sprintf("weights alone are %.0f %% of the device: the static share leaves nothing for the KV cache", 100*f.Share)
 	}
 	return "weights and activations leave nothing of the engine's share for the KV cache"
 }

@@ -81,7 +81,7 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	f := p.first
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
-		return append(append(endOthers(f, f.Requested), fewerSequences(f)...), shorter(f)...)
+		return slices.Concat(endOthers(f, f.Requested), fewerSequences(f), shorter(f), raisedShare(f))
 	case diagnose.BudgetAboveFree:
 		return smallerShare(f)
 	case diagnose.DeviceMemory, diagnose.Collectives:
@@ -139,6 +139,19 @@ func fewerSequences(f *diagnose.Finding) []api.Fix {
 	return []api.Fix{{When: now, Text: fmt.Sprintf("max_num_seqs %s → %s", unit.Count(f.Needed), unit.Count(f.Available)),
 		Patch: map[string]any{"max_num_seqs": f.Available}}}
 }
+
+// raisedShare is above the share at which SGLang's weights leave nothing for the cache, as it says itself.
+func raisedShare(f *diagnose.Finding) []api.Fix {
+	share := math.Ceil(f.Share*shareStep)/shareStep + 1.0/shareStep
+	if f.Engine != "sglang" || f.Share == 0 || share > highestShare {
+		return nil
+	}
+	return []api.Fix{{When: now, Text: "--mem-fraction-static " + unit.Fixed(share, 2) + ", as long as nothing else holds the device",
+		Patch: map[string]any{"mem_fraction_static": share}}}
+}
+
+// highestShare leaves graphs and activations a little of a device.
+const highestShare = 0.96
 
 // shorter: the longest sequence that the message says would do, or that follows from its figures.
 func shorter(f *diagnose.Finding) []api.Fix {

@@ -205,6 +205,9 @@ var trainingRemedies = []remedy{
 	{diagnose.MemoryPressure, []string{"llama.cpp"}, "",
 		[]string{"a smaller -c", "a higher limit for the GPU: sudo sysctl iogpu.wired_limit_mb=…, which leaves less for other programs"},
 		[]string{"a file of fewer bits"}},
+	{diagnose.MemoryPressure, []string{"mlx"}, "",
+		[]string{"a higher limit for the GPU: sudo sysctl iogpu.wired_limit_mb=…, which leaves less for other programs",
+			"a shorter context, or a KV cache of 8 bits: --kv-bits 8"}, []string{"weights in fewer bits"}},
 	{diagnose.MemoryPressure, nil, "", []string{accumulate}, []string{checkpoint, shardStates}},
 }
 
