@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/unit"
 )
 
 // amount is the field of a figure in bytes; nil for one that is counted.
@@ -109,6 +110,9 @@ func (f *Finding) others() {
 // beyondAny is what PyTorch prints in place of a size that is none (c10/cuda/CUDACachingAllocator.cpp).
 const beyondAny = "Tried to allocate more than 1EB"
 
+// ownContext is what the driver keeps for a process itself, beside its allocator: 0.3 to 0.6 GiB.
+const ownContext = unit.GiB / 2
+
 // leftOver is what neither the process keeps nor anybody has free, where the message says what both are and lists no processes: until
 // 2.1, and of HIP. Of cudaMallocAsync nobody knows what it keeps without use: PyTorch has it give nothing back
 // (c10/cuda/CUDAMallocAsyncAllocator.cpp, cudaMemPoolAttrReleaseThreshold).
@@ -124,7 +128,7 @@ func (f *Finding) leftOver() {
 	case !kept.Known:
 		return
 	}
-	if left := f.Capacity.Bytes - kept.Bytes - f.Free.Bytes; left*10 >= f.Capacity.Bytes && f.Free.Bytes < f.Capacity.Bytes {
+	if left := f.Capacity.Bytes - kept.Bytes - f.Free.Bytes - ownContext; left*10 >= f.Capacity.Bytes && f.Free.Bytes < f.Capacity.Bytes {
 		f.Others = Amount{left, kept.Half + f.Free.Half + f.Capacity.Half, true}
 	}
 }
