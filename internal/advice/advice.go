@@ -42,7 +42,7 @@ type Principle struct {
 
 // Bounds of the principles. They are judgements, not measurements.
 const (
-	servedSpeed = 0.25 // of a server's tokens a second
+	servedSpeed = 0.5  // of a server's tokens a second
 	withWaiting = 0.75 // of what it gives while some users wait
 	otherSpeed  = 0.5  // of them, with another program
 	asFast      = 0.9  // as before, near enough

@@ -129,6 +129,14 @@ func runsFormat(q *question.Question, r *dtype.Recipe) bool {
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 
+// runsCache reports whether the engine keeps keys and values in a format on the devices.
+func runsCache(q *question.Question, name string) bool {
+	p := q.Request.Plan
+	p.KV = name
+	j := engine.Job{Machine: q.Job.Machine, Model: q.Job.Model, Version: q.Job.Version, Plan: &p}
+	return engine.CheckCapability(&j, q.Engine.Name()) == nil
+}
+
 // cacheFormats are those that an engine narrows keys and values to.
 func cacheFormats(q *question.Question) []string {
 	if engine.ReadsGGUF(q.Engine) {
@@ -145,7 +153,7 @@ func (p *Planner) CacheAxis(q *question.Question) Axis {
 	a := asGiven(cacheField)
 	from := dtype.FindFormat(q.Request.KV)
 	for _, name := range p.listed(cacheField, cacheFormats(q)) {
-		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
+		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() || !runsCache(q, name) {
 			continue
 		}
 		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("KV cache %s → %s", q.Request.KV, name), Short: "KV " + name,
@@ -212,7 +220,7 @@ const mostUtilization = 0.95
 // 1.7 times as long for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of which the law of
 // steps sees only what exceeds the kernels' time. Maintainers name it behind shorter contexts, fewer sequences and fewer bits
 // (docs.vllm.ai, conserving memory).
-const withoutGraphs = 6
+const withoutGraphs = engineChange + 1
 
 func graphsAxis(q *question.Question) Axis {
 	a := asGiven("enforce_eager")

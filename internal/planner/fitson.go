@@ -16,7 +16,8 @@ import (
 // Offered are devices to name when no hardware is given: common ones, small to large.
 var Offered = []string{
 	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb",
-	"h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-512gb",
+	"h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-256gb",
+	"m3-ultra-80-core-512gb",
 }
 
 // smallerMacs are said to somebody who has a computer with one memory: less than the largest of a line does for most models.
@@ -61,9 +62,13 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	return out[:min(len(out), 4)]
 }
 
-// mostBought are as many of a device as anybody buys to hold one model: two cards of a PC for a program that one person runs.
+// mostBought are as many of a device as anybody buys to hold one model: two cards of a PC for a program that one person runs, and a
+// larger computer in place of two that share their memory with nobody.
 func mostBought(q *question.Question, d *hardware.Device) int {
-	if d.Consumer() && engine.ReadsGGUF(q.Engine) {
+	switch {
+	case d.Unified != nil:
+		return 1
+	case d.Consumer() && engine.ReadsGGUF(q.Engine):
 		return 2
 	}
 	return mostOf(d)

@@ -44,16 +44,25 @@ func narrowed(p *Planner, below float64) (out []change.Setting) {
 	}
 	for _, c := range p.CacheAxis(p.Question).Settings[1:] {
 		r := p.Asked
-		if price+c.Price+narrowedToo >= below || (joint{p}).holds(&c) {
+		c.Set(&r)
+		if price+c.Price+narrowedToo >= below || (joint{p}).holds(&c) || !p.savesShare(&r, worthNarrowing) {
 			continue
 		}
-		c.Set(&r)
 		if to := p.Placed(&r); to != nil {
-			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question.Job.Model, to),
+			out = append(out, change.Setting{Words: c.Short + ", " + placedWords(p.Question, to),
 				Set: func(r *api.Request) { *r = *to }, Price: price + c.Price + narrowedToo})
 		}
 	}
 	return out
+}
+
+// worthNarrowing is the part of what lacks below which nobody narrows a cache beside a placement.
+const worthNarrowing = 10
+
+// savesShare: a plan needs less by at least one part in so many of what the plan that was asked for lacks.
+func (p *Planner) savesShare(r *api.Request, of unit.Bytes) bool {
+	_, ranks, err := p.env.SizedRanks(r)
+	return err == nil && (p.base.Devices[0].Needed-ranks[0].Needed().Bytes)*of >= -p.base.Devices[0].Headroom
 }
 
 // spillsSlowly: the engine itself left weights on the host, and people wait for words.

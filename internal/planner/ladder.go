@@ -225,7 +225,7 @@ func (p *Planner) rungs() (out []change.Setting) {
 			out = append(out, change.Setting{Words: w.words, Short: w.words, Set: w.Set, Price: w.price})
 		case w.spills && w.words == "":
 			if r := p.Placed(&p.Asked); r != nil {
-				out = append(out, change.Setting{Words: placedWords(p.Question.Job.Model, r), Short: "",
+				out = append(out, change.Setting{Words: placedWords(p.Question, r), Short: "",
 					Set: func(to *api.Request) { *to = *r }, Price: w.price})
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
@@ -244,7 +244,8 @@ func (p *Planner) rungs() (out []change.Setting) {
 const leftToEngine = 1
 
 // placedWords says what lies on the host.
-func placedWords(m *model.Model, r *api.Request) string {
+func placedWords(q *question.Question, r *api.Request) string {
+	m := q.Job.Model
 	var words []string
 	if n := r.GPULayers; n != nil && *n >= 0 {
 		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(m.Decoder().Layers)+1))
@@ -259,12 +260,20 @@ func placedWords(m *model.Model, r *api.Request) string {
 		words = append(words, "some experts on the host")
 	}
 	if n := r.CPUOffload; n > 0 {
-		words = append(words, unit.Bytes(n).String()+" of weights on the host")
+		words = append(words, unit.Bytes(n).String()+" of weights"+ofEach(q)+" on the host")
 	}
 	if len(words) == 0 {
 		return "layers shared by what devices hold"
 	}
 	return strings.Join(words, ", ")
+}
+
+// ofEach says that an amount is a device's, where there are several: each keeps so much of its part elsewhere.
+func ofEach(q *question.Question) string {
+	if q.Job.Machine.Devices() > 1 {
+		return " of each device"
+	}
+	return ""
 }
 
 // placedOnLargerHost leaves on a host with more memory what the devices have no room for, where the one that was named holds too little.
@@ -277,7 +286,7 @@ func placedOnLargerHost(p *Planner) *change.Setting {
 			continue
 		}
 		if to := p.Placed(&r); to != nil {
-			words := onHostOf(placedWords(p.Question.Job.Model, to), n)
+			words := onHostOf(placedWords(p.Question, to), n)
 			return &change.Setting{Words: words, Set: func(r *api.Request) { *r = *to }, Price: hostToBuy(n)}
 		}
 	}

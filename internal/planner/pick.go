@@ -198,8 +198,7 @@ func (p *picker) farBehind(picks []api.Pick, among []listedModel) bool {
 		best = max(best, Points(picks[i].Score))
 	}
 	i := slices.IndexFunc(among, func(l listedModel) bool {
-		formats := p.formats(l.Entry)
-		return p.mayFit(&l, formats[len(formats)-1])
+		return p.mayFitAtAll(&l)
 	})
 	return i >= 0 && best < waitShare*Points(among[i].score)
 }

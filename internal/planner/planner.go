@@ -315,7 +315,7 @@ func (s *space) words(at search.Point, r *api.Request) string {
 		add(s.axes[i].Settings[n].Words, s.axes[i].Settings[n].Short)
 	}
 	if s.way.spills {
-		placed := placedWords(s.Question.Job.Model, r)
+		placed := placedWords(s.Question, r)
 		add(placed, placed)
 	}
 	if len(full) == 1 {

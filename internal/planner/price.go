@@ -19,7 +19,7 @@ const noSlower = 1.02
 // slowdown is the price of a plan that answers a user in so many seconds, against what was asked for and against what
 // is comfortable; none where it is not known, and where people read along and it is no slower than what was asked for.
 func (p *Planner) slowdown(a *api.Answer) float64 {
-	now, asked := tokenSeconds(a), tokenSeconds(p.base)
+	now, asked := p.tokenSeconds(a), p.tokenSeconds(p.base)
 	if now <= 0 {
 		return 0
 	}
@@ -42,12 +42,20 @@ func (p *Planner) slowdown(a *api.Answer) float64 {
 // inComfort is the part of the price of slower answers that those have which come in comfort all the same.
 const inComfort = 0.5
 
+// newOfPrompt is the part of a full context that is new in a turn of a conversation with one's own computer: what was said before is in
+// the cache (llama-server's prompt cache, on by default).
+const newOfPrompt = 0.25
+
 // tokenSeconds is how long one user waits for a whole answer, by its tokens; 0 where nobody knows.
-func tokenSeconds(a *api.Answer) float64 {
+func (p *Planner) tokenSeconds(a *api.Answer) float64 {
 	v := a.Speed
 	if v == nil || v.TTFT == nil || v.TPOT == nil {
 		return 0
 	}
 	n := float64(max(1, a.Plan.OutputTokens))
-	return (*v.TTFT + *v.TPOT*(n-1)) / n / 1000
+	ttft := *v.TTFT
+	if p.gguf() && p.Question.Request.Sequences <= 1 {
+		ttft *= newOfPrompt
+	}
+	return (ttft + *v.TPOT*(n-1)) / n / 1000
 }

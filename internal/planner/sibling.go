@@ -34,10 +34,16 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	u := useOfModel(q, e)
 	asked := scoreOf(e.ID, &u)
 	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
-	if asked != nil && (len(out) == 0 || Points(out[0].Score) < asked.Value) {
-		if better := firstHeld(q, betterElsewhere(q, e, asked, &u), &u); better != nil {
+	elsewhere := func(least float64) bool {
+		better := firstHeld(q, betterElsewhere(q, e, least, &u), &u)
+		if better != nil {
 			out = better
 		}
+		return better != nil
+	}
+	worse := len(out) == 0 || Points(out[0].Score) < Points(asked)
+	if found := worse && asked != nil && elsewhere(asked.Value); !found && len(out) > 0 {
+		elsewhere(muchBetter * max(0, Points(out[0].Score)))
 	}
 	for i := range out {
 		out[i].ScoreOfAsked = asked
@@ -45,9 +51,13 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	return out
 }
 
+// muchBetter is how many times the points of the best of a line another model has before it is named in place of that one.
+const muchBetter = 1.5
+
 // firstHeld is the first of some models that the plan holds.
 func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling {
-	env := q.Env.Remembering()
+	env, p := q.Env.Remembering(), pickerOf(q, u)
+	among = slices.DeleteFunc(slices.Clone(among), func(l listedModel) bool { return !p.mayFitAtAll(&l) })
 	for _, l := range among[:min(len(among), mostSiblings)] {
 		if s, ok := siblingPlan(env, q, &l, u); ok {
 			s.Score = l.score
@@ -59,10 +69,9 @@ func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling 
 
 // betterElsewhere are models of other lines, newer than one and no worse by score, whose weights in the smallest of the usual formats
 // are less than the devices hold: the best first, and no more than are sized.
-func betterElsewhere(q *question.Question, asked *catalog.Entry, score *api.PickScore, u *use) (out []listedModel) {
-	p := &picker{env: q.Env, use: *u, machine: *q.Job.Machine}
-	p.asked.Engine = q.Engine.Name()
-	for _, id := range scoredAbove(score.Value, u) {
+func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, u *use) (out []listedModel) {
+	p := pickerOf(q, u)
+	for _, id := range scoredAbove(least, u) {
 		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) {
 			continue
 		}
@@ -71,7 +80,7 @@ func betterElsewhere(q *question.Question, asked *catalog.Entry, score *api.Pick
 			continue
 		}
 		l := listedModel{n, n.Model.Params(), scoreOf(id, u)}
-		if formats := p.formats(n.Entry); p.mayFit(&l, formats[len(formats)-1]) {
+		if p.mayFitAtAll(&l) {
 			out = append(out, l)
 		}
 		if len(out) == mostSiblings {
@@ -79,6 +88,19 @@ func betterElsewhere(q *question.Question, asked *catalog.Entry, score *api.Pick
 		}
 	}
 	return out
+}
+
+// pickerOf looks for models on the machine of a question, with its engine.
+func pickerOf(q *question.Question, u *use) *picker {
+	p := &picker{env: q.Env, use: *u, machine: *q.Job.Machine}
+	p.asked.Engine = q.Engine.Name()
+	return p
+}
+
+// mayFitAtAll: the weights in the smallest of the usual formats are less than all devices hold.
+func (p *picker) mayFitAtAll(l *listedModel) bool {
+	formats := p.formats(l.Entry)
+	return p.mayFit(l, formats[len(formats)-1])
 }
 
 // scoredAbove are the models of the catalog with at least so many points, the best first.

@@ -109,7 +109,7 @@ func wide(weights, cache string) bool {
 }
 
 // oneMoreChange is the price of a second thing to change, and of a third: one setting is said, tried and undone more easily.
-const oneMoreChange = 3
+const oneMoreChange = 2
 
 // bothOf two settings; one that sets nothing leaves the other as it is.
 func bothOf(a, b change.Setting) change.Setting {

@@ -79,7 +79,7 @@ func Among(r *api.Request) map[string][]string {
 
 // engineChange is the price of another program and another file: on a card of a PC, for which llama.cpp is made, and on one of a
 // data centre, where people serve with what they have.
-const engineChange, engineChangeOfServers = 6, 30
+const engineChange, engineChangeOfServers = 12, 30
 
 // priceOfLlamaCpp is the price of llama.cpp in place of the engine that was asked for.
 func priceOfLlamaCpp(q *question.Question) float64 {
@@ -231,8 +231,11 @@ func (p *Planner) priceOfLayout(l Layout) float64 {
 	if m := p.Question.Job.Machine; l.PP > 1 && l.TP*l.PP <= p.Question.Job.PerNode() && m.Intra.Name != "PCIe" {
 		return pipelined
 	}
-	return change.PriceNearlyFree
+	return otherLayout
 }
+
+// otherLayout is the price of other groups of the same devices: what is changed before is a number of one that stands.
+const otherLayout = 5 * change.PriceNearlyFree
 
 // Words name a layout: tp 2, pp 4.
 func (l Layout) Words() string {
