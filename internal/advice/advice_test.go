@@ -27,7 +27,7 @@ func TestPrinciples(t *testing.T) {
 		{"a context of 1k for 128k", "load", with(func(c *Cure) { c.Context = 1. / 128 })},
 		{"44 GiB of a server's weights on the host", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.04, 3 })},
 		{"a server that all wait for", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.4, 1.2 })},
-		{"a little of them", "", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.4, 30 })},
+		{"a little of them", "", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.6, 30 })},
 		{"layers on the host at a word in two seconds", "local speed", with(func(c *Cure) { c.Speed, c.Decode = 0.06, 1.2 })},
 		{"layers on the host at reading speed", "", with(func(c *Cure) { c.Speed, c.Decode = 0.14, 2.7 })},
 		{"experts on the host of a fast card", "", with(func(c *Cure) { c.Speed, c.Decode = 0.2, 35 })},

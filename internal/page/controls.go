@@ -134,7 +134,7 @@ func (v *view) choice(key, name, value string, words []string) part {
 func mended(a *memwall.Answer, key string) string {
 	f := fieldOf(key)
 	for _, c := range a.Suggestions {
-		if word, ok := c.Patch[f.Name].(string); ok && len(c.Patch) == 1 && c.Verdict == memwall.Fits {
+		if word, ok := c.Patch[f.Name].(string); ok && len(c.Patch) == 1 && c.Verdict == memwall.Fits && !c.Slow {
 			return word
 		}
 	}

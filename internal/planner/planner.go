@@ -245,15 +245,17 @@ func (s *space) least(at search.Point) float64 {
 // costs of a point beside time: loss of quality by its formats, and the effort of all else that it changes.
 func (s *space) costs(at search.Point) (loss, effort float64) {
 	effort = s.way.price
+	changed := btoi(s.way.spills) + btoi(s.way.words != "")
 	for i, n := range at {
 		a := &s.axes[i]
+		changed += btoi(n > 0)
 		to := &effort
 		if a.Field == weightsField || a.Field == cacheField {
 			to = &loss
 		}
 		*to += a.Settings[n].Price
 	}
-	return loss, effort
+	return loss, effort + oneMoreChange*float64(max(0, changed-1))
 }
 
 // request of a point; nil where no placement has room.
@@ -384,4 +386,11 @@ func (p *Planner) reportProgress(phase string, done, of, decided, full int, best
 		told.Best = best[0].Change
 	}
 	p.env.Report(told)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

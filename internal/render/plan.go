@@ -169,14 +169,12 @@ func (s *screen) buys(c *memwall.Candidate) string {
 // usualRungs is how many changes are shown unasked.
 const usualRungs = 9
 
-// shownRungs are the cheapest changes: a third of the room for those that do not do it alone.
+// shownRungs are the cheapest changes; those that do not do it are shown where none does, or all are asked for.
 func (s *screen) shownRungs(all bool) (out []memwall.Candidate) {
-	failing := 0
+	all = all || waysOf(s.a) == 0
 	for _, c := range s.a.Ladder {
-		if c.Verdict == memwall.DoesNotFit {
-			if failing++; failing > usualRungs/3 && !all {
-				continue
-			}
+		if c.Verdict == memwall.DoesNotFit && !all {
+			continue
 		}
 		if out = append(out, c); len(out) == usualRungs && !all {
 			break
@@ -205,9 +203,12 @@ func (s *screen) ladder(all bool) {
 		if tb.Picked == 0 && c.Verdict == memwall.Fits {
 			tb.Picked = i + 1
 		}
-		to := &term.Place{Patch: c.Patch, Flags: c.Arguments}
+		to, speed := &term.Place{Patch: c.Patch, Flags: c.Arguments}, TokensEach(c.Speed)
+		if c.Verdict == memwall.DoesNotFit {
+			speed = "—" // it does not run
+		}
 		row := []term.Text{term.Say(fmt.Sprint(i+1), term.Dim), term.Say(c.Change).LinkTo(to),
-			term.Say(term.GiB(c.Saves, 2)), s.headroomAfter(c), term.Say(TokensEach(c.Speed)), term.Say(qualityOf(c.Quality))}
+			term.Say(term.GiB(c.Saves, 2)), s.headroomAfter(c), term.Say(speed), term.Say(qualityOf(c.Quality))}
 		if wide {
 			row = append(row, term.Say(c.Arguments, term.Dim))
 		}
