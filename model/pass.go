@@ -5,6 +5,30 @@ import "github.com/memwall/memwall/unit"
 // TextTokens are the longest text of most denoisers (diffusers, examples/dreambooth/train_dreambooth_flux.py: max_sequence_length).
 const TextTokens = 512
 
+// Made is what a denoiser makes at once where nobody says another size.
+type Made struct {
+	Tokens int64 // of the picture, or of all frames
+	Words  string
+}
+
+// Picture is what models of pictures are trained to make (diffusers, examples/dreambooth/train_dreambooth_flux.py: resolution).
+var Picture = Made{4096, "a picture of 1024 × 1024, in patches of 16 × 16"}
+
+// videos are the defaults of diffusers' pipelines: pipelines/wan/pipeline_wan.py and hunyuan_video/pipeline_hunyuan_video.py, through
+// autoencoders of 8 × 8 × 4 and patches of 2 × 2.
+var videos = map[string]Made{
+	"wan":           {21 * 30 * 52, "81 frames of 832 × 480"},
+	"hunyuan-video": {33 * 45 * 80, "129 frames of 1280 × 720"},
+}
+
+// Usual is what a denoiser makes by default.
+func (m *Model) Usual() Made {
+	if v, ok := videos[m.Family]; ok {
+		return v
+	}
+	return Picture
+}
+
 // PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
 const PartDenoiser = "denoiser"
 

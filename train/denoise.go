@@ -8,9 +8,6 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// A picture of 1024 × 1024 is 64 × 64 patches of its latents (diffusers, examples/dreambooth/train_dreambooth_flux.py: resolution).
-const pictureTokens = 4096
-
 // encoders are what makes a denoiser's conditions and latents: parameters of text encoders and of the autoencoder. Trainers make both
 // before the first step and drop them, or keep them frozen beside the model.
 type encoders struct{ text, autoencoder int64 }
@@ -40,7 +37,7 @@ func denoiserDefaults(j *Job) {
 		return
 	}
 	t := j.Training
-	j.number("sequence_length", &t.SequenceLength, pictureTokens+model.TextTokens)
+	j.number("sequence_length", &t.SequenceLength, model.Picture.Tokens+model.TextTokens)
 	if len(t.LoRA) == 0 && t.Method != "full" && t.Method != "" {
 		t.LoRA = []string{"to_q", "to_k", "to_v", "to_out"}
 	}

@@ -322,14 +322,14 @@ func smallerLoads(q *question.Question) (out []change.Setting) {
 // lengthWord and loadWord are what a load's length and number are called: of a diffusion model, of pictures.
 func lengthWord(q *question.Question) string {
 	if makesPictures(q) {
-		return "tokens of a picture"
+		return "tokens of each"
 	}
 	return "context"
 }
 
 func loadWord(q *question.Question) string {
 	if makesPictures(q) {
-		return "pictures at once"
+		return "at once"
 	}
 	return "users"
 }

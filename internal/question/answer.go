@@ -271,7 +271,7 @@ func (q *Question) scales(a *api.Answer) string {
 	DecidingFirst(one)
 	per := one[0].KV.Needed
 	if a.KV.Pictures {
-		return "activations: with the pixels of a picture, and with the pictures at once"
+		return "activations: with the pixels of each, and with how many are made at once"
 	}
 	if per == 0 {
 		return "nothing: no token leaves anything behind"
@@ -289,9 +289,9 @@ func breaks(kv *api.KV, sequences int64) string {
 	case users == nil:
 		return "nothing in reach"
 	case kv.Pictures && *users == 0:
-		return "before the first picture of that size"
+		return "before the first of that size"
 	case kv.Pictures:
-		return fmt.Sprintf("at %s pictures at once", unit.Count(*users+1))
+		return fmt.Sprintf("at %s at once", unit.Count(*users+1))
 	case *users == 0 && length != nil && *length > 0:
 		return fmt.Sprintf("before the first user at full length; %s tokens fit for %s", unit.Count(*length), usersText(sequences))
 	case *users == 0:

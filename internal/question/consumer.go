@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -36,9 +37,12 @@ func personal(j *engine.Job) bool {
 	return d == nil || d.Consumer() || !engine.Runs("vllm", d)
 }
 
+// crosses reports whether layers read an encoder's output, which llama.cpp keeps in ways that are not described.
+func crosses(s *family.Spec) bool { return len(s.Layers) > 0 && s.Layers[0].Cross.Heads > 0 }
+
 // takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.
 func takesGGUF(r *api.Resolved) bool {
-	return r.Format == "catalog" && r.Spec != nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
+	return r.Format == "catalog" && r.Spec != nil && !r.Stated && llamacpp.Loads(r.Spec.Family) && !crosses(r.Spec)
 }
 
 // chooseFormat takes the format that Ollama's library has of a model that Ollama runs, else the best of the handy formats that

@@ -169,6 +169,8 @@ func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool)
 		return called.Owner(stored).Names[0]
 	case gguf:
 		return "llama.cpp"
+	case j.Machine != nil && personal(j) && r.Spec != nil && crosses(r.Spec) && !serving:
+		return TransformersEngine
 	case j.Machine != nil && (d == nil || d.Vendor == "Apple"):
 		if s := r.Spec; s != nil && !llamacpp.Loads(s.Family) {
 			return TransformersEngine

@@ -187,12 +187,12 @@ func usersAndContext(a *memwall.Answer) (out []string) {
 	return out
 }
 
-// pictures is "; makes 8 pictures at once".
+// pictures is "; makes 8 at once", of pictures or of videos.
 func pictures(k *memwall.KV) []string {
 	if k.MaxSequences == nil {
 		return nil
 	}
-	return []string{"; makes " + term.Plural(*k.MaxSequences, "picture", "pictures") + " at once"}
+	return []string{"; makes " + unit.Count(*k.MaxSequences) + " at once"}
 }
 
 // perUser is "; 4 get 37 tok/s each" of several users, and "; 37 tok/s" of one.
