@@ -13,7 +13,7 @@ import (
 func TestSiblings(t *testing.T) {
 	for _, c := range []struct{ model, on, weights, want string }{
 		{"deepseek-r1", "rtx-4090", "", "qwen3."},         // what it was distilled into is behind by two years
-		{"glm-4.6", "4xrtx-3090", "", "glm-"},             // the smaller mixture of the line, whole on the cards
+		{"glm-4.6", "4xrtx-3090", "", "qwen3."},           // twice the score of the smaller mixture of the line
 		{"llama-3.1-405b", "rtx-3060", "", "qwen3."},      //
 		{"llama-3.3-70b", "rtx-4090", "q4_k_m", "qwen3."}, // layers on the host leave some three tokens a second
 		{"gemma-3-27b", "m1-8gb", "", "gemma-"},
@@ -36,7 +36,7 @@ func TestSiblings(t *testing.T) {
 			continue
 		}
 		s := a.Siblings[0]
-		if ofLine := strings.HasPrefix(c.model, c.want); !ofLine && (s.Score == nil || s.Score.Value < s.ScoreOfAsked.Value) {
+		if ofLine := strings.HasPrefix(c.model, c.want); !ofLine && (s.Score == nil || s.ScoreOfAsked != nil && s.Score.Value < s.ScoreOfAsked.Value) {
 			t.Errorf("%s on %s: %s is of another line and no better", c.model, c.on, s.Model)
 		}
 		there, err := Patch(&r, s.Patch)

@@ -84,7 +84,7 @@ func TestHostedCountsHostMemory(t *testing.T) {
 func TestLeastHosted(t *testing.T) {
 	for _, engine := range []string{"vllm@0.24", "sglang"} {
 		r := Request{Ask: "fit", Model: "qwen2.5-14b",
-			Hardware: "name=x,memory=28GiB,bandwidth=250GB/s,bf16=165TFLOPS,pcie=4x16,host=64GiB@60GB/s",
+			Hardware: "name=x,memory=28GiB,bandwidth=250GB/s,bf16=165TFLOPS,pcie=5x16,host=64GiB@60GB/s",
 			Plan:     plan.Plan{Engine: engine, Context: 4096}}
 		a, err := Ask(&r)
 		if err != nil {

@@ -58,7 +58,8 @@ type figure struct {
 }
 
 // families are all rules, in order.
-var families = [][]rule{notMemoryRules, jobRules, killedRules, vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
+var families = [][]rule{notMemoryRules, jobRules, killedRules,
+	vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
 	metalRules, xlaRules, torchRules, generalRules}
 
 // find gives the rule of a line, of which in are the beginnings of words, and where the rule's words begin.

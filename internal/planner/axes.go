@@ -68,7 +68,8 @@ var (
 	// what a checkpoint of 16 bits is turned into while it is loaded: bitsandbytes, and diffusers' casting of layers
 	loadRecipes    = []string{"bf16", "bnb-int8", "nf4"}
 	pictureRecipes = []string{"bf16", "fp8", "nf4"}
-	ggufRecipes    = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
+	// fewer bits are refused: advice.fewestBits
+	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs"}
 )
 
 // recipes that the engine of a question reads.

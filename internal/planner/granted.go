@@ -45,7 +45,7 @@ func narrowed(p *Planner, below float64) (out []change.Setting) {
 	for _, c := range p.CacheAxis(p.Question).Settings[1:] {
 		r := p.Asked
 		c.Set(&r)
-		if price+c.Price+narrowedToo >= below || (joint{p}).holds(&c) || !p.savesShare(&r, worthNarrowing) {
+		if price+c.Price+narrowedToo >= below || (joint{p}).holds(&c) || !savesShare(p, &r, worthNarrowing) {
 			continue
 		}
 		if to := p.Placed(&r); to != nil {
@@ -60,7 +60,7 @@ func narrowed(p *Planner, below float64) (out []change.Setting) {
 const worthNarrowing = 10
 
 // savesShare: a plan needs less by at least one part in so many of what the plan that was asked for lacks.
-func (p *Planner) savesShare(r *api.Request, of unit.Bytes) bool {
+func savesShare(p *Planner, r *api.Request, of unit.Bytes) bool {
 	_, ranks, err := p.env.SizedRanks(r)
 	return err == nil && (p.base.Devices[0].Needed-ranks[0].Needed().Bytes)*of >= -p.base.Devices[0].Headroom
 }

@@ -19,7 +19,7 @@ const noSlower = 1.02
 // slowdown is the price of a plan that answers a user in so many seconds, against what was asked for and against what
 // is comfortable; none where it is not known, and where people read along and it is no slower than what was asked for.
 func (p *Planner) slowdown(a *api.Answer) float64 {
-	now, asked := p.tokenSeconds(a), p.tokenSeconds(p.base)
+	now, asked := tokenSeconds(p, a), tokenSeconds(p, p.base)
 	if now <= 0 {
 		return 0
 	}
@@ -47,7 +47,7 @@ const inComfort = 0.5
 const newOfPrompt = 0.25
 
 // tokenSeconds is how long one user waits for a whole answer, by its tokens; 0 where nobody knows.
-func (p *Planner) tokenSeconds(a *api.Answer) float64 {
+func tokenSeconds(p *Planner, a *api.Answer) float64 {
 	v := a.Speed
 	if v == nil || v.TTFT == nil || v.TPOT == nil {
 		return 0

@@ -34,8 +34,12 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	u := useOfModel(q, e)
 	asked := scoreOf(e.ID, &u)
 	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
+	var scored []listedScore
 	elsewhere := func(least float64) bool {
-		better := firstHeld(q, betterElsewhere(q, e, least, &u), &u)
+		if scored == nil {
+			scored = allScored(&u)
+		}
+		better := firstHeld(q, betterElsewhere(q, e, least, scored, &u), &u)
 		if better != nil {
 			out = better
 		}
@@ -69,9 +73,13 @@ func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling 
 
 // betterElsewhere are models of other lines, newer than one and no worse by score, whose weights in the smallest of the usual formats
 // are less than the devices hold: the best first, and no more than are sized.
-func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, u *use) (out []listedModel) {
+func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, among []listedScore, u *use) (out []listedModel) {
 	p := pickerOf(q, u)
-	for _, id := range scoredAbove(least, u) {
+	for _, s := range among {
+		id := s.id
+		if s.Value < least {
+			break
+		}
 		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) {
 			continue
 		}
@@ -79,7 +87,7 @@ func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, 
 		if err != nil || !u.takes(n) || n.Model.Context > 0 && n.Model.Context < q.Job.Load().Context {
 			continue
 		}
-		l := listedModel{n, n.Model.Params(), scoreOf(id, u)}
+		l := listedModel{n, n.Model.Params(), s.PickScore}
 		if p.mayFitAtAll(&l) {
 			out = append(out, l)
 		}
@@ -103,16 +111,21 @@ func (p *picker) mayFitAtAll(l *listedModel) bool {
 	return p.mayFit(l, formats[len(formats)-1])
 }
 
-// scoredAbove are the models of the catalog with at least so many points, the best first.
-func scoredAbove(points float64, u *use) (out []string) {
-	of := map[string]float64{}
+// listedScore is a model of the catalog with its score.
+type listedScore struct {
+	id string
+	*api.PickScore
+}
+
+// allScored are the models of the catalog that have a score, the best first.
+func allScored(u *use) (out []listedScore) {
 	for _, id := range catalog.IDs() {
-		if s := scoreOf(id, u); s != nil && s.Value >= points {
-			of[id], out = s.Value, append(out, id)
+		if s := scoreOf(id, u); s != nil {
+			out = append(out, listedScore{id, s})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int {
-		return cmp.Or(-cmp.Compare(of[a], of[b]), -cmp.Compare(catalog.Released(a), catalog.Released(b)))
+	slices.SortStableFunc(out, func(a, b listedScore) int {
+		return cmp.Or(-cmp.Compare(a.Value, b.Value), -cmp.Compare(catalog.Released(a.id), catalog.Released(b.id)))
 	})
 	return out
 }

@@ -506,11 +506,11 @@ func storedFormat(r *api.Resolved) string {
 const DefaultContext = 8192
 
 // usualContext is the context where nobody says: of a denoiser what it makes by default, and the text for it.
-func (q *Question) usualContext(trained int64) plan.Int {
-	if m := q.Job.Model; m.Part(model.PartDenoiser) != nil {
+func usualContext(j *engine.Job, trained int64) plan.Int {
+	if m := j.Model; m.Part(model.PartDenoiser) != nil {
 		made := m.Usual()
-		q.Job.Note("denoiser_tokens", "info", "context", "%d tokens are %s, and %d of text; --ctx says others", made.Tokens+model.TextTokens,
-			made.Words, model.TextTokens)
+		j.Note("denoiser_tokens", "info", "context", "%d tokens are %s, and %d of text; --ctx says others",
+			made.Tokens+model.TextTokens, made.Words, model.TextTokens)
 		return plan.Int(made.Tokens + model.TextTokens)
 	}
 	if trained > 0 {
@@ -524,7 +524,7 @@ func (q *Question) fillLengths() error {
 	p := &q.Request.Plan
 	trained := q.Job.Model.Context
 	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context itself
-		p.Context = q.usualContext(trained)
+		p.Context = usualContext(q.Job, trained)
 		q.Job.Default("context", int64(p.Context))
 	}
 	if p.Sequences == 0 {
