@@ -22,7 +22,7 @@ var metalRules = []rule{
 	{words: "kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
 		place: Working, follows: true},
 	{words: "which is close to the maximum recommended size", kind: MemoryPressure, engine: "mlx", backend: "metal", device: "GPU",
-		figures: []figure{{allocated, "model that requires ", "", false}, {limit, "recommended size of ", "", false}}}, // mlx_lm/generate.py
+		figures: []figure{{allocated, "model that requires ", "", false}, {limit, "recommended size of ", "", false}}},
 	{words: "current allocated size is greater than the recommended max working set size", kind: MemoryPressure, engine: "llama.cpp",
 		backend: "metal", device: "Metal"},
 }
