@@ -63,6 +63,7 @@ type Rollout struct {
 	Output    Int     `json:"output_tokens,omitempty" doc:"tokens of an answer"`
 	TP        Int     `json:"tp,omitempty" doc:"devices of one engine"`
 	Sleep     *bool   `json:"sleep,omitempty" doc:"it gives its memory back while the model learns"`
+	Away      *bool   `json:"trainer_away,omitempty" doc:"what trains waits in host memory while it writes"`
 }
 
 // Narrow tells precisions that multiply in 8 or 4 bits what is kept in 16.

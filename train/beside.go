@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
 )
 
 // away is what lies off the device.
@@ -15,6 +16,11 @@ func (j *Job) offload() (a away) {
 	off := func(s string) bool { return s == "host" || s == "nvme" }
 	// FSDP moves states with their parameters (torch/distributed/fsdp: CPUOffload, CPUOffloadPolicy)
 	return away{off(o.Optimizer) || off(o.Params) && j.Training.ZeROStage() == 0, off(o.Params), off(o.Activations)}
+}
+
+// trainerAway: what trains leaves the device for the engine that writes answers on it.
+func trainerAway(r *plan.Rollout) bool {
+	return r != nil && on(r.Colocated) && on(r.Away)
 }
 
 // awayItem leaves a device: on disk it is a swap file (ZeRO-Infinity, arXiv:2104.07857).
@@ -56,6 +62,13 @@ func (f *filler) away() (out []ledger.Item) {
 		add(o.Optimizer, "master_weights", "fp32 copies", f.trainedBytes(master, ofStates))
 		add(o.Optimizer, "optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates))
 		add("host", "gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads))
+	}
+	if trainerAway(s.j.Training.Rollout) { // verl's offload of parameters and states, slime's of its whole process
+		whole := f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.trainedBytes(weight, ofWeights))
+		if !off.optimizer {
+			whole = f.b.Add(whole, f.b.Add(f.trainedBytes(master, ofStates), f.both("state_bytes", states, 1, ofStates)))
+		}
+		add("host", "waiting", "what trains, while answers are written", whole)
 	}
 	if off.params {
 		add(o.Params, "weights", "weights", f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.trainedBytes(weight, ofWeights)))

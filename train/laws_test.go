@@ -266,6 +266,12 @@ func TestModelsBeside(t *testing.T) {
 	if awake < alone+20*(1<<30) || asleep >= awake || asleep < alone {
 		t.Errorf("alone %.3g, with an engine awake %.3g, asleep %.3g", alone, awake, asleep)
 	}
+	turns := at(func(j *train.Job) {
+		j.Training.Rollout = &plan.Rollout{Colocated: &here, Share: 0.3, Sleep: &sleeps, Away: &sleeps}
+	})
+	if turns > asleep || turns < alone {
+		t.Errorf("with what trains away while answers are written %.3g, beside them %.3g, alone %.3g", turns, asleep, alone)
+	}
 	dpo := at(func(j *train.Job) {
 		j.Training.Objective, j.Training.ReferenceModel = "dpo", ""
 		if err := train.Defaults(j); err != nil {

@@ -18,6 +18,9 @@ func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	engine := f.rollout()
 	ph := append(f.learning(s.criticOn(b, h.pl.Stage)), loadingPhase(f)...)
 	if engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
+		if trainerAway(s.j.Training.Rollout) {
+			f.base = nil
+		}
 		ph = append(ph, f.with("rollout", false, engine))
 	}
 	return ph

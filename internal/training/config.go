@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/train/config"
 )
 
@@ -33,6 +34,9 @@ func FromConfig(texts [][]byte) (*api.Request, []string, error) {
 		Training: found.Training, Devices: found.Devices}
 	if r.Model == "" {
 		r.Model, r.Override = likeness(found.Shape)
+	}
+	if read, err := catalog.Read(r.Model); err == nil && read.Format != "" && r.Framework == "megatron" && r.Weights == "" {
+		r.Weights = "bf16" // the checkpoint that Megatron trains is its own, in whatever format the engine beside it generates
 	}
 	return r, found.Unread, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // others are formats that are read and not written, in the order in which they are tried.
 var others = sync.OnceValue(func() []*framework {
-	return []*framework{litgpt(), swift(), swiftMegatron(), verl(), verlSFT(), openRLHF(), nemoRL()}
+	return []*framework{litgpt(), swift(), swiftMegatron(), verl(), verlSFT(), slime(), openRLHF(), nemoRL()}
 })
 
 // dottedArguments reads a file of keys, or the flags of a command, in which --train.max_seq_length stands for a key of a block.
@@ -279,8 +279,22 @@ func getSwiftRollout(in *Input, r *reader) {
 	}
 }
 
-// verl are the settings of its trainers as Hydra takes them (0.6: verl/trainer/config/*.yaml). Its offload of parameters and states moves
-// them while answers are written, and none while the model learns: no field of a plan says that, and it stays unread.
+// verlAway: parameters and states leave the device while answers are written (0.6: verl/workers/fsdp_workers.py, offload_fsdp_model_to_cpu,
+// offload_fsdp_optimizer; megatron_workers.py). One without the other no field says: it stays unread.
+func verlAway(r *reader) *bool {
+	for _, under := range []string{"actor_rollout_ref.actor.fsdp_config.", "actor_rollout_ref.actor.megatron."} {
+		on := func(key string) bool { return strings.EqualFold(r.root.textAt(under+key), "true") }
+		if on("param_offload") && on("optimizer_offload") {
+			for _, what := range []string{"param_offload", "optimizer_offload", "grad_offload"} {
+				r.take(under + what)
+			}
+			return truth(true)
+		}
+	}
+	return nil
+}
+
+// verl are the settings of its trainers as Hydra takes them (0.6: verl/trainer/config/*.yaml).
 func verl() *framework {
 	const actor, rollout = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
 	return &framework{
@@ -319,6 +333,7 @@ func verl() *framework {
 				if freed, said := r.flag(rollout + "free_cache_engine"); said {
 					o.Sleep = &freed
 				}
+				o.Away = verlAway(r)
 				in.Training.Rollout, in.Training.SequenceLength = o, plan.Int(prompt+output)
 				in.Training.GlobalBatch = plan.Int(mini * max(1, n)) // batches count prompts here
 				kl, _ := r.flag(actor + "use_kl_loss")

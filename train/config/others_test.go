@@ -41,6 +41,16 @@ func TestOthers(t *testing.T) {
 			"verl-sft", "Qwen/Qwen3-8B", 8, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "fsdp2",
 				"recompute": "full", "packing": true,
 				"micro_batch": 16.0, "global_batch": 96.0, "sequence_length": 2048.0, "cp": 2.0}},
+		{"slime, colocated", "python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 --colocate --hf-checkpoint /root/Qwen3-30B-A3B-INT4/ " +
+			"--ref-load /root/dist --rollout-batch-size 32 --n-samples-per-prompt 8 --rollout-max-response-len 8192 --num-steps-per-rollout 2 " +
+			"--advantage-estimator gspo --tensor-model-parallel-size 4 --use-dynamic-batch-size --max-tokens-per-gpu 20480 " +
+			"--rollout-num-gpus-per-engine 8 --sglang-mem-fraction-static 0.7\n",
+			"slime", "Qwen3-30B-A3B-INT4/", 8, map[string]any{"method": "full", "objective": "grpo", "precision": "bf16-mixed",
+				"sharding": "zero1", "weights": "bf16", "packing": true, "micro_batch": 2.0, "global_batch": 128.0, "tp": 4.0,
+				"accumulation": 32.0, "cp": 1.0, "dp": 2.0, "pp": 1.0, "fused_kernels": true, "fused_loss": false, "recompute": "none",
+				"reference_model": "none", "sequence_length": 8192.0, "rollout.engine": "sglang", "rollout.samples": 8.0,
+				"rollout.output_tokens": 8192.0, "rollout.tp": 8.0, "rollout.colocated": true, "rollout.sleep": true,
+				"rollout.trainer_away": true, "rollout.gpu_memory_utilization": 0.7}},
 		{"OpenRLHF's SFT", "deepspeed --module openrlhf.cli.train_sft --max_len 2048 --dataset Open-Orca/OpenOrca --input_key question --train_batch_size 256 --micro_train_batch_size 2 --max_samples 500000 --pretrain meta-llama/Meta-Llama-3-8B --save_path ./ckpt --zero_stage 2 --max_epochs 1 --packing_samples --bf16 --flash_attn --learning_rate 5e-6 --gradient_checkpointing",
 			"openrlhf", "meta-llama/Meta-Llama-3-8B", 0, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "zero2", "packing": true, "global_batch": 256.0, "micro_batch": 2.0, "recompute": "full", "sequence_length": 2048.0, "attention": "flash"}},
 		{"NeMo-RL's GRPO", "grpo:\n  num_prompts_per_step: 32\n  num_generations_per_prompt: 16\npolicy:\n  model_name: \"Qwen/Qwen2.5-1.5B\"\n  tokenizer:\n    name: ${policy.model_name}\n  train_global_batch_size: 512\n  train_micro_batch_size: 4\n  max_total_sequence_length: 512\n  precision: \"bfloat16\"\n  dtensor_cfg:\n    enabled: true\n    cpu_offload: False\n    sequence_parallel: false\n    activation_checkpointing: true\n    tensor_parallel_size: 2\n    context_parallel_size: 1\n  sequence_packing:\n    enabled: True\n  generation:\n    backend: \"vllm\"\n    max_new_tokens: ${policy.max_total_sequence_length}\n    vllm_cfg:\n      gpu_memory_utilization: 0.6\n    colocated:\n      enabled: true\ncluster:\n  gpus_per_node: 8\n  num_nodes: 1\n",
