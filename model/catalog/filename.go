@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/naming"
 )
 
@@ -76,10 +77,25 @@ const (
 
 // holds reports whether an entry has about so many billions of parameters.
 func (h *header) holds(billions, within float64) bool {
+	m := h.model()
+	return m != nil && math.Abs(float64(m.Params())/1e9/billions-1) < within
+}
+
+// activates reports whether a token takes about so many billions of an entry's: names round them, and count the ends or do not.
+func (h *header) activates(billions float64) bool {
+	m := h.model()
+	return m != nil && math.Abs(float64(m.ActiveParams())/1e9/billions-1) < 0.25
+}
+
+// model is what an entry describes; nil of one that cannot be read.
+func (h *header) model() *model.Model {
 	e, err := parse(h.line)
 	if err != nil {
-		return false
+		return nil
 	}
 	spec, err := e.Spec()
-	return err == nil && math.Abs(float64(spec.Model(e.ID).Params())/1e9/billions-1) < within
+	if err != nil {
+		return nil
+	}
+	return spec.Model(e.ID)
 }

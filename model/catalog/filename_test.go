@@ -44,3 +44,16 @@ func TestFindRefusesOtherVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestSizesBoth: a name that says what it holds and what a token takes means the entry of which both are true.
+func TestSizesBoth(t *testing.T) {
+	for name, want := range map[string]string{
+		"GLM-4.7-355B-A32B": "glm-4.7", "GLM-4.5-Air-106B-A12B": "glm-4.5-air", "Kimi-K2-1T-A32B": "kimi-k2", "DeepSeek-R1/": "deepseek-r1",
+		"GLM-4.7-355B-A12B": "", "Qwen3-235B-A3B": "", "Qwen3-8B-A3B": "",
+	} {
+		e, err := Find(name)
+		if want == "" && err == nil || want != "" && (err != nil || e.ID != want) {
+			t.Errorf("%s: %v, %v, want %q", name, e, err, want)
+		}
+	}
+}

@@ -190,12 +190,13 @@ func oneSize(list []place) bool {
 // the words before it: "R1 671b", "oss 120b", "Mistral-Large-Instruct-2411-123B".
 func (q *question) weighed() []place {
 	words, billions := splitSize(wordsOf(q.said.Base))
+	words, active := splitActive(words)
 	if billions == 0 || len(words) == 0 || len(words) == 1 && len(words[0]) < 2 {
 		return nil
 	}
 	found := nearestOf(words)
 	for _, p := range found[:min(len(found), mostWeighed)] {
-		if !p.head.holds(billions, standsAlone) {
+		if !p.head.holds(billions, standsAlone) || active > 0 && !p.head.activates(active) {
 			continue
 		}
 		q.assumed = q.said.Repo != ""
@@ -214,6 +215,18 @@ func splitSize(asked []string) (words []string, billions float64) {
 	for _, w := range asked {
 		if b := billionsOf(w); b > 0 && billions == 0 {
 			billions = b
+		} else {
+			words = append(words, w)
+		}
+	}
+	return words, billions
+}
+
+// splitActive parts words from the billions of parameters that a token takes, as of "355B-A32B".
+func splitActive(asked []string) (words []string, billions float64) {
+	for _, w := range asked {
+		if rest, ok := strings.CutPrefix(w, "a"); ok && len(rest) > 1 && billions == 0 && billionsOf(rest) > 0 {
+			billions = billionsOf(rest)
 		} else {
 			words = append(words, w)
 		}
