@@ -69,8 +69,8 @@ func (f *filler) headKept() ledger.Item {
 // logits books logits, their copies and gradients at the worst point of the loss.
 func (f *filler) logits() ledger.Item {
 	c := f.s.loss
-	if f.s.j.Teacher != nil && f.h.vocab > 0 {
-		c += 4 // the teacher's, in fp32
+	if f.s.j.Teacher != nil && f.h.vocab > 0 && f.s.j.Training.Objective == "distill" {
+		c += 4 // the teacher's, in fp32; of answers that are scored it gives what each token has alone
 	}
 	n := f.b.Mul(f.tokens(), f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("loss_bytes", c, "framework"))
 	if most := lossChunk(f); most < n.V {

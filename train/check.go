@@ -70,7 +70,8 @@ func checkRoles(j *Job) error {
 		of           []string
 	}{
 		{"reference_model", t.ReferenceModel, []string{"dpo", "ppo", "grpo"}}, {"reward_model", t.RewardModel, []string{"ppo", "grpo"}}, {"critic_model", t.CriticModel, []string{"ppo"}},
-		{"teacher_model", t.TeacherModel, []string{"distill"}}, {"rollout", rollout, []string{"ppo", "grpo"}},
+		{"teacher_model", t.TeacherModel, []string{"distill", "ppo", "grpo"}}, // whose answers are the student's own: on-policy distillation
+		{"rollout", rollout, []string{"ppo", "grpo"}},
 	} {
 		if c.value != "" && c.value != "none" && !slices.Contains(c.of, t.Objective) {
 			return impossible(c.field, c.value, "--objective "+strings.Join(c.of, " or ")+", or leave "+c.field+" out", "%s = %s: objective = %s has no such role", c.field, c.value, t.Objective)
