@@ -70,7 +70,7 @@ func checkRoles(j *Job) error {
 		of           []string
 	}{
 		{"reference_model", t.ReferenceModel, []string{"dpo", "ppo", "grpo"}}, {"reward_model", t.RewardModel, []string{"ppo", "grpo"}}, {"critic_model", t.CriticModel, []string{"ppo"}},
-		{"teacher_model", t.TeacherModel, []string{"distill", "ppo", "grpo"}}, // whose answers are the student's own: on-policy distillation
+		{"teacher_model", t.TeacherModel, []string{"distill", "ppo", "grpo"}}, // the student's own answers: on-policy distillation
 		{"rollout", rollout, []string{"ppo", "grpo"}},
 	} {
 		if c.value != "" && c.value != "none" && !slices.Contains(c.of, t.Objective) {

@@ -49,10 +49,10 @@ func TestCluster(t *testing.T) {
 	victim.kill()
 	worker("w1", here, "steady", 2)
 	worker("w2", here, "steady", 2)
-	<-some
+	reached(t, some, ended)
 	c.live[0].kill()
 	c.start(0)
-	<-half
+	reached(t, half, ended)
 	c.live[1].pause(2 * time.Second)
 	<-ended
 	if t.Failed() {
@@ -68,6 +68,20 @@ func TestCluster(t *testing.T) {
 		t.Errorf("%+v", at)
 	}
 	t.Logf("%d of 300 questions were begun a second time; %+v", times-questions, at)
+}
+
+// reached waits for a moment of a run, which may end before it.
+func reached(t *testing.T, moment, ended <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-moment:
+	case <-ended:
+		select {
+		case <-moment:
+		default:
+			t.Fatal("the run has ended before")
+		}
+	}
 }
 
 // served starts a server of its own on a port, and joins it.

@@ -125,7 +125,7 @@ func check(t *testing.T, s *Sweep) {
 
 func run(t *testing.T, s *Sweep) Progress {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute) // servers that come back choose a leader, on processors that others use, too
 	defer stop()
 	at, err := s.Run(ctx)
 	if err != nil {
