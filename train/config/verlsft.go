@@ -53,7 +53,7 @@ func getTokens(in *Input, r *reader) {
 	}
 	length, most := max(1, int64(in.Training.SequenceLength)), int64(in.Training.GlobalBatch)
 	if ranks := in.Devices / (max(1, in.Plan.TP) * max(1, in.Plan.PP) * max(1, in.Plan.CP)); ranks > 0 {
-		most = most / ranks
+		most /= ranks
 	}
 	in.Training.MicroBatch, in.Training.Packing = plan.Int(max(1, min(max(1, most), tokens*max(1, in.Plan.CP)/length))), truth(true)
 }
