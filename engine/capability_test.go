@@ -21,15 +21,7 @@ func TestCapability(t *testing.T) {
 		{"tensorrt-llm", "1.2", "b200-sxm", "nvfp4", false}, {"vllm", "0.24", "mi300x", "fp8", false}, {"sglang", "0.5", "t4", "fp8", true},
 		{"vllm", "0.24", "p40", "bf16", true}, {"vllm", "0.24", "v100-sxm-16gb", "bf16", true}, {"vllm", "0.24", "v100-sxm-16gb", "f16", false}, {"sglang", "0.5", "v100-sxm-16gb", "bf16", true}, {"llama.cpp", "0.5", "p40", "q8_0", false},
 	} {
-		m, _, err := hardware.Parse(c.device, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := engine.ParseVersion(c.version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = engine.CheckCapability(&engine.Job{Machine: &m, Version: v, Plan: &plan.Plan{Weights: c.weights}}, c.engine)
+		err := capable(t, c.engine, c.version, c.device, &plan.Plan{Weights: c.weights})
 		if (err != nil) != c.refused {
 			t.Errorf("%s %s, %s on %s: %v", c.engine, c.version, c.weights, c.device, err)
 		}
@@ -45,15 +37,7 @@ func TestCacheOnOldDevices(t *testing.T) {
 		{"0.29", "t4", "fp8", true}, {"0.29", "rtx-2080-ti", "fp8_e5m2", true}, {"0.20", "t4", "fp8", false}, {"0.29", "a10g", "fp8", false},
 		{"0.29", "t4", "f16", false}, {"0.29", "mi300x", "fp8", false},
 	} {
-		m, _, err := hardware.Parse(c.device, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := engine.ParseVersion(c.version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = engine.CheckCapability(&engine.Job{Machine: &m, Version: v, Plan: &plan.Plan{Weights: "f16", KV: c.kv}}, "vllm")
+		err := capable(t, "vllm", c.version, c.device, &plan.Plan{Weights: "f16", KV: c.kv})
 		if (err != nil) != c.refused {
 			t.Errorf("vLLM %s, KV %s on %s: %v", c.version, c.kv, c.device, err)
 		}
@@ -82,4 +66,18 @@ func TestWithoutBF16(t *testing.T) {
 			t.Errorf("gemma3 in %s: %v", weights, err)
 		}
 	}
+}
+
+// capable is whether a version of an engine runs a plan on a device.
+func capable(t *testing.T, name, version, device string, p *plan.Plan) error {
+	t.Helper()
+	m, _, err := hardware.Parse(device, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := engine.ParseVersion(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.CheckCapability(&engine.Job{Machine: &m, Version: v, Plan: p}, name)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/train/config/shell"
 )
 
-// mostGathered bounds the files that one names, and those in turn.
-const mostGathered = 8
+// mostGathered bounds the files that one names, and those in turn; mostText is what a configuration has at most, in bytes.
+const mostGathered, mostText = 8, 64 << 10
 
 // Gather gives the texts of a run that one file configures: those of the files that it takes settings from, and last its own, as
 // what is read later counts. open reads a file by its path. What cannot be opened is left to be named by who reads the texts. read are
@@ -89,6 +89,9 @@ func telling(texts [][]byte) [][]byte {
 // changes (NeMo RL's defaults), what a script sources, and the YAML that its command is given. Names are as the text has them; what a
 // script computes of one stands as ${…}.
 func readsIn(text []byte) (names []string) {
+	if len(text) > mostText {
+		return nil // which its reader refuses
+	}
 	if config.IsScript(text) {
 		return slices.Compact(readByScript(text))
 	}
