@@ -77,6 +77,13 @@ func (p *part) settings(in *Input) *section {
 
 // readAll reads the files of one run, the later over the earlier.
 func (f *framework) readAll(files [][]byte) (in Input, unread []string, err error) {
+	if f.merges {
+		unread, err = f.readMerged(files, &in)
+		files = nil
+	}
+	if err != nil {
+		return Input{}, nil, err
+	}
 	for _, data := range files {
 		left, err := f.read(data, &in)
 		if err != nil {
@@ -97,6 +104,23 @@ func (f *framework) read(data []byte, in *Input) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.readTree(p, n, in)
+}
+
+// readMerged reads files of which each changes keys of those before it.
+func (f *framework) readMerged(files [][]byte, in *Input) ([]string, error) {
+	p, tree := &f.parts[0], block()
+	for _, data := range files {
+		_, n, err := f.part(data)
+		if err != nil {
+			return nil, err
+		}
+		tree.merge(n)
+	}
+	return f.readTree(p, tree, in)
+}
+
+func (f *framework) readTree(p *part, n *node, in *Input) ([]string, error) {
 	if key := f.trainsNot(n); key != "" {
 		return nil, wrong("file", "has "+key+" and no optimizer: it trains nothing", "a configuration of a recipe that trains")
 	}

@@ -142,3 +142,13 @@ func TestAnchors(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 }
+
+// TestMerged: a recipe changes keys of the one before it, and all others stay as that has them.
+func TestMerged(t *testing.T) {
+	base := "policy:\n  model_name: Qwen/Qwen3-8B\n  precision: bfloat16\n  max_total_sequence_length: 4096\n  megatron_cfg:\n    enabled: true\n" +
+		"    tensor_model_parallel_size: 4\ngrpo:\n  num_prompts_per_step: 8\n"
+	f, err := Find([][]byte{[]byte(base), []byte("defaults: base.yaml\npolicy:\n  max_total_sequence_length: 8192\n")})
+	if err != nil || f.Training.Sharding != "zero1" || f.Plan.TP != 4 || f.Training.SequenceLength != 8192 || f.Training.Objective != "grpo" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

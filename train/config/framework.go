@@ -27,6 +27,8 @@ type framework struct {
 	idle []string
 	// ways are keys whose values beyond a few are ways of training that no plan sizes: "finetuning_type=full lora".
 	ways []string
+	// merges: a file changes keys of those before it, and what no file says has its default once.
+	merges bool
 	// settle derives what follows from several keys, once all files are read.
 	settle func(in *Input)
 }

@@ -40,6 +40,17 @@ func (n *node) put(key string, v *node) {
 	n.of[key] = v
 }
 
+// merge puts the keys of another block over those of this one, in blocks within it too.
+func (n *node) merge(over *node) {
+	for _, k := range over.keys {
+		if had, v := n.of[k], over.of[k]; had != nil && had.of != nil && v.of != nil {
+			had.merge(v)
+		} else {
+			n.put(k, v)
+		}
+	}
+}
+
 // drop takes a key of a block away.
 func (n *node) drop(key string) {
 	delete(n.of, key)

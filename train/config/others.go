@@ -467,7 +467,7 @@ func openArguments(data []byte) (*node, error) {
 func nemoRL() *framework {
 	const dtensor, mcore = "policy.dtensor_cfg.", "policy.megatron_cfg."
 	return &framework{
-		name: "nemo-rl", title: "NeMo-RL", plan: "nemo-rl", marks: "policy defaults",
+		name: "nemo-rl", title: "NeMo-RL", plan: "nemo-rl", marks: "policy defaults", merges: true,
 		parts: []part{{name: "nemo-rl.yaml", keys: "nemo-rl", decode: referring, rules: []rule{
 			loads("policy.model_name"),
 			{get: func(in *Input, r *reader) {
