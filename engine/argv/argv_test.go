@@ -105,7 +105,7 @@ func TestParseErrors(t *testing.T) {
 		{strings.Repeat("a ", 5000), "more than 4096 words"},
 		{strings.Repeat("a", 20000), "word of more than 16384 bytes"},
 		{strings.Repeat(" ", MaxText+1), "has 65537 bytes"},
-		{"A=" + strings.Repeat("x", 10000) + strings.Repeat(" $A", 100), "grows to more than 262144 bytes"},
+		{"A=" + strings.Repeat("x", 10000) + strings.Repeat(" $A", 100), "makes more than is followed"},
 		{deep, "wrapped more than 4 times"},
 	} {
 		_, err := Parse(c.text)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/format/shell"
 )
 
 // Command is one command of a pasted text, without its wrappers.
@@ -22,7 +24,7 @@ type Command struct {
 }
 
 // Variable is an assignment in front of a command, or handed to its container.
-type Variable struct{ Name, Value string }
+type Variable = shell.Variable
 
 // Getenv gives a variable that the text sets; the last one counts.
 func (c *Command) Getenv(name string) (string, bool) {
@@ -38,7 +40,7 @@ func (c *Command) Getenv(name string) (string, bool) {
 // command, export lines before it, sudo, nohup, env, time, nice, numactl, uv run, docker run, sh -c and
 // python -m are understood; so are files that the text itself writes from here-documents.
 //
-// Fences of Markdown and prompts are left out (tidy.go), arrays and variables of the text are put in (expand.go).
+// Fences of Markdown and prompts are left out (tidy.go); variables, arrays, conditions, loops and functions are followed.
 func Parse(text string) ([]Command, error) {
 	if err := small(text); err != nil {
 		return nil, err
@@ -54,113 +56,78 @@ func small(text string) error {
 }
 
 func parse(text string, env []Variable, files map[string]string, depth int) ([]Command, error) {
-	if err := small(text); err != nil {
-		return nil, err
-	}
-	l := &lexer{text: text, vars: map[string]string{}}
-	for _, v := range env {
-		l.vars[v.Name] = v.Value
-	}
-	words, err := l.run()
+	script, err := follow(text, env)
 	if err != nil {
 		return nil, err
 	}
 	var out []Command
-	for _, seg := range segments(words) {
-		if seg.writes(files) {
+	for _, started := range script.Commands {
+		if writes(&started, files) {
 			continue
 		}
-		more, kept, err := parseSegment(seg.words, env, files, depth)
+		c := Command{Env: started.Env, Files: files}
+		rest := c.assign(started.Words)
+		if len(rest) == 0 {
+			continue
+		}
+		more, err := c.unwrap(rest, depth)
 		if err != nil {
 			return nil, err
 		}
-		env = kept
 		out = append(out, more...)
 	}
 	return out, nil
 }
 
-// segment is one command: its words, the file that its output goes to, and its here-document.
-type segment struct {
-	words    []string
-	to, here string
+// follow reads a text within its bounds.
+func follow(text string, env []Variable) (*shell.Script, error) {
+	if err := small(text); err != nil {
+		return nil, err
+	}
+	s := shell.Pasted(text, env)
+	switch {
+	case s.Quote != 0:
+		problem := fmt.Sprintf("opens a %c at byte %d that nothing closes", s.Quote, s.QuoteAt)
+		return nil, wrong("the command line", "", problem, "close the quote, or paste the whole line")
+	case s.Cut:
+		return nil, wrong("the command line", "", "makes more than is followed: its variables or loops have no end", "paste one command")
+	}
+	return s, sized(s)
 }
 
-// segments are the words between separators, redirections taken out.
-func segments(words []word) (out []segment) {
-	var seg segment
-	operator := ""
-	for _, w := range words {
-		switch {
-		case w.kind == separator:
-			out, seg, operator = append(out, seg), segment{}, ""
-		case w.kind == redirection:
-			operator = w.text
-		case w.kind == document:
-			seg.here = w.text
-		case operator != "":
-			if strings.HasPrefix(operator, ">") {
-				seg.to = w.text
+// sized refuses more or longer words than a command has.
+func sized(s *shell.Script) error {
+	words := 0
+	for _, c := range s.Commands {
+		words += len(c.Words)
+		for _, w := range c.Words {
+			if len(w) > maxWord {
+				return wrong("the command line", "", fmt.Sprintf("has a word of more than %d bytes in line %d", maxWord, c.Line), "paste one command")
 			}
-			operator = ""
-		default:
-			seg.words = append(seg.words, w.text)
 		}
 	}
-	return append(out, seg)
+	if words > maxWords {
+		return wrong("the command line", "", fmt.Sprintf("has more than %d words", maxWords), "paste one command")
+	}
+	return nil
 }
 
 // writes keeps the file that cat or tee writes from a here-document.
-func (s *segment) writes(files map[string]string) bool {
-	if s.here == "" || len(s.words) == 0 {
+func writes(c *shell.Command, files map[string]string) bool {
+	if c.Document == "" {
 		return false
 	}
-	name := s.to
-	switch n := len(s.words); {
-	case s.words[0] == "tee" && n > 1, s.words[0] == "sudo" && n > 2 && s.words[1] == "tee":
-		name = s.words[n-1]
-	case s.words[0] != "cat":
+	name := c.To
+	switch n := len(c.Words); {
+	case c.Words[0] == "tee" && n > 1, c.Words[0] == "sudo" && n > 2 && c.Words[1] == "tee":
+		name = c.Words[n-1]
+	case c.Words[0] != "cat":
 		return false
 	}
 	if name != "" {
-		files[name] = s.here
+		files[name] = c.Document
 	}
 	return true
-}
-
-// parseSegment gives the commands of one segment and the environment that later segments see.
-func parseSegment(seg []string, env []Variable, files map[string]string, depth int) ([]Command, []Variable, error) {
-	seg = prompt(seg)
-	if len(seg) > 0 && declares[seg[0]] {
-		for _, w := range seg[1:] {
-			if name, value, ok := assignment(w); ok {
-				env = append(env, Variable{name, value})
-			}
-		}
-		return nil, env, nil
-	}
-	c := Command{Env: append([]Variable(nil), env...), Files: files}
-	rest := c.assign(seg)
-	if len(rest) == 0 {
-		return nil, append(env, c.Env[len(env):]...), nil
-	}
-	out, err := c.unwrap(rest, depth)
-	return out, env, err
-}
-
-// declares are words in front of assignments.
-var declares = map[string]bool{"export": true, "set": true, "local": true, "declare": true, "readonly": true}
-
-// prompt drops what a shell printed before the command: "$", "user@host:~$".
-func prompt(seg []string) []string {
-	for len(seg) > 0 {
-		w := seg[0]
-		if w != "$" && w != "%" && !(strings.Contains(w, "@") && (strings.HasSuffix(w, "$") || strings.HasSuffix(w, "#"))) {
-			return seg
-		}
-		seg = seg[1:]
-	}
-	return seg
 }
 
 // assign takes NAME=value words off the front.
@@ -170,7 +137,7 @@ func (c *Command) assign(seg []string) []string {
 		if !ok {
 			return seg
 		}
-		c.Env = append(c.Env, Variable{name, value})
+		c.Env = append(c.Env, Variable{Name: name, Value: value})
 		seg = seg[1:]
 	}
 	return nil
@@ -179,7 +146,6 @@ func (c *Command) assign(seg []string) []string {
 // wrappers are programs that run another, with those of their flags that take a value.
 var wrappers = map[string]string{
 	"sudo": "-u --user -g --group -C -p -h", "nohup": "", "time": "-f -o", "env": "-u --unset -C", "exec": "", "command": "", "setsid": "", "eval": "",
-	"then": "", "do": "", "else": "", "!": "", "{": "",
 	"nice": "-n --adjustment", "trtllm-llmapi-launch": "", "ionice": "-c -n", "stdbuf": "-i -o -e", "taskset": "-c --cpu-list", "numactl": "-N -m -C -i", "timeout": "-s -k",
 	"uv run": "--python -p --with --extra --group --project", "uvx": "--python --from --with", "poetry run": "", "pipenv run": "", "pixi run": "", "conda run": "-n --name -p --prefix",
 }
@@ -332,19 +298,20 @@ func countDevices(list string) (n int64) {
 }
 
 // Words splits a text as a shell does; what it cannot read is one word.
-func Words(text string) (out []string) {
+func Words(text string) []string {
 	if len(text) > MaxText {
 		return nil
 	}
-	l := &lexer{text: text, vars: map[string]string{}}
-	words, err := l.run()
-	if err != nil {
-		return []string{text}
+	if words, ok := shell.Words(text); ok {
+		return words
 	}
-	for _, w := range words {
-		if w.kind == plain {
-			out = append(out, w.text)
-		}
-	}
-	return out
+	return []string{text}
 }
+
+// assignment reads NAME=value.
+func assignment(s string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(s, "=")
+	return name, value, ok && shell.IsName(name)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -19,7 +19,7 @@ func (c *Command) container(words []string, depth int) ([]Command, error) {
 		switch name {
 		case "-e", "--env":
 			if n, v, ok := assignment(value); ok {
-				c.Env = append(c.Env, Variable{n, v})
+				c.Env = append(c.Env, Variable{Name: n, Value: v})
 			}
 		case "--gpus", "--device":
 			c.gpus(value)
@@ -159,7 +159,7 @@ func (c *Command) packaged() string {
 		return ""
 	}
 	if _, set := c.Getenv("NIM_MODEL_PROFILE"); !set {
-		c.Env = append(c.Env, Variable{"NIM_MODEL_PROFILE", "auto"})
+		c.Env = append(c.Env, Variable{Name: "NIM_MODEL_PROFILE", Value: "auto"})
 	}
 	return name
 }

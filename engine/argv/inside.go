@@ -1,8 +1,9 @@
 package argv
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/format/shell"
 )
 
 // Inside gives the commands that stand among the arguments of a program that nobody knows: srun, mpirun, kubectl exec,
@@ -44,13 +45,13 @@ func (c *Command) lends(to *Command) {
 
 // Documents are the here-documents of a text, with the variables that it sets put in.
 func Documents(text string) (out []string) {
-	if small(text) != nil {
+	script, err := follow(Tidied(text), nil)
+	if err != nil {
 		return nil
 	}
-	l := &lexer{text: Tidied(text), vars: map[string]string{}}
-	if words, err := l.run(); err == nil {
-		for _, w := range slices.DeleteFunc(words, func(w word) bool { return w.kind != document }) {
-			out = append(out, expand(w.text, l.vars, 0))
+	for _, c := range script.Commands {
+		if c.Document != "" {
+			out = append(out, shell.Fill(c.Document, c.Env))
 		}
 	}
 	return out

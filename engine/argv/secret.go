@@ -87,8 +87,8 @@ func harmless(v any) bool {
 	return false
 }
 
-// Shown is an assignment as it may be shown.
-func (v Variable) Shown() string { return v.Name + "=" + blot(v.Name, v.Value) }
+// ShownAs is an assignment as it may be shown.
+func ShownAs(name, value string) string { return name + "=" + blot(name, value) }
 
 // Blotted is a word that no flag stands before, as it may be shown.
 func Blotted(word string) string { return blot("", word) }
@@ -273,5 +273,5 @@ func Line(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Set is an assignment as a shell reads it back. It holds all that the variable holds.
-func (v Variable) Set() string { return v.Name + "=" + Quote(v.Value) }
+// Assigned is an assignment as a shell reads it back. It holds all that the variable holds.
+func Assigned(name, value string) string { return name + "=" + Quote(value) }

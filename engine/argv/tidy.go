@@ -16,7 +16,7 @@ var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$
 // Tidied is a text without what stands around its commands: of Markdown with fences what lies within them, of lines what
 // stands behind a prompt.
 func Tidied(text string) string {
-	text = strings.NewReplacer(split, " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
+	text = strings.NewReplacer("\x00", " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
 	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
 	lines := strings.Split(powerShell(batch(inline(text))), "\n")
 	for i, l := range lines {

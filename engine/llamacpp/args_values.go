@@ -42,7 +42,7 @@ func (l *launch) variables(c *argv.Command, table []argv.Flag[launch]) {
 			continue
 		}
 		if f := flagOf(v.Name, table); f == nil || f.Unread {
-			l.Unknown = append(l.Unknown, v.Shown())
+			l.Unknown = append(l.Unknown, argv.ShownAs(v.Name, v.Value))
 		}
 	}
 }

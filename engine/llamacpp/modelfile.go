@@ -146,7 +146,7 @@ func (l *launch) parameter(name, v string) error {
 		v = strings.TrimSpace(v)
 		return argv.Named(set(l, v), "PARAMETER "+name, v)
 	case !samplers[name]:
-		l.Unknown = append(l.Unknown, "PARAMETER "+argv.Variable{Name: name, Value: v}.Shown())
+		l.Unknown = append(l.Unknown, "PARAMETER "+argv.ShownAs(name, v))
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ next:
 				continue next
 			}
 		}
-		l.Unknown = append(l.Unknown, argv.Variable{Name: name, Value: v}.Shown())
+		l.Unknown = append(l.Unknown, argv.ShownAs(name, v))
 	}
 	return nil
 }

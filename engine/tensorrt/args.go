@@ -155,7 +155,7 @@ func (l *launch) setting(v argv.Variable) error {
 		return argv.Named(set(l, v.Value), v.Name, v.Value)
 	}
 	if !besides[v.Name] {
-		l.Unknown = append(l.Unknown, v.Shown())
+		l.Unknown = append(l.Unknown, argv.ShownAs(v.Name, v.Value))
 	}
 	return nil
 }

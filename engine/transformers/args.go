@@ -111,7 +111,7 @@ func (l *launch) keywords(c *pycall.Call, table map[string]func(*launch, *pycall
 }
 
 func (l *launch) unread(name string, v *pycall.Value) {
-	l.Unknown = append(l.Unknown, argv.Variable{Name: name, Value: v.String()}.Shown())
+	l.Unknown = append(l.Unknown, argv.ShownAs(name, v.String()))
 }
 
 // beside are keywords without bearing on memory.

@@ -145,7 +145,7 @@ func variables(c *argv.Command) (out []string) {
 		switch v.Name {
 		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER",
 			"VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND", "NIM_MODEL_PROFILE":
-			out = append(out, v.Shown())
+			out = append(out, argv.ShownAs(v.Name, v.Value))
 		}
 	}
 	return out

@@ -181,7 +181,7 @@ var modelVariables = []string{"MODEL_NAME", "MODEL_ID", "MODEL", "HF_MODEL_ID", 
 func byVariable(l *argv.Launch, c *argv.Command) {
 	for _, name := range modelVariables {
 		if value, _ := c.Getenv(name); servedAs(value) != "" {
-			l.Served, l.Unknown = value, append(l.Unknown, argv.Variable{Name: name, Value: value}.Shown())
+			l.Served, l.Unknown = value, append(l.Unknown, argv.ShownAs(name, value))
 			return
 		}
 	}

@@ -111,7 +111,7 @@ func present(name string) error {
 func (s *Server) Line() string {
 	var set strings.Builder
 	for _, v := range s.Env {
-		set.WriteString(v.Set() + " ")
+		set.WriteString(argv.Assigned(v.Name, v.Value) + " ")
 	}
 	line := set.String() + argv.Line(append([]string{filepath.Base(s.Program)}, s.Args...))
 	if s.Model == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/train/config"
-	"github.com/memwall/memwall/train/config/shell"
+	"github.com/memwall/memwall/format/shell"
 )
 
 // mostGathered bounds the files that one names, and those in turn; mostText is what a configuration has at most, in bytes.

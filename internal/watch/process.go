@@ -187,7 +187,7 @@ func (e *engine) surroundings(environment []string, folder string) {
 	var set []string
 	for _, v := range environment {
 		if name, value, ok := strings.Cut(v, "="); ok && wanted(name) && value != "" {
-			set = append(set, argv.Variable{Name: name, Value: value}.Set())
+			set = append(set, argv.Assigned(name, value))
 		}
 	}
 	slices.Sort(set)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/train/config/shell"
+	"github.com/memwall/memwall/format/shell"
 )
 
 // toShell writes a command with one flag a line.

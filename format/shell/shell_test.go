@@ -49,7 +49,7 @@ func TestFollow(t *testing.T) {
 		{"P=/a/b.c; run ${P##*/} ${P%.*} ${P%/*} ${P/a/b}", "run|b.c|/a/b|/a|${P}"},
 		{"N=`nproc` M=$(nproc); run $N $M", "run|${(…)}|${(…)}"},
 		{"(( N = 2 * 3 )); run $N", "run|6"},
-		{"", ""}, {"'open", "open"}, {"\\", "\\"}, {"if", ""}, {"fi )) } ;; run", "run"}, {"case", ""}, {"${", "${…}"}, {"A=(", ""},
+		{"", ""}, {"'open", "open"}, {"\\", "\\"}, {"if", ""}, {"fi )) } ;; run", "run"}, {"case", "case"}, {"${", "${…}"}, {"A=(", ""},
 	} {
 		if got := strings.Join(started(c.text), "|"); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)

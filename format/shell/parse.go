@@ -28,6 +28,7 @@ type statement struct {
 	kind  kind
 	line  int
 	text  string
+	to    string // the file that the output goes to
 	words []string
 	parts []*statement
 }
@@ -37,10 +38,10 @@ type parser struct {
 	tokens []token
 	at     int
 	depth  int
+	cut    bool // statements stand deeper in each other than is followed
 }
 
-func parse(text string) *statement {
-	p := &parser{tokens: lex(text)}
+func (p *parser) parse() *statement {
 	all := &statement{kind: sequence}
 	for p.at < len(p.tokens) {
 		all.parts = append(all.parts, p.list().parts...)
@@ -63,7 +64,7 @@ func (p *parser) ended() bool {
 func (p *parser) list() *statement {
 	s := &statement{kind: sequence}
 	if p.depth++; p.depth > maxDepth {
-		p.at = len(p.tokens)
+		p.at, p.cut = len(p.tokens), true
 	}
 	for !p.ended() {
 		if p.word(";") || p.word("\n") || p.word("&") || p.word("|") || p.word("&&") || p.word("||") {
@@ -109,7 +110,8 @@ func (p *parser) statement() *statement {
 		return p.choice(t.line)
 	case p.word("while"), p.word("until"), p.word("for"):
 		return p.loop(t)
-	case p.word("case"):
+	case t.text == "case" && p.looks():
+		p.at++
 		return p.match(t.line)
 	case p.word("{"):
 		return p.group("}")
@@ -158,10 +160,23 @@ func (p *parser) loop(t token) *statement {
 		}
 	}
 	s.parts = append(s.parts, p.list())
-	p.word("do")
+	if !p.word("do") {
+		s.kind = sequence // a sentence that begins with the word
+	}
 	s.parts = append(s.parts, p.list())
 	p.word("done")
 	return s
+}
+
+// looks: a case looks something up in what its line names.
+func (p *parser) looks() bool {
+	const most = 64
+	for _, t := range p.tokens[p.at:min(len(p.tokens), p.at+most)] {
+		if t.text == "\n" || t.text == "in" {
+			return t.text == "in"
+		}
+	}
+	return false
 }
 
 func (p *parser) match(line int) *statement {
@@ -220,8 +235,12 @@ func (p *parser) command() *statement {
 	for p.at < len(p.tokens) {
 		t := p.tokens[p.at]
 		switch {
-		case t.text == "<<" && t.op:
-			s.text = t.document
+		case t.op && (t.text == "<<" || t.text == ">"):
+			if t.text == ">" {
+				s.to = t.document
+			} else {
+				s.text = t.document
+			}
 			p.at++
 			continue
 		case t.text == "(" && t.op && p.opens(s):
@@ -243,11 +262,7 @@ func (p *parser) command() *statement {
 // opens: the last word begins an array.
 func (p *parser) opens(s *statement) bool {
 	n := len(s.words)
-	if n == 0 || !p.tokens[p.at].joined {
-		return false
-	}
-	name, ok := strings.CutSuffix(s.words[n-1], "=")
-	return ok && IsName(strings.TrimSuffix(name, "+"))
+	return n > 0 && p.tokens[p.at].joined && opens(s.words[n-1])
 }
 
 // tested: operators between [[ and ]] are words of the test.

@@ -5,28 +5,35 @@ import (
 	"unicode/utf8"
 )
 
-// What nobody knows stands in a text between these two, by the name under which the script has it.
+// What nobody knows stands in a text between these two. Backquotes of pasted text are signs like others, and stand as one that is none.
 const (
 	openMark  = "\x00"
 	closeMark = "\x01"
+	backquote = "\x03"
 )
 
-func unknown(name string) string { return openMark + name + closeMark }
+// unknown is what nobody knows: a variable by its name, and of pasted text the expansion as it is written.
+func (m *machine) unknown(name, raw string) string {
+	if m.pasted {
+		return openMark + raw + closeMark
+	}
+	return openMark + "${" + name + "}" + closeMark
+}
 
 // known: nothing in the text is open.
 func known(s string) bool { return !strings.Contains(s, openMark) }
 
-// plain writes what is open as a script would: ${NAME}.
-func plain(s string) string {
-	return strings.NewReplacer(openMark, "${", closeMark, "}").Replace(s)
-}
+// plain writes what is open as a script would.
+func plain(s string) string { return unmark.Replace(s) }
+
+var unmark = strings.NewReplacer(openMark, "", closeMark, "", backquote, "`")
 
 // lookup is the values of a variable or parameter; set is false where it has none.
 func (m *machine) lookup(name string) (values []string, set bool) {
 	switch {
 	case name == "@" || name == "*":
 		return m.args, len(m.args) > 0
-	case name == "#":
+	case name == "#" && !(m.pasted && m.args == nil):
 		return []string{itoa(len(m.args))}, true
 	case isNumber(name):
 		if n := number(name); n > 0 && n <= int64(len(m.args)) {
@@ -63,10 +70,11 @@ func (m *machine) text(word string) string {
 // expansion is a word on its way.
 type expansion struct {
 	*machine
-	whole bool
-	b     strings.Builder
-	open  bool
-	out   []string
+	whole   bool
+	literal bool // nothing but variables has a meaning
+	b       strings.Builder
+	open    bool
+	out     []string
 }
 
 func (e *expansion) end() {
@@ -88,7 +96,7 @@ func (e *expansion) put(s string) {
 func (e *expansion) part(s string, quoted bool) {
 	for len(s) > 0 && e.budget >= 0 {
 		switch c := s[0]; {
-		case c == '\\' && len(s) > 1:
+		case c == '\\' && len(s) > 1 && !e.literal:
 			_, n := utf8.DecodeRuneInString(s[1:])
 			e.escaped(s[1:1+n], quoted)
 			s = s[1+n:]
@@ -104,7 +112,7 @@ func (e *expansion) part(s string, quoted bool) {
 			s = s[n:]
 		case c == '`':
 			n := spanned(s)
-			e.put(unknown("(…)"))
+			e.put(e.unknown("(…)", ""))
 			s = s[n:]
 		case c == '$' && len(s) > 1:
 			s = e.dollar(s, quoted)
@@ -120,7 +128,7 @@ func (e *expansion) part(s string, quoted bool) {
 func (e *expansion) escaped(c string, quoted bool) {
 	switch {
 	case c == "\n":
-	case quoted && !strings.ContainsAny(c, "$`\"\\"):
+	case quoted && !strings.ContainsAny(c, "$`\"\\"+backquote), e.pasted && !quoted && (isWord(c[0]) || c == "."):
 		e.put(`\` + c)
 	default:
 		e.put(c)
@@ -134,19 +142,32 @@ func (e *expansion) dollar(s string, quoted bool) string {
 		e.put(e.sum(s[3 : n-2]))
 		return s[n:]
 	case strings.HasPrefix(s, "$("):
-		e.put(unknown("(…)"))
+		e.substitution(s[:n], quoted)
 		return s[n:]
 	case strings.HasPrefix(s, "${"):
-		e.braces(strings.TrimSuffix(s[2:n], "}"), quoted)
+		e.braces(s[:n], quoted)
 		return s[n:]
 	}
-	name := leading(s[1:])
+	behind := e.ofEnv(s[1:])
+	name := ""
+	if behind != "" {
+		name = leading(behind)
+	}
 	if name == "" {
 		e.put("$")
 		return s[1:]
 	}
-	e.values(name, quoted)
-	return s[1+len(name):]
+	e.values(name, s[:len(s)-len(behind)+len(name)], quoted)
+	return behind[len(name):]
+}
+
+// substitution is $( … ): nobody runs it. In a container's words $(NAME) is a variable.
+func (e *expansion) substitution(raw string, quoted bool) {
+	if v, set := e.vars[strings.Trim(raw, "$()")]; e.pasted && set {
+		e.fields(v, quoted)
+		return
+	}
+	e.put(e.unknown("(…)", raw))
 }
 
 // leading is the name that a text begins with: a variable, one digit, or a sign.
@@ -162,11 +183,11 @@ func leading(s string) string {
 }
 
 // values puts in a variable; one that nothing sets stays open by its name.
-func (e *expansion) values(name string, quoted bool) {
+func (e *expansion) values(name, raw string, quoted bool) {
 	v, set := e.lookup(name)
 	if !set {
-		if name != "@" && name != "*" {
-			e.put(unknown(name))
+		if name != "@" && name != "*" || e.pasted && e.args == nil {
+			e.put(e.unknown(name, raw))
 		}
 		return
 	}
@@ -213,9 +234,10 @@ func (e *expansion) split(s string) {
 }
 
 // braces is ${…}: a name, an index of an array, and what to take instead.
-func (e *expansion) braces(s string, quoted bool) {
+func (e *expansion) braces(raw string, quoted bool) {
+	s := strings.TrimSuffix(raw[2:], "}")
 	if e.nest++; s == "" || e.nest > maxDepth {
-		e.put(unknown("…"))
+		e.put(e.unknown("…", raw))
 		e.nest--
 		return
 	}
@@ -230,23 +252,24 @@ func (e *expansion) braces(s string, quoted bool) {
 	}
 	rest := s[len(name):]
 	v, set := e.lookup(name)
+	said := set || !e.pasted
 	if index, behind, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]"); ok && strings.HasPrefix(rest, "[") {
 		v, set = element(v, set, index)
-		rest = behind
+		set, rest = set && said, behind
 	} else if name != "@" && name != "*" && len(v) > 1 {
 		v = v[:1]
 	}
 	switch {
 	case name == "":
-		e.put(unknown(s))
-	case length:
+		e.put(e.unknown(s, raw))
+	case length && (set || !e.pasted):
 		e.put(itoa(len(v)))
 	case rest == "" && set:
 		e.fields(v, quoted)
-	case rest == "":
-		e.put(unknown(name))
+	case rest == "" || length:
+		e.put(e.unknown(name, raw))
 	default:
-		e.instead(name, rest, v, set, quoted)
+		e.instead(name, rest, v, set, quoted, raw)
 	}
 }
 
@@ -262,7 +285,7 @@ func element(v []string, set bool, index string) ([]string, bool) {
 }
 
 // instead is what an operator behind the name says: a value for one that is not set, or is empty, or is.
-func (e *expansion) instead(name, rest string, v []string, set, quoted bool) {
+func (e *expansion) instead(name, rest string, v []string, set, quoted bool, raw string) {
 	empty := !set || strings.HasPrefix(rest, ":") && strings.Join(v, "") == ""
 	op := strings.TrimPrefix(rest, ":")
 	switch op[:min(1, len(op))] {
@@ -274,29 +297,32 @@ func (e *expansion) instead(name, rest string, v []string, set, quoted bool) {
 		if op[0] == '=' {
 			e.vars[name] = []string{e.text(op[1:])}
 		}
-		e.part(op[1:], quoted)
+		e.other(op[1:], quoted)
 	case "+":
-		if !empty {
-			e.part(op[1:], quoted)
+		switch {
+		case !empty:
+			e.other(op[1:], quoted)
+		case !set && e.pasted:
+			e.put(e.unknown(name, raw))
 		}
 	case "?":
 		if set {
 			e.fields(v, quoted)
 			return
 		}
-		e.put(unknown(name))
+		e.put(e.unknown(name, raw))
 	case "#", "%":
-		e.trimmed(name, op, v, set)
+		e.trimmed(op, v, set, e.unknown(name, raw))
 	default:
-		e.put(unknown(name)) // patterns and parts of a text
+		e.put(e.unknown(name, raw)) // patterns and parts of a text
 	}
 }
 
 // trimmed cuts a path: ${X##*/} and ${X%.*} and their like, where the pattern is a star and one sign, or a plain text.
-func (e *expansion) trimmed(name, op string, v []string, set bool) {
+func (e *expansion) trimmed(op string, v []string, set bool, unknown string) {
 	text := strings.Join(v, " ")
 	if !set || !known(text) {
-		e.put(unknown(name))
+		e.put(unknown)
 		return
 	}
 	longest := len(op) > 1 && op[1] == op[0]
@@ -307,7 +333,7 @@ func (e *expansion) trimmed(name, op string, v []string, set bool) {
 	var i int
 	switch star := strings.Trim(pattern, "*"); {
 	case strings.ContainsAny(star, "*?["):
-		e.put(unknown(name))
+		e.put(unknown)
 		return
 	case op[0] == '#' && !strings.HasPrefix(pattern, "*"):
 		e.put(strings.TrimPrefix(text, star))

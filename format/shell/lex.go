@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // token is a word as it stands in the text, quotes and all, or an operator. joined: nothing stands between it and the token before.
-// The operator << has its document, as a word in double quotes where expansions of it are made.
+// The operator << has its document, as a word in quotes, and > of pasted text the file behind it.
 type token struct {
 	text     string
 	line     int
@@ -17,11 +17,16 @@ var operators = []string{"<<<", "<<-", "&>>", "&&", "||", ";;", ">>", "<<", "&>"
 
 // lexer parts a text into tokens.
 type lexer struct {
-	text  string
-	at    int
-	line  int
-	heres []here // documents that begin behind this line
-	out   []token
+	text   string
+	at     int
+	line   int
+	heres  []here // documents that begin behind this line
+	out    []token
+	pasted bool
+	// Of pasted text: brackets and cases that are open, and the first quote that nothing closes, with its place.
+	depth, cases int
+	quote        byte
+	quoteAt      int
 }
 
 // here is a document of the token at: it runs to a line that is end.
@@ -32,12 +37,12 @@ type here struct {
 }
 
 // lex never fails: what is not closed ends with the text.
-func lex(text string) []token {
-	l := &lexer{text: text, line: 1}
+func lex(text string, pasted bool) *lexer {
+	l := &lexer{text: text, line: 1, pasted: pasted}
 	for l.at < len(l.text) {
 		l.next()
 	}
-	return l.out
+	return l
 }
 
 func (l *lexer) next() {
@@ -45,6 +50,9 @@ func (l *lexer) next() {
 	switch c := l.text[l.at]; {
 	case c == ' ' || c == '\t' || c == '\r':
 		l.at++
+	case l.continued() > 0:
+		l.at += l.continued()
+		l.line++
 	case c == '\\' && strings.HasPrefix(strings.TrimPrefix(l.text[l.at+1:], "\r"), "\n"):
 		l.at += strings.IndexByte(l.text[l.at:], '\n') + 1
 		l.line++
@@ -55,12 +63,16 @@ func (l *lexer) next() {
 			l.take(op, joined)
 			return
 		}
-		line := l.line
-		l.out = append(l.out, token{text: l.word(), line: line, joined: joined})
+		line, word := l.line, l.word()
+		l.inCase(word)
+		l.out = append(l.out, token{text: word, line: line, joined: joined})
 	}
 }
 
 func (l *lexer) operator() string {
+	if l.pasted && l.plain() {
+		return ""
+	}
 	for _, op := range operators {
 		if strings.HasPrefix(l.text[l.at:], op) {
 			return op
@@ -73,9 +85,10 @@ func (l *lexer) operator() string {
 func (l *lexer) take(op string, joined bool) {
 	l.at += len(op)
 	if strings.ContainsAny(op, "<>") {
-		l.redirect(op)
+		l.redirect(op, joined)
 		return
 	}
+	l.brackets(op)
 	l.out = append(l.out, token{text: op, line: l.line, op: true, joined: joined})
 	if op == "\n" {
 		l.line++
@@ -83,17 +96,20 @@ func (l *lexer) take(op string, joined bool) {
 	}
 }
 
-func (l *lexer) redirect(op string) {
-	if n := len(l.out); n > 0 && !l.out[n-1].op && isNumber(l.out[n-1].text) {
+func (l *lexer) redirect(op string, joined bool) {
+	if n := len(l.out); joined && n > 0 && !l.out[n-1].op && isNumber(l.out[n-1].text) {
 		l.out = l.out[:n-1] // 2> and its like
 	}
 	l.at += len(l.text[l.at:]) - len(strings.TrimLeft(l.text[l.at:], " \t&"))
 	if l.at < len(l.text) && l.operator() == "" {
-		line := l.line
-		if target := l.word(); op == "<<" || op == "<<-" {
+		line, target := l.line, l.word()
+		switch {
+		case op == "<<" || op == "<<-":
 			end := strings.Trim(target, `'"\`)
 			l.heres = append(l.heres, here{end: end, at: len(l.out), raw: end != target})
 			l.out = append(l.out, token{text: "<<", line: line, op: true})
+		case l.pasted && strings.Contains(op, ">") && op != ">&":
+			l.out = append(l.out, token{text: ">", line: line, op: true, document: target})
 		}
 	}
 }
@@ -131,11 +147,18 @@ func (l *lexer) word() string {
 	start := l.at
 	for l.at < len(l.text) {
 		switch c := l.text[l.at]; {
+		case l.continued() > 0:
+			return l.text[start:l.at]
+		case l.placeholder() > 0:
+			l.at += l.placeholder()
 		case c == '\\' || c == '\'' || c == '"' || c == '`' || c == '$':
-			n := spanned(l.text[l.at:])
+			n, ends := span(l.text[l.at:])
+			if !ends && (c == '\'' || c == '"') {
+				l.unclosed(c)
+			}
 			l.line += strings.Count(l.text[l.at:l.at+n], "\n")
 			l.at += n
-		case strings.IndexByte(" \t\r\n;&|<>()", c) >= 0:
+		case strings.IndexByte(" \t\r\n;&|<>", c) >= 0 || (c == '(' || c == ')') && !l.inWord(l.text[start:l.at]):
 			return l.text[start:l.at]
 		default:
 			l.at++
@@ -153,9 +176,15 @@ func lineLength(s string) int {
 
 // spanned is the length of the quoted text, escape or expansion that s begins with.
 func spanned(s string) int {
+	n, _ := span(s)
+	return n
+}
+
+// span also says whether it is closed, rather than ended by the end of the text.
+func span(s string) (n int, ends bool) {
 	switch s[0] {
 	case '\\':
-		return min(2, len(s))
+		return min(2, len(s)), true
 	case '\'':
 		return closed(s, 1, '\'')
 	case '`':
@@ -171,33 +200,33 @@ func spanned(s string) int {
 	case strings.HasPrefix(s, "$'"):
 		return closed(s, 2, '\'')
 	}
-	return 1
+	return 1, true
 }
 
-func closed(s string, from int, end byte) int {
+func closed(s string, from int, end byte) (int, bool) {
 	if n := strings.IndexByte(s[from:], end); n >= 0 {
-		return from + n + 1
+		return from + n + 1, true
 	}
-	return len(s)
+	return len(s), false
 }
 
 // quoted is a text in double quotes, which may hold expansions with quotes of their own.
-func quoted(s string) int {
+func quoted(s string) (int, bool) {
 	for i := 1; i < len(s); {
 		switch c := s[i]; {
 		case c == '"':
-			return i + 1
+			return i + 1, true
 		case c == '\\', c == '`', c == '$' && i+1 < len(s) && (s[i+1] == '{' || s[i+1] == '('):
 			i += spanned(s[i:])
 		default:
 			i++
 		}
 	}
-	return len(s)
+	return len(s), false
 }
 
 // bracketed runs to the bracket that closes the one at from; deeper ones, and those in quotes, are passed.
-func bracketed(s string, from int, open, end byte) int {
+func bracketed(s string, from int, open, end byte) (int, bool) {
 	depth := 0
 	for i := from; i < len(s); {
 		switch c := s[i]; c {
@@ -205,21 +234,21 @@ func bracketed(s string, from int, open, end byte) int {
 			depth++
 		case end:
 			if depth--; depth == 0 {
-				return i + 1
+				return i + 1, true
 			}
 		case '\\':
 			i++
 		case '\'', '"':
+			n := flat(s[i:])
 			if c == '\'' {
-				i += closed(s[i:], 1, c)
-			} else {
-				i += flat(s[i:])
+				n, _ = closed(s[i:], 1, c)
 			}
+			i += n
 			continue
 		}
 		i++
 	}
-	return len(s)
+	return len(s), false
 }
 
 // flat is a text in double quotes within an expansion: its end is the next quote that nothing escapes.

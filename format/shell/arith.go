@@ -23,7 +23,7 @@ func (m *machine) sum(s string) string {
 	n := a.ternary()
 	a.blanks()
 	if a.failed || a.at < len(a.text) {
-		return unknown("((" + strings.NewReplacer(openMark, "", closeMark, "", " ", "", "\t", "", "\n", "").Replace(s) + "))")
+		return m.unknown("(("+strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(s)+"))", "$(("+s+"))")
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -112,7 +112,7 @@ func (t *tests) one() answer {
 // environment is the text of a word in a condition: what nothing in the script sets is taken as not set, as in a shell that has
 // nothing but the script.
 func (t *tests) environment(word string) string {
-	if name := bare(word); name != "" {
+	if name := bare(word); name != "" && !t.pasted {
 		if _, set := t.lookup(name); !set && !isNumber(name) {
 			return ""
 		}

@@ -12,10 +12,15 @@ const (
 	maxTurns = 64
 )
 
-// Command is a program that a script starts, with its words as the program gets them. What nobody knows stands as ${NAME}.
+// Command is a program that a script starts, with its words as the program gets them. What nobody knows stands as ${NAME}, and in pasted
+// text as it is written there.
 type Command struct {
 	Words []string
 	Line  int
+	// Of pasted text: what is set before the command or in front of it, the last of a name counts; the file that the output goes to; and the
+	// here-document.
+	Env          []Variable
+	To, Document string
 }
 
 // Script is what a script comes to.
@@ -29,6 +34,9 @@ type Script struct {
 	Open []int
 	// Cut: the script makes more than is followed.
 	Cut bool
+	// Quote is one of pasted text that nothing closes, at the byte QuoteAt; 0 for none.
+	Quote   byte
+	QuoteAt int
 }
 
 // machine follows a script: variables, arrays, arithmetic, conditions on known values, functions and loops. Nothing is run, no file is
@@ -37,7 +45,11 @@ type machine struct {
 	Script
 	vars      map[string][]string
 	functions map[string]*statement
-	args      []string
+	defined   []string // names of functions, in order
+	called    map[*statement]bool
+	args      []string // nil where nobody says what it is called with
+	env       []Variable
+	pasted    bool
 	budget    int
 	steps     int
 	depth     int
@@ -46,22 +58,50 @@ type machine struct {
 
 // Follow says which commands a script would start. Text that is no script gives what can be made of it: it never fails.
 func Follow(text string) *Script {
-	clean := strings.NewReplacer(openMark, "", closeMark, "", "\x02", "", "\r\n", "\n").Replace(text)
-	m := &machine{vars: batch(clean), functions: map[string]*statement{}, budget: maxMade}
-	m.run(parse(clean))
+	clean := marks.Replace(text)
+	m := newMachine(batch(clean))
+	m.read(clean)
+	return m.script()
+}
+
+// marks are signs that stand for something here, and that no script has.
+var marks = strings.NewReplacer(openMark, "", closeMark, "", "\x02", "", backquote, "", "\r\n", "\n")
+
+func newMachine(vars map[string][]string) *machine {
+	return &machine{vars: vars, functions: map[string]*statement{}, called: map[*statement]bool{}, budget: maxMade}
+}
+
+// read follows a text.
+func (m *machine) read(text string) answer {
+	l := lex(text, m.pasted)
+	if m.Quote == 0 {
+		m.Quote, m.QuoteAt = l.quote, l.quoteAt
+	}
+	p := &parser{tokens: l.out}
+	all := p.parse()
+	m.Cut = m.Cut || p.cut && m.pasted
+	return m.run(all)
+}
+
+// script is what was followed, with what is open as the script writes it.
+func (m *machine) script() *Script {
 	m.Script.Vars = m.vars
-	m.Cut = m.budget < 0 || m.steps > maxSteps
-	for _, c := range m.Commands {
-		for i := range c.Words {
-			c.Words[i] = plain(c.Words[i])
-		}
+	m.Cut = m.Cut || m.budget < 0 || m.steps > maxSteps
+	for i := range m.Commands {
+		c := &m.Commands[i]
+		c.To, c.Document = plain(c.To), plain(c.Document)
+		allPlain(c.Words)
 	}
 	for _, v := range m.vars {
-		for i := range v {
-			v[i] = plain(v[i])
-		}
+		allPlain(v)
 	}
 	return &m.Script
+}
+
+func allPlain(words []string) {
+	for i := range words {
+		words[i] = plain(words[i])
+	}
 }
 
 func (m *machine) run(s *statement) answer {
@@ -83,6 +123,7 @@ func (m *machine) run(s *statement) answer {
 		m.assignArray(s)
 	case function:
 		m.functions[s.text] = s.parts[0]
+		m.defined = append(m.defined, s.text)
 	case choice:
 		m.choice(s)
 	case match:
@@ -102,7 +143,7 @@ func (m *machine) run(s *statement) answer {
 func (m *machine) both(s *statement) answer {
 	first := m.run(s.parts[0])
 	switch {
-	case first == open && tested(s.parts[0]):
+	case first == open && tested(s.parts[0]) && !m.pasted:
 		m.doubt(s)
 	case first == open, (first == yes) == (s.text == "&&"):
 		return m.run(s.parts[1])
@@ -141,7 +182,7 @@ func (m *machine) choice(s *statement) {
 			m.run(s.parts[i+1])
 			return
 		case open:
-			m.doubt(&statement{line: s.line, parts: s.parts[i+1:]})
+			m.either(&statement{line: s.line, parts: s.parts[i+1:]})
 			return
 		}
 	}
@@ -158,13 +199,24 @@ func (m *machine) match(s *statement) {
 			return
 		}
 		if !known(value) {
-			m.doubt(s)
+			m.either(s)
 			return
 		}
 		if slices.ContainsFunc(p.words, func(w string) bool { return fits(m.text(w), value) == yes }) {
 			m.run(p)
 			return
 		}
+	}
+}
+
+// either takes the parts that a condition which is open decides about: of pasted text all of them.
+func (m *machine) either(s *statement) {
+	if !m.pasted {
+		m.doubt(s)
+		return
+	}
+	for _, p := range s.parts {
+		m.run(p)
 	}
 }
 
@@ -196,10 +248,10 @@ func (m *machine) forget(s *statement) {
 // lose leaves a variable open. One that may hold flags is a flag itself, or it would be taken for the value of the one before it.
 func (m *machine) lose(name, value string) {
 	if strings.HasPrefix(strings.Trim(value, "\"' \t\n\\"), "--") || m.holdsFlags(name) {
-		m.set(name, []string{"--" + unknown(name)})
+		m.set(name, []string{"--" + m.unknown(name, "")})
 		return
 	}
-	m.set(name, []string{unknown(name)})
+	m.set(name, []string{m.unknown(name, "")})
 }
 
 func (m *machine) holdsFlags(name string) bool {
@@ -211,7 +263,11 @@ func (m *machine) loop(s *statement) {
 	body := s.parts[1]
 	if s.text != "for" {
 		for range maxTurns {
-			if a := m.run(s.parts[0]); a == open || (a == yes) == (s.text == "until") {
+			a := m.run(s.parts[0])
+			if a == open && m.pasted {
+				m.run(body)
+			}
+			if a == open || (a == yes) == (s.text == "until") {
 				return
 			}
 			m.run(body)
@@ -236,6 +292,9 @@ func (m *machine) set(name string, values []string) {
 		m.Order = append(m.Order, name)
 	}
 	m.vars[name] = values
+	if m.pasted && len(values) == 1 {
+		m.env = append(m.env, Variable{name, plain(values[0])})
+	}
 }
 
 func (m *machine) assignArray(s *statement) {
@@ -248,7 +307,7 @@ func (m *machine) assignArray(s *statement) {
 
 // assign takes NAME=value and NAME+=value; false for another word.
 func (m *machine) assign(word string) bool {
-	name, value, ok := strings.Cut(word, "=")
+	name, value, ok := strings.Cut(m.ofEnv(word), "=")
 	bare, more := strings.CutSuffix(name, "+")
 	if !ok || !IsName(bare) {
 		return false

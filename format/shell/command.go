@@ -7,7 +7,7 @@ import (
 
 // command assigns, or does what a word of the shell's own does, or is a program that the script starts.
 func (m *machine) command(s *statement) answer {
-	words := s.words
+	words, told := s.words, m.env
 	for len(words) > 0 && m.assign(words[0]) {
 		words = words[1:] // kept for the script where a command follows: that is how its environment is told
 	}
@@ -20,7 +20,10 @@ func (m *machine) command(s *statement) answer {
 		return t.or()
 	case "!":
 		return m.command(&statement{line: s.line, words: words[1:]}).not()
-	case "export", "declare", "local", "readonly", "typeset":
+	case "export", "declare", "local", "readonly", "typeset", "set":
+		if words[0] == "set" && (len(words) < 2 || !strings.Contains(words[1], "=")) {
+			break
+		}
 		for _, w := range words[1:] {
 			m.assign(w)
 		}
@@ -29,19 +32,41 @@ func (m *machine) command(s *statement) answer {
 		m.reads(words[1:], s.text)
 		return open
 	}
-	return m.start(m.expandAll(words), s.line)
+	c := Command{Words: m.expandAll(words), Line: s.line}
+	if m.pasted {
+		c.To, c.Document, c.Env = m.text(s.to), m.text(s.text), m.env[:len(m.env):len(m.env)]
+		m.alone(told)
+	} else {
+		c.Words = slices.DeleteFunc(c.Words, func(w string) bool { return w == "" })
+	}
+	return m.start(c)
 }
 
-func (m *machine) start(words []string, line int) answer {
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	if len(words) == 0 {
+// alone takes what stood in front of a command out of what later ones see.
+func (m *machine) alone(told []Variable) {
+	if len(m.env) > len(told) {
+		m.budget -= 4 * len(told) // the list is copied when something is added
+		m.env = told[:len(told):len(told)]
+	}
+}
+
+// quiet are programs that start nothing.
+var quiet = []string{"echo", "printf", "mkdir", "cd"}
+
+func (m *machine) start(c Command) answer {
+	words := c.Words
+	if len(words) == 0 || !m.pasted && slices.Contains(quiet, words[0]) {
 		return yes
 	}
 	switch words[0] {
-	case "true", ":", "echo", "printf", "mkdir", "cd":
+	case "true", ":":
 		return yes
 	case "false":
 		return no
+	case "command", "which", "type", "hash":
+		if words[0] != "command" || len(words) > 1 && strings.EqualFold(words[1], "-v") {
+			return open // whether a program is there
+		}
 	case "set":
 		if len(words) > 1 && words[1] == "--" {
 			m.args = words[2:]
@@ -61,10 +86,10 @@ func (m *machine) start(words []string, line int) answer {
 	if f := m.functions[words[0]]; f != nil {
 		return m.call(f, words[1:])
 	}
-	if text := handed(words); text != "" {
+	if text := handed(words); text != "" && !m.pasted {
 		return m.evaluate(text)
 	}
-	m.Commands = append(m.Commands, Command{Words: words, Line: line})
+	m.Commands = append(m.Commands, c)
 	return open
 }
 
@@ -76,7 +101,7 @@ func (m *machine) reads(words []string, document string) {
 		case document != "":
 			m.set(w, []string{m.text(document)})
 		default:
-			m.set(w, []string{unknown(w)})
+			m.set(w, []string{m.unknown(w, "$"+w)})
 		}
 	}
 }
@@ -84,7 +109,7 @@ func (m *machine) reads(words []string, document string) {
 // call runs a function with its own parameters.
 func (m *machine) call(f *statement, args []string) answer {
 	before := m.args
-	m.args = args
+	m.args, m.called[f] = args, true
 	a := m.run(f)
 	m.args = before
 	return a
@@ -95,7 +120,7 @@ func (m *machine) evaluate(text string) answer {
 	if m.depth > maxDepth {
 		return open
 	}
-	return m.run(parse(plain(text)))
+	return m.read(plain(text))
 }
 
 // handed is the text behind the -c of a shell that a command starts.
