@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memwall/memwall/train/config"
 	"github.com/memwall/memwall/format/shell"
+	"github.com/memwall/memwall/train/config"
 )
 
 // mostGathered bounds the files that one names, and those in turn; mostText is what a configuration has at most, in bytes.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/format/shell"
+	"github.com/memwall/memwall/plan"
 )
 
 // toShell writes a command with one flag a line.
