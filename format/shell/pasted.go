@@ -2,10 +2,10 @@ package shell
 
 import "strings"
 
-// What people copy from pages and terminals is read with liberties that a script needs not. Its environment is not known: what the text
-// does not set stays as it is written, and a condition on that leaves all ways in. A backslash before a letter, digit or dot stays (paths of
-// Windows); one at the end of a line may have blanks behind it; ` and ^ there continue a line too (PowerShell, cmd). <your model> is a word,
-// and brackets are signs like others but where a shell must take them for its own.
+// What people copy from pages and terminals is read with liberties that a script needs not. Its environment is not known: what the
+// text does not set stays as it is written, and a condition on that leaves all ways in. A backslash before a letter, digit or dot
+// stays (paths of Windows); one at the end of a line may have blanks behind it; ` and ^ there continue a line too (PowerShell, cmd).
+// <your model> is a word, and brackets are signs like others but where a shell must take them for its own.
 
 // Pasted follows a text with variables that are set before it.
 func Pasted(text string, env []Variable) *Script {

@@ -24,7 +24,8 @@ func TestPasted(t *testing.T) {
 		{`run D:\models\x.gguf "C:\a" -n 8 > log 2>&1`, `run|D:\models\x.gguf|C:\a|-n|8`},
 		{"run a \\ \t\n b `\n c ^\r\n d", "run|a|b|c|d"},
 		{"`run a` it's", "`run|a`|its; open '"},
-		{"run <your model> --x {\"a\":1} (on 2 GPUs) $(nproc --all) $((2*4)) $((N*2))", `run|<your model>|--x|{a:1}|(on|2|GPUs)|$(nproc --all)|8|$((N*2))`},
+		{"run <your model> --x {\"a\":1} (on 2 GPUs) $(nproc --all) $((2*4)) $((N*2))",
+			`run|<your model>|--x|{a:1}|(on|2|GPUs)|$(nproc --all)|8|$((N*2))`},
 		{"run $UNSET ${UNSET:?say} ${1:-x} ${1} \"$@\" $# ${L[@]} ${A:+--y $A}", "run|$UNSET|${UNSET:?say}|x|${1}|$@|$#|${L[@]}|${A:+--y $A}"},
 		{"$env:M=\"a b\"; run $M \"$env:M\" $env:N", "run|a|b|a b|$env:N"},
 		{"M=a; run $(M) ${M##*/}", "run|a|a"},
@@ -84,7 +85,9 @@ func TestFill(t *testing.T) {
 // TestPastedBounds: what a text sets is not copied for every command, and what has no end is cut.
 func TestPastedBounds(t *testing.T) {
 	for name, text := range map[string]string{
-		"commands": strings.Repeat("A=1;x\n", 10_000), "prefixes": strings.Repeat("A=1\nB=2 x\n", 6_000), "cases": strings.Repeat("case;", 12_000),
+		"commands": strings.Repeat("A=1;x\n", 10_000),
+		"prefixes": strings.Repeat("A=1\nB=2 x\n", 6_000),
+		"cases":    strings.Repeat("case;", 12_000),
 		"brackets": strings.Repeat("(", 60_000), "sentences": strings.Repeat("for ", 15_000), "functions": strings.Repeat("f() { ", 10_000),
 	} {
 		var before, after runtime.MemStats
@@ -102,7 +105,8 @@ func TestPastedBounds(t *testing.T) {
 
 // FuzzPasted: no text makes it fail, and nothing of its own marks comes out.
 func FuzzPasted(f *testing.F) {
-	for _, s := range []string{"A=(1 2)\nrun ${A[@]:-$B} $((1+2)) <x y>", "f() { run `a`; }", "case $1 in a*) b;; esac (c)", "cat > f <<E\n$A\nE\n"} {
+	for _, s := range []string{"A=(1 2)\nrun ${A[@]:-$B} $((1+2)) <x y>",
+		"f() { run `a`; }", "case $1 in a*) b;; esac (c)", "cat > f <<E\n$A\nE\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,8 +17,8 @@ const (
 type Command struct {
 	Words []string
 	Line  int
-	// Of pasted text: what is set before the command or in front of it, the last of a name counts; the file that the output goes to; and the
-	// here-document.
+	// Of pasted text: what is set before the command or in front of it, of which the last of a name counts; the file that its output
+	// goes to; and its here-document.
 	Env          []Variable
 	To, Document string
 }
