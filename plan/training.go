@@ -46,7 +46,8 @@ type Training struct {
 	Dropout    *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
 	Masks      *float64 `json:"dropout,omitempty" flag:"dropout" asks:"train" doc:"dropout of the model's own layers and of attention; not that of adapters"`
 	Full       []string `json:"modules_to_save,omitempty" flag:"modules-to-save" asks:"train" doc:"modules trained in full beside adapters: embed_tokens, lm_head"`
-	Frozen     []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens"`
+	Frozen     []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens, self_attn"`
+	Thawed     string   `json:"trained_layers,omitempty" flag:"trained-layers" asks:"train" doc:"layers that train alone: last:2, first:2, or spread:4 for four at even distances; all else is frozen but modules_to_save"`
 
 	Tokens  Int    `json:"tokens,omitempty" flag:"tokens" unit:"count" asks:"train" doc:"tokens of the whole run: 15T, 10M"`
 	Data    string `json:"data,omitempty" flag:"data" asks:"train" doc:"file with the length of each sample, one a line"`

@@ -9,6 +9,9 @@ import (
 
 // keptOf is what one block of a kind keeps of a token until its backward pass.
 func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
+	if k.still {
+		return 0, 0
+	}
 	whole, again = k.saved+k.scores*s.length, h.stream
 	if recomputeOf(s.j).selective {
 		again += k.products

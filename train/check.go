@@ -102,7 +102,7 @@ func checkWords(j *Job) error {
 	if _, ok := optimizers[t.Optimizer]; !ok {
 		return unknown("optimizer", t.Optimizer, slices.Sorted(maps.Keys(optimizers))...)
 	}
-	return cmp.Or(checkTargets(j), checkFrozen(j))
+	return cmp.Or(checkTargets(j), checkFrozen(j), checkThawed(j))
 }
 
 // checkFrozen: parts and linear layers freeze; of text models nobody minds that pictures do.
@@ -113,8 +113,9 @@ func checkFrozen(j *Job) error {
 	}
 	parts = append(parts, frozenBeside(j)...)
 	for _, n := range j.Training.Frozen {
-		if r, all := roles([]string{n}); len(r) == 0 && !all && !slices.Contains(parts, n) {
-			return impossible("frozen", n, "a part such as vision or projector, or linear layers such as q_proj", "frozen: %s has no part or linear layer called %s", j.Model.ID, n)
+		if r, all := roles([]string{n}); len(r) == 0 && !all && groups[n] == nil && !slices.Contains(parts, n) {
+			return impossible("frozen", n, "a part such as vision or projector, or linear layers such as q_proj",
+				"frozen: %s has no part or linear layer called %s", j.Model.ID, n)
 		}
 	}
 	return nil
@@ -127,7 +128,8 @@ func checkTargets(j *Job) error {
 	}{{"lora_targets", j.Training.LoRA}, {"modules_to_save", j.Training.Full}} {
 		for _, n := range c.names {
 			if r, all := roles([]string{n}); len(r) == 0 && !all {
-				return &plan.Problem{Field: c.field, Value: n, Message: fmt.Sprintf("%s: no linear layer is called %s", c.field, n), Fix: "names such as q_proj, v_proj, gate_proj, or all-linear"}
+				return &plan.Problem{Field: c.field, Value: n, Message: fmt.Sprintf("%s: no linear layer is called %s", c.field, n),
+					Fix: "names such as q_proj, v_proj, gate_proj, or all-linear"}
 			}
 		}
 	}

@@ -162,7 +162,7 @@ func (j *Job) adapterDefaults() {
 		j.idle("lora_rank", t.LoRARank > 0 && t.Optimizer != "galore", why)
 		j.idle("lora_targets", len(t.LoRA) > 0, why)
 		j.idle("lora_dropout", t.Dropout != nil, why)
-		j.idle("modules_to_save", len(t.Full) > 0, why)
+		j.idle("modules_to_save", len(t.Full) > 0 && t.Thawed == "", why)
 		return
 	}
 	j.idle("frozen", len(t.Frozen) > 0 && !denoises(j), "of whole models that train, and beside adapters all else is frozen")

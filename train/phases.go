@@ -119,7 +119,7 @@ func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source 
 // untrained is what people call the tensors that do not train: where nothing is frozen they are tables that nobody learns, such as
 // rotary factors, which PyTorch keeps as buffers of the module.
 func untrained(j *Job) string {
-	if j.adapts() == nil && len(j.Training.Frozen) == 0 {
+	if j.adapts() == nil && len(j.Training.Frozen) == 0 && j.Training.Thawed == "" {
 		return "buffers"
 	}
 	return "frozen weights"

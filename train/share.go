@@ -63,6 +63,7 @@ type block struct {
 	entry    bool    // the stream that enters it is among them
 	work     float64 // bytes of a token at the worst point of its backward pass
 	delta    float64 // numbers of the matrices that adapters make of their factors
+	still    bool    // no gradient reaches it
 }
 
 // counter counts tensors under a plan.
@@ -72,8 +73,9 @@ type counter struct {
 	copies Storage
 	opt    optimizer
 	adapts func(*model.Tensor) bool
-	frozen []dtype.Role
+	frozen func(dtype.Role) bool
 	full   []dtype.Role
+	thaw   *thaw
 	rank   float64
 	tune   tuner
 	style  model.Style
@@ -84,6 +86,7 @@ type counter struct {
 type counted struct {
 	kind          *model.Kind
 	variant       int
+	learning      learning
 	block         block
 	dense, expert numbers
 	largest       float64
@@ -103,19 +106,19 @@ func (c *counter) adapted(x *counted, t *model.Tensor) {
 }
 
 // one counts a layer of a kind, once for all stages that cut it alike.
-func (c *counter) one(s *share, k *engine.KindCount, style *model.Style) *counted {
+func (c *counter) one(s *share, k *engine.KindCount, l learning) *counted {
 	for i := range c.seen {
-		if x := &c.seen[i]; x.kind == k.Kind && x.variant == k.Variant {
+		if x := &c.seen[i]; x.kind == k.Kind && x.variant == k.Variant && x.learning == l {
 			return x
 		}
 	}
-	c.seen = append(c.seen, c.count(s, k, s.pl.Weights.Variants[k.Variant].Tensors, style))
+	c.seen = append(c.seen, c.count(s, k, s.pl.Weights.Variants[k.Variant].Tensors, l))
 	return &c.seen[len(c.seen)-1]
 }
 
 func newCounter(j *Job) *counter {
 	c := &counter{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
-	c.frozen, _ = roles(j.Training.Frozen)
+	c.frozen, c.thaw = freezes(j), thawOf(j)
 	c.full, _ = roles(j.Training.Full)
 	c.style = j.style()
 	c.tune = tuners[j.Training.Method]
@@ -146,19 +149,27 @@ func (c *counter) share(pl engine.Placed) share {
 	}
 	s.stream = float64(streamBytes(part, c.j, &style))
 	for i := range pl.Kinds {
-		x := c.one(&s, &pl.Kinds[i], &style)
-		n := float64(pl.Kinds[i].Count)
-		s.blocks = append(s.blocks, x.block)
-		s.blocks[i].count = n
-		s.dense.add(&x.dense, n)
-		s.expert.add(&x.expert, n)
-		s.layers += n
-		s.largest, s.experts = max(s.largest, x.largest), max(s.experts, x.experts)
-		s.rows, s.cols = max(s.rows, x.rows), max(s.cols, x.cols)
+		for l, n := range c.thaw.split(&pl, &pl.Kinds[i]) {
+			if n > 0 {
+				s.hold(c.one(&s, &pl.Kinds[i], learning(l)), n)
+			}
+		}
 	}
 	c.prompts(&s)
 	c.towers(&s)
 	return s
+}
+
+// hold adds so many layers of a kind.
+func (s *share) hold(x *counted, n float64) {
+	b := x.block
+	b.count = n
+	s.blocks = append(s.blocks, b)
+	s.dense.add(&x.dense, n)
+	s.expert.add(&x.expert, n)
+	s.layers += n
+	s.largest, s.experts = max(s.largest, x.largest), max(s.experts, x.experts)
+	s.rows, s.cols = max(s.rows, x.rows), max(s.cols, x.cols)
 }
 
 // prompts counts what adapters have once for the model: learnt tokens at its entry, and matrices that all layers share.
@@ -233,13 +244,13 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 			continue
 		}
 		for _, t := range k.Ops[o].W {
-			c.tensor(&n, t, bytesPerNumber(&stored[i], t), false)
+			c.tensor(&n, t, bytesPerNumber(&stored[i], t), false, c.thaw == nil)
 			s.ends += float64(t.Elems())
 			i++
 		}
 	}
 	for _, t := range lent {
-		c.tensor(&n, t, c.j.loaded(), false)
+		c.tensor(&n, t, c.j.loaded(), false, c.thaw == nil)
 		s.ends += float64(t.Elems())
 	}
 	s.endsStored += n.stored
@@ -262,8 +273,8 @@ func bytesPerNumber(s *model.Stored, t *model.Tensor) float64 {
 	return float64(s.Scheme.Bytes(t.Batch, t.Rows(), t.Cols)) / float64(max(1, t.Elems()))
 }
 
-func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, style *model.Style) counted {
-	x := counted{kind: k.Kind, variant: k.Variant}
+func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, l learning) counted {
+	x := counted{kind: k.Kind, variant: k.Variant, learning: l}
 	i := 0
 	for o := range k.Kind.Ops {
 		op := &k.Kind.Ops[o]
@@ -276,7 +287,7 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, st
 				into = &x.expert
 				x.experts += float64(t.Elems())
 			}
-			c.tensor(into, t, bytesPerNumber(&stored[i], t), true)
+			c.tensor(into, t, bytesPerNumber(&stored[i], t), true, l == learns)
 			x.block.numbers += float64(t.Elems())
 			x.largest = max(x.largest, float64(t.Rows()*t.Cols))
 			c.adapted(&x, t)
@@ -284,7 +295,12 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, st
 		}
 	}
 	x.block.stored = x.dense.stored + x.expert.stored
-	c.keeps(s, &x.block, k.Kind, style)
+	if l == still {
+		x.block.still = true
+		return x
+	}
+	style := l.as(c.style)
+	c.keeps(s, &x.block, k.Kind, &style)
 	return x
 }
 
@@ -331,15 +347,15 @@ func (c *counter) quantisedInputs(k *model.Kind) float64 {
 	return float64(k.SavedBytes(all) - k.SavedBytes(none))
 }
 
-// tensor adds a tensor of which a number is stored in so many bytes.
-func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bool) {
+// tensor adds a tensor of which a number is stored in so many bytes, in a block or an end that trains as a whole or not.
+func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock, trains bool) {
 	if t.Table {
 		n.stored += stored * float64(t.Elems())
 		return
 	}
 	e := float64(t.Elems())
 	if c.adapts == nil {
-		if slices.Contains(c.frozen, t.Role) {
+		if !trains && !slices.Contains(c.full, t.Role) || c.frozen(t.Role) {
 			n.stored += stored * e
 			return
 		}
@@ -436,7 +452,7 @@ func (c *counter) towers(s *share) {
 			continue
 		}
 		n := float64(p.Params())
-		if c.adapts != nil || slices.Contains(c.j.Training.Frozen, p.Name) {
+		if c.adapts != nil || c.thaw != nil || slices.Contains(c.j.Training.Frozen, p.Name) {
 			s.dense.stored += c.j.loaded() * n
 			continue
 		}

@@ -26,7 +26,7 @@ var modules = map[string][]dtype.Role{
 	"ff": {dtype.FFNUp, dtype.FFNDown}, "ff_context": {dtype.ContextUp, dtype.ContextDown},
 	"in_proj_qkvz": {dtype.AttnQKV, dtype.AttnGate}, "in_proj_qkv": {dtype.AttnQKV}, "in_proj_z": {dtype.AttnGate},
 	"in_proj_ba": {dtype.SSMBA}, "in_proj_b": {dtype.SSMBeta}, "in_proj_a": {dtype.SSMAlpha},
-	"shared_expert_gate": {dtype.FFNGateInpSh},
+	"shared_expert_gate": {dtype.FFNGateInpSh}, "all-router": {dtype.FFNGateInp},
 }
 
 // rolesOf the linear layers that a name stands for; one under shared experts is of those alone.

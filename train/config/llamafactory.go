@@ -15,14 +15,14 @@ func llamaFactory() *framework {
 			"objective": "sft pretrain dpo ppo", "method": "full lora qlora dora", "weights": "nf4 nf4-single bnb-int8", "reference_model": "*", "reward_model": "*",
 			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ~ddp zero1 zero2 zero3",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "flash sdpa eager", "fused_kernels": "true", "fused_loss": "true", "compile": "true",
-			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
+			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "trained_layers": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
 		},
 		parts: []part{{
 			name: "train.yaml", keys: "llama-factory transformers", rules: append(factoryRules(), processes()), decode: yamlOrArguments,
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
 		}, factoryV1(), deepspeedFile(zero)},
-		ways:    []string{"finetuning_type=full lora oft", "peft_config.name=lora", "dist_config.name=fsdp2 deepspeed"},
+		ways:    []string{"finetuning_type=full lora oft freeze", "peft_config.name=lora", "dist_config.name=fsdp2 deepspeed"},
 		refuses: slices.Concat(factoryRefuses(), rewardRefuses, zeroRefuses()),
 	}
 }
@@ -40,7 +40,9 @@ func factoryRefuses() []refusal {
 		{"packing", func(in *Input) bool { return yes(in.Training.Packing) && scored(in) }, "packs samples, and preferences and prompts are never packed", "packing = false"},
 		{"reference_model", func(in *Input) bool { return in.Training.ReferenceModel == "none" }, "is always loaded for full weights", "without reference_model"},
 		{"frozen", func(in *Input) bool {
-			return slices.ContainsFunc(in.Training.Frozen, func(p string) bool { return translate(p, factoryParts) == "" })
+			return slices.ContainsFunc(in.Training.Frozen, func(p string) bool {
+				return translate(p, factoryParts) == "" && (in.Training.Thawed == "" || back(p, blockModules) == "")
+			})
 		}, "names a part that has no switch", "frozen = vision,projector"},
 	}
 }
@@ -120,8 +122,19 @@ func factoryTrainer() []rule {
 	}
 }
 
+func putFactoryType(in *Input, s *section) {
+	switch {
+	case in.Training.Thawed != "":
+		putFactoryFreeze(in, s)
+	case adapted(in):
+		s.set("finetuning_type", "lora")
+	default:
+		s.set("finetuning_type", "full")
+	}
+}
+
 func putFactoryMethod(in *Input, s *section) {
-	s.set("finetuning_type", map[bool]string{true: "lora", false: "full"}[adapted(in)])
+	putFactoryType(in, s)
 	if in.Training.Method == "dora" {
 		s.set("use_dora", true)
 	}
@@ -139,7 +152,12 @@ func putFactoryMethod(in *Input, s *section) {
 
 // getFactoryMethod: NF4 with double quantisation is the default of four bits.
 func getFactoryMethod(in *Input, r *reader) {
-	words("finetuning_type", method, "full=full", "lora=lora", "oft=oft").get(in, r)
+	if r.root.textAt("finetuning_type") == "freeze" {
+		r.take("finetuning_type")
+		getFactoryFreeze(in, r)
+	} else {
+		words("finetuning_type", method, "full=full", "lora=lora", "oft=oft").get(in, r)
+	}
 	getFactoryOFT(in, r)
 	how, kind := r.text("quantization_method"), r.text("quantization_type")
 	switch n, ok := r.optional("quantization_bit"); {
@@ -201,7 +219,7 @@ func getTargets(key string, in *Input, r *reader) {
 
 // putFactoryFrozen says all parts once one is named: two of them are frozen unless the file says otherwise.
 func putFactoryFrozen(in *Input, s *section) {
-	if len(in.Training.Frozen) == 0 {
+	if !slices.ContainsFunc(in.Training.Frozen, func(p string) bool { return translate(p, factoryParts) != "" }) {
 		return
 	}
 	for _, p := range factoryParts {

@@ -136,6 +136,10 @@ func (m maker) models(in *Input) {
 	if t.Objective == "grpo" {
 		t.Rollout = &plan.Rollout{Engine: m.of("rollout", "sglang"), Colocated: truth(m.IntN(2) == 0), Share: 0.3, Samples: 8, Output: 256, Prompt: t.SequenceLength - 256, Sleep: truth(m.IntN(2) == 0)}
 	}
+	if m.f.says["trained_layers"] != "" && t.Method == "full" && m.IntN(3) == 0 {
+		t.Thawed, t.Full, t.Frozen = []string{"last:2", "first:3", "spread:4"}[m.IntN(3)], [][]string{nil, {"lm_head"}}[m.IntN(2)], [][]string{nil, {"self_attn", "norms"}}[m.IntN(2)]
+		return
+	}
 	if m.f.says["frozen"] == "*" && m.IntN(3) == 0 {
 		t.Frozen = []string{"vision", "projector"}
 	}

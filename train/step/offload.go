@@ -126,7 +126,7 @@ func (m *Model) optimizerAway(rate unit.ByteRate) {
 		return // adapters are small
 	}
 	a, o := &m.aside, m.in.Plan.Offload
-	own := m.perRank(func(w *weightSum) float64 { return w.elements }, m.optimizerShards)
+	own := m.perRank(func(w *weightSum) float64 { return w.trained }, m.optimizerShards)
 	pcie := rate
 	if o.Optimizer == "nvme" {
 		a.stored = append(a.stored, speed.Move{Name: "optimizer", Bytes: swapped * own, Rate: rate})

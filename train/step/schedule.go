@@ -113,7 +113,7 @@ func (g *groups) expertReplicas() int64 {
 func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient float64) {
 	g, o := &m.groups, &m.once
 	pp := float64(g.pp)
-	elements := held.elements / pp
+	elements := held.trained / pp
 	if m.fullySharded() || m.in.Training.Sharding == "zero2" {
 		if seconds := m.gathers(held, replicas, gradient); g.pp > 1 {
 			o.gather += seconds / pp
@@ -128,7 +128,7 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 	memory := float64(m.device.Bandwidth.Value)
 	if !m.fullySharded() {
 		// read and written, beside the gradient of the pass
-		layers.accumulate += held.elements * (2 + gradient) / memory
+		layers.accumulate += held.trained * (2 + gradient) / memory
 		if m.in.Training.Sharding != "zero2" {
 			o.reduce += g.around(elements*(gradient+2), replicas)
 		}
@@ -170,7 +170,7 @@ func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float
 	if m.in.Extras.GatherFP8 {
 		stored /= 2
 	}
-	bytes, sharing := stored+gradient*held.elements, m.sharing(replicas)
+	bytes, sharing := stored+gradient*held.trained, m.sharing(replicas)
 	if sharing < replicas {
 		return bytes * ring(sharing) / g.fast
 	}
@@ -180,7 +180,7 @@ func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float
 // replicates is what a pass takes to sum the shares of gradients among groups that share the same weights, of so many replicas.
 func (m *Model) replicates(held *weightSum, replicas int64, gradient float64) float64 {
 	sharing := m.sharing(replicas)
-	return 2 * gradient * held.elements / float64(sharing) * ring(replicas/sharing) / m.groups.slow
+	return 2 * gradient * held.trained / float64(sharing) * ring(replicas/sharing) / m.groups.slow
 }
 
 // sharing are the ranks that hold shares of the same weights, of so many replicas: all, or those of a node with HSDP, which

@@ -65,6 +65,7 @@ type Model struct {
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
+	thaw   thaw
 	bubble float64 // share of the slowest rank's passes that it waits in
 }
 
@@ -80,7 +81,7 @@ type groups struct {
 
 // Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
-	m := &Model{in: in}
+	m := &Model{in: in, thaw: thawed(&in)}
 	if err := m.machine(); err != nil {
 		return nil, err
 	}

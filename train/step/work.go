@@ -83,7 +83,7 @@ type walker struct {
 }
 
 // weightSum counts the elements and the stored bytes of weights.
-type weightSum struct{ elements, bytes float64 }
+type weightSum struct{ elements, trained, bytes float64 }
 
 // heldWeights are those of one rank of the tensor and expert groups, before replicas share them. Experts have fewer
 // replicas than all else.
@@ -177,7 +177,9 @@ func (w *walker) hold(k *speed.Kernel) {
 	}
 	for _, t := range k.Op.W {
 		if !t.Table {
-			sum.elements += float64(k.Count) * float64(t.Elems())
+			n := float64(k.Count) * float64(t.Elems())
+			sum.elements += n
+			sum.trained += n * w.m.thaw.learning(&w.m.in, k)
 		}
 	}
 	sum.bytes += float64(k.Count) * float64(k.Bytes)
@@ -185,24 +187,23 @@ func (w *walker) hold(k *speed.Kernel) {
 
 // passes of a kernel: full recomputation repeats the forward pass of layers; a frozen weight needs no gradient.
 func (w *walker) passes(k *speed.Kernel) passesOf {
-	p := passesOf{1, 2}
-	if k.Layer != model.InPost {
-		p.forward += w.recipe.repeats(k)
-	}
-	if w.m.frozen() && !w.m.saved(k) {
+	p := w.moves(k)
+	if w.m.frozen() && !savedWhole(&w.m.in, k) {
 		p.backward = 1
 	}
+	p.backward -= w.m.thaw.reach(k) - w.m.thaw.learning(&w.m.in, k)
 	return p
 }
 
-// saved: the module is trained in full beside the adapters.
-func (m *Model) saved(k *speed.Kernel) bool {
-	for _, name := range m.in.Training.Full {
-		if name == "lm_head" && k.Op.Kind == model.Head {
-			return true
-		}
+// moves are the passes of a kernel without weights: gradients go through what lies above a layer that trains, and no other pass
+// needs its values again.
+func (w *walker) moves(k *speed.Kernel) passesOf {
+	reached := w.m.thaw.reach(k)
+	p := passesOf{1, 2 * reached}
+	if k.Layer != model.InPost {
+		p.forward += reached * w.recipe.repeats(k)
 	}
-	return false
+	return p
 }
 
 // product adds a matrix product of rows tokens: forward one, backward one for the input's gradient and one for the
@@ -354,16 +355,16 @@ const stepsOfGPTQ = 26
 // attention: fused kernels multiply scores again in their backward pass, five products where the forward has two
 // (FlashAttention-2, arXiv:2307.08691, section 3.1); others keep them, and move the score matrix.
 func (w *walker) attention(k *speed.Kernel) {
-	p := passesOf{1 + w.recipe.repeats(k), 2}
+	p := w.moves(k)
 	if w.fused() {
-		p.backward = 2.5
+		p.backward *= 1.25
 	}
 	f := k.Prefill().FLOPs
 	own := (f[model.Tokens] + f[model.Read]) * w.tokens // the latent expanded to keys and values
 	all := k.Prefill().Eval(&w.at).FLOPs
 	core := (float64(all) - own) * k.Op.Rows.Share(w.m.in.Model.Streams(w.m.groups.sequence)) // beside the rows', its columns'
 	w.operations(own*w.share, w.passes(k))
-	w.operations(core*w.share, passesOf{p.forward, 2})
+	w.operations(core*w.share, w.moves(k))
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
 	if w.fused() {
 		seconds := w.count * core * w.share * p.all() / w.m.format.wide
@@ -392,18 +393,14 @@ func unevenHead(width int64) float64 {
 func (w *walker) fused() bool { return w.m.in.Plan.Attention != "eager" }
 
 func (w *walker) scan(k *speed.Kernel) {
-	p := w.passes(k)
-	p.backward = 2
+	p := w.moves(k)
 	w.out.scan += w.count * k.Prefill().FLOPs[model.Tokens] * w.tokens * w.share * p.all() / w.m.format.wide
 	w.out.launches += w.count * p.all()
 }
 
 // element adds what a cheap operator reads and writes; its backward pass moves twice as much.
 func (w *walker) element(k *speed.Kernel) {
-	p := passesOf{1, 2}
-	if k.Layer != model.InPost {
-		p.forward += w.recipe.repeats(k)
-	}
+	p := w.moves(k)
 	bytes := (k.Prefill().Activations[model.Tokens] + k.Prefill().Activations[model.Outputs]) * w.tokens * w.share
 	if w.m.class() == eager && !on(w.m.in.Training.Fused) {
 		bytes *= unfused(k.Op)
