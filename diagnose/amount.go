@@ -16,7 +16,7 @@ var units = []struct {
 	{"bytes", 1}, {"Bytes", 1}, {"byte", 1}, {"megabytes", unit.MiB}, {"Gb", unit.GiB}, {"Mb", unit.MiB},
 	{"GiB", unit.GiB}, {"MiB", unit.MiB}, {"KiB", unit.KiB}, {"TiB", unit.GiB << 10},
 	{"GB", unit.GiB}, {"MB", unit.MiB}, {"KB", unit.KiB}, {"kB", unit.KiB}, {"kb", unit.KiB}, {"TB", unit.GiB << 10},
-	{"Gi", unit.GiB}, {"Mi", unit.MiB},
+	{"Ti", unit.GiB << 10}, {"Gi", unit.GiB}, {"Mi", unit.MiB}, {"Ki", unit.KiB},
 	{"G", unit.GiB}, {"M", unit.MiB}, {"K", unit.KiB}, {"B", 1},
 }
 

@@ -171,8 +171,9 @@ type Report struct {
 	// Commands are lines that look like the start of a server or of training.
 	Commands []string
 	// Engine that wrote most of the text; "" when nothing tells.
-	Engine string
-	Series []Series
+	Engine  string
+	Series  []Series
+	Windows bool // paths of the text are Windows'
 }
 
 // First is the finding to be answered; nil when there is none.

@@ -162,7 +162,7 @@ func TestSeveral(t *testing.T) {
 	for _, f := range r.Findings {
 		kinds = append(kinds, fmt.Sprint(f.Kind, " ", f.Times))
 	}
-	if want := []string{"pinned_memory 1", "device_memory 2", "kernel_resources 1"}; !slices.Equal(kinds, want) {
+	if want := []string{"device_memory 2", "pinned_memory 1", "kernel_resources 1"}; !slices.Equal(kinds, want) {
 		t.Errorf("%q, want %q", kinds, want)
 	}
 }

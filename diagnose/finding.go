@@ -36,6 +36,15 @@ func (f *Finding) amount(w what) *Amount {
 	return nil
 }
 
+// rank is where a finding stands among others: after failures comes page-locked memory that was refused, since a program that failed
+// elsewhere went on without it.
+func (f *Finding) rank() int {
+	if f.Kind == PinnedMemory {
+		return 2*int(Failure) + 1
+	}
+	return 2 * int(f.Kind.Weight())
+}
+
 // count reads a number of tokens, or a share.
 func (g *figure) count(f *Finding, text string) {
 	rest, ok := after(text, g.after)

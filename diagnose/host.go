@@ -5,6 +5,9 @@ package diagnose
 var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory off, a smaller offload",
 	Later: "more host memory, or nothing offloaded to it"}
 
+var pagingFix = &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
+	Later: "more host memory, or weights that are loaded one shard after the other"}
+
 var hostRules = []rule{
 	{words: "ArrayMemoryError: Unable to allocate ", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host",
 		figures: []figure{{requested, "Unable to allocate ", "", false}}},
@@ -18,8 +21,11 @@ var hostRules = []rule{
 		figures: []figure{{requested, "vector of size ", "", false}},
 		fix:     &Fix{Now: "the data in parts, and rm() with gc() before", Later: "more host memory"}},
 	{words: "paging file is too small", kind: HostMemory, engine: "windows", device: "host",
-		fix: &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
-			Later: "more host memory, or weights that are loaded one shard after the other"}},
+		fix: pagingFix},
+	// in the languages of Windows the words differ, and the number stays
+	{words: "rror 1455", kind: HostMemory, engine: "windows", device: "host", fix: pagingFix},
+	{words: "fatal   : Memory allocation failure", kind: HostMemory, engine: "ptxas", backend: "cpu", device: "host",
+		fix: &Fix{Now: "fewer compilers at once: MAX_JOBS, TORCHINDUCTOR_COMPILE_THREADS=1", Later: "more host memory"}},
 	{words: "RuntimeError: bad allocation", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 	{words: "std::bad_alloc", kind: HostMemory, engine: "", backend: "cpu", device: "host", follows: true},
 	{words: "cannot allocate memory for thread-local data", kind: HostMemory, engine: "", backend: "cpu", device: "host"},

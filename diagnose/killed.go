@@ -8,6 +8,9 @@ var limitFix = &Fix{Now: "a higher memory limit for the container",
 var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that load one after the other",
 	Later: "less in host memory: files that are mapped, fewer workers, no offload to the host"}
 
+var evictedFix = &Fix{Now: "resources.requests.memory of what the pod takes: a pod above its request is evicted first",
+	Later: "a node with more memory, or fewer pods on it"}
+
 var jobFix = &Fix{Now: "a higher --mem (or --mem-per-gpu) for the job: sacct -o MaxRSS says what it took",
 	Later: "less in host memory: fewer DataLoader workers, files that are mapped, no offload to the host"}
 
@@ -24,7 +27,12 @@ var killedRules = []rule{
 		unless: []string{"OOMKilled\": false", "OOMKilled\":false", "OOMKilled=false", "OOMKilled: false"}, fix: limitFix},
 	{words: "low on resource: memory", kind: HostKilled, engine: "kubernetes", device: "host",
 		figures: []figure{{limit, "threshold quantity: ", "", true}, {free, "available: ", "", true}, {inUse, "was using ", "", true}},
-		fix:     hostFix},
+		fix:     evictedFix},
+	{words: "had condition: [MemoryPressure]", kind: HostKilled, engine: "kubernetes", device: "host", follows: true, fix: evictedFix},
+	{words: "Usage of EmptyDir volume …shm…exceeds the limit ", kind: SharedMemory, engine: "kubernetes", device: "/dev/shm",
+		figures: []figure{{limit, "exceeds the limit \"", "", false}},
+		fix: &Fix{Now: "a larger sizeLimit of the emptyDir, within the memory limit of the pod: what lies there counts in it",
+			Later: "less in shared memory: fewer workers, smaller batches"}},
 	{words: "Out of memory: Killed process", kind: HostKilled, engine: "linux", device: "host",
 		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
 	{words: "Out of memory: Kill process", kind: HostKilled, engine: "linux", device: "host",
@@ -74,4 +82,4 @@ var killedRules = []rule{
 	{words: "worker died…SIGKILL", kind: Killed, engine: "ray", device: "host", follows: true, fix: hostFix},
 }
 
-var rayFigures = []figure{{inUse, ") was running was ", "", false}, {capacity, ") was running was … / ", "", false}}
+var rayFigures = []figure{{inUse, "memory used=", "", false}, {capacity, ") was running was … / ", "", false}}

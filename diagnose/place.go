@@ -14,6 +14,7 @@ type places struct {
 	// engineAt is the line that named it: what stands in a traceback is nearer than what a header said.
 	engineAt int
 	step     int64
+	windows  bool
 }
 
 // near is how many lines before a message still belong to its traceback.
@@ -32,6 +33,7 @@ var frames = []struct {
 	{"_dummy_sampler_run", Sampler}, {"sampler.py", Sampler}, {"logits_processor", Sampler}, {"compute_logits", Sampler},
 	{"_allocate_kv_cache", KVCache}, {"initialize_kv_cache", KVCache}, {"init_memory_pool", KVCache}, {"cache_engine", KVCache},
 	{"memory_pool.py", KVCache}, {"cache_utils.py", KVCache},
+	{"make_layers", Loading}, {"self.mlp = ", Loading}, {"self.self_attn = ", Loading}, // modules that are made
 	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading},
 	{"load_checkpoint", Loading}, {"modeling_utils.py", Loading}, {"create_weights", Loading}, {"weight_utils.py", Loading},
 	{"process_weights_after_loading", Loading}, {"safetensors/torch.py", Loading},
@@ -59,7 +61,7 @@ var stages = []struct {
 	words string
 	place Place
 }{
-	{"Starting profile run for multi-modal", Vision}, {"clip_model_load", Vision}, {"warmup with image size", Vision},
+	{"Starting profile run for multi-modal", Vision}, {"multi-modal embeddings in the worst case", Vision}, {"clip_model_load", Vision}, {"warmup with image size", Vision},
 	{"Loading safetensors checkpoint shards", Loading}, {"Starting to load model", Loading}, {"Load weight begin", Loading},
 	{"Model loading took", Nowhere}, {"Loading model weights took", Nowhere}, {"Load weight end", Nowhere},
 	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
@@ -77,6 +79,7 @@ var makers = []struct{ words, engine string }{
 	{"vLLM API server", "vllm"},
 	{"exllamav2", "exllama"}, {"exllamav3", "exllama"}, {"ollama", "ollama"}, {"llama_model_loader:", "llama.cpp"},
 	{"ggml_cuda_init", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama_context:", "llama.cpp"}, {"ggml-cuda", "llama.cpp"},
+	{"ggml-sycl", "llama.cpp"},
 	{"ggml_", "llama.cpp"},
 	{"deepspeed", "deepspeed"}, {"DeepSpeed", "deepspeed"}, {"megatron/", "megatron"}, {"pretrain_gpt.py", "megatron"},
 	{"torchtune", "torchtune"}, {"torchtitan", "torchtitan"}, {"axolotl", "axolotl"}, {"unsloth", "unsloth"},
@@ -93,7 +96,7 @@ var broader = map[string]bool{"transformers": true, "fsdp": true, "": true}
 
 // see takes notice of a line, whatever it is.
 func (p *places) see(text string, in *hits, at int) {
-	trace := strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "Capturing ")
+	trace := traced(text)
 	if trace {
 		if f := frameOf(text, in); f != Nowhere {
 			p.last, p.lastAt = f, at
@@ -104,10 +107,20 @@ func (p *places) see(text string, in *hits, at int) {
 			p.last, p.lastAt = stages[i].place, at
 		}
 	}
+	if i := strings.Index(text, `:\`); i > 0 && letter(text[i-1]) && (i == 1 || !letter(text[i-2])) {
+		p.windows = true
+	}
 	if at <= headLines || trace {
 		p.name(text, in, at)
 	}
 	p.progress(text)
+}
+
+// traced reports whether a line is one of a traceback: where it was printed by a rank or a logger, "[rank1]:     loss.backward()" and
+// "ERROR 04-09 05:39:54 [core.py:390]     self.mlp = …", what is theirs stands before.
+func traced(text string) bool {
+	return strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "Capturing ") ||
+		strings.Contains(text, "]     ") || strings.Contains(text, "]:     ")
 }
 
 func (p *places) name(text string, in *hits, at int) {

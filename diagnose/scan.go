@@ -160,6 +160,8 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 	switch {
 	case f.Kind == Killed && (r.kind == ContainerLimit || r.kind == HostKilled):
 		f.Kind, f.Engine, f.rule, f.Fix = r.kind, r.engine, r, r.fix
+	case f.Kind == DeviceMemory && r.kind == AllocationLimit && r.engine == f.Engine && l.Number-f.Line <= messageRows:
+		f.Kind = AllocationLimit // the same allocation: the back end says why after its size
 	case !r.follows || f.Kind.Weight() != r.kind.Weight():
 		return false
 	case r.engine != "" && f.Engine != r.engine && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
@@ -228,9 +230,9 @@ func (s *scanner) mergeInto(i int) {
 func (s *scanner) report() *Report {
 	s.close()
 	s.limits.give(s.found)
-	slices.SortStableFunc(s.found, func(a, b Finding) int { return int(a.Kind.Weight()) - int(b.Kind.Weight()) })
+	slices.SortStableFunc(s.found, func(a, b Finding) int { return a.rank() - b.rank() })
 	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands,
-		Engine: s.places.engine, Series: s.growth.list()}
+		Engine: s.places.engine, Series: s.growth.list(), Windows: s.places.windows}
 	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {
 		r.Findings = append([]Finding{*f}, r.Findings...)
 	}

@@ -51,6 +51,7 @@ var serverRules = []rule{
 	{words: "memory layout cannot be allocated", kind: DeviceMemory, engine: "ollama", place: Loading},
 	{words: "due to insufficient system resources", kind: HostMemory, engine: "lm-studio", place: Loading,
 		figures: []figure{{requested, "require approximately ", "", false}}},
+	{words: "Not enough resources to load the model with the current settings", kind: HostMemory, engine: "lm-studio", place: Loading},
 	{words: "llama runner process has terminated: signal: killed", kind: Killed, engine: "ollama", device: "host"},
 	{words: "llama runner process no longer running: -1…CUDA error: out of memory", kind: DeviceMemory, engine: "ollama", backend: "cuda"},
 }

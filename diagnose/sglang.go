@@ -22,7 +22,7 @@ var sglangRules = []rule{
 		fix: &Fix{Now: "fewer sequences at once: --max-running-requests",
 			Later: "a KV cache in FP8 (--kv-cache-dtype fp8_e4m3), or a larger --mem-fraction-static"}},
 	{words: "Out of memory even after retracting", kind: KVCacheTooSmall, engine: "sglang", place: Decode},
-	{words: "Capture cuda graph failed", kind: DeviceMemory, engine: "sglang", backend: "cuda", place: Graphs, figures: torchFigures,
+	{words: "Capture cuda graph failed…ut of memory", kind: DeviceMemory, engine: "sglang", backend: "cuda", place: Graphs, figures: torchFigures,
 		fix: &Fix{Now: "a smaller --mem-fraction-static, and graphs for fewer sequences: --cuda-graph-max-bs",
 			Later: "weights or KV cache in fp8"}},
 	{words: "PagedKVCache failed with error out of memory", kind: DeviceMemory, engine: "sglang", backend: "cuda", place: Attention},

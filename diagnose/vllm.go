@@ -40,6 +40,7 @@ var vllmRules = []rule{
 		figures: []figure{{requested, "Too large swap space. ", "", false}, {free, "out of the ", "", false}},
 		fix:     &Fix{Now: "a smaller --swap-space: it is taken for each GPU", Later: "more host memory"}},
 	{words: "CUDA Error: out of memory at …cumem_allocator", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Waking},
+	{words: "wake_up …CUDA Error: out of memory", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Waking},
 	{words: "Error in memory profiling", kind: Disturbed, engine: "vllm", place: Profiling,
 		figures: []figure{{free, "current free memory ", "", false}},
 		fix: &Fix{Now: "start it again while nothing else starts or ends on the device: one server after the other",

@@ -74,10 +74,13 @@ func stated(report *diagnose.Report, f *diagnose.Finding) string {
 		}
 		return "the process reached the memory limit of " + of + limitText(f.Limit) + inUseText(f.InUse) + "; " + by
 	case diagnose.HostKilled:
-		return "the host ran out of memory and a process was killed" + inUseText(f.InUse)
+		return "the host" + sizeText(f.Capacity) + " ran out of memory and a process was killed" + inUseText(f.InUse)
 	case diagnose.SharedMemory:
-		if f.Engine == "ray" {
+		switch {
+		case f.Engine == "ray":
 			return "the store of objects in shared memory is full"
+		case f.Limit.Known:
+			return "the shared memory of the container is full" + limitText(f.Limit)
 		}
 		return "the shared memory of the container (/dev/shm) is full: 64 MiB unless it was given more"
 	case diagnose.Growth:
@@ -371,7 +374,11 @@ func byPlace(f *diagnose.Finding) reason {
 	if !ok {
 		return reason{}
 	}
-	return reason{"it failed " + words + memoryInUse(f), confidenceMedium}
+	what := "it failed "
+	if f.Kind == diagnose.HostMemory {
+		what = "the host refused an allocation" + sizeText(f.Requested) + " "
+	}
+	return reason{what + words + memoryInUse(f), confidenceMedium}
 }
 
 // full of fullOf parts of a device: more than that in tensors leaves no room for what comes beside them.
@@ -407,6 +414,12 @@ func memoryInUse(f *diagnose.Finding) string {
 	return ""
 }
 
+// refused: what the process holds and asks for is less than half of the device, and nobody says what is free.
+func refused(f *diagnose.Finding) bool {
+	return f.Kind == diagnose.DeviceMemory && f.Requested.Known && f.Allocated.Known && f.Capacity.Known && !f.Free.Known && !f.Others.Known &&
+		f.Place == diagnose.Nowhere && (f.Requested.Bytes+max(f.Allocated.Bytes, f.Allocated.Bytes+f.Unallocated.Bytes))*2 < f.Capacity.Bytes
+}
+
 // withoutFigures is what can be said of a message without figures or places.
 func withoutFigures(f *diagnose.Finding) string {
 	switch f.Kind {
@@ -419,7 +432,11 @@ func withoutFigures(f *diagnose.Finding) string {
 	case diagnose.LibraryStart:
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
 	}
-	if f := f; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
+	if refused(f) {
+		return fmt.Sprintf("%s were refused while this process holds %s of %s: others hold the rest, or the driver gives no more",
+			f.Requested.Bytes, f.Allocated.Bytes, f.Capacity.Bytes)
+	}
+	if f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
 		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes,
 			f.Capacity.Bytes)
 	}

@@ -98,14 +98,23 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	}
 	if short, others := missingBytes(f), others(f); short != nil && others >= *short {
 		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") +
-			": nvidia-smi lists them", Saves: &others},
+			": " + lister(f) + " lists them", Saves: &others},
 			api.Fix{When: later, Text: "a device of its own for each program"})
 	}
+	if refused(f) {
+		out = append(out, api.Fix{When: now, Text: "end what else holds the device, where " + lister(f) + " lists it; else another driver"},
+			api.Fix{When: later, Text: "a driver of this year, or the system without a virtual machine (WSL) between"})
+	}
 	if fragmented(f) {
-		out = append(out, pieces(f)...)
+		out = append(out, p.pieces()...)
 	}
 	return append(out, p.lowerShare()...)
 }
+
+// listers are the tools that say who holds a device.
+var listers = map[string]string{"hip": "rocm-smi --showpids", "npu": "npu-smi info", "xpu": "xpu-smi ps"}
+
+func lister(f *diagnose.Finding) string { return cmp.Or(listers[f.Backend], "nvidia-smi") }
 
 // endOthers: what other processes hold is more than what lacks.
 func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
@@ -113,7 +122,7 @@ func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
 		return nil
 	}
 	held := f.Others.Bytes
-	return []api.Fix{{When: now, Text: "end the other processes on the device: nvidia-smi lists them", Saves: &held},
+	return []api.Fix{{When: now, Text: "end the other processes on the device: " + lister(f) + " lists them", Saves: &held},
 		{When: later, Text: "a device of its own for each program"}}
 }
 
@@ -122,10 +131,11 @@ func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
 var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hip": "PYTORCH_HIP_ALLOC_CONF",
 	"npu": "PYTORCH_NPU_ALLOC_CONF"}
 
-// pieces: segments that grow do not leave holes (PyTorch 2.1 and later).
-func pieces(f *diagnose.Finding) []api.Fix {
+// pieces: segments that grow do not leave holes (PyTorch 2.1 and later, where the system is not Windows: CUDAAllocatorConfig.cpp).
+func (p *failed) pieces() []api.Fix {
+	f := p.first
 	name := allocatorSettings[f.Backend]
-	if name == "" {
+	if name == "" || p.report.Windows {
 		return nil
 	}
 	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(f.Unallocated)}}
@@ -178,7 +188,7 @@ func smallerShare(f *diagnose.Finding) []api.Fix {
 	}
 	share := math.Floor(float64(f.Free.Bytes)/float64(f.Capacity.Bytes)*shareStep) / shareStep
 	held := f.Capacity.Bytes - f.Free.Bytes
-	end := api.Fix{When: now, Text: "end what else holds the device: nvidia-smi lists it", Saves: &held}
+	end := api.Fix{When: now, Text: "end what else holds the device: " + lister(f) + " lists it", Saves: &held}
 	if share < f.Share*enoughShare {
 		return []api.Fix{end}
 	}

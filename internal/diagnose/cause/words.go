@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/unit"
 )
 
 // remedy is what a practitioner changes first, where no plan says more: of a kind of failure, in programs and at a place of
@@ -114,6 +115,10 @@ var localRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"llama.cpp"}, "",
 		[]string{"a smaller -c", "fewer layers on the GPU: a smaller -ngl; of a mixture of experts --n-cpu-moe keeps only experts on " +
 			"the host"}, []string{"a file of fewer bits, or a second GPU (--tensor-split)"}},
+	{diagnose.AllocationLimit, []string{"llama.cpp"}, diagnose.Loading,
+		[]string{"the tensor that is too large on the host: --override-tensor, as per_layer_token_embd=CPU; or fewer layers on the GPU: a " +
+			"smaller -ngl", "the largest buffer that the driver takes: GGML_VK_FORCE_MAX_ALLOCATION_SIZE=2147483648"},
+		[]string{"another back end of the same device, whose driver gives larger buffers"}},
 	{diagnose.AllocationLimit, []string{"llama.cpp"}, "",
 		[]string{"flash attention, which never makes all scores at once: -fa on", "a smaller -ub 256", "a smaller -c"},
 		[]string{"another back end of the same device, whose driver gives larger buffers"}},
@@ -252,7 +257,10 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 		return nil
 	}
 	first, then := r.now, r.later
-	if farShort(p.first) {
+	switch {
+	case farShort(p.first, 1, 2):
+		first, then = then, nil
+	case farShort(p.first, 4, 5):
 		first, then = then, first
 	}
 	for _, text := range first {
@@ -264,9 +272,10 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	return out
 }
 
-// farShort: a host that lacks more than a quarter of what a model needs loads another model: no context makes up for that.
-func farShort(f *diagnose.Finding) bool {
-	return f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known && f.Free.Bytes < f.Requested.Bytes*3/4
+// farShort: a host that lacks more than a fifth of what a model needs loads another model first, and one that lacks half has no other way:
+// no context makes up for that.
+func farShort(f *diagnose.Finding, part, of unit.Bytes) bool {
+	return f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known && f.Free.Bytes*of < f.Requested.Bytes*part
 }
 
 // maybeScores reports whether an allocation without a name may be of all scores of attention at once: no other place of a model makes one
