@@ -38,6 +38,7 @@ var killedRules = []rule{
 	{words: "Out of memory: Kill process", kind: HostKilled, engine: "linux", device: "host",
 		figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
 	{words: "oom-kill:constraint=CONSTRAINT_NONE", kind: HostKilled, engine: "linux", device: "host", fix: hostFix, follows: true},
+	{words: "System OOM encountered", kind: HostKilled, engine: "kubernetes", device: "host", fix: hostFix},
 	{words: "invoked oom-killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "systemd-oomd…Killed ", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
 	{words: "Task was killed due to the node running low on memory", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures,

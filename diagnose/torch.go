@@ -72,6 +72,9 @@ var torchRules = []rule{
 		fix: &Fix{Now: "where one buffer is beyond 4 GiB, UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1",
 			Later: "a driver of this year, or a smaller model"}},
 	{words: "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", kind: DeviceMemory, engine: "", backend: "xpu"},
+	{words: "PI_ERROR_OUT_OF_HOST_MEMORY", kind: HostMemory, engine: "", backend: "xpu", device: "host"}, // SYCL until 2024
+	{words: "PI_ERROR_OUT_OF_DEVICE_MEMORY", kind: DeviceMemory, engine: "", backend: "xpu"},
+	{words: "PI_ERROR_OUT_OF_RESOURCES", kind: DeviceMemory, engine: "", backend: "xpu"},
 	{words: "UR_RESULT_ERROR_OUT_OF_HOST_MEMORY", kind: HostMemory, engine: "", backend: "xpu", device: "host"},
 	{words: "CUDNN_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "Failed to allocate memory for requested buffer of size ", kind: DeviceMemory, engine: "onnxruntime",
