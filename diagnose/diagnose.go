@@ -171,9 +171,10 @@ type Report struct {
 	// Commands are lines that look like the start of a server or of training.
 	Commands []string
 	// Engine that wrote most of the text; "" when nothing tells.
-	Engine  string
-	Series  []Series
-	Windows bool // paths of the text are Windows'
+	Engine string
+	Series []Series
+	// FixedSegments: those of PyTorch's allocator cannot grow here. The text has paths of Windows, or says so.
+	FixedSegments bool
 }
 
 // First is the finding to be answered; nil when there is none.

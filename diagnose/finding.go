@@ -37,9 +37,9 @@ func (f *Finding) amount(w what) *Amount {
 }
 
 // rank is where a finding stands among others: after failures comes page-locked memory that was refused, since a program that failed
-// elsewhere went on without it.
+// elsewhere went on without it, and what was said again.
 func (f *Finding) rank() int {
-	if f.Kind == PinnedMemory {
+	if f.Kind == PinnedMemory || f.rule != nil && f.rule.early {
 		return 2*int(Failure) + 1
 	}
 	return 2 * int(f.Kind.Weight())

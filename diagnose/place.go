@@ -14,7 +14,7 @@ type places struct {
 	// engineAt is the line that named it: what stands in a traceback is nearer than what a header said.
 	engineAt int
 	step     int64
-	windows  bool
+	fixed    bool // segments of the allocator
 }
 
 // near is how many lines before a message still belong to its traceback.
@@ -61,7 +61,9 @@ var stages = []struct {
 	words string
 	place Place
 }{
-	{"Starting profile run for multi-modal", Vision}, {"multi-modal embeddings in the worst case", Vision}, {"clip_model_load", Vision}, {"warmup with image size", Vision},
+	{"Starting profile run for multi-modal", Vision}, {"multi-modal embeddings in the worst case", Vision},
+	{"Capturing the model for CUDA graphs", Graphs}, {"Capturing cudagraphs for decoding", Graphs}, {"Graph capturing finished", Nowhere},
+	{"clip_model_load", Vision}, {"warmup with image size", Vision},
 	{"Loading safetensors checkpoint shards", Loading}, {"Starting to load model", Loading}, {"Load weight begin", Loading},
 	{"Model loading took", Nowhere}, {"Loading model weights took", Nowhere}, {"Load weight end", Nowhere},
 	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
@@ -74,6 +76,7 @@ var makers = []struct{ words, engine string }{
 	{"text_generation_client", "tgi"}, {"[TRT-LLM]", "tensorrt-llm"},
 	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"trtllm-", "tensorrt-llm"},
 	{"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"},
+	{" model_runner.py:", "vllm"}, {" worker_base.py:", "vllm"}, {" executor_base.py:", "vllm"},
 	{"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"},
 	{"[gpu_model_runner.py:", "vllm"}, {"[gpu_worker.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"},
 	{"vLLM API server", "vllm"},
@@ -107,9 +110,7 @@ func (p *places) see(text string, in *hits, at int) {
 			p.last, p.lastAt = stages[i].place, at
 		}
 	}
-	if i := strings.Index(text, `:\`); i > 0 && letter(text[i-1]) && (i == 1 || !letter(text[i-2])) {
-		p.windows = true
-	}
+	p.fixed = p.fixed || windowsPath(text) || strings.Contains(text, "expandable_segments not supported")
 	if at <= headLines || trace {
 		p.name(text, in, at)
 	}
@@ -121,6 +122,12 @@ func (p *places) see(text string, in *hits, at int) {
 func traced(text string) bool {
 	return strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "Capturing ") ||
 		strings.Contains(text, "]     ") || strings.Contains(text, "]:     ")
+}
+
+// windowsPath reports whether a text holds one: a letter alone, a colon and a backslash.
+func windowsPath(text string) bool {
+	i := strings.Index(text, `:\`)
+	return i > 0 && letter(text[i-1]) && (i == 1 || !letter(text[i-2]))
 }
 
 func (p *places) name(text string, in *hits, at int) {

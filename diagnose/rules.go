@@ -14,6 +14,8 @@ type rule struct {
 	place   Place
 	// follows: the line says again, or less exactly, what a line before it said. Alone it is a finding.
 	follows bool
+	// early: what failed says it again, with more figures, after this line.
+	early bool
 	// whole: the words are all of the line.
 	whole bool
 	// unless a line holds one of these.

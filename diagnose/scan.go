@@ -232,7 +232,7 @@ func (s *scanner) report() *Report {
 	s.limits.give(s.found)
 	slices.SortStableFunc(s.found, func(a, b Finding) int { return a.rank() - b.rank() })
 	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands,
-		Engine: s.places.engine, Series: s.growth.list(), Windows: s.places.windows}
+		Engine: s.places.engine, Series: s.growth.list(), FixedSegments: s.places.fixed}
 	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {
 		r.Findings = append([]Finding{*f}, r.Findings...)
 	}

@@ -24,6 +24,8 @@ var asyncFigures = []figure{
 
 var torchRules = []rule{
 	{words: "CUDA out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda", figures: torchFigures},
+	{words: "memory allocation failed with OOM on device", kind: DeviceMemory, engine: "pytorch", backend: "cuda", early: true,
+		figures: []figure{{requested, "trying to allocate ", "", true}, {free, "(free: ", "", true}, {capacity, "total: ", "", true}}},
 	{words: "HIP out of memory", kind: DeviceMemory, engine: "pytorch", backend: "hip", figures: torchFigures},
 	{words: "XPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "xpu", figures: torchFigures},
 	{words: "NPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "npu", figures: torchFigures},
@@ -83,5 +85,7 @@ var torchRules = []rule{
 		figures: []figure{{requested, "allocate tensor with ", "", true}}}, // torch-directml
 	{words: "memory isn't enough and alloc failed", kind: DeviceMemory, engine: "mindspore", backend: "npu",
 		figures: []figure{{requested, "alloc size: ", "", true}}},
+	{words: "Tried to allocate …total capacity; …already allocated", kind: DeviceMemory, engine: "pytorch", backend: "cuda",
+		follows: true, figures: torchFigures}, // the message without its first words
 	{words: "pytorch allocator cache flushes since last step", kind: MemoryPressure, engine: "deepspeed", backend: "cuda"},
 }

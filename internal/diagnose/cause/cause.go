@@ -414,10 +414,25 @@ func memoryInUse(f *diagnose.Finding) string {
 	return ""
 }
 
+// spareOf: less than this part of a device that is free may be what an allocator rounds up.
+const spareOf = 10
+
+// spare: more is free than was asked for.
+func spare(f *diagnose.Finding) bool {
+	if f.Kind != diagnose.DeviceMemory || f.Place != diagnose.Nowhere || !f.Requested.Known || !f.Free.Known || !f.Capacity.Known {
+		return false
+	}
+	free := f.Free.Bytes
+	return f.Allocated.Bytes > 0 && f.Requested.Bytes < free && free*spareOf >= f.Capacity.Bytes && free < f.Capacity.Bytes
+}
+
 // refused: what the process holds and asks for is less than half of the device, and nobody says what is free.
 func refused(f *diagnose.Finding) bool {
-	return f.Kind == diagnose.DeviceMemory && f.Requested.Known && f.Allocated.Known && f.Capacity.Known && !f.Free.Known && !f.Others.Known &&
-		f.Place == diagnose.Nowhere && (f.Requested.Bytes+max(f.Allocated.Bytes, f.Allocated.Bytes+f.Unallocated.Bytes))*2 < f.Capacity.Bytes
+	if !f.Requested.Known || !f.Allocated.Known || !f.Capacity.Known || f.Free.Known || f.Others.Known {
+		return false
+	}
+	held := f.Allocated.Bytes + f.Unallocated.Bytes
+	return f.Kind == diagnose.DeviceMemory && f.Place == diagnose.Nowhere && (f.Requested.Bytes+held)*2 < f.Capacity.Bytes
 }
 
 // withoutFigures is what can be said of a message without figures or places.
@@ -431,6 +446,10 @@ func withoutFigures(f *diagnose.Finding) string {
 		return "NCCL buffers found no room beside what the program holds: a few hundred MiB a process"
 	case diagnose.LibraryStart:
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
+	}
+	if spare(f) {
+		return fmt.Sprintf("%s were refused though %s of %s are free: the driver found no host memory behind them, or a process may not "+
+			"have more", f.Requested.Bytes, f.Free.Bytes, f.Capacity.Bytes)
 	}
 	if refused(f) {
 		return fmt.Sprintf("%s were refused while this process holds %s of %s: others hold the rest, or the driver gives no more",

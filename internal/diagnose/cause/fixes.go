@@ -101,6 +101,10 @@ func (p *failed) ofMessage() (out []api.Fix) {
 			": " + lister(f) + " lists them", Saves: &others},
 			api.Fix{When: later, Text: "a device of its own for each program"})
 	}
+	if spare(f) {
+		out = append(out, api.Fix{When: now, Text: "more of the host's memory free, and on Windows a larger paging file: the driver keeps " +
+			"as much of it behind what it gives"}, api.Fix{When: later, Text: "the driver's limit for one process, or another driver"})
+	}
 	if refused(f) {
 		out = append(out, api.Fix{When: now, Text: "end what else holds the device, where " + lister(f) + " lists it; else another driver"},
 			api.Fix{When: later, Text: "a driver of this year, or the system without a virtual machine (WSL) between"})
@@ -135,7 +139,7 @@ var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hi
 func (p *failed) pieces() []api.Fix {
 	f := p.first
 	name := allocatorSettings[f.Backend]
-	if name == "" || p.report.Windows {
+	if name == "" || p.report.FixedSegments {
 		return nil
 	}
 	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(f.Unallocated)}}

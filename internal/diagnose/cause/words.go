@@ -116,8 +116,8 @@ var localRemedies = []remedy{
 		[]string{"a smaller -c", "fewer layers on the GPU: a smaller -ngl; of a mixture of experts --n-cpu-moe keeps only experts on " +
 			"the host"}, []string{"a file of fewer bits, or a second GPU (--tensor-split)"}},
 	{diagnose.AllocationLimit, []string{"llama.cpp"}, diagnose.Loading,
-		[]string{"the tensor that is too large on the host: --override-tensor, as per_layer_token_embd=CPU; or fewer layers on the GPU: a " +
-			"smaller -ngl", "the largest buffer that the driver takes: GGML_VK_FORCE_MAX_ALLOCATION_SIZE=2147483648"},
+		[]string{"the tensor that is too large on the host: --override-tensor, as per_layer_token_embd=CPU; or fewer layers on the GPU: " +
+			"a smaller -ngl", "the largest buffer that the driver takes: GGML_VK_FORCE_MAX_ALLOCATION_SIZE=2147483648"},
 		[]string{"another back end of the same device, whose driver gives larger buffers"}},
 	{diagnose.AllocationLimit, []string{"llama.cpp"}, "",
 		[]string{"flash attention, which never makes all scores at once: -fa on", "a smaller -ub 256", "a smaller -c"},
