@@ -103,7 +103,8 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	}
 	if spare(f) {
 		out = append(out, api.Fix{When: now, Text: "more of the host's memory free, and on Windows a larger paging file: the driver " +
-			"keeps as much of it behind what it gives"}, api.Fix{When: later, Text: "the driver's limit for one process, or another driver"})
+			"keeps as much of it behind what it gives"},
+			api.Fix{When: later, Text: "the driver's limit for one process, or another driver"})
 	}
 	if refused(f) {
 		out = append(out, api.Fix{When: now, Text: "end what else holds the device, where " + lister(f) + " lists it; else another driver"},
