@@ -82,6 +82,8 @@ var states = map[string][]string{
 	"a link whose answer moved":   {short + "&was=0.0.1~00000000~No"},
 	"settings that were left out": {"/fit?m=qwen3-30b-a3b&on=rtx-4090&cpu-moe=10&engine=vllm"},
 	"a card that is not there":    {"/models/nope"},
+	"a day on replicas":           {"/autoscale"},
+	"a pool of devices":           {"/pack"},
 	"a load that is played":       {"/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=200"},
 }
 

@@ -36,6 +36,37 @@ func (r *ScalingReport) Chosen() *Policy {
 	return nil
 }
 
+// Drawn is the policy whose day is drawn: the best, or who knew the load; nil of none.
+func (r *ScalingReport) Drawn() *Policy {
+	p := r.Chosen()
+	if p == nil {
+		p = r.Oracle
+	}
+	if p == nil || p.Error != "" || len(p.Parts) == 0 {
+		return nil
+	}
+	return p
+}
+
+// Serving are a policy's replicas that serve, part by part of the day.
+func (p *Policy) Serving() (ready []float64) {
+	for i := range p.Parts {
+		ready = append(ready, p.Parts[i].Ready)
+	}
+	return ready
+}
+
+// Files are the manifests of the policies that keep the goal, by their forms.
+func (r *ScalingReport) Files() map[string]string {
+	out := map[string]string{}
+	for _, f := range forms {
+		if text, err := r.Emit(f.name); err == nil {
+			out[f.name] = text
+		}
+	}
+	return out
+}
+
 // writing is a file that is being written.
 type writing struct {
 	strings.Builder

@@ -26,10 +26,10 @@ var exports = map[string]struct {
 
 // endings of what a question's answer is taken away as, in the order of their links.
 func (q *question) endings() []string {
-	switch q.path {
-	case "learn", "diagnose":
+	switch {
+	case q.own != nil || q.path == "diagnose":
 		return nil
-	case "pick":
+	case q.path == "pick":
 		return []string{"csv", "md", "json"}
 	}
 	return []string{"svg", "csv", "md", "json"}

@@ -142,6 +142,14 @@ func (v *view) asking() {
 		v.form(el("h1", txt("How does "), model, txt(" on "), on, txt(" hold "), v.word("rate", "requests per second", "as many"),
 			txt(" requests per second, each of "), v.word("prompt", "tokens per prompt", "the usual"), txt(" tokens in and "),
 			v.word("output", "tokens per answer", "the usual"), txt(" out?")), "sim")
+	case "autoscale":
+		v.form(el("h1", txt("What do autoscalers make of "), v.word(dayKey, "requests per second, in equal parts of a day", "a day"),
+			txt(" requests per second over a day, each of "), v.word("prompt", "tokens per prompt", "the usual"), txt(" tokens in and "),
+			v.word("output", "tokens per answer", "the usual"), txt(" out, by "), model, txt(" on "), on, txt(" with a TTFT of "),
+			v.word("ttft", "time to the first token, 99th percentile", "any time"), txt("?")), "autoscale")
+	case "pack":
+		v.form(el("h1", txt("Where do "), v.word(modelsKey, "models with their flags, parted by semicolons", "models"), txt(" lie on "),
+			v.word("on", "the pool", "a pool"), txt("?")), "pack")
 	case "diagnose":
 		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose",
 			el("textarea", attr{"name", "text"}, attr{"rows", "10"}, when(v.state.paste == exampleLog, set("data-example")),

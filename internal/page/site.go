@@ -48,24 +48,32 @@ type question struct {
 	says       []string // what its sentence says
 	needs      []string // without which it has no answer; of several in one text one is enough
 	example    string   // the query that stands in where something needed lacks
+	own        []string // words that no field of a request is called; it asks for itself then
 }
 
 // questions in the order of the heading.
 func questions() []question {
 	return []question{
-		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}, []string{modelKey},
-			"m=llama-3.1-8b&on=rtx-4090"},
-		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}, []string{modelKey},
-			"m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
-		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"},
-			[]string{modelKey, "users rate trace"}, "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
-		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}, []string{"on"}, "on=rtx-4090"},
-		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch", "tokens"},
-			[]string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora&seq=4k&tokens=10M"},
-		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"},
-			[]string{modelKey, "rate users trace"}, "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
-		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}, nil, ""},
-		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}, nil, ""},
+		{path: "fit", name: "Fit", ask: "fit", draw: (*view).fit, says: []string{modelKey, "weights", "on", "engine", "users", "ctx"},
+			needs: []string{modelKey}, example: "m=llama-3.1-8b&on=rtx-4090"},
+		{path: "plan", name: "Plan", ask: "plan", draw: (*view).plan, says: []string{modelKey, "on", "users", "ctx"},
+			needs: []string{modelKey}, example: "m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
+		{path: "serve", name: "Serve", ask: "plan", loads: true, draw: (*view).serve, says: []string{modelKey, "users", "ttft", "tpot", "on"},
+			needs: []string{modelKey, "users rate trace"}, example: "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
+		{path: "pick", name: "Pick", ask: "pick", draw: (*view).pick, says: []string{"for", "on", "users", "ctx"}, needs: []string{"on"},
+			example: "on=rtx-4090"},
+		{path: "pack", name: "Pack", ask: "fit", draw: drawPool, says: []string{"on", modelsKey}, needs: []string{"on", modelsKey},
+			own: packWords, example: "on=4xh100&models=llama-3.1-70b --weights fp8 --tp 2%3B 3x qwen3-8b --ctx 16k%3B llama-3.1-8b"},
+		{path: "train", name: "Train", ask: "train", draw: (*view).train,
+			says: []string{modelKey, "on", "method", "seq", "micro-batch", "tokens"}, needs: []string{modelKey},
+			example: "m=llama-3.1-8b&on=rtx-4090&method=qlora&seq=4k&tokens=10M"},
+		{path: "sim", name: "Simulate", ask: "sim", loads: true, draw: (*view).sim, says: []string{modelKey, "on", "rate", "prompt", "output"},
+			needs: []string{modelKey, "rate users trace"}, example: "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
+		{path: "autoscale", name: "Autoscale", ask: "sim", loads: true, draw: drawDay,
+			says: []string{modelKey, "on", dayKey, "prompt", "output", "ttft"}, needs: []string{modelKey, dayKey, "ttft tpot"}, own: scalingWords(),
+			example: "m=llama-3.1-8b&on=l40s&load=2,1,1,3,8,15,18,17,15,18,14,6&prompt=500&output=100&ttft=1s"},
+		{path: "diagnose", name: "Diagnose", ask: "diagnose", draw: (*view).diagnose, says: []string{modelKey, "on"}},
+		{path: "learn", name: "Learn", ask: "learn", draw: (*view).learn, says: []string{topicKey, modelKey, "on"}, own: []string{topicKey}},
 	}
 }
 
@@ -93,10 +101,17 @@ func AskOf(path string) string {
 	return ""
 }
 
-// Searches reports whether the page of a path asks several questions of its own: lessons do, and cards.
+// AskedAt is the name of a path's page, without what it is taken away as.
+func AskedAt(path string) string {
+	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
+	return path
+}
+
+// Searches reports whether the page of a path asks several questions of its own: lessons do, days, pools, and cards.
 func Searches(path string) bool {
 	_, name := shelfAt(path)
-	return name != "" || AskOf(path) == "learn"
+	q := questionAt(AskedAt(path))
+	return name != "" || q != nil && q.own != nil
 }
 
 // RequestOf is the question of an address, as far as it can be read; nil where the address is of no page that asks.
@@ -246,8 +261,8 @@ func (v *view) read(ask, query, pasted string) {
 	}
 }
 
-// asked: there is something to answer. Lessons ask for themselves.
-func (v *view) asked() bool { return v.question.path != "learn" }
+// asked: there is something to answer. Lessons, days and pools ask for themselves.
+func (v *view) asked() bool { return v.question.own == nil }
 
 // failed is what a program printed; until something is pasted an example, which is asked alone.
 func (v *view) failed() {

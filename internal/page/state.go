@@ -133,7 +133,7 @@ func isLoad(key string) bool {
 func (s *state) unknown(q *question) error {
 	for k := range s.query {
 		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) &&
-			!(q.ask == "learn" && k == topicKey) {
+			!slices.Contains(q.own, k) {
 			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k),
 				Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
 		}
@@ -197,7 +197,7 @@ func (s *state) asking(ask string) *state {
 
 // knows reports whether a question has a field of that key.
 func (q *question) knows(key string) bool {
-	if q.loads && isLoad(key) {
+	if q.loads && isLoad(key) || slices.Contains(q.own, key) {
 		return true
 	}
 	return slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == key && f.OfAsk(q.ask) })

@@ -16,18 +16,37 @@ import (
 // Autoscale draws what policies made of a load.
 func Autoscale(r *autoscale.ScalingReport, st term.Style) string {
 	p := term.NewPage(st)
+	writeAutoscale(p, r)
+	return p.String()
+}
+
+// AutoscaleParts are the blocks of Autoscale, its heading first.
+func AutoscaleParts(r *autoscale.ScalingReport) []term.Block {
+	return blocks(func(p *term.Page) { writeAutoscale(p, r) })
+}
+
+// blocks of a card as wide as it comes, for faces that break lines themselves.
+func blocks(write func(*term.Page)) []term.Block {
+	p := term.NewPage(term.Style{Width: term.MaxWidth})
+	p.Style.Endless = true
+	write(p)
+	return p.Blocks
+}
+
+func writeAutoscale(p *term.Page, r *autoscale.ScalingReport) {
 	lead, words := autoscaleVerdict(r)
 	p.Dotted(lead, []string{words, r.Name, autoscalePlan(r)})
-	p.Para(term.Pad(term.Gap), term.Say(autoscaleFinding(r)))
+	p.Para(term.Pad(term.Gap), term.Say(AutoscaleSentence(r)))
 	p.Blank()
 	if len(r.Policies) == 0 {
-		return p.String()
+		return
 	}
 	p.Add(policyTable(r))
 	p.Blank()
-	autoscaleDay(p, r)
+	if !p.Style.Endless { // pages draw the day
+		autoscaleDay(p, r)
+	}
 	autoscaleFacts(p, r)
-	return p.String()
 }
 
 // autoscaleVerdict says whether a policy keeps the goal, and which.
@@ -38,7 +57,7 @@ func autoscaleVerdict(r *autoscale.ScalingReport) (lead term.Text, words string)
 	case r.Best == "":
 		return term.Say("✗ misses   ", term.InkBad), "no policy keeps the goal"
 	}
-	return term.Say("✓ keeps   ", term.Bold), shortPolicy(r.Best)
+	return term.Say("✓ keeps   ", term.Bold), ShortPolicy(r.Best)
 }
 
 // autoscalePlan is what a replica is.
@@ -50,10 +69,11 @@ func autoscalePlan(r *autoscale.ScalingReport) string {
 	return name + " · " + strings.Replace(r.Engine, "@", " ", 1)
 }
 
-// shortPolicy is a policy's name, shortened where it is an expression.
-func shortPolicy(name string) string { return term.Shorten(name, 18, "…") }
+// ShortPolicy is a policy's name, shortened where it is an expression.
+func ShortPolicy(name string) string { return term.Shorten(name, 18, "…") }
 
-func autoscaleFinding(r *autoscale.ScalingReport) string {
+// AutoscaleSentence is what came of the best policy, or why there is none.
+func AutoscaleSentence(r *autoscale.ScalingReport) string {
 	if r.Verdict == memwall.DoesNotFit || r.Verdict == memwall.Unknown {
 		return "its memory does not fit: memwall plan says what would"
 	}
@@ -112,7 +132,7 @@ func policyTable(r *autoscale.ScalingReport) *term.Table {
 
 func policyRow(p *autoscale.Policy) []term.Text {
 	if p.Error != "" {
-		return []term.Text{term.Say(shortPolicy(p.Name)), term.Say("failed", term.InkTight)}
+		return []term.Text{term.Say(ShortPolicy(p.Name)), term.Say("failed", term.InkTight)}
 	}
 	sign := term.Say(" ✓", term.Dim)
 	if !p.Met {
@@ -131,7 +151,7 @@ func policyRow(p *autoscale.Policy) []term.Text {
 	if p.Name == "oracle" {
 		regret = ""
 	}
-	return []term.Text{term.Say(shortPolicy(p.Name)), term.Say(target), term.Join(term.Say(percent(p.Kept)), sign),
+	return []term.Text{term.Say(ShortPolicy(p.Name)), term.Say(target), term.Join(term.Say(percent(p.Kept)), sign),
 		term.Say(unit.Seconds(p.TTFT[1] / 1000).String()), term.Say(term.Significant(p.Mean, 3)), term.Say(fmt.Sprint(p.Peak)),
 		term.Say(usd), term.Say(regret)}
 }
@@ -140,19 +160,13 @@ func policyRow(p *autoscale.Policy) []term.Text {
 func autoscaleDay(p *term.Page, r *autoscale.ScalingReport) {
 	p.Field("load", term.Join(sparkline(p, r.Load.Rates, r.Load.Peak, term.InkWorking),
 		term.Say(fmt.Sprintf("up to %s requests/s, %s in the mean", term.Significant(r.Load.Peak, 3), term.Significant(r.Load.Mean, 3)))))
-	best := r.Chosen()
+	best := r.Drawn()
 	if best == nil {
-		best = r.Oracle
-	}
-	if best == nil || best.Error != "" {
 		return
 	}
-	var ready []float64
-	for _, x := range best.Parts {
-		ready = append(ready, x.Ready)
-	}
+	ready := best.Serving()
 	p.Field("replicas", term.Join(sparkline(p, ready, max(1, slices.Max(ready)), term.InkCache),
-		term.Say(fmt.Sprintf("of %s, that serve", shortPolicy(best.Name)))))
+		term.Say(fmt.Sprintf("of %s, that serve", ShortPolicy(best.Name)))))
 }
 
 func sparkline(p *term.Page, all []float64, whole float64, look term.Ink) term.Text {
@@ -176,7 +190,7 @@ func autoscaleFacts(p *term.Page, r *autoscale.ScalingReport) {
 		p.Labelled("price", fmt.Sprintf("$%s an hour and replica", dollars(*r.Replica.USD)))
 	}
 	if x := r.Played; x != nil {
-		p.Labelled("played", fmt.Sprintf("%s, %s requests one by one: %s in time, TTFT p50 %s p99 %s", shortPolicy(x.Policy),
+		p.Labelled("played", fmt.Sprintf("%s, %s requests one by one: %s in time, TTFT p50 %s p99 %s", ShortPolicy(x.Policy),
 			unit.Count(x.Requests), percent(x.Kept), unit.Seconds(x.TTFT[0]/1000), unit.Seconds(x.TTFT[1]/1000)))
 	}
 	for i := range r.Policies {
@@ -185,7 +199,7 @@ func autoscaleFacts(p *term.Page, r *autoscale.ScalingReport) {
 }
 
 func policyFacts(p *term.Page, x *autoscale.Policy) {
-	name := shortPolicy(x.Name)
+	name := ShortPolicy(x.Name)
 	if x.Error != "" {
 		p.Labelled(name, x.Error)
 	}

@@ -10,6 +10,16 @@ import (
 // Pack draws where models lie.
 func Pack(r *pack.Packing, st term.Style) string {
 	p := term.NewPage(st)
+	writePack(p, r)
+	return p.String()
+}
+
+// PackParts are the blocks of Pack, its heading first.
+func PackParts(r *pack.Packing) []term.Block {
+	return blocks(func(p *term.Page) { writePack(p, r) })
+}
+
+func writePack(p *term.Page, r *pack.Packing) {
 	lead, words := term.Say("✓ all lie   ", term.Bold), term.Plural(int64(placed(r)), "model", "models")
 	if len(r.Unplaced) > 0 {
 		lead, words = term.Say("✗ no room   ", term.InkBad), fmt.Sprintf("%d of %d models lie", placed(r), placed(r)+len(r.Unplaced))
@@ -22,12 +32,13 @@ func Pack(r *pack.Packing, st term.Style) string {
 	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d devices; the sums of what they need take %d at the least", r.Used,
 		r.Devices, r.Least)))
 	p.Blank()
-	p.Add(binTable(r))
-	p.Blank()
+	if len(r.Bins) > 0 {
+		p.Add(binTable(r))
+		p.Blank()
+	}
 	for _, u := range r.Unplaced {
 		p.Labelled("no room", u.Plan+": "+u.Why)
 	}
-	return p.String()
 }
 
 func placed(r *pack.Packing) (n int) {

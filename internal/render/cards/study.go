@@ -29,10 +29,7 @@ func Study(s *card.Study, o StudyOptions, st term.Style) string {
 
 // StudyParts are the blocks of Study, its heading first.
 func StudyParts(s *card.Study) []term.Block {
-	p := term.NewPage(term.Style{Width: term.MaxWidth})
-	p.Style.Endless = true
-	writeStudy(p, s, StudyOptions{})
-	return p.Blocks
+	return blocks(func(p *term.Page) { writeStudy(p, s, StudyOptions{}) })
 }
 
 func writeStudy(p *term.Page, s *card.Study, o StudyOptions) {
