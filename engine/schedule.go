@@ -14,6 +14,8 @@ type Schedule struct {
 	MaxSequences, StepTokens int64
 	// WholePrompts are computed in one step or not at all.
 	WholePrompts bool
+	// Mixed: of prompts-first rules, who decodes goes along in steps of prompts, whose pieces leave room for that.
+	Mixed bool
 	// GraphTokens is the most tokens of a step with prompts that runs as CUDA graphs between its attentions; 0 where none does.
 	GraphTokens int64
 	// Ahead: a step is composed while the one before it is computed.

@@ -131,6 +131,7 @@ func (p *Plan) checkWords() error {
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"draft_method", p.DraftMethod, DraftNGram + " " + DraftSuffix},
 		{"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"},
 		{"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
+		{"linear_backend", p.LinearBackend, "auto marlin"},
 		{"all2all", p.All2All, DeepEP + " " + DeepEPNormal + " " + DeepEPLowLatency},
 		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"},
 		{"offload.experts", p.offload().Experts, "none host nvme pool"},

@@ -114,11 +114,13 @@ type Serving struct {
 	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share KV blocks of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
 	Samples               Int            `json:"samples,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"samples" doc:"answers to each prompt at once: n of the API, or a beam width; they share the blocks of the prompt where prefixes are cached" engines:"vllm,sglang,tensorrt-llm"`
 	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over several steps" engines:"vllm,sglang,tensorrt-llm"`
+	MixedChunk            *bool          `json:"mixed_chunk,omitempty" flag:"mixed-chunk" doc:"who decodes goes along in steps that compute prompts" engines:"sglang"`
 	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens per streamed message" engines:"vllm,sglang,tensorrt-llm"`
 	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between checks for new requests" engines:"sglang"`
 	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that a prompt waits for others to batch with" engines:"tensorrt-llm"`
 	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"separate prefill and decode workers; tp, pp, ep and dp are per worker" engines:"vllm,sglang,tensorrt-llm"`
 	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"kernels for routed experts; auto is what the engine chooses on the device" engines:"vllm,sglang,tensorrt-llm"`
+	LinearBackend         string         `json:"linear_backend,omitempty" flag:"linear-backend" enum:"auto,marlin" doc:"kernels for linear layers whose weights are quantised: marlin multiplies them with activations of 16 bits" engines:"vllm"`
 	GraphBatch            Int            `json:"cuda_graph_max_bs,omitempty" flag:"cuda-graph-max-bs" doc:"largest batch for which CUDA graphs are captured" engines:"vllm,sglang"`
 	NoVideo               *bool          `json:"no_video,omitempty" flag:"no-video" doc:"prompts hold no video, so that none is profiled" engines:"vllm"`
 	TextOnly              *bool          `json:"language_model_only,omitempty" flag:"language-model-only" doc:"do not load vision and audio encoders" engines:"vllm"`

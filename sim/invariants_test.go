@@ -118,6 +118,7 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 	for i := range f.Replicas {
 		p := &f.Replicas[i]
 		p.Policy, p.Ranked, p.MaxWaiting, p.MaxAdapters, p.Speculation = policy, ranked, waiting, adapters, drafts
+		p.Mixed = policy == PromptsFirst && seed%2 == 0
 		if together {
 			p.Group = 1 + i/groupOf // some step with others, some with nobody
 		}
@@ -234,10 +235,10 @@ func TestInvariants(t *testing.T) {
 // told is what a fleet is like.
 func told(f *Fleet) string {
 	r := f.Replicas[0]
-	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, length %d, ahead %v, "+
+	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, mixed %v, length %d, ahead %v, "+
 		"promise %v, reserve %v, ranked %v, waiting %d, adapters %d, group %d, drafts %+v",
 		len(f.Replicas), len(f.Prefills), f.Router, r.Policy.(watched).Policy, r.MaxSequences, r.Budget, r.Paging, r.LongPrompt,
-		r.WholePrompts, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Group, r.Speculation)
+		r.WholePrompts, r.Mixed, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Group, r.Speculation)
 }
 
 // FuzzRun looks for fleets and workloads that break an invariant, panic or have no end.

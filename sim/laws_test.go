@@ -73,3 +73,22 @@ func TestFreeHandover(t *testing.T) {
 		}
 	}
 }
+
+// TestMixedChunk: who decodes no longer stands still while prompts are computed (--enable-mixed-chunk of SGLang), for which prompts wait
+// a little longer. The same requests end with the same tokens.
+func TestMixedChunk(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 6 {
+		load := mixed(t, r, 10+10*r.Float64())
+		apart, along := alike(1), alike(1)
+		apart[0].Policy, apart[0].Budget, along[0].Policy, along[0].Budget = PromptsFirst, 2048, PromptsFirst, 2048
+		along[0].Mixed = true
+		a, b := played(t, &Fleet{Replicas: apart, Router: LeastLoaded()}, load()), played(t, &Fleet{Replicas: along, Router: LeastLoaded()}, load())
+		if a.Finished != b.Finished || a.Generated != b.Generated || a.Prompt != b.Prompt {
+			t.Errorf("apart %d requests, %d tokens of answers; along %d, %d", a.Finished, a.Generated, b.Finished, b.Generated)
+		}
+		if x, y := a.Gap.Quantile(0.999), b.Gap.Quantile(0.999); y >= x {
+			t.Errorf("the longest gaps are %v along with prompts, %v beside them", y, x)
+		}
+	}
+}

@@ -34,6 +34,9 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 	}
 	budget := s.Budget
 	s.why = 0
+	if p.mixes(s) {
+		p.goAlong(s, st, &budget)
+	}
 	s.goOn()
 	s.prompts(st, &budget)
 	if !s.bold.full {
@@ -41,7 +44,7 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 	} else if s.waiting.n > 0 {
 		s.why = Room
 	}
-	if st.batch.Prefill > 0 {
+	if st.batch.Prefill+st.batch.Decodes > 0 {
 		s.timed(st)
 		return true
 	}
@@ -61,6 +64,28 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 	st.bold = s.bold.share
 	s.bold.after(st)
 	return true
+}
+
+// mixes reports whether those who decode go along with prompts in the next step (schedule_batch.py mix_with_running).
+func (promptsFirst) mixes(s *server) bool {
+	if !s.Mixed || s.dec.n == 0 {
+		return false
+	}
+	return len(s.partial) > 0 || s.waiting.n > 0 && !s.bold.full && s.seated() < s.MaxSequences
+}
+
+// goAlong has those who decode take their tokens from the budget of a step of prompts, once they and the next pieces have room.
+func (promptsFirst) goAlong(s *server, st *step, budget *int64) {
+	for s.dec.n > 0 {
+		left := *budget - s.dec.n*s.draft.width()
+		if s.needs()+s.pieces(&left) <= s.pool.free {
+			break
+		}
+		s.retire(s.shortest())
+	}
+	*budget -= s.dec.n * s.draft.width()
+	st.batch = s.going()
+	s.decode(st, 1)
 }
 
 // after a step the share is lower by each repetition.

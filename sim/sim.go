@@ -28,6 +28,9 @@ type Replica struct {
 	MaxLength    int64 // tokens of a request, prompt and answer; 0 for no bound
 	// WholePrompts: a prompt is computed in one step or not at all.
 	WholePrompts bool
+	// Mixed: with prompts first, who decodes goes along in steps of prompts, and takes its tokens from their budget
+	// (--enable-mixed-chunk of SGLang).
+	Mixed bool
 	// WholeRoom: a request is admitted only if there is room for all of its prompt, not only for its first piece
 	// (scheduler_reserve_full_isl).
 	WholeRoom bool

@@ -283,6 +283,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--deepep-mode", Set: argDeepEPMode},
 	{Env: mostDispatched, Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DispatchTokens })},
 	{Names: "--enable-two-batch-overlap", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.TwoBatches })},
+	{Names: "--enable-mixed-chunk", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.MixedChunk })},
 	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: intoBool(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
 	{Names: "--enable-hierarchical-cache", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.tiers = true; return nil }},
 	{Names: "--hicache-size", Set: argv.Into(argTier, func(l *launch) *float64 { return &l.tier })},
@@ -303,7 +304,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--moe-dense-tp-size", Set: intoInt(func(p *plan.Plan) *int64 { return &p.DenseTP })},
 	{Names: "--lora-paths", Kind: argv.List, Set: argLoRA},
 	{Names: "--piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver",
+	{Names: "--enable-torch-compile --disable-hybrid-swa-memory --enable-memory-saver",
 		Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.

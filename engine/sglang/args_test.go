@@ -20,6 +20,7 @@ func TestFromArgs(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X/Y --kv-cache-dtype fp8_e5m2 --quantization fp8 --dtype bfloat16", "X/Y", `{"kv":"fp8_e5m2"}`, "fp8", ""},
 		{"docker run --gpus all --shm-size 32g -p 30000:30000 -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" --ipc=host lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path X/Y --host 0.0.0.0", "X/Y", `{}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --disable-cuda-graph --disable-radix-cache", "X/Y", `{"enforce_eager":true,"prefix_cache":false}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --enable-mixed-chunk", "X/Y", `{"mixed_chunk":true}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --tp 8 --dp 8 --enable-dp-attention", "X/Y", `{"tp":1,"ep":8,"dp":8}`, "", ""},
 		{"SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=256 python3 -m sglang.launch_server --model-path X/Y --tp-size 72 --dp-size 72 " +
 			"--enable-dp-attention --enable-deepep-moe --deepep-mode low_latency --ep-num-redundant-experts 32 --enable-two-batch-overlap", "X/Y",

@@ -70,6 +70,9 @@ func changed(j *engine.Job) (args []string) {
 	case int64(p.MaxBatchedTokens) != chunkDefault(j):
 		args = append(args, fmt.Sprintf("--chunked-prefill-size %d", p.MaxBatchedTokens))
 	}
+	if engine.On(p.MixedChunk, false) {
+		args = append(args, "--enable-mixed-chunk")
+	}
 	if p.MaxSeqs > 0 {
 		args = append(args, fmt.Sprintf("--max-running-requests %d", p.MaxSeqs))
 	}

@@ -37,11 +37,17 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
 	l.Plan.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
-	if p := &l.Plan; l.shared {
-		p.TP, p.DP = 1, max(1, p.TP)
-	}
+	l.sharing()
 	l.FullContext = l.Plan.Context == 0
 	return &l.Launch, nil
+}
+
+// sharing has each rank attend for its own sequences, and all hold the experts together: whole ones where ep_size says so, else a
+// slice of each (moe_tp_size = tp_size / moe_ep_size, tensorrt_llm/mapping.py), which takes as many bytes.
+func (l *launch) sharing() {
+	if p := &l.Plan; l.shared {
+		p.TP, p.DP, p.EP = 1, max(1, p.TP), max(1, p.TP)
+	}
 }
 
 func (l *launch) positional(word string) bool {

@@ -19,6 +19,7 @@ func TestFromArgs(t *testing.T) {
 		{"cat > /tmp/c.yml <<EOF\nkv_cache_config:\n  tokens_per_block: 64\n  enable_block_reuse: false\n  dtype: fp8\ncuda_graph_config:\n  max_batch_size: 256\nprint_iter_log: true\nEOF\ntrtllm-serve X/Y --config /tmp/c.yml", "X/Y", `{"kv":"fp8","block_size":64,"prefix_cache":false}`, "", "cuda_graph_config.max_batch_size=256"},
 		{"cat <<EOF > c.yml\nspeculative_config:\n  decoding_type: SA\n  max_draft_len: 5\nEOF\ntrtllm-serve X/Y --extra_llm_api_options c.yml", "X/Y",
 			`{"draft_tokens":5,"mtp":false,"draft_method":"suffix"}`, "", ""},
+		{"cat <<EOF > c.yml\nenable_attention_dp: true\nEOF\ntrtllm-serve X/Y --tp_size 8 --extra_llm_api_options c.yml", "X/Y", `{"tp":1,"ep":8,"dp":8}`, "", ""},
 		{"cat <<EOF > c.yml\nenable_attention_dp: true\nstream_interval: 10\nspeculative_config:\n  decoding_type: DraftTarget\n  max_draft_len: 4\n  speculative_model_dir: /opt/D\nEOF\ntrtllm-serve X/Y --tp_size 8 --ep_size 8 --extra_llm_api_options c.yml", "X/Y", `{"tp":1,"ep":8,"dp":8,"draft_model":"/opt/D","draft_tokens":4,"stream_interval":10}`, "", ""},
 		{"trtllm-serve X/Y --enable_chunked_prefill --trust_remote_code --host 0.0.0.0", "X/Y", `{"chunked_prefill":true}`, "", ""},
 		{"docker run --gpus all nvcr.io/nvidia/tensorrt-llm/release:1.1.0 trtllm-serve X/Y --port 8000", "X/Y", `{}`, "", ""},

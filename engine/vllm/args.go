@@ -197,6 +197,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--num-speculative-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
+	{Names: "--linear-backend", Set: func(l *launch, v string) error { argLinear(l, v); return nil }},
 	{Names: "--moe-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-backend", v); return nil }},
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 
@@ -237,7 +238,7 @@ var flags = []argv.Flag[launch]{
 		Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.
-	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
+	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
 	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench
 	{Names: "-O0 -O1 -O2 -O3", Kind: argv.Switch},

@@ -16,6 +16,7 @@ func TestFromArgs(t *testing.T) {
 		{"vllm serve Qwen/Qwen3-14B --tensor-parallel-size 2 --max-model-len 32768 --gpu-memory-utilization 0.95", "Qwen/Qwen3-14B",
 			`{"context":32768,"tp":2,"gpu_memory_utilization":0.95}`, "", ""},
 		{"vllm serve Qwen/Qwen3-14B -tp=2 --max_model_len=32k", "Qwen/Qwen3-14B", `{"context":32000,"tp":2}`, "", ""},
+		{"vllm serve X/Y --linear-backend Marlin", "X/Y", `{"linear_backend":"marlin"}`, "", ""},
 		{"vllm serve X/Y --max-model-len 128K --max-num-seqs 64 --max-num-batched-tokens 8192", "X/Y", `{"context":131072,"max_num_batched_tokens":8192,"max_num_seqs":64}`, "", ""},
 		{"python -m vllm.entrypoints.openai.api_server \\\n  --model TheBloke/Llama-2-7B-AWQ \\\n  --quantization awq --dtype half --port 8000", "TheBloke/Llama-2-7B-AWQ", `{}`, "awq", ""},
 		{"CUDA_VISIBLE_DEVICES=0,1 python3 -u -m vllm.entrypoints.openai.api_server --model='a b' -tp 2 > log.txt 2>&1 &", "a b", `{"tp":2}`, "", ""},

@@ -98,6 +98,9 @@ func changed(j *engine.Job) (args []string) {
 	if name := expertKernels.Name(p.MoEBackend); name != "" && j.Version.AtLeast(NamesKernels) {
 		args = append(args, "--moe-backend "+name)
 	}
+	if p.LinearBackend == marlin && j.Version.AtLeast(NamesLinear) {
+		args = append(args, "--linear-backend marlin")
+	}
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}
@@ -109,6 +112,23 @@ func changed(j *engine.Job) (args []string) {
 
 // NamesKernels is the version from which on --moe-backend names the kernels of experts (#33807, of February 2026).
 var NamesKernels = engine.V(0, 17, 0)
+
+// NamesLinear is the version from which on --linear-backend names the kernels of linear layers (#39538, of April 2026).
+var NamesLinear = engine.V(0, 20, 0)
+
+// marlin is the one of --linear-backend (vllm/config/kernel.py) whose products take activations in 16 bits on any device. Others
+// are those that vLLM tries by itself, where they serve a format.
+const marlin = "marlin"
+
+func argLinear(l *launch, v string) {
+	switch strings.ToLower(v) {
+	case marlin:
+		l.Plan.LinearBackend = marlin
+	case "auto":
+	default:
+		l.Beside = append(l.Beside, "--linear-backend "+argv.Quote(argv.Blotted(v)))
+	}
+}
 
 // expertKernels are the values of --moe-backend (vllm/config/kernel.py): FlashInfer has those of TensorRT-LLM.
 var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"},

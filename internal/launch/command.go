@@ -246,8 +246,7 @@ func requestOf(l *argv.Launch) *api.Request {
 		}
 	}
 	if err == nil && found.Spec != nil && r.EP > r.TP && r.DP > 1 && found.Spec.Model(found.ID).Traits.Experts == 0 {
-		l.Unknown = append(l.Unknown, "--enable-dp-attention")
-		r.TP, r.EP, r.DP = r.TP*r.DP, 0, 1 // groups of attention of a dense model, whose other layers are cut over all ranks
+		dense(l, r)
 	}
 	if err == nil && found.Spec != nil && r.EP > 1 && r.DP <= 1 && found.Spec.Model(found.ID).Traits.Experts == 0 {
 		l.Unknown = append(l.Unknown, "--enable-expert-parallel, of a model without experts")
@@ -260,6 +259,17 @@ func requestOf(l *argv.Launch) *api.Request {
 		r.Weights = l.Cast
 	}
 	return r
+}
+
+// dense leaves groups of attention to a model without experts. TensorRT-LLM's ranks then hold its other layers whole, as replicas do
+// (_torch/models/modeling_llama.py, overridden_tp_size); SGLang's cut them over all, which is not described.
+func dense(l *argv.Launch, r *api.Request) {
+	r.EP = 0
+	if strings.HasPrefix(l.Engine, "tensorrt-llm") {
+		return
+	}
+	l.Unknown = append(l.Unknown, "--enable-dp-attention")
+	r.TP, r.DP = r.TP*r.DP, 1
 }
 
 // servedAs is the model that a server's own name for it says, where the text leaves the model itself open: a repository, or a

@@ -23,6 +23,9 @@ func TestUnsaidTable(t *testing.T) {
 		if u.Field != cells[0] || (u.Until != engine.Version{}) != (len(cells) == 4) {
 			t.Errorf("%q is read as %+v", line, u)
 		}
+		if u.Field == "linear_backend" && u.Until != vllm.NamesLinear {
+			t.Errorf("%s holds up to %s, vLLM writes it from %s on", u.Field, u.Until, vllm.NamesLinear)
+		}
 		if u.Field == "moe_backend" && u.Until != vllm.NamesKernels {
 			t.Errorf("%s holds up to %s, vLLM writes it from %s on", u.Field, u.Until, vllm.NamesKernels)
 		}

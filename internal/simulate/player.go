@@ -137,7 +137,8 @@ func (p *Player) replica(v Variant) sim.Replica {
 	r := sim.Replica{
 		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences,
 		Budget:       max(p.rules.StepTokens, p.rules.MaxSequences),
-		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom,
+		WholePrompts: p.rules.WholePrompts, Mixed: p.rules.Mixed, Ahead: p.rules.Ahead,
+		Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom,
 		SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.Question.Request.Context),
 	}
 	if p.rules.Rules == "prompts-first" {

@@ -189,7 +189,8 @@ func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 		Version: q.Job.Version,
 		Exec:    exec(q), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens),
 		Eager:          p.EnforceEager != nil && *p.EnforceEager,
-		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
+		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait),
+		MoE: p.MoEBackend, Linear: p.LinearBackend}
 	if e, ok := q.Engine.(engine.Scheduler); ok {
 		in.GraphTokens = e.Schedule(q.Job).GraphTokens
 	}

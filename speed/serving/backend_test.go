@@ -49,3 +49,21 @@ func TestBackendIsAnInput(t *testing.T) {
 		}
 	}
 }
+
+// TestMarlinMultipliesIn16Bits: Marlin's linear layers read as few bytes, so that few rows take about as long, and multiply prompts in 16 bits;
+// those of 16 bits are as they were.
+func TestMarlinMultipliesIn16Bits(t *testing.T) {
+	few, many := speed.Batch{Decodes: 1, Context: 1000}, speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1}
+	for recipe, slower := range map[string]float64{"fp8": 1.2, "bf16": 1} {
+		in := plan(t, "llama-3.1-70b", recipe, "h100-sxm-80gb", shard.Parallel{TP: 4})
+		auto := compile(t, in)
+		in.Linear = serving.BackendMarlin
+		marlin := compile(t, in)
+		if got := marlin.Step(many) / auto.Step(many); got < slower || got > 2.2 {
+			t.Errorf("%s: a step of prompts takes %.2f of what it does, want %.1f or more", recipe, got, slower)
+		}
+		if got := marlin.Step(few) / auto.Step(few); got < 0.8 || got > 1.25 {
+			t.Errorf("%s: a token takes %.2f of what it does", recipe, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ type book struct {
 	era             string // "" for an engine of today
 	launcher        string // how kernels of prompts are launched
 	moe             string // back end of mixtures that the plan names
+	linear          string // kernels of linear layers that it names
 	shared          bool   // experts are spread over the ranks of data parallelism
 	whole           bool   // of a step rather than of a kernel that is timed alone
 	uses            []coef.Use

@@ -20,6 +20,14 @@ type product struct {
 	at [5]int
 }
 
+// multiplies is the arithmetic of a linear layer: Marlin's kernels read weights of few bits, and multiply in 16.
+func (b *book) multiplies(s *dtype.Scheme) arithmetic {
+	if b.linear == BackendMarlin && Class(s) != "16bit" {
+		return b.device.arithmetic(nil)
+	}
+	return b.device.arithmetic(s)
+}
+
 func (g *product) quantises() bool { return g.quantise }
 
 // productMemory is the share of the memory's rate that products reach.
@@ -29,7 +37,7 @@ var productCoefs = [5]string{"product.floor", productMemory, "product.compute", 
 
 func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) product {
 	p := product{rows: float64(rows), cols: float64(cols), weights: float64(stored)}
-	a := b.device.arithmetic(s)
+	a := b.multiplies(s)
 	p.peak, p.in, p.quantise = a.peak, a.in, a.in < 2
 	for i, name := range productCoefs {
 		p.at[i] = b.need(name, b.products(Class(s), a.format))

@@ -55,6 +55,8 @@ type In struct {
 	BatchWait int64
 	// MoE names the back end of mixtures; "" is the one that the engine takes.
 	MoE string
+	// Linear names the kernels of linear layers: Marlin's, which take activations in 16 bits; "" is what the engine takes.
+	Linear string
 	// Speculation drafts tokens that a step then verifies; nil without.
 	Speculation *Speculation
 	// Dispatch is how tokens go to experts that other replicas' ranks hold.
@@ -120,6 +122,7 @@ func (m *Model) book() *book {
 	in := &m.in
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
 	b.era, b.moe, b.shared, b.whole = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in), true
+	b.linear = in.Linear
 	b.launcher = launcher(in.Engine, in.Version)
 	return b
 }
