@@ -34,6 +34,7 @@ func Read(text string) Name {
 	if isPath(text) && !far {
 		name = n.placed(text)
 	}
+	name = downloaded.ReplaceAllString(name, "$1")
 	n.read(name)
 	return n
 }
@@ -95,6 +96,9 @@ func (n *Name) read(name string) {
 		n.Base = name
 	}
 }
+
+// downloaded is a file as llama.cpp's cache calls it: the owner, the repository and the file.
+var downloaded = regexp.MustCompile(`(?i)[^/]+[-_]GGUF_([^/]+\.gguf)$`)
 
 // versions are numbers whose point is written as files may have it: Qwen3_6-35B, Llama-3_3. Q4_0 and its kin are formats.
 var versions = regexp.MustCompile(`(?i)((?:^|[-_ ]|[a-pr-z])\d)_(\d)(?:\b)`)

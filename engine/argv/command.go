@@ -171,7 +171,7 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		return []Command{*c}, nil
 	case (name == "sh" || name == "bash" || name == "zsh") && len(words) > 2:
 		if i := shellText(words); i > 0 {
-			return parse(words[i], c.Env, c.Files, depth+1)
+			return parse(handed(words[i], words[min(len(words), i+2):]), c.Env, c.Files, depth+1)
 		}
 	case name == "tools.sh" && len(words) > 1 && tools[words[1]] != "":
 		return c.unwrap(append([]string{tools[words[1]]}, words[2:]...), depth+1)
@@ -204,6 +204,15 @@ func (c *Command) inner(words []string, depth int) ([]Command, error) {
 
 // afterName drops the name of the container that docker exec runs in.
 func afterName(words []string) []string { return words[min(1, len(words)):] }
+
+// handed is the text of sh -c with the arguments that stand behind it and its name: "$@" is all of them.
+func handed(text string, args []string) string {
+	if len(args) == 0 || !strings.Contains(text, "$@") {
+		return text
+	}
+	all := Line(args)
+	return strings.ReplaceAll(strings.ReplaceAll(text, `"$@"`, all), "$@", all)
+}
 
 // shellText is the index of the text of sh -c; 0 when there is none.
 func shellText(words []string) int {

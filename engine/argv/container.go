@@ -143,7 +143,7 @@ func (c *Command) entrypoint(inside []string) string {
 		if !strings.Contains(strings.ToLower(c.Image), im.part) {
 			continue
 		}
-		if len(inside) == 0 || strings.HasPrefix(inside[0], "-") || im.takes && !isProgram(inside[0]) {
+		if len(inside) == 0 || strings.HasPrefix(inside[0], "-") || (im.takes || isPlace(inside)) && !isProgram(inside[0]) {
 			return im.entry
 		}
 		return ""
@@ -186,6 +186,12 @@ func ServerOf(args []string) string {
 
 // bases are images that engines are installed in.
 var bases = []string{"python", "ubuntu", "debian", "cuda", "pytorch", "alpine", "centos", "rockylinux", "fedora", "node", "golang", "miniconda3", "uv"}
+
+// isPlace tells a model's folder in front of a server's flags.
+func isPlace(words []string) bool {
+	return strings.Contains(words[0], "/") && !strings.HasSuffix(words[0], ".sh") && len(words) > 1 && strings.HasPrefix(words[1], "--") &&
+		ServerOf(words[1:]) != ""
+}
 
 // isProgram tells a program from a model's name.
 func isProgram(s string) bool {

@@ -18,6 +18,7 @@ var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$
 func Tidied(text string) string {
 	text = strings.NewReplacer("\x00", " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
 	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
+	text = flattened.ReplaceAllString(text, " $1")
 	lines := strings.Split(powerShell(batch(inline(text))), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
@@ -27,6 +28,9 @@ func Tidied(text string) string {
 
 // escaped is the end of a line that another language escaped: in JavaScript's templates and Python's texts a backslash is two.
 var escaped = regexp.MustCompile(`\\\\[ \t]*\n([ \t]*-)`)
+
+// flattened is the end of a line that lost its break where somebody pasted the text as one.
+var flattened = regexp.MustCompile(`[ \t]\\[ \t]+(--?[A-Za-z])`)
 
 // inline is a text without the backquotes around all of it.
 func inline(text string) string {

@@ -204,7 +204,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ctkd --cache-type-k-draft --spec-draft-type-k", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKV })},
 	{Names: "-ctvd --cache-type-v-draft --spec-draft-type-v", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKVV })},
 	{Names: "--spec-type", Env: "LLAMA_ARG_SPEC_TYPE", Set: argSpec},
-	{Names: "--mtp", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MTP })},
+	{Names: "--mtp -mtp", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MTP })},
 	{Names: "--override-kv", Set: argMetadata},
 	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
 
@@ -227,14 +227,14 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
-	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --threads-http -a --alias"},
+	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --cors-origins -cms --checkpoint-min-step --threads-http -a --alias"},
 	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
 	{Names: "-n --predict --n-predict --keep --control-vector-layer-range -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
 	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
 	{Names: "--server --nobrowser --chat --recompile --unsecure --v2", Kind: argv.Switch}, // of llamafile
 	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
 	{Names: "--reasoning-effort --skip-chat-parsing --moe-cache-profile -fa-impl --cache-list --models-max --sleep-idle-seconds --webui-config --spec-ngram-size-n --spec-ngram-size-m"},
-	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
+	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-ui --reasoning-preserve --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
 }
 

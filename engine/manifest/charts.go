@@ -127,7 +127,8 @@ func inferenceService(_ *file, d *yaml.Node) []container {
 	p := d.At("spec", "predictor")
 	m := p.At("model")
 	c := container{args: words(m.At("args"))}
-	program := formats[strings.ToLower(m.At("modelFormat", "name").Value())]
+	format := strings.ToLower(m.At("modelFormat", "name").Value())
+	program := formats[format]
 	for _, name := range slices.Sorted(maps.Keys(formats)) {
 		if program == "" && strings.Contains(strings.ToLower(m.At("runtime").Value()), name) {
 			program = formats[name]
@@ -135,6 +136,11 @@ func inferenceService(_ *file, d *yaml.Node) []container {
 	}
 	if program == "" && m.At("storageUri") != nil && strings.Contains(strings.Join(c.args, " "), "--max-model-len") {
 		program = formats["vllm"] // whose flag that is
+	}
+	c.Env, c.Devices = environment(m), limits(m.At("resources"))
+	if packaged, nim := strings.CutPrefix(format, "nvidia-nim-"); nim { // NVIDIA's runtimes name what their images hold
+		c.Image = "nvcr.io/nim/nvidia/" + packaged
+		return []container{c}
 	}
 	if program == "" {
 		return nil
@@ -144,7 +150,6 @@ func inferenceService(_ *file, d *yaml.Node) []container {
 		c.args = append(c.args, "--model="+ref)
 	}
 	c.args = append(c.args, flags(p.At("workerSpec"), []key{{"tensorParallelSize", "--tensor-parallel-size"}, {"pipelineParallelSize", "--pipeline-parallel-size"}})...)
-	c.Env, c.Devices = environment(m), limits(m.At("resources"))
 	if strings.Contains(program, ".") {
 		c.entry = []string{"python3", "-m", program}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // heads are keys at the margin that only such files have.
-var heads = regexp.MustCompile(`(?m)^(services|kind|servingEngineSpec|modelArtifacts|serveConfigV2|llm_configs|ms|applications):`)
+var heads = regexp.MustCompile(`(?m)^(docker_server|services|kind|servingEngineSpec|modelArtifacts|serveConfigV2|llm_configs|ms|applications):`)
 
 // cut is a line of a container of such a file, whose head was not pasted.
 var cut = regexp.MustCompile(`(?m)^\s*(- )?image:\s*["']?[^\s#]*(vllm|sglang|tensorrt|llama\.cpp|llama-cpp|ollama|text-generation-inference|lmdeploy)`)
@@ -107,7 +107,7 @@ type file struct {
 
 // readers of files that say an engine's settings in keys of their own, each of documents of its kind alone.
 var readers = []func(*file, *yaml.Node) []container{composed, stacked, runtimeObject, modelService, inferenceService,
-	llmService, rayService, swapped, settled, tabby, task, valued, profiled, kubeModel, workspace, microservice}
+	llmService, rayService, trussed, swapped, settled, tabby, task, valued, profiled, kubeModel, workspace, microservice}
 
 // container is one of a file.
 type container struct {

@@ -66,8 +66,8 @@ func joined(text string) string {
 }
 
 var (
-	settingModel = regexp.MustCompile(`(?m)^(model|model-path|model_path|model_tag|served-model-name):[ \t]+\S`)
-	settingFlag  = regexp.MustCompile(`(?m)^(tensor[-_]parallel[-_]size|max[-_]model[-_]len|gpu[-_]memory[-_]utilization|max[-_]num[-_]seqs|tp[-_]size|tp|mem[-_]fraction[-_]static|context[-_]length|kv[-_]cache[-_]dtype|port|host|dtype):`)
+	settingModel = regexp.MustCompile(`(?m)^(hf_model_handle|model|model-path|model_path|model_tag|served-model-name):[ \t]+\S`)
+	settingFlag  = regexp.MustCompile(`(?m)^(tensor[-_]parallel[-_]size|pipeline[-_]parallel[-_]size|data[-_]parallel[-_]size|max[-_]model[-_]len|gpu[-_]memory[-_]utilization|max[-_]num[-_]seqs|tp[-_]size|tp|mem[-_]fraction[-_]static|context[-_]length|kv[-_]cache[-_]dtype|port|host|dtype):`)
 )
 
 // isSettings tells a file of flags as keys (vllm serve --config FILE, sglang --config FILE).
@@ -77,7 +77,10 @@ func isSettings(text string) bool {
 
 // settled is such a file: its keys tell the engine.
 func settled(_ *file, d *yaml.Node) []container {
-	if d.At("kind") != nil || d.At("services") != nil || d.At("commands") != nil || d.At("model").Value()+d.At("model-path").Value()+d.At("model_path").Value() == "" {
+	if ref := d.At("hf_model_handle").Value(); ref != "" {
+		return []container{evaluated(d, ref)}
+	}
+	if d.At("kind") != nil || d.At("services") != nil || d.At("commands") != nil || d.At("replicas") != nil || d.At("model").Value()+d.At("model-path").Value()+d.At("model_path").Value() == "" {
 		return nil
 	}
 	for _, k := range []string{"model-path", "model_path", "mem-fraction-static", "mem_fraction_static", "tp-size", "context-length"} {
@@ -86,6 +89,18 @@ func settled(_ *file, d *yaml.Node) []container {
 		}
 	}
 	return []container{{entry: []string{"vllm", "serve"}, args: Arguments(d)}}
+}
+
+// evaluated is a deployment of NeMo Evaluator: flags of vLLM among the keys of a batch system, and more of them as one text.
+func evaluated(d *yaml.Node, ref string) container {
+	c := container{entry: []string{"vllm", "serve", ref}, args: argv.Words(d.At("extra_args").Value())}
+	for _, k := range d.Keys {
+		if settingFlag.MatchString(k+":") && !d.Of[k].Null() {
+			c.args = append(c.args, "--"+strings.ReplaceAll(k, "_", "-")+"="+d.Of[k].Value())
+		}
+	}
+	c.Image, c.Devices = d.At("image").Value(), max(1, count(d.At("nodes").Value()))*count(d.At("gpus_per_node").Value())
+	return c
 }
 
 var tabbyModel = regexp.MustCompile(`(?m)^[ \t]+model_name:[ \t]+\S`)

@@ -12,7 +12,7 @@ import (
 // Tasks of launchers of machines, and values of charts that say the model in a key of its own.
 
 var (
-	taskRun = regexp.MustCompile(`(?m)^(commands|run):`)
+	taskRun = regexp.MustCompile(`(?m)^(commands|run):|^[ \t]+commands:`)
 	taskOf  = regexp.MustCompile(`(?m)^(type:[ \t]*(service|task|dev-environment)|resources:|setup:|envs:)`)
 )
 
@@ -21,8 +21,19 @@ func isTask(text string) bool {
 	return keyed.MatchString(text) && taskRun.MatchString(text) && taskOf.MatchString(text)
 }
 
-// task is what such a file runs (dstack.ai/docs/reference/dstack.yml, docs.skypilot.co/reference/yaml-spec.html).
-func task(_ *file, d *yaml.Node) []container {
+// task is what such a file runs (dstack.ai/docs/reference/dstack.yml, docs.skypilot.co/reference/yaml-spec.html): one script, or one
+// for each group of replicas.
+func task(_ *file, d *yaml.Node) (out []container) {
+	for _, group := range d.At("replicas").Items() {
+		for _, c := range script(group) {
+			c.Env = append(c.Env, variables(d.At("env"))...)
+			out = append(out, c)
+		}
+	}
+	return append(out, script(d)...)
+}
+
+func script(d *yaml.Node) []container {
 	script := d.At("run").Value()
 	for _, l := range d.At("commands").Items() {
 		script += l.Value() + "\n"
@@ -43,7 +54,22 @@ func task(_ *file, d *yaml.Node) []container {
 	if n := d.At("resources", "gpu", "count"); n != nil {
 		c.Devices = count(n.Value())
 	}
-	c.Env = append(c.Env, argv.Variable{Name: "SKYPILOT_NUM_GPUS_PER_NODE", Value: strconv.FormatInt(max(1, c.Devices), 10)})
+	for _, name := range []string{"SKYPILOT_NUM_GPUS_PER_NODE", "DSTACK_GPUS_NUM", "DSTACK_GPUS_PER_NODE"} {
+		c.Env = append(c.Env, argv.Variable{Name: name, Value: strconv.FormatInt(max(1, c.Devices), 10)})
+	}
+	return []container{c}
+}
+
+// trussed is a Truss whose image starts a server by a command (docs.baseten.co: truss configuration, docker_server).
+func trussed(_ *file, d *yaml.Node) []container {
+	words := argv.Words(d.At("docker_server", "start_command").Value())
+	if len(words) == 0 {
+		return nil
+	}
+	c := container{entry: words}
+	c.Image, c.Env = d.At("base_image", "image").Value(), variables(d.At("environment_variables"))
+	_, n, _ := strings.Cut(d.At("resources", "accelerator").Value(), ":")
+	c.Devices = count(n)
 	return []container{c}
 }
 

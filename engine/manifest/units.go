@@ -138,7 +138,7 @@ func routed(text string) (out []argv.Command, err error) {
 		}
 		c := container{entry: []string{"llama-server"}, args: append(append([]string(nil), all...), words...)}
 		if c.Env = env; !named {
-			c.args = append(c.args, "-hf", section)
+			c.args = append(c.args, modelFlag(section), section)
 		}
 		more, err := c.commands()
 		out = append(out, more...)
@@ -162,6 +162,14 @@ func routed(text string) (out []argv.Command, err error) {
 		named = named || namesModel[e.key]
 	}
 	return out, nil
+}
+
+// modelFlag: a section is called as a repository, or as somebody's own file is.
+func modelFlag(section string) string {
+	if strings.Contains(section, "/") {
+		return "-hf"
+	}
+	return "-m"
 }
 
 // sections are the entries of presets; those of a section without its head are of one model.

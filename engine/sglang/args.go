@@ -119,10 +119,11 @@ var deepEPModes = map[string]string{"": plan.DeepEP, "auto": plan.DeepEP, "norma
 
 // dispatching: with DeepEP every rank of the group has experts of its own (server_args.py).
 func (l *launch) dispatching() {
+	p := &l.Plan
 	if !l.deepEP {
+		p.DispatchTokens = 0 // a bound of kernels that do not run
 		return
 	}
-	p := &l.Plan
 	p.All2All = deepEPModes[l.kernels]
 	if p.EP == 0 {
 		p.EP = p.TP

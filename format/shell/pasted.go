@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // What people copy from pages and terminals is read with liberties that a script needs not. Its environment is not known: what the
 // text does not set stays as it is written, and a condition on that leaves all ways in. A backslash before a letter, digit or dot
@@ -82,8 +85,14 @@ func unquoted(s string) string {
 	return s
 }
 
+// lostMark is a line break in front of a flag: the mark that continues a line gets lost on the way, and no command begins with a dash.
+var lostMark = regexp.MustCompile(`^\n[ \t]*--?[A-Za-z][\w-]*([ \t=\r\n]|$)`)
+
 // continued is the length of a line break that does not end the command; 0 for none.
 func (l *lexer) continued() int {
+	if n := len(l.out); l.pasted && l.text[l.at] == '\n' && n > 0 && !l.out[n-1].op && len(l.heres) == 0 && lostMark.MatchString(l.text[l.at:]) {
+		return 1
+	}
 	if !l.pasted || strings.IndexByte("\\^"+backquote, l.text[l.at]) < 0 {
 		return 0
 	}

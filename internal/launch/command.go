@@ -103,7 +103,9 @@ func readCommands(text string) (*argv.Launch, error) {
 		return l, nil
 	}
 	if all := comment.ReplaceAllString(text, ""); len(cmds) == 0 && all != text { // behind the prompt of root, or left out
-		return readCommands(all)
+		if l, err := readCommands(all); err == nil {
+			return l, nil
+		}
 	}
 	return nil, noCommand(cmds)
 }
@@ -190,6 +192,12 @@ func byVariable(l *argv.Launch, c *argv.Command) {
 // reader of a command by its program; nil for those that start no server.
 func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	program := c.Program
+	if len(program) > 1 && program[0] == '-' { // flags alone, which may tell their server
+		all := append([]string{program}, c.Args...)
+		if own := argv.ServerOf(all); own != "" {
+			program, c.Program, c.Args = own, own, all
+		}
+	}
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"
 	}
@@ -252,8 +260,9 @@ func requestOf(l *argv.Launch) *api.Request {
 		l.Unknown = append(l.Unknown, "--enable-expert-parallel, of a model without experts")
 		r.EP = 0
 	}
-	if r.Weights == "" && question.IsHubName(r.Model) {
-		r.Weights, _ = question.StoredAs(l.Quant, r.Model)
+	quantised(r, l)
+	if err == nil {
+		withFound(r, l, found)
 	}
 	if r.Weights == "" && (found == nil || found.Recipe == "") {
 		r.Weights = l.Cast
@@ -270,6 +279,38 @@ func dense(l *argv.Launch, r *api.Request) {
 	}
 	l.Unknown = append(l.Unknown, "--enable-dp-attention")
 	r.TP, r.DP = r.TP*r.DP, 1
+}
+
+// withFound settles what depends on the model. With draft-mtp a file beside it holds its own prediction layers, or is a drafter
+// without a cache, as those of Gemma 4 are. What denoises is sized as diffusers runs it, whichever server does.
+func withFound(r *api.Request, l *argv.Launch, found *api.Resolved) {
+	switch {
+	case r.DraftModel == "" || r.MTP == nil || !*r.MTP:
+	case found.Spec != nil && len(found.Spec.MTP) > 0:
+		r.DraftModel = ""
+	default:
+		r.MTP = nil
+	}
+	if name, _, _ := strings.Cut(r.Engine, "@"); question.Denoises(found) && (name == "vllm" || name == "sglang") {
+		r.Engine = question.TransformersEngine
+		l.Unknown = append(l.Unknown, map[string]string{"vllm": "--omni", "sglang": "sglang serve, of a diffusion model"}[name])
+	}
+}
+
+// quantised: the method that a server is told says the format with the name of a repository, or of a folder where no file says it. One
+// that leaves the format open is listed as not read.
+func quantised(r *api.Request, l *argv.Launch) {
+	ref, hub := r.Model, question.IsHubName(r.Model)
+	if r.Weights != "" || ref == "" || !hub && (l.Quant == "" || l.Quant == "gguf" || strings.HasSuffix(ref, ".gguf")) {
+		return
+	}
+	if !hub {
+		ref = argv.BaseName(strings.TrimRight(ref, `/\`))
+	}
+	recipe, known := question.StoredAs(l.Quant, ref)
+	if r.Weights = recipe; !known {
+		l.Unknown = append(l.Unknown, "--quantization "+argv.Quote(argv.Blotted(l.Quant)))
+	}
 }
 
 // servedAs is the model that a server's own name for it says, where the text leaves the model itself open: a repository, or a

@@ -31,7 +31,7 @@ func (q *Question) draft() error {
 			Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
 	}
 	elsewhere := func(e *api.Error) bool {
-		return e.Code == api.Remote || e.Code == api.UnknownModel && (naming.Read(name).Path || strings.ContainsAny(name, `/\`))
+		return e.Code == api.Remote || e.Code == api.UnknownModel && (naming.Read(name).Path || naming.Read(name).File != "" || strings.ContainsAny(name, `/\`))
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok && elsewhere(e) {
 		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name,

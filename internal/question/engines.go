@@ -67,7 +67,7 @@ func (q *Question) chooseEngine() error {
 		return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine,
 			Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
 	}
-	if denoises(q.Resolved) {
+	if Denoises(q.Resolved) {
 		if name != TransformersEngine && name != "generic" {
 			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine,
 				Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.ID, name),
@@ -141,8 +141,8 @@ func serves(q *Question) bool {
 
 const TransformersEngine = "transformers"
 
-// denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
-func denoises(r *api.Resolved) bool {
+// Denoises reports whether a model is the transformer of a diffusion model, which serving engines for text do not load.
+func Denoises(r *api.Resolved) bool {
 	if s := r.Spec; s != nil {
 		return slices.ContainsFunc(s.Beside, func(t *family.Tower) bool { return t.Name == family.PartDenoiser })
 	}
@@ -161,7 +161,7 @@ func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool)
 	}
 	d := j.Device(0)
 	switch {
-	case denoises(r):
+	case Denoises(r):
 		return TransformersEngine
 	case r.Engine != "" && weights == "":
 		return r.Engine

@@ -102,6 +102,9 @@ func (q *question) found(p place) (*Reading, error) {
 		r.Format = r.Said.Format
 	}
 	r.Format = inFiles(r)
+	if q.said.Ollama && strings.HasSuffix(q.said.Tag, "cloud") {
+		r.Why = q.text + " runs on Ollama's servers and takes no memory here; what it would take is that of " + e.ID
+	}
 	if known := storedIn()[strings.ToLower(q.repository(nobody))]; known != "" {
 		r.Format = known
 	}
