@@ -36,7 +36,7 @@ func ownCheckpoint(method, ref string) bool {
 // methods are quantisations as vLLM and SGLang call them, where the method alone fixes the recipe.
 var methods = map[string]string{
 	"awq": "awq", "awq_marlin": "awq", "bitsandbytes": "nf4", "mxfp4": "mxfp4", "gpt-oss-mxfp4": "mxfp4", "fp8": "fp8", "fbgemm_fp8": "fp8",
-	"ptpc_fp8":     "fp8",
+	"ptpc_fp8": "fp8",
 	"sym_int4": "int4", "blockwise_int8": "int8",
 	"modelopt_fp4": "nvfp4", "petit_nvfp4": "nvfp4", "modelopt_fp8": "fp8-tensor", "w8a8_int8": "int8", "w8a8_fp8": "fp8", "nvfp4": "nvfp4",
 }
