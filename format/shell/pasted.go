@@ -90,7 +90,8 @@ var lostMark = regexp.MustCompile(`^\n[ \t]*--?[A-Za-z][\w-]*([ \t=\r\n]|$)`)
 
 // continued is the length of a line break that does not end the command; 0 for none.
 func (l *lexer) continued() int {
-	if n := len(l.out); l.pasted && l.text[l.at] == '\n' && n > 0 && !l.out[n-1].op && len(l.heres) == 0 && lostMark.MatchString(l.text[l.at:]) {
+	n := len(l.out)
+	if l.pasted && l.text[l.at] == '\n' && n > 0 && !l.out[n-1].op && len(l.heres) == 0 && lostMark.MatchString(l.text[l.at:]) {
 		return 1
 	}
 	if !l.pasted || strings.IndexByte("\\^"+backquote, l.text[l.at]) < 0 {
