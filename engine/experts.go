@@ -9,6 +9,36 @@ import (
 // Slots are the places for experts of a layer over all ranks that share them: one for each, and one for each copy.
 func Slots(j *Job) int64 { return j.Model.Traits.Experts + int64(j.Plan.RedundantExperts) }
 
+// TakeSlots turns places for experts into the copies that they have room for; CheckSlots says why it could not.
+func TakeSlots(j *Job) {
+	p := j.Plan
+	if CheckSlots(j) == nil && p.ExpertSlots > 0 {
+		p.RedundantExperts, p.ExpertSlots = p.ExpertSlots-plan.Int(j.Model.Traits.Experts), 0
+	}
+}
+
+// CheckSlots refuses fewer places than experts, and those that two fields count otherwise.
+func CheckSlots(j *Job) error {
+	p, experts := j.Plan, plan.Int(j.Model.Traits.Experts)
+	n, copies := p.ExpertSlots, p.ExpertSlots-experts
+	refuse := func(message, fix string) error {
+		return &plan.Problem{Field: "expert_slots", Value: fmt.Sprint(n), Impossible: true, Message: message, Fix: fix}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case experts == 0:
+		return refuse(fmt.Sprintf("expert_slots = %d: %s has no experts", n, j.Model.ID), "leave expert_slots out")
+	case copies < 0:
+		return refuse(fmt.Sprintf("expert_slots = %d: the %d experts of %s need a place each", n, experts, j.Model.ID),
+			fmt.Sprintf("--expert-slots %d or more", experts))
+	case p.RedundantExperts > 0 && p.RedundantExperts != copies:
+		return refuse(fmt.Sprintf("expert_slots = %d leaves %d for copies, and redundant_experts = %d", n, copies, p.RedundantExperts),
+			"one of both")
+	}
+	return nil
+}
+
 func checkExperts(j *Job) error {
 	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
 	switch {

@@ -129,7 +129,8 @@ type Serving struct {
 	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"one scale per token and head in the KV cache (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
 	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
 	DenseTP               int64          `json:"dense_tp,omitempty" flag:"dense-tp" doc:"with attention in data parallel groups: 1 for dense feed-forward layers that each rank holds, not cut over all" engines:"sglang"`
-	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"redundant experts for load balance, over all ranks" engines:"vllm,sglang"`
+	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"redundant experts for load balance, over all ranks" engines:"vllm,sglang,tensorrt-llm"`
+	ExpertSlots           Int            `json:"expert_slots,omitempty" flag:"expert-slots" doc:"instead: places for experts over all ranks, redundant ones among them (moe_config.load_balancer.num_slots)" engines:"tensorrt-llm"`
 	All2All               string         `json:"all2all,omitempty" flag:"all2all" enum:"deepep,deepep-normal,deepep-low-latency" doc:"kernels that bring tokens to experts of other ranks and back; deepep takes its normal ones for prompts and its low-latency ones for answers" engines:"vllm,sglang"`
 	DispatchTokens        Int            `json:"dispatch_tokens,omitempty" flag:"dispatch-tokens" doc:"most tokens that a rank sends at a time with DeepEP's low-latency kernels" engines:"vllm,sglang"`
 	TwoBatches            *bool          `json:"two_batch_overlap,omitempty" flag:"two-batch-overlap" doc:"compute one half of a batch while tokens of the other are on their way" engines:"vllm,sglang"`

@@ -16,6 +16,7 @@ func Programs() []string {
 type launch struct {
 	argv.Launch
 	config string // the file of settings, by its name
+	files  map[string]string
 	// shared: attention runs in data parallel groups, whose number is that of tensor parallelism.
 	shared bool
 }
@@ -32,6 +33,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.files = c.Files
 	if err := l.settings(c.Files); err != nil {
 		return nil, err
 	}
@@ -147,7 +149,7 @@ var keys = map[string]string{
 
 // besides are keys without bearing on memory.
 var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true,
-	"trust_remote_code": true}
+	"trust_remote_code": true, "moe_config.load_balancer.layer_updates_per_iter": true}
 
 func (l *launch) setting(v argv.Variable) error {
 	if flag, ok := keys[v.Name]; ok {
@@ -166,6 +168,30 @@ func (l *launch) setting(v argv.Variable) error {
 	return nil
 }
 
+// argExperts: kernels that no plan has stay a key of the file.
+func argExperts(l *launch, v string) error {
+	n := len(l.Unknown)
+	if expertKernels.Read(&l.Launch, "moe_config.backend", v); len(l.Unknown) > n {
+		l.Unknown[n] = argv.ShownAs("moe_config.backend", v)
+	}
+	return nil
+}
+
+var argSlots = argNumber(func(p *plan.Plan) *plan.Int { return &p.ExpertSlots })
+
+// argBalancer is a file of the expert load balancer (tensorrt_llm/llmapi/llm_args.py, MoeLoadBalancerConfig): of its keys num_slots
+// moves memory.
+func argBalancer(l *launch, v string) error {
+	list, err := manifest.Settings(l.files[v])
+	for i := range list {
+		if list[i].Name == "num_slots" && err == nil {
+			return argv.Named(argSlots(l, list[i].Value), "num_slots", list[i].Value)
+		}
+	}
+	l.Unknown = append(l.Unknown, argv.ShownAs("moe_config.load_balancer", v))
+	return err
+}
+
 // repeats are decoding types that draft what the text repeats (llm_args.py, NGramDecodingConfig and SADecodingConfig).
 var repeats = map[string]string{"ngram": plan.DraftNGram, "sa": plan.DraftSuffix}
 
@@ -180,14 +206,12 @@ func argDrafter(l *launch, v string) error {
 
 // fileOnly are keys that no flag has.
 var fileOnly = map[string]func(*launch, string) error{
-	"kv_cache_config.enable_block_reuse": argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
-	"enable_chunked_prefill":             argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
-	"enable_attention_dp":                argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
-	"moe_config.backend": func(l *launch,
-		v string) error {
-		expertKernels.Read(&l.Launch, "moe_config.backend:", v)
-		return nil
-	},
+	"kv_cache_config.enable_block_reuse":          argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
+	"enable_chunked_prefill":                      argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
+	"enable_attention_dp":                         argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
+	"moe_config.backend":                          argExperts,
+	"moe_config.load_balancer":                    argBalancer,
+	"moe_config.load_balancer.num_slots":          argSlots,
 	"stream_interval":                             argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval }),
 	"batch_wait_timeout_iters":                    argNumber(func(p *plan.Plan) *plan.Int { return &p.BatchWait }),
 	"speculative_config.decoding_type":            argDrafter,

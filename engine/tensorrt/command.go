@@ -2,6 +2,7 @@ package tensorrt
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,36 +28,112 @@ func (Engine) Command(j *engine.Job) string {
 
 // inFile are the settings of the plan that have no flag, as lines of the YAML file that
 // --extra_llm_api_options names (tensorrt_llm/commands/serve.py).
-func inFile(j *engine.Job) (lines []string) {
+func inFile(j *engine.Job) []string {
+	var s settings
 	p := j.Plan
-	var cache []string
 	if int64(p.BlockSize) != engine.At(tokensPerBlock, j.Version).Value {
-		cache = append(cache, fmt.Sprintf("tokens_per_block: %d", p.BlockSize))
+		s.add("kv_cache_config", fmt.Sprintf("tokens_per_block: %d", p.BlockSize))
 	}
 	if c := p.PrefixCache; c != nil && !*c {
-		cache = append(cache, "enable_block_reuse: false")
-	}
-	if len(cache) > 0 {
-		lines = append(lines, "kv_cache_config: {"+strings.Join(cache, ", ")+"}")
+		s.add("kv_cache_config", "enable_block_reuse: false")
 	}
 	if attentionDP(p) {
-		lines = append(lines, "enable_attention_dp: true")
+		s.add("", "enable_attention_dp: true")
 	}
 	if d := drafting(j); d != "" {
-		lines = append(lines, "speculative_config: {"+d+"}")
+		s.add("speculative_config", d)
 	}
-	if name := expertKernels.Name(p.MoEBackend); name != "" {
-		lines = append(lines, "moe_config: {backend: "+name+"}")
+	for _, e := range expertSettings(j) {
+		s.add("moe_config", e)
 	}
 	for _, l := range []struct {
 		name string
 		n    int64
 	}{{"stream_interval", int64(j.Plan.StreamInterval)}, {"batch_wait_timeout_iters", int64(j.Plan.BatchWait)}} {
 		if l.n > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d", l.name, l.n))
+			s.add("", fmt.Sprintf("%s: %d", l.name, l.n))
 		}
 	}
+	for _, arg := range p.EngineArgs {
+		if key, value, ok := ofFile(arg); ok {
+			s.set(key, value)
+		}
+	}
+	return s.lines()
+}
+
+// settings are sections of the file with what stands in each, in order.
+type settings struct {
+	sections []string
+	in       map[string][]string
+}
+
+// add an entry to a section; of "" it stands for itself.
+func (s *settings) add(section, entry string) {
+	if section == "" {
+		section, entry = entry, ""
+	}
+	if s.in == nil {
+		s.in = map[string][]string{}
+	}
+	if s.in[section] == nil {
+		s.sections = append(s.sections, section)
+	}
+	s.in[section] = append(s.in[section], entry)
+}
+
+// set a key whose levels are parted by dots.
+func (s *settings) set(key, value string) {
+	section, rest, deep := strings.Cut(key, ".")
+	if !deep {
+		s.add("", key+": "+value)
+		return
+	}
+	levels := strings.Split(rest, ".")
+	entry := levels[len(levels)-1] + ": " + value
+	for i := len(levels) - 2; i >= 0; i-- {
+		entry = levels[i] + ": {" + entry + "}"
+	}
+	s.add(section, entry)
+}
+
+func (s *settings) lines() (lines []string) {
+	for _, name := range s.sections {
+		if entries := s.in[name]; entries[0] != "" {
+			name += ": {" + strings.Join(entries, ", ") + "}"
+		}
+		lines = append(lines, name)
+	}
 	return lines
+}
+
+// fileKey is how a key of the file stands among further arguments.
+var fileKey = regexp.MustCompile(`^[a-z_]+(\.[a-z0-9_]+)*$`)
+
+// plainValue needs no quotes in YAML.
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+
+// ofFile parts an argument that is a key of the file.
+func ofFile(arg string) (key, value string, ok bool) {
+	key, value, ok = strings.Cut(arg, "=")
+	switch {
+	case strings.Contains(value, ","):
+		value = "[" + value + "]" // as a list is told
+	case !plainValue.MatchString(value):
+		value = strconv.Quote(value)
+	}
+	return key, value, ok && fileKey.MatchString(key)
+}
+
+// expertSettings are those of moe_config: kernels, and copies of experts that move with the load.
+func expertSettings(j *engine.Job) (out []string) {
+	if name := expertKernels.Name(j.Plan.MoEBackend); name != "" {
+		out = append(out, "backend: "+name)
+	}
+	if j.Plan.RedundantExperts > 0 {
+		out = append(out, fmt.Sprintf("load_balancer: {num_slots: %d}", engine.Slots(j)))
+	}
+	return out
 }
 
 // expertKernels are the values of moe_config.backend (tensorrt_llm/llmapi/llm_args.py, MoeConfig).
@@ -125,7 +202,12 @@ func serve(j *engine.Job) string {
 	if c := p.ChunkedPrefill; c != nil && *c {
 		args = append(args, "--enable_chunked_prefill")
 	}
-	return strings.Join(append(args, p.EngineArgs...), " ")
+	for _, arg := range p.EngineArgs {
+		if _, _, inFile := ofFile(arg); !inFile {
+			args = append(args, arg)
+		}
+	}
+	return strings.Join(args, " ")
 }
 
 var cacheNames = map[*dtype.Format]string{dtype.FP8E4M3: "fp8", dtype.FP4E2M1: "nvfp4", dtype.I8: "int8"}

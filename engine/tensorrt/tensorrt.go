@@ -39,6 +39,7 @@ func (Engine) Defaults(j *engine.Job) {
 		}
 	}
 	engine.OneFormat(p)
+	engine.TakeSlots(j)
 	engine.DefaultParallel(j)
 	if p.FreeGPUMemoryFraction == nil {
 		f := freeFraction
@@ -75,8 +76,10 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
-	if err := engine.CheckEvenExperts(j); err != nil {
-		return err
+	for _, check := range []func(*engine.Job) error{engine.CheckSlots, engine.CheckRedundant, engine.CheckEvenExperts} {
+		if err := check(j); err != nil {
+			return err
+		}
 	}
 	if err := engine.CheckCross(j, "TensorRT-LLM"); err != nil {
 		return err

@@ -141,6 +141,25 @@ func TestAttentionDP(t *testing.T) {
 	}
 }
 
+// TestSlots: places beyond the experts hold copies, whose weights each rank has a share of; the file says them again.
+func TestSlots(t *testing.T) {
+	weights := func(slots plan.Int) (*engine.Job, unit.Bytes) {
+		j, s := enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Context: 4096, TP: 1, PP: 1, DP: 8, EP: 8,
+			Serving: plan.Serving{ExpertSlots: slots, EngineArgs: []string{"moe_config.backend=WIDEEP", "a.b=1,2", "--odd"}}}}.Sizer(t, Engine{})
+		return j, ledger.Find(s.Size(nil, j.Load())[0].Items, "weights").Bytes
+	}
+	_, none := weights(256)
+	j, some := weights(288)
+	// 58 layers of experts with three matrices of 7168 by 2048 in blocks of 128 by 128 with a scale in fp32
+	if got, want := some-none, unit.Bytes(58*4*3*(7168*2048+4*7168*2048/128/128)); got != want {
+		t.Errorf("four copies on a rank take %d bytes, want %d", got, want)
+	}
+	if got := (Engine{}).Command(j); j.Plan.RedundantExperts != 32 || !strings.HasSuffix(got, " --odd --extra_llm_api_options /tmp/trtllm.yaml") ||
+		!strings.Contains(got, "\nmoe_config: {load_balancer: {num_slots: 288}, backend: WIDEEP}\na: {b: [1,2]}\n") {
+		t.Error(got)
+	}
+}
+
 // TestLaws over kinds of models, machines and versions.
 func TestLaws(t *testing.T) {
 	for _, model := range []string{"llama-3.1-8b", "deepseek-v3", "gpt-oss-20b", "gemma-3-27b", "qwen3-next-80b-a3b", "mamba2-2.7b",
@@ -194,6 +213,9 @@ func TestRefusals(t *testing.T) {
 			Plan: plan.Plan{Serving: plan.Serving{BlockSize: 48}}}},
 		{"format", "kv", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "int8"}}},
 		{"two formats", "kv_v", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{KV: "fp8", KVV: "bf16"}}},
+		{"slots", "expert_slots", enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{TP: 8, EP: 8, Serving: plan.Serving{ExpertSlots: 200}}}},
+		{"no experts", "expert_slots", enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Serving: plan.Serving{ExpertSlots: 8}}}},
+		{"uneven slots", "redundant_experts", enginetest.Case{Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{TP: 8, EP: 8, Serving: plan.Serving{ExpertSlots: 290}}}},
 		{"heads", "tp", enginetest.Case{Model: "llama-3.1-8b", Hardware: "8xh100", Plan: plan.Plan{TP: 5}}},
 	} {
 		c.test.Version = Latest
