@@ -53,7 +53,8 @@ type Observation struct {
 	At       string `json:"at"` // where in the file: "row 3"
 	Model    string `json:"model,omitempty"`
 	Weights  string `json:"weights,omitempty"`
-	Bytes    int64  `json:"bytes,omitempty"` // of the weights, as the program counts them
+	Bytes    int64  `json:"bytes,omitempty"`  // of the weights, as the program counts them
+	Params   int64  `json:"params,omitempty"` // of the model, which a table of llama-bench names by its shape alone
 	Hardware string `json:"hardware,omitempty"`
 	Devices  int64  `json:"devices,omitempty"`
 	Engine   string `json:"engine,omitempty"`

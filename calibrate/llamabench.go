@@ -3,6 +3,7 @@ package calibrate
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,7 +40,8 @@ func timed(o *Observation) string {
 func llamaRow(at string, r record) Observation {
 	o := Observation{At: at, Engine: "llama.cpp", Concurrency: 1, Requests: 1,
 		Backend: r.text("backends"), Flash: switched(r.text("flash_attn")), GPULayers: r.text("n_gpu_layers"), Threads: r.text("n_threads"),
-		UBatch: r.count("n_ubatch"), TypeK: r.text("type_k"), TypeV: r.text("type_v"), Bytes: r.count("model_size")}
+		UBatch: r.count("n_ubatch"), TypeK: r.text("type_k"), TypeV: r.text("type_v"), Bytes: r.count("model_size"),
+		Params: r.count("model_n_params")}
 	_, o.Model = r.first("model_filename", "model_type")
 	if d, _, _ := strings.Cut(r.text("test_time"), "T"); day().MatchString(d) {
 		o.Date = d
@@ -109,11 +111,16 @@ var quantised = pattern(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-
 // isMarkdown tells the table that llama-bench prints by its header.
 func isMarkdown(data []byte) bool {
 	for line := range bytes.Lines(data) {
-		if c := cells(string(line)); len(c) > 2 && c[0] == "model" && slices.Contains(c, "t/s") && slices.Contains(c, "test") {
+		if benched(cells(string(line))) {
 			return true
 		}
 	}
 	return false
+}
+
+// benched tells the header of a table of llama-bench.
+func benched(c []string) bool {
+	return len(c) > 2 && c[0] == "model" && slices.Contains(c, "t/s") && slices.Contains(c, "test")
 }
 
 // cells of a line of a table; nil for other lines.
@@ -136,14 +143,14 @@ var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threa
 var (
 	deviceLine = pattern(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)
 	buildLine  = pattern(`^build: [0-9a-f]{4,40} \((\d{1,7})\)`)
-	testCell   = pattern(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?: @ d(\d{1,9}))?$`)
+	testCell   = pattern(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?:(?: @ d|@pp)(\d{1,9}))?$`) // tg64@pp512 is ik_llama.cpp's
 	rateCell   = pattern(`^(\S+)(?: ± (\S+))?$`)
 )
 
 // readMarkdown reads the tables of llama-bench, and around them the lines that name devices and the build.
 func readMarkdown(data []byte) (*File, error) {
 	f := &File{Format: "llama-bench"}
-	var header, found []string
+	var header, above, found []string
 	var build string
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -157,14 +164,22 @@ func readMarkdown(data []byte) (*File, error) {
 		}
 		c := cells(text)
 		switch {
-		case len(c) == 0 || strings.Trim(strings.Join(c, ""), "-: ") == "":
-		case c[0] == "model" && slices.Contains(c, "t/s"):
+		case len(c) == 0:
+		case strings.Trim(strings.Join(c, ""), "-: ") == "":
+			if !benched(above) {
+				header = nil // another table begins
+				last := fmt.Sprintf("line %d", n-1)
+				f.Refused = slices.DeleteFunc(f.Refused, func(r Refusal) bool { return r.At == last })
+			}
+		case benched(c):
 			header = c
-		case header == nil || len(c) != len(header):
+		case header == nil:
+		case len(c) != len(header):
 			f.refuse(fmt.Sprintf("line %d", n), "", text, "is no row of the table above")
 		default:
 			f.markdownRow(fmt.Sprintf("line %d", n), header, c, strings.Join(found, ", "))
 		}
+		above = c
 		if len(f.Observations)+len(f.Refused) > maxRows {
 			return nil, errRows
 		}
@@ -184,6 +199,9 @@ func (f *File) markdownRow(at string, header, c []string, gpus string) {
 		r[name] = cell(clip(c[i]))
 	}
 	o := llamaRow(at, r)
+	if billions, ok := strings.CutSuffix(r.text("params"), " B"); ok {
+		o.Params = int64(math.Round(1e9 * positive(billions)))
+	}
 	m := testCell().FindStringSubmatch(r.text("test"))
 	if m == nil {
 		f.refuse(at, "test", r.text("test"), "is not a test such as pp512 or tg128 @ d4096")

@@ -82,10 +82,12 @@ func (r record) count(name string) int64 {
 	return int64(x)
 }
 
-// Read reads a file of benchmarks: llama-bench as JSON, JSONL, CSV, SQL or Markdown; the JSON of vllm bench serve,
-// latency and throughput; the JSONL of SGLang's bench_serving; the JSON of guidellm, InferenceX and LocalScore; MLPerf's summary; two
-// columns. The error says that nothing of it
-// could be read; single values that cannot be used are in File.Refused.
+// Hint is what to do about a file of which nothing can be used.
+const Hint = "--model and --on say what a file does not; llama-bench -o json and vllm bench serve --save-result write files that do"
+
+// Read reads a file of benchmarks: llama-bench as JSON, JSONL, CSV, SQL or Markdown; the JSON of vllm bench serve, latency and
+// throughput; the JSONL of SGLang's bench_serving; what both print; the JSON of guidellm, InferenceX and LocalScore; MLPerf's summary;
+// two columns. The error says that nothing of it could be read; single values that cannot be used are in File.Refused.
 func Read(data []byte) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("the file has more than %d MiB", MaxBytes>>20)
@@ -102,6 +104,8 @@ func Read(data []byte) (*File, error) {
 		return readSQL(data)
 	case isMLPerf(data):
 		return readMLPerf(data)
+	case bytes.Contains(data, []byte(printedHead)):
+		return readPrinted(data)
 	case isMarkdown(data):
 		return readMarkdown(data)
 	}

@@ -61,6 +61,7 @@ func TestLlamaBenchJSON(t *testing.T) {
 	first.Date = "2026-01-02"
 	first.At, first.Model, first.Bytes, first.Build, first.Backend, first.Threads = "row 1",
 		"models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf", 4912898304, "b6123", "CUDA", "16"
+	first.Params = 8030261312
 	first.UBatch, first.TypeK, first.TypeV, first.Test, first.Prompt, first.Value, first.Deviation = 512, "f16", "f16", Prefill, 512,
 		12800.5, 30.1
 	second.At, second.Test, second.Answer, second.Depth, second.Value = "row 2", Decode, 128, 4096, 120.25
@@ -95,7 +96,8 @@ func TestOneMeaning(t *testing.T) {
 func TestLlamaBenchMarkdown(t *testing.T) {
 	got := read(t, benchMarkdown)
 	row := Observation{Model: "llama 70B Q4_K - Medium", Weights: "Q4_K - Medium", Hardware: "NVIDIA GeForce RTX 3090", Devices: 2,
-		Engine: "llama.cpp", Build: "b6123", Backend: "CUDA", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1"}
+		Engine: "llama.cpp", Build: "b6123", Backend: "CUDA", Concurrency: 1, Requests: 1, GPULayers: "99", Flash: "1",
+		Params: 70_550_000_000}
 	var want [3]Observation
 	for i := range want {
 		want[i] = row
@@ -145,6 +147,69 @@ func TestOffline(t *testing.T) {
 		{At: "row 1", Engine: "vllm", Test: Throughput, Requests: 100, Value: 6400}}
 	if d := cmp.Diff(want, append(l.Observations, th.Observations...)); d != "" {
 		t.Error(d)
+	}
+}
+
+// printedSGLang and printedVLLM are what the programs print (python/sglang/bench_serving.py of 0.5, vllm/benchmarks/serve.py of 0.19).
+const (
+	printedSGLang = `python3 -m sglang.bench_serving --model zai-org/GLM-4.7 --max-concurrency 16
+#Input tokens: 80000
+============ Serving Benchmark Result ============
+Backend:                                 sglang
+Traffic request rate:                    inf
+Max request concurrency:                 16
+Successful requests:                     80
+Total input tokens:                      80000
+Total generated tokens:                  40000
+Total generated tokens (retokenized):    39990
+Output token throughput (tok/s):         812.5
+Mean TTFT (ms):                          250.5
+Mean TPOT (ms):                          18.25
+==================================================
+`
+	printedVLLM = `# Traffic request rate: 4.0
+# Maximum request concurrency: None
+# ============ Serving Benchmark Result ============
+# Successful requests:                     10
+# Total input tokens:                      10240
+# Total generated tokens:                  1280
+# Median TTFT (ms):                        90
+# ==================================================
+============ Serving Benchmark Result ============
+Successful requests:                     10
+Total input tokens:                      10240
+Total generated tokens:                  1280
+Median TPOT (ms):                        20
+`
+)
+
+// TestPrinted: what benchmarks of servers print is read as their files are; how many asked at a time is told, or open.
+func TestPrinted(t *testing.T) {
+	got := read(t, printedSGLang)
+	row := Observation{At: "line 3", Model: "zai-org/GLM-4.7", Engine: "sglang", Prompt: 1000, Answer: 500, Concurrency: 16, Requests: 80}
+	ttft, tpot, out := row, row, row
+	ttft.Test, ttft.Value, tpot.Test, tpot.Value, out.Test, out.Value = TTFT, 250.5, TPOT, 18.25, Output, 812.5
+	if d := cmp.Diff(&File{Format: "SGLang bench_serving", Observations: []Observation{ttft, tpot, out}}, got); d != "" {
+		t.Error(d)
+	}
+	want := &File{Format: "vllm bench serve",
+		Observations: []Observation{{At: "line 9", Engine: "vllm", Prompt: 1024, Answer: 128, Requests: 10, Test: TPOT, Value: 20}},
+		Refused: []Refusal{{"line 3", "request_rate", "4.0",
+			"requests that come at a rate tell how fast they came: run with --max-concurrency"}}}
+	if d := cmp.Diff(want, read(t, printedVLLM)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTables: of a page with several tables only those of llama-bench are read.
+func TestTables(t *testing.T) {
+	got := read(t, "| by | me |\n| -- | -- |\n| x | y |\n\n"+benchMarkdown+"\n| day | t/s |\n| -- | -- |\n| Monday | 3 |\n")
+	if len(got.Observations) != 3 || len(got.Refused) != 1 {
+		t.Errorf("%+v", got)
+	}
+	ik := read(t, "| model | test | t/s |\n| - | - | - |\n| llama 8B Q4_0 | tg64@pp512 | 12.5 |\n")
+	if o := ik.Observations; len(o) != 1 || o[0].Test != Decode || o[0].Answer != 64 || o[0].Depth != 512 {
+		t.Errorf("%+v", ik)
 	}
 }
 

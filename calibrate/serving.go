@@ -64,7 +64,9 @@ func (f *File) served(at string, r record, engine string) {
 			f.refuse(at, "request_rate", rate, "requests that come at a rate tell how fast they came: run with --max-concurrency")
 			return
 		}
-		o.Concurrency = o.Requests // all at once
+		if r.has("request_rate") {
+			o.Concurrency = o.Requests // all at once
+		}
 	}
 	o.Prompt, o.Answer = r.count("total_input_tokens")/o.Requests, r.count("total_output_tokens")/o.Requests
 	if o.Prompt == 0 || o.Answer == 0 {

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/unit"
 )
@@ -96,8 +99,9 @@ func (s *Stream) input(o *Observation) (*stream.Input, int64, error) {
 		return nil, 0, err
 	}
 	threads, _ := strconv.ParseFloat(o.Threads, 64)
-	in := &stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(o.Bytes), Engine: o.Engine, Built: built(o.Date), Flash: o.Flash,
-		UBatch: o.UBatch, KVBytes: cacheWidth(o),
+	in := &stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(o.Bytes), Engine: o.Engine, Built: built(o), Flash: o.Flash,
+		Variant: stream.Usual(o.Engine, backend, d),
+		UBatch:  o.UBatch, KVBytes: cacheWidth(o),
 		Stages: []stream.Stage{{Backend: backend, Device: d, Threads: max(0, threads), Dense: 1, Experts: 1, Head: 1}}}
 	return in, int64(len(m.Decoder().Layers)), nil
 }
@@ -132,11 +136,16 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 var partOf = pattern(`-\d{5}-of-\d{5}$`)
 
 // named is what a file of another machine is called without its folder and endings, or the words of a table
-// without those of the weights.
+// without those of the weights: "qwen3moe 30B.A3B" is the model of that shape.
 func named(o *Observation) string {
 	name := strings.TrimSuffix(o.Model, " "+o.Weights)
 	bare, isFile := strings.CutSuffix(name, ".gguf")
-	if !isFile {
+	family, _, sized := strings.Cut(name, " ")
+	switch {
+	case isFile:
+	case sized && o.Params > 0:
+		return cmp.Or(catalog.Shaped(family, o.Params), name)
+	default:
 		return name
 	}
 	return partOf().ReplaceAllString(bare[strings.LastIndexAny(bare, `/\`)+1:], "")
@@ -216,12 +225,16 @@ func cacheWidth(o *Observation) float64 {
 	return (k.Bits() + v.Bits()) / 16
 }
 
-// built is the month of a run, in years: whoever measures runs what is new then. 0 is now.
-func built(date string) float64 {
-	if len(date) < 7 {
+// built is when the program came out, in years: by its build, else the month of the run, as whoever measures runs what is new then. 0 is
+// now.
+func built(o *Observation) float64 {
+	if v, err := (llamacpp.Engine{}).ParseVersion(o.Build); err == nil && o.Build != "" {
+		return (llamacpp.Engine{}).Built(v)
+	}
+	if len(o.Date) < 7 {
 		return 0
 	}
-	return stream.ParseBuilt(date[:7])
+	return stream.ParseBuilt(o.Date[:7])
 }
 
 func shownOr(s, empty string) string {

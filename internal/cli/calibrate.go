@@ -30,7 +30,7 @@ func (a *app) calibrate() *cobra.Command {
 	var f calibrating
 	c := &cobra.Command{
 		Use: "calibrate FILE", Short: "benchmark this machine, so that predicted speeds are its own",
-		Long: "FILE is what llama-bench wrote (JSON, JSONL, CSV or the table it prints), the result of vllm bench, of SGLang's bench_serving, or a table of your own: context,tokens/s. " +
+		Long: "FILE is what llama-bench wrote (JSON, JSONL, CSV or the table it prints), the result of vllm bench or of SGLang's bench_serving (a file or what they print), or a table of your own: context,tokens/s. " +
 			"Without it, or with -, standard input is read. What cannot be used is named, and the rest is used. Later runs read what is written.",
 		Example: "llama-bench -m model.gguf -d 0,4096,16384 -fa 1 -o json > bench.json\nmemwall calibrate bench.json\nmemwall calibrate bench.md --model llama-3.1-8b --on rtx-3090",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -106,7 +106,7 @@ func (a *app) bench(name string) (*calibrate.File, error) {
 }
 
 func badBench(name, why string) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + " " + why, Hint: "llama-bench -m MODEL -o json > bench.json"}
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + " " + why, Hint: calibrate.Hint}
 }
 
 // nothingUsed says why, by the reason that most figures share; of equals the first.

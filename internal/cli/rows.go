@@ -41,7 +41,7 @@ func rowsAdd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add FILE", Short: "check rows or a benchmark's result, and add them",
 		Long: "FILE holds rows that memwall compare --share wrote, or what memwall calibrate reads: results of llama-bench (JSON, " +
-			"JSONL, CSV, SQL, Markdown), vllm bench, SGLang's bench_serving, " +
+			"JSONL, CSV, SQL, Markdown), vllm bench, SGLang's bench_serving (files or what they print), " +
 			"guidellm, InferenceX, MLPerf (mlperf_log_summary.txt) and LocalScore. Results need --source and " +
 			"--licence. All of a file's rows are added, or none.",
 		Example: "memwall rows add memwall-row-1f0c.json\n" +

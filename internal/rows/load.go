@@ -24,7 +24,7 @@ func Load(data []byte, s *Stated, models memwall.ModelSource) ([]*Row, []calibra
 	file, err := calibrate.Read(data)
 	switch {
 	case err != nil:
-		return nil, nil, &Error{At: "the file", Why: "cannot be used: " + err.Error(), Fix: "llama-bench -m MODEL -o json > bench.json"}
+		return nil, nil, &Error{At: "the file", Why: "cannot be used: " + err.Error(), Fix: calibrate.Hint}
 	case s.Source == "" || s.Licence == "":
 		return nil, nil, &Error{At: "a row", Field: "source", Why: "states its source and its licence",
 			Fix: "--source own --licence CC0-1.0, or the address and the licence of who published it"}

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -81,7 +82,10 @@ func rowOf(o *calibrate.Observation, source, licence string) (*Row, error) {
 	if o.Devices > 1 {
 		p.Hardware = strconv.FormatInt(o.Devices, 10) + "x" + o.Hardware
 	}
-	if !inCatalog(p.Model) {
+	switch {
+	case p.Model == "":
+		return nil, errors.New("the file does not name the model: give --model")
+	case !inCatalog(p.Model):
 		return nil, fmt.Errorf("%q is no model of the catalog: give --model", clip(p.Model))
 	}
 	p.Model = modelKey(p.Model)

@@ -149,6 +149,7 @@ func parse(line []byte) (*Entry, error) {
 type header struct {
 	names    []string // id first, then the repository, if there is one
 	released string
+	like     bool // another entry has its shape
 	line     []byte
 }
 
@@ -161,7 +162,7 @@ var headers = sync.OnceValue(func() (out []header) {
 		var e Entry
 		if json.Unmarshal(append(bytes.Clone(head), '}'), &e) == nil {
 			names := slices.DeleteFunc(append([]string{e.ID, e.Hub, e.Name}, e.Aliases...), func(n string) bool { return n == "" })
-			out = append(out, header{names: names, released: e.Released, line: line})
+			out = append(out, header{names: names, released: e.Released, like: bytes.Contains(line, []byte(`,"like":"`)), line: line})
 		}
 		return true
 	})
