@@ -63,7 +63,7 @@ func (p *playing) answer(f fleets) *api.Answer {
 	case len(out.Candidates) > 0:
 		out.Verdict = api.Fits
 		w.winner(out, held)
-	case w.ctx.Err() != nil:
+	case w.ctx.Err() != nil && (f.miss == nil || achieved(f.miss) == 0):
 		out.Verdict, out.Candidates = api.Unknown, w.estimates()
 	case f.miss != nil:
 		miss := w.candidate(f.miss)

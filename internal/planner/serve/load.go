@@ -28,25 +28,28 @@ func (c *contender) sharing(share float64) (r *round, users *int64) {
 
 // playShare plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
 func (c *contender) playShare(share float64) (api.CurvePoint, error) {
-	r, users := c.sharing(share)
-	p := api.CurvePoint{Share: simulate.FourDigits(share), Users: users}
+	r, _ := c.sharing(share)
 	if share == 1 {
 		r = c.play(c.fleet.replicas, simulate.Variant{}).finished()
 	} else {
 		r.run()
 	}
 	if r.err != nil {
-		return p, r.err
+		return api.CurvePoint{Share: simulate.FourDigits(share)}, r.err
 	}
+	p := c.point(share, r)
+	var err error
+	p.Met, err = c.holds(share, r)
+	return p, err
+}
+
+// point is what a round of a share of the load came to.
+func (c *contender) point(share float64, r *round) api.CurvePoint {
+	_, users := c.sharing(share)
 	requests, tokens := r.rates()
 	times := r.scaleTo(c.fleet.replicas)
-	met, err := c.holds(share, r)
-	if err != nil {
-		return p, err
-	}
-	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, simulate.FourDigits(times*requests), simulate.FourDigits(times*tokens),
-		simulate.Percentiles(&r.res.First), simulate.Percentiles(&r.res.PerToken)
-	return p, nil
+	return api.CurvePoint{Share: simulate.FourDigits(share), Users: users, Met: r.meets, Rate: simulate.FourDigits(times * requests),
+		Output: simulate.FourDigits(times * tokens), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken)}
 }
 
 // shares of the load of a curve.

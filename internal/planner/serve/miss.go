@@ -22,7 +22,7 @@ const nearestFleets = 3
 // the one that lacks least memory.
 func (p *playing) closest() (*contender, error) {
 	near := p.strongest()
-	if err := p.inParallel(near, achieve); err != nil {
+	if err := p.achieveMost(near); err != nil {
 		return nil, err
 	}
 	if len(near) > 0 {
@@ -72,38 +72,71 @@ func estimatedLoad(c *contender) float64 {
 // parts of a load of which the most that a fleet holds is found.
 const partsOfLoad = 64
 
-// achieve finds the most of the load that a fleet holds which does not hold all of it: in users, or in parts of a rate.
-func achieve(c *contender) error {
+// achieveMost finds what each fleet achieves that holds more than the one before it, the strongest by its estimate first.
+func (p *playing) achieveMost(near []*contender) error {
+	if len(near) == 0 {
+		return nil
+	}
+	if err := achieve(near[0], 0); err != nil {
+		return err
+	}
+	return p.inParallel(near[1:], func(c *contender) error { return achieve(c, achieved(near[0])) })
+}
+
+// achieve finds the most of the load that a fleet holds which does not hold all of it, in users or in parts of a rate, where that is more
+// than a share.
+func achieve(c *contender, more float64) error {
 	if r := c.play(c.fleet.replicas, simulate.Variant{}); r.err != nil || c.task.spec.Arrivals == "burst" || c.task.spec.Trace != "" {
 		return r.err
 	}
-	parts := int64(c.task.spec.Concurrency)
-	if parts == 0 {
-		parts = partsOfLoad
-	}
-	var err error
-	most := search.Largest(0, parts-1, partsOfLoad, func(n int64) bool {
-		r, _ := c.sharing(float64(n) / float64(parts))
+	parts := cmp.Or(int64(c.task.spec.Concurrency), partsOfLoad)
+	held, err := map[int64]*round{}, error(nil)
+	holds := func(n int64) bool {
+		r := c.fewer(float64(n) / float64(parts))
 		c.task.giveUp(r.sim)
-		r.run()
-		if err = cmp.Or(err, r.err); err != nil {
+		if r.run(); r.err != nil || err != nil || c.task.ctx.Err() != nil {
+			err = cmp.Or(err, r.err)
 			return false
 		}
 		if n == 1 {
 			c.fleet.least = r
 		}
 		met, failed := c.holds(float64(n)/float64(parts), r)
-		err = failed
+		if err = failed; met {
+			held[n] = r
+		}
 		return met
-	})
-	if most == 0 || err != nil {
+	}
+	least := int64(more*float64(parts)) + 1
+	if least > 1 && (least >= parts || !holds(least)) {
 		return err
 	}
-	p, err := c.playShare(float64(most) / float64(parts))
-	if p.Met {
+	most := search.LargestNear(max(least, c.guess(parts)), parts-1, partsOfLoad, holds)
+	if r := held[most]; r != nil && err == nil {
+		p := c.point(float64(most)/float64(parts), r)
 		c.fleet.most = &p
 	}
 	return err
+}
+
+// guess at the parts of a load that a fleet holds, of so many: what was estimated.
+func (c *contender) guess(parts int64) int64 {
+	whole := float64(c.task.spec.Concurrency)
+	if c.task.rate > 0 {
+		whole = c.task.rate
+	}
+	return int64(min(1, estimatedLoad(c)/whole) * float64(parts))
+}
+
+// fewer is a round of a share of the load: with as many requests as judge so many users, where nobody said how many. One user of
+// thousands would take hours to ask as much as all of them.
+func (c *contender) fewer(share float64) *round {
+	r, users := c.sharing(share)
+	if given := c.task.original.Workload; users != nil && (given == nil || given.Requests == 0) {
+		r.sim = simulate.WithUsers(r.sim, given, int64(r.sim.Spec.Concurrency))
+		r.sim.Settling = settlingRequests(&r.sim.Spec)
+	}
+	return r
 }
 
 // achieved is the share of the load that a fleet holds.
