@@ -26,6 +26,26 @@ func (c *contender) sharing(share float64) (r *round, users *int64) {
 	return r, users
 }
 
+// guess at the parts of a load that a fleet holds, of so many: what was estimated.
+func (c *contender) guess(parts int64) int64 {
+	whole := float64(c.task.spec.Concurrency)
+	if c.task.rate > 0 {
+		whole = c.task.rate
+	}
+	return int64(min(1, estimatedLoad(c)/whole) * float64(parts))
+}
+
+// fewer is a round of a share of the load: with as many requests as judge so many users, where nobody said how many. One user of
+// thousands would take hours to ask as much as all of them.
+func (c *contender) fewer(share float64) *round {
+	r, users := c.sharing(share)
+	if given := c.task.original.Workload; users != nil && (given == nil || given.Requests == 0) {
+		r.sim = simulate.WithUsers(r.sim, given, int64(r.sim.Spec.Concurrency))
+		r.sim.Settling = settlingRequests(&r.sim.Spec)
+	}
+	return r
+}
+
 // playShare plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
 func (c *contender) playShare(share float64) (api.CurvePoint, error) {
 	r, _ := c.sharing(share)

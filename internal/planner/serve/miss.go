@@ -119,26 +119,6 @@ func achieve(c *contender, more float64) error {
 	return err
 }
 
-// guess at the parts of a load that a fleet holds, of so many: what was estimated.
-func (c *contender) guess(parts int64) int64 {
-	whole := float64(c.task.spec.Concurrency)
-	if c.task.rate > 0 {
-		whole = c.task.rate
-	}
-	return int64(min(1, estimatedLoad(c)/whole) * float64(parts))
-}
-
-// fewer is a round of a share of the load: with as many requests as judge so many users, where nobody said how many. One user of
-// thousands would take hours to ask as much as all of them.
-func (c *contender) fewer(share float64) *round {
-	r, users := c.sharing(share)
-	if given := c.task.original.Workload; users != nil && (given == nil || given.Requests == 0) {
-		r.sim = simulate.WithUsers(r.sim, given, int64(r.sim.Spec.Concurrency))
-		r.sim.Settling = settlingRequests(&r.sim.Spec)
-	}
-	return r
-}
-
 // achieved is the share of the load that a fleet holds.
 func achieved(c *contender) float64 {
 	if p := c.fleet.most; p != nil {
