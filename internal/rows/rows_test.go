@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/calibrate"
 	"github.com/memwall/memwall/internal/rows"
 	"github.com/memwall/memwall/plan"
 )
@@ -265,4 +266,19 @@ func FuzzRead(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestImportedWeights: a figure whose weights nobody knows is refused by itself, and the rest of the file is kept.
+func TestImportedWeights(t *testing.T) {
+	table := "| model | params | backend | test | t/s |\n| - | - | - | - | - |\n" +
+		"| llama 8B I2_S - 2 bpw ternary | 8.03 B | CUDA | tg128 | 90 |\n| llama 8B Q9_0 | 8.03 B | CUDA | tg128 | 80 |\n" +
+		"| llama 8B Q4_0 | 8.03 B | CUDA | tg128 | 70 |\n"
+	s := &rows.Stated{Source: "own", Licence: "CC0-1.0", Given: calibrate.Given{Hardware: "rtx-3090"}}
+	got, refused, err := rows.Load([]byte(table), s, memwall.Catalog{})
+	if err != nil || len(got) != 1 || len(got[0].Figures) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if len(refused) != 2 || !strings.Contains(refused[0].Why, "how the weights are stored") || !strings.Contains(refused[1].Why, "Q9_0") {
+		t.Errorf("%+v", refused)
+	}
 }
