@@ -41,6 +41,7 @@ func Answer(q *question.Question, ranks []engine.Rank) (*api.Answer, error) {
 	a.Siblings = siblings(q, a)
 	a.Flags = q.Flags()
 	a.Notes = append(a.Notes, q.Notes()...)
+	rentLess(q, a)
 	if q.Request.Explain {
 		timing.ExplainSpeed(q.Explain, a.Speed, timing.Source(a.Speed))
 		q.Explain.Rest(a)

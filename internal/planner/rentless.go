@@ -1,0 +1,36 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/cost"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/question"
+)
+
+// rentLess says how few of the devices of a plan for one user hold it where renting those costs half or less, and whose prices both are.
+func rentLess(q *question.Question, a *api.Answer) {
+	m, v := q.Job.Machine, a.Speed
+	if m == nil || v == nil || v.USDPerHour == nil || len(m.Groups) != 1 || q.Request.Sequences > 1 || a.Verdict == api.DoesNotFit {
+		return
+	}
+	d, all := &m.Groups[0].Device, q.Env.RentOf(m, m.Devices())
+	for n := 1; n <= m.Devices()/2 && !d.Consumer(); n *= 2 {
+		if _, fits := tryOn(q, d.ID, n); !fits {
+			continue
+		}
+		few, _, err := hardware.Parse(d.ID, n)
+		if r := q.Env.RentOf(&few, n); err == nil && r.PerHour.Known() && r.PerHour.Mid*2 <= all.PerHour.Mid {
+			a.Notes = append(a.Notes, api.Note{Code: "rent_less", Severity: "info", Field: "hardware", Text: fmt.Sprintf(
+				"one user needs %d of the %d %s: %s in place of %s", n, m.Devices(), d.Name, rentWords(&r), rentWords(&all))})
+		}
+		return
+	}
+}
+
+// rentWords are dollars an hour, and whose price that is.
+func rentWords(r *cost.Rate) string {
+	return fmt.Sprintf("$%.2f an hour (%s on demand, %s)", r.PerHour.Mid, r.Price.Provider, cmp.Or(r.Date, "undated"))
+}
