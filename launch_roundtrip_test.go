@@ -41,7 +41,7 @@ var plausible = map[string][]string{
 	"moe_backend": {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"},
 	"scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "cuda_graph_max_bs": {"64", "512"},
 	"language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"}, "dense_tp": {"1"},
-	"kv_scales": {"true"}, "reserved_bytes": {"1073741824"},
+	"kv_scales": {"true"}, "kv_pool_tokens": {"65536", "131072"}, "reserved_bytes": {"1073741824"},
 }
 
 // plausiblePlan sets a few of the fields that an engine takes.

@@ -53,6 +53,7 @@ func (p *Plan) Check() error {
 		{"samples", int64(p.Samples), MaxSamples}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"dense_tp", p.DenseTP, 1 << 20},
 		{"redundant_experts", int64(p.RedundantExperts), 1 << 12}, {"expert_slots", int64(p.ExpertSlots), 1 << 13},
+		{"kv_pool_tokens", int64(p.KVPoolTokens), MaxTokens},
 		{"dispatch_tokens", int64(p.DispatchTokens), 1 << 20},
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20},
 		{"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},

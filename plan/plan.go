@@ -106,6 +106,7 @@ type Serving struct {
 	EnforceEager          *bool          `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
 	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens per KV block" engines:"vllm,sglang,tensorrt-llm"`
 	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of setting a utilization" engines:"vllm"`
+	KVPoolTokens          Int            `json:"kv_pool_tokens,omitempty" flag:"kv-pool-tokens" doc:"tokens that the KV pool holds, where fewer than its memory would" engines:"vllm,sglang"`
 	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights that each rank keeps in host memory" engines:"vllm,sglang"`
 	KVHost                Size           `json:"kv_host_bytes,omitempty" flag:"kv-host" doc:"host memory per rank for evicted KV cache" engines:"vllm,sglang"`
 	KVHostRatio           *float64       `json:"kv_host_ratio,omitempty" flag:"kv-host-ratio" doc:"host memory for evicted KV cache, as a multiple of the KV pool" engines:"sglang"`

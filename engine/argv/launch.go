@@ -21,6 +21,8 @@ type Launch struct {
 	Quant string
 	// Cast is the format that weights which are not quantised are loaded in; "" for the checkpoint's own.
 	Cast string
+	// Blocks are those of the KV pool, whose size in tokens the plan or the engine says; 0 for as many as fit.
+	Blocks plan.Int
 	// FullContext: no length is given, so the engine takes the model's own.
 	FullContext bool
 	Devices     int64

@@ -246,6 +246,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
 	{Names: "--context-length", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.Context })},
 	{Names: "--mem-fraction-static", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.MemFractionStatic })},
+	{Names: "--max-total-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.KVPoolTokens })},
 	{Names: "--max-running-requests", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--chunked-prefill-size", Set: argChunk},
 	{Names: "--page-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
@@ -298,7 +299,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group " +
+	{Names: "--torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group " +
 		"--offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size " +
 		"--mamba-full-memory-ratio", Unread: true},
 	{Names: "--json-model-override-args --config --torchao-config", Unread: true},

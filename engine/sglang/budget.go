@@ -122,7 +122,8 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.KV = engine.KV{PerToken: perToken(p.pool.full), Preallocated: true, BlockTokens: p.pool.page, Needed: ledger.Sum(needed).Bytes}
 	r.KV.Pool = r.KV.Needed
 	if !r.Unlimited {
-		r.KV.Pool = max(0, r.Usable.Bytes()-fixed.Bytes)
+		r.KV.Pool = s.stated(&p.pool, max(0, r.Usable.Bytes()-fixed.Bytes))
+		r.KV.Given = s.job.Plan.KVPoolTokens > 0
 	}
 	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
 	return r

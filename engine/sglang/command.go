@@ -76,6 +76,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.MaxSeqs > 0 {
 		args = append(args, fmt.Sprintf("--max-running-requests %d", p.MaxSeqs))
 	}
+	if p.KVPoolTokens > 0 {
+		args = append(args, fmt.Sprintf("--max-total-tokens %d", p.KVPoolTokens))
+	}
 	if int64(p.BlockSize) != pageDefault(j) {
 		args = append(args, fmt.Sprintf("--page-size %d", p.BlockSize))
 	}

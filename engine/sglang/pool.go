@@ -246,6 +246,18 @@ func (s *sizer) chargeStages() {
 	}
 }
 
+// stated is the pool without the cells beyond the tokens that the plan states, in whole pages (model_runner.py, max_total_tokens):
+// those of sliding layers follow in their ratio, and states are set aside before.
+func (s *sizer) stated(p *pool, bytes unit.Bytes) unit.Bytes {
+	most := int64(s.job.Plan.KVPoolTokens)
+	if most == 0 || !p.keepsTokens() {
+		return bytes
+	}
+	_, cells := p.split(bytes)
+	each := perToken(p.full) + unit.Bytes(slidingRatio*float64(perToken(p.sliding)))
+	return bytes - max(0, cells-unit.Bytes(most/max(1, p.page)*p.page)*each)
+}
+
 // split divides the pool's bytes: how many states, and what is left for cells.
 func (p *pool) split(bytes unit.Bytes) (slots int64, cells unit.Bytes) {
 	if p.state == 0 {

@@ -176,6 +176,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--max-num-batched-tokens", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
 	{Names: "--block-size", Set: intoCount(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
+	{Names: "--num-gpu-blocks-override", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.Blocks })},
 	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size],
 		func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
 	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
@@ -230,7 +231,7 @@ var flags = []argv.Flag[launch]{
 
 	// Memory that no field of a plan holds.
 	{Names: "--config --hf-overrides --additional-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
-	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
+	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-cache-dtype-skip-layers", Unread: true},
 	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --skip-mm-profiling --enable-prompt-embeds --mm-encoder-only",
 		Kind: argv.Switch, Unread: true},
 	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --backend --disaggregation-mode", Unread: true},

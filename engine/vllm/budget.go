@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -43,7 +44,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	free := s.available(&r)
 	kv := s.kvCache(b, p, l)
 	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block, Pages: p.g.pages()}
-	r.KV.Pool, r.KV.Given = max(0, free.mid), s.job.Plan.KVCacheMemory > 0
+	r.KV.Pool, r.KV.Given = p.g.stated(s.job.Plan, max(0, free.mid)), s.job.Plan.KVCacheMemory > 0 || s.job.Plan.KVPoolTokens > 0
 	if r.Unlimited {
 		r.KV.Pool = r.KV.Needed
 	}
@@ -51,6 +52,15 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
 	r.Items = append(r.Items, split(kv, p, b, s.job.Sampled(l, false).Alive)...)
 	return r
+}
+
+// stated is the pool with the blocks that the plan states, where the memory holds as many (vllm/v1/core/kv_cache_utils.py,
+// may_override_num_blocks).
+func (g *groups) stated(p *plan.Plan, pool unit.Bytes) unit.Bytes {
+	if p.KVPoolTokens == 0 || p.BlockSize == 0 {
+		return pool
+	}
+	return min(pool, unit.Bytes(int64(p.KVPoolTokens)/int64(p.BlockSize)*g.size)*g.page())
 }
 
 // budget is memory with its band; below zero when the plan starts without any.

@@ -50,6 +50,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.KVCacheMemory > 0 {
 		args = append(args, fmt.Sprintf("--kv-cache-memory-bytes %d", p.KVCacheMemory))
 	}
+	if p.KVPoolTokens > 0 && p.BlockSize > 0 {
+		args = append(args, fmt.Sprintf("--num-gpu-blocks-override %d", p.KVPoolTokens/p.BlockSize))
+	}
 	if p.CPUOffload > 0 {
 		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
@@ -104,7 +107,7 @@ func changed(j *engine.Job) (args []string) {
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}
-	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j), headDim(j.Model)) {
+	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j), headDim(j.Model)) || p.KVPoolTokens > 0 {
 		args = append(args, fmt.Sprintf("--block-size %d", p.BlockSize))
 	}
 	return args

@@ -18,6 +18,7 @@ import (
 	"github.com/memwall/memwall/engine/transformers"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/spell"
 )
@@ -261,6 +262,9 @@ func requestOf(l *argv.Launch) *api.Request {
 		r.EP = 0
 	}
 	quantised(r, l)
+	if l.Blocks > 0 {
+		blocks(r, l, found)
+	}
 	if err == nil {
 		withFound(r, l, found)
 	}
@@ -295,6 +299,23 @@ func withFound(r *api.Request, l *argv.Launch, found *api.Resolved) {
 		r.Engine = question.TransformersEngine
 		l.Unknown = append(l.Unknown, map[string]string{"vllm": "--omni", "sglang": "sglang serve, of a diffusion model"}[name])
 	}
+}
+
+// blocks puts a number of blocks as tokens: of the size that is said, or of vLLM's own where the model leaves it alone.
+func blocks(r *api.Request, l *argv.Launch, found *api.Resolved) {
+	const usual = 16
+	size := r.BlockSize
+	if size == 0 && found != nil && found.Spec != nil && plainCache(found.Spec.Model(found.ID)) {
+		size = usual
+	}
+	if r.KVPoolTokens = l.Blocks * size; size == 0 {
+		l.Unknown = append(l.Unknown, fmt.Sprintf("--num-gpu-blocks-override %d, of blocks whose size the engine chooses,", l.Blocks))
+	}
+}
+
+// plainCache: every layer that keeps anything keeps keys and values of heads.
+func plainCache(m *model.Model) bool {
+	return !m.Caches(func(c model.Cache) bool { return c.Class != model.FullKV })
 }
 
 // quantised: the method that a server is told says the format with the name of a repository, or of a folder where no file says it. One
