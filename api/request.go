@@ -45,32 +45,30 @@ type Request struct {
 	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"number of devices"`
 	plan.Plan
 	plan.Training
-	Override     map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
-	For          string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
-	Use          string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
-	Goal         *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans must meet and favour"`
-	Workload     *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
-	Versus       []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation; or with another kv-tier: kv-tier=100GB, kv-tier=0, kv-tier=all"`
-	Replicas     plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each on such hardware"`
-	Router       string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are routed to replicas"`
-	Scheduler    string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"scheduler, instead of the engine's own"`
-	KVTier       plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"host memory per replica for KV blocks evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
-	KVTierDisk   plan.Size             `json:"kv_tier_disk_bytes,omitempty" flag:"kv-tier-disk" asks:"sim" doc:"NVMe per replica for KV blocks that the host tier evicts (LMCache local disk, Dynamo KVBM disk cache)"`
-	KVTierPolicy string                `json:"kv_tier_policy,omitempty" flag:"kv-tier-policy" asks:"sim" enum:"write-through,write-back" doc:"when KV blocks are copied to a tier: as they are computed, so that it has what the device has too (vLLM, LMCache, KVBM, SGLang's default), or as they are evicted"`
-	KVTierOn     string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where evicted KV blocks go"`
-	LongPrompt   plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
-	MaxLoRAs     plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"most adapters per step (vLLM --max-loras)"`
-	MaxQueued    plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"most requests that may queue at a replica; further ones are refused"`
-	KVBlocks     plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"KV blocks per replica, where known"`
-	MaxDevices   plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, over all replicas"`
-	Day          *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load varies over a day"`
-	Change       map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
-	Also         []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
-	Measured     map[string]float64    `json:"measured_errors,omitempty" asks:"fit,plan" doc:"relative errors of the weights by recipe, measured on them (memwall quant --save), in place of published rows: {\"q4_k_m\":0.071}"`
-	Text         string                `json:"text,omitempty" asks:"compare,diagnose,fit,train" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose; a command, manifest or configuration, for fit and train, under the fields that are given"`
-	Among        map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
-	All          bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
-	Explain      bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
+	Override   map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
+	For        string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
+	Use        string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
+	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans must meet and favour"`
+	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
+	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation; or with another kv-tier: kv-tier=100GB, kv-tier=0, kv-tier=all"`
+	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each on such hardware"`
+	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are routed to replicas"`
+	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"scheduler, instead of the engine's own"`
+	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"host memory per replica for KV blocks evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
+	KVTierOn   string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where evicted KV blocks go"`
+	LongPrompt plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
+	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"most adapters per step (vLLM --max-loras)"`
+	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"most requests that may queue at a replica; further ones are refused"`
+	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"KV blocks per replica, where known"`
+	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, over all replicas"`
+	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load varies over a day"`
+	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
+	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
+	Measured   map[string]float64    `json:"measured_errors,omitempty" asks:"fit,plan" doc:"relative errors of the weights by recipe, measured on them (memwall quant --save), in place of published rows: {\"q4_k_m\":0.071}"`
+	Text       string                `json:"text,omitempty" asks:"compare,diagnose,fit,train" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose; a command, manifest or configuration, for fit and train, under the fields that are given"`
+	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
+	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
+	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
 	// Safety: fits_on lists hardware when none is given.
 }
 

@@ -91,7 +91,7 @@ type PoolUse struct {
 
 // TierUse is what a tier in host memory or on NVMe brought back, as a share of all prompt tokens: a part of the PrefixHitRate.
 type TierUse struct {
-	On      string  `json:"on"` // host or nvme
+	On      string  `json:"on"` // host, nvme or store
 	HitRate float64 `json:"hit_rate"`
 }
 

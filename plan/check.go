@@ -58,7 +58,8 @@ func (p *Plan) Check() error {
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20},
 		{"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
 		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50},
-		{"kv_host_bytes", int64(p.KVHost), 1 << 50},
+		{"kv_host_bytes", int64(p.KVHost), 1 << 50}, {"kv_tier_disk_bytes", int64(p.KVTierDisk), 1 << 50},
+		{"kv_store_bytes", int64(p.KVStoreSize), 1 << 50},
 	} {
 		switch {
 		case c.value < 0:

@@ -14,6 +14,8 @@ type Fleet struct {
 	// Prefills compute prompts for the Replicas, which then only decode; none where each does both. The router chooses
 	// among each kind.
 	Prefills []Replica
+	// Store is shared by all that compute prompts; nil of none.
+	Store *Store
 }
 
 // Options of a run.
@@ -80,7 +82,9 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	x.comes = slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.From > 0 || r.Until > 0 })
 	x.serve(f.Replicas, x.done)
 	x.serve(f.Prefills, x.computed)
+	shared := newStore(f.Store, &f.Replicas[0].Paging)
 	for _, s := range x.servers {
+		s.store = shared
 		s.several = len(x.servers) > 1 && o.Step == nil
 	}
 	x.soonest, x.leads = make([]time.Duration, len(x.servers)), make([]time.Duration, len(x.servers))
@@ -150,8 +154,12 @@ func (x *fleet) next() (which int, at time.Duration) {
 // horizon is when something may come to a server from outside: the next arrival, or what the end of a step leads to.
 func (x *fleet) horizon(which int) time.Duration {
 	until := never
-	if s := x.servers[which]; s.cur != nil && len(s.cur.lasts) > 0 {
+	s := x.servers[which]
+	if s.cur != nil && len(s.cur.lasts) > 0 {
 		until = s.cur.end
+	}
+	if s.store != nil {
+		until = min(until, s.soonest(0)) // what it computes others find
 	}
 	if len(x.arrivals) > 0 {
 		until = min(until, x.arrivals[0].at)

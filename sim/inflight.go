@@ -114,6 +114,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 	if t.computed < t.goal {
 		return
 	}
+	s.store.put(t.Spans, t.computed)
 	st.batch.Finished++
 	st.tokens++
 	st.firsts = append(st.firsts, first{at, t.ID})
@@ -172,9 +173,10 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 // matched is what is cached of a prompt, looked up again only when something of the cache changed since.
 func (s *server) matched(t *slot) (rows int64, stored perTier, free int64) {
 	m := &s.last
-	if now := (sight{t, t.gen, t.goal, len(t.Spans), s.pool.changed}); m.sight != now {
+	if now := (sight{t, t.gen, t.goal, len(t.Spans), s.pool.changed + s.store.changed()}); m.sight != now {
 		m.sight = now
 		m.rows, m.stored, m.free = s.pool.match(t.Spans, t.goal)
+		m.stored[InStore] = s.store.beyond(t.Spans, t.goal, m.rows+m.stored.sum())
 	}
 	return m.rows, m.stored, m.free
 }

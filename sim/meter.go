@@ -9,10 +9,10 @@ type Result struct {
 	// First token after arrival, time per further token, gaps between tokens (without the pauses of preemptions, which are
 	// in the time per token), from arrival to the end, and the wait until a request was first computed.
 	First, PerToken, Gap, Whole, Wait Sample
-	Prompt, Cached, Generated         int64            // tokens of admitted prompts, of them found cached, and generated
-	FromTiers                         [mostTiers]int64 // tokens of those cached that each tier brought back
-	Good                              int64            // requests that met the goal
-	Settled                           int64            // requests that went first and are in none of the times, nor in Good
+	Prompt, Cached, Generated         int64   // tokens of admitted prompts, of them found cached, and generated
+	FromTiers                         perTier // tokens of those cached that each tier brought back, and the store
+	Good                              int64   // requests that met the goal
+	Settled                           int64   // requests that went first and are in none of the times, nor in Good
 	Began, End                        time.Duration
 	Series                            Series
 	KV                                KV

@@ -47,6 +47,7 @@ type pool struct {
 	named   int64 // cached blocks in the runs
 	tiers   []*Tier
 	shelves [mostTiers]shelf
+	wanted  int64 // rows on the device that were asked for often enough to be below too
 	// changed grows whenever cached rows come, go, or change hands.
 	changed int64
 }
@@ -110,7 +111,7 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 	blocks := rows * p.Full
 	p.changed++
 	p.named -= blocks
-	node.rows -= rows
+	p.grown(node, -rows)
 	if node.left[0].end = node.rows; node.rows == low {
 		node.left = slices.Delete(node.left, 0, 1)
 		r.blocks = 0
@@ -149,6 +150,7 @@ func (p *pool) hold(at int32, rows int64) {
 	before := node.rowsHeld()
 	p.changed++
 	node.users++
+	p.asked(node)
 	node.reach(rows, 1)
 	if rows <= before {
 		return

@@ -18,6 +18,7 @@ type server struct {
 	together        *lockstep // those that it steps with; nil alone
 	several         bool      // there are others, and nobody is told of steps as they begin
 	pool            pool
+	store           *store
 	slots           slots
 	waiting         queue
 	last            looked

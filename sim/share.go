@@ -61,7 +61,7 @@ func (s *server) extend(t *slot, at int32, from, to int64) bool {
 	node.reach(t.rows-from, -1)
 	node.reach(to-from, 1)
 	s.pool.unstoreFirst(node, to-from-node.rows)
-	node.rows = to - from
+	s.pool.grown(node, to-from-node.rows)
 	t.rows = to
 	return true
 }

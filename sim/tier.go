@@ -10,19 +10,25 @@ type Tier struct {
 	// Fetch is how many seconds so many rows take to the device.
 	Fetch func(rows int64) float64
 	Below *Tier
+	// Hits is how many requests must have begun with a row before it is kept, which the tier then has while the device has it too
+	// (SGLang, mem_cache/hiradix_cache.py: write_through_threshold); 0 keeps all that is evicted.
+	Hits int32
 }
 
-// mostTiers below the device.
-const mostTiers = 2
+// mostTiers below the device; InStore is where results count what came of the store that replicas share, beyond them.
+const (
+	mostTiers = 2
+	InStore   = mostTiers
+)
 
-// perTier are rows of each tier, the nearest first.
-type perTier [mostTiers]int64
+// perTier are rows of each tier, the nearest first, and of the store.
+type perTier [mostTiers + 1]int64
 
-func (n *perTier) sum() int64 { return n[0] + n[1] }
+func (n *perTier) sum() int64 { return n[0] + n[1] + n[InStore] }
 
 // upTo are the first of so many rows.
 func (n *perTier) upTo(rows int64) (out perTier) {
-	for i := range n {
+	for i := range n[:mostTiers] {
 		out[i] = min(n[i], rows)
 		rows -= out[i]
 	}
@@ -66,15 +72,47 @@ func (p *pool) store(at int32, rows int64, level int) {
 	}
 	node, s := &p.spans.nodes[at], &p.shelves[level]
 	p.changed++
+	if level == 0 && !p.keeps(node) {
+		return
+	}
 	node.stored[level] += rows
 	s.rows += rows
 	node.shelved[level]++
 	s.push(run{node: at, stamp: node.shelved[level]})
-	for s.rows > p.tiers[level].Rows {
+	for s.rows > p.room(level) {
 		p.forget(level)
 	}
 	if s.long() {
 		s.compact(func(r *run) bool { return p.moved(r, level) })
+	}
+}
+
+// keeps reports whether rows of a span are asked for often enough to be kept below.
+func (p *pool) keeps(node *span) bool { return node.hits >= p.tiers[0].Hits }
+
+// room of a tier for rows that the device has not: one that is written by hits has copies of those that were asked for often
+// enough on the device too.
+func (p *pool) room(level int) int64 {
+	if level > 0 || p.tiers[0].Hits == 0 {
+		return p.tiers[level].Rows
+	}
+	return max(0, p.tiers[0].Rows-p.wanted)
+}
+
+// asked counts one more request that begins with a span.
+func (p *pool) asked(node *span) {
+	if len(p.tiers) == 0 || p.tiers[0].Hits == 0 {
+		return
+	}
+	if node.hits++; node.hits == p.tiers[0].Hits {
+		p.wanted += node.rows
+	}
+}
+
+// grown counts rows of a span that came to the device, or left it.
+func (p *pool) grown(node *span, rows int64) {
+	if node.rows += rows; len(p.tiers) > 0 && p.tiers[0].Hits > 0 && p.keeps(node) {
+		p.wanted += rows
 	}
 }
 
@@ -87,7 +125,7 @@ func (p *pool) forget(level int) {
 		return
 	}
 	node := &p.spans.nodes[r.node]
-	n := min(node.stored[level], s.rows-p.tiers[level].Rows)
+	n := min(node.stored[level], s.rows-p.room(level))
 	p.unstore(node, n, level)
 	if node.stored[level] == 0 {
 		s.pop()
@@ -115,7 +153,9 @@ func (p *pool) unstoreFirst(node *span, rows int64) {
 		return
 	}
 	for level, n := range node.stored.upTo(max(0, rows)) {
-		p.unstore(node, n, level)
+		if n > 0 {
+			p.unstore(node, n, level)
+		}
 	}
 }
 
@@ -128,5 +168,5 @@ func (s *server) fetch(at int32, e entry, now time.Duration) {
 	s.pool.take(s.blocksAt(t, rows*s.BlockTokens) - s.blocksAt(t, t.computed))
 	t.computed = rows * s.BlockTokens
 	s.share(t)
-	s.coming.push(handed{now + s.m.span(s.Tier.fetched(e.stored), 0, "a fetch"), at})
+	s.coming.push(handed{now + s.m.span(s.Tier.fetched(e.stored)+s.store.fetched(t.Spans, e.stored[InStore]), 0, "a fetch"), at})
 }

@@ -21,6 +21,7 @@ type span struct {
 	key   spanKey
 	rows  int64
 	users int32   // sequences that hold it, if only as what comes before
+	hits  int32   // sequences that ever held it
 	child int32   // spans that come after it
 	deep  []depth // how many rows they hold, fewest first
 	left  []part  // rows that nobody holds, by when they were left: deepest first

@@ -159,6 +159,7 @@ func (l *launch) evicted() {
 	const usual = 2.0
 	switch p := &l.Plan; {
 	case !l.tiers:
+		p.KVTierPolicy, p.KVStore = "", "" // flags without the cache that they are of
 	case l.tier > 0:
 		p.KVHost = plan.Size(l.tier * 1e9)
 	case l.tierFor != nil:
@@ -167,6 +168,28 @@ func (l *launch) evicted() {
 		r := usual
 		p.KVHostRatio = &r
 	}
+}
+
+// written are the policies of --hicache-write-policy (server_args.py).
+var written = map[string]string{"write_through": "write-through", "write_through_selective": "write-through-selective",
+	"write_back": "write-back"}
+
+func argWritten(l *launch, v string) error {
+	if l.Plan.KVTierPolicy = written[strings.ToLower(v)]; l.Plan.KVTierPolicy == "" {
+		return &argv.Error{Value: v, Problem: "is no policy", Fix: "write_through, write_through_selective or write_back"}
+	}
+	return nil
+}
+
+// stores are the back ends of --hicache-storage-backend (server_args.py); dynamic names a class of one's own.
+var stores = map[string]string{"mooncake": "mooncake", "hf3fs": "hf3fs", "nixl": "nixl", "file": "file", "aibrix": "aibrix", "eic": "eic",
+	"simm": "other", "dynamic": "other"}
+
+func argStore(l *launch, v string) error {
+	if l.Plan.KVStore = stores[strings.ToLower(v)]; l.Plan.KVStore == "" {
+		return &argv.Error{Value: v, Problem: "is no storage back end", Fix: "mooncake, hf3fs, nixl, file, aibrix or eic"}
+	}
+	return nil
 }
 
 // argTier reads a number of --hicache-size or --hicache-ratio.
@@ -296,6 +319,9 @@ var argFlags = []argv.Flag[launch]{
 		}
 		return err
 	}},
+	{Names: "--hicache-write-policy", Set: argWritten},
+	{Names: "--hicache-storage-backend", Set: argStore},
+	{Names: "--hicache-storage-backend-extra-config", Unread: true},
 	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 
 	// Memory that no field of a plan holds.
@@ -314,7 +340,7 @@ var argFlags = []argv.Flag[launch]{
 		"--bf16-gemm-backend --linear-attn-backend --mamba-backend --speculative-moe-runner-backend --speculative-moe-a2a-backend " +
 		"--speculative-attention-mode"},
 	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend " +
-		"--hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast " +
+		"--hicache-mem-layout --hicache-storage-prefetch-policy --preferred-sampling-params --dp-attention-local-control-broadcast " +
 		"--init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
 	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
 	{Names: "--moe-dense-tp-size"},                    // of which 1 is what is sized

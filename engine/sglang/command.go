@@ -44,6 +44,17 @@ func (Engine) Command(j *engine.Job) string {
 
 var cacheNames = map[*dtype.Format]string{dtype.FP8E4M3: "fp8_e4m3", dtype.FP8E5M2: "fp8_e5m2", dtype.FP4E2M1: "fp4_e2m1"}
 
+// tierArgs are when blocks are copied below the device, and where replicas share them.
+func tierArgs(p *plan.Plan) (args []string) {
+	if p.KVTierPolicy != "" {
+		args = append(args, "--hicache-write-policy "+strings.ReplaceAll(p.KVTierPolicy, "-", "_"))
+	}
+	if stores[p.KVStore] == p.KVStore && p.KVStore != "" {
+		args = append(args, "--hicache-storage-backend "+p.KVStore)
+	}
+	return args
+}
+
 func changed(j *engine.Job) (args []string) {
 	p := j.Plan
 	if f := p.MemFractionStatic; f != nil && j.Device(0) != nil && *f != fraction(setupOf(j)) {
@@ -57,6 +68,9 @@ func changed(j *engine.Job) (args []string) {
 		args = append(args, fmt.Sprintf("--enable-hierarchical-cache --hicache-size %d", int64(p.KVHost)/gb))
 	case p.KVHostRatio != nil:
 		args = append(args, "--enable-hierarchical-cache --hicache-ratio "+strconv.FormatFloat(*p.KVHostRatio, 'f', -1, 64))
+	}
+	if p.KVHost > 0 || p.KVHostRatio != nil {
+		args = append(args, tierArgs(p)...)
 	}
 	if name, ok := cacheNames[dtype.FindFormat(p.KV)]; ok {
 		args = append(args, "--kv-cache-dtype "+name)

@@ -59,6 +59,10 @@ func (s *sizer) checkEvicted() error {
 		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(n), Impossible: true, Message: message, Fix: fix}
 	}
 	switch {
+	case n == 0 && p.KVHostRatio == nil && p.KVStore != "":
+		return &plan.Problem{Field: "kv_store", Value: p.KVStore, Impossible: true,
+			Message: "kv_store = " + p.KVStore + ": SGLang reads its storage through the tier in host memory, and there is none",
+			Fix:     "--kv-host-ratio 2 beside it"}
 	case n == 0 && p.KVHostRatio == nil:
 	case s.job.Version.Before(tiered):
 		return refuse(fmt.Sprintf("SGLang %s keeps no evicted caches in host memory", s.job.Version), "sglang@"+tiered.String()+" or newer")

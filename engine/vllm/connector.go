@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -30,7 +31,11 @@ func (l *launch) connected(c *argv.Command) {
 		return
 	}
 	ranks := max(1, l.Plan.TP) * max(1, l.Plan.PP)
+	l.Plan.KVStore = k.store(c)
+	l.Plan.KVTierDisk = k.disk(c) * plan.Size(k.diskRanks(ranks))
 	switch size, each := k.hostMemory(c); {
+	case size <= 0 && l.Plan.KVStore != "":
+		return
 	case size <= 0:
 		l.Unknown = append(l.Unknown, text)
 		return
@@ -42,6 +47,49 @@ func (l *launch) connected(c *argv.Command) {
 	if strings.HasPrefix(k.Name, "LMCache") {
 		l.Beside = append(l.Beside, "--kv-offloading-backend lmcache")
 	}
+}
+
+// store is what replicas share: Mooncake's own connector, or LMCache's remote URL by its scheme (lmcache/v1/storage_backend/connector).
+func (k *connector) store(c *argv.Command) string {
+	if strings.HasPrefix(k.Name, "MooncakeStore") {
+		return "mooncake"
+	}
+	url, _ := k.Extra["lmcache.remote_url"].(string)
+	if v, ok := c.Getenv("LMCACHE_REMOTE_URL"); ok && url == "" {
+		url = v
+	}
+	scheme, _, ok := strings.Cut(url, "://")
+	if !ok || !strings.HasPrefix(k.Name, "LMCache") {
+		return ""
+	}
+	known := map[string]string{"mooncakestore": "mooncake", "lm": "lmcache", "redis": "redis", "rediss": "redis", "fs": "file"}
+	return cmp.Or(known[scheme], "other")
+}
+
+// disk is what a connector keeps on disk below the host's memory.
+func (k *connector) disk(c *argv.Command) plan.Size {
+	key := map[string]string{"LMCacheConnectorV1": "LMCACHE_MAX_LOCAL_DISK_SIZE", "DynamoConnector": "DYN_KVBM_DISK_CACHE_GB"}[k.Name]
+	unitOf := 1e9
+	v, _ := c.Getenv(key)
+	if k.Name == "LMCacheConnectorV1" {
+		unitOf = float64(unit.GiB)
+		if x, ok := k.Extra["lmcache.max_local_disk_size"].(float64); ok {
+			return bytesOf(x * unitOf)
+		}
+	}
+	x, err := strconv.ParseFloat(v, 64)
+	if key == "" || err != nil {
+		return 0
+	}
+	return bytesOf(x * unitOf)
+}
+
+// diskRanks are the ranks that each have so much of it: LMCache's size is of a rank, Dynamo's of all.
+func (k *connector) diskRanks(ranks int64) int64 {
+	if k.Name == "LMCacheConnectorV1" {
+		return ranks
+	}
+	return 1
 }
 
 // hostMemory is what a connector keeps there: for each rank, or for all together.

@@ -460,9 +460,9 @@ func capacityOf(l *memwall.Load, at string) term.Text {
 
 // tierWords is how much of it tiers below the device brought back.
 func tierWords(p *memwall.PoolUse) string {
-	out := ""
+	out, names := "", map[string]string{"host": "host memory", "nvme": "NVMe", "store": "the shared store"}
 	for _, t := range p.Tiers {
-		out += ", " + term.Percent(t.HitRate) + " from " + map[string]string{"host": "host memory", "nvme": "NVMe"}[t.On]
+		out += ", " + term.Percent(t.HitRate) + " from " + names[t.On]
 	}
 	return out
 }

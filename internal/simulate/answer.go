@@ -80,6 +80,10 @@ func (s *Simulation) poolOf(r *sim.Result) *api.PoolUse {
 		for i, t := range s.tiers {
 			out.Tiers = append(out.Tiers, api.TierUse{On: t.on, HitRate: FourDigits(float64(r.FromTiers[i]) / float64(r.Prompt))})
 		}
+		if s.store() != nil {
+			found := float64(r.FromTiers[sim.InStore]) / float64(r.Prompt)
+			out.Tiers = append(out.Tiers, api.TierUse{On: "store", HitRate: FourDigits(found)})
+		}
 	}
 	return out
 }

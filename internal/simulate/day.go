@@ -39,7 +39,7 @@ func Day(ctx context.Context, a *question.Env, r *api.Request, l *scale.Load, li
 	if err != nil {
 		return nil, err
 	}
-	f := sim.Fleet{Router: s.router()}
+	f := sim.Fleet{Router: s.router(), Store: s.store()}
 	for _, life := range lives {
 		alike := s.replica(Variant{})
 		alike.From, alike.Until = inTime(life.From), inTime(life.Until)

@@ -145,7 +145,7 @@ func notNegative(r *api.Request) error {
 	for _, f := range []struct {
 		name  string
 		value int64
-	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"kv_tier_disk_bytes", int64(r.KVTierDisk)},
+	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)},
 		{"max_queued", int64(r.MaxQueued)}, {"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
 		if f.value < 0 {
 			return &api.Error{Code: api.BadField, Field: f.name, Value: fmt.Sprint(f.value),

@@ -200,7 +200,7 @@ func (s *Simulation) Run(v Variant) (*sim.Result, error) {
 		return nil, err
 	}
 	defer func() { _ = closed() }() // it was only read
-	f := sim.Fleet{Router: s.router()}
+	f := sim.Fleet{Router: s.router(), Store: s.store()}
 	alike := s.replica(v) // one clock for all: servers take turns
 	for range s.Replicas() {
 		f.Replicas = append(f.Replicas, alike)

@@ -16,6 +16,7 @@ import (
 type level struct {
 	on    string // host or nvme
 	own   int64
+	hits  int32 // requests that begin with a row before it is kept; 0 keeps all
 	fetch func(rows int64) float64
 }
 
@@ -24,7 +25,7 @@ func chain(levels []level) *sim.Tier {
 	if len(levels) == 0 {
 		return nil
 	}
-	return &sim.Tier{Rows: levels[0].own, Fetch: levels[0].fetch, Below: chain(levels[1:])}
+	return &sim.Tier{Rows: levels[0].own, Fetch: levels[0].fetch, Below: chain(levels[1:]), Hits: levels[0].hits}
 }
 
 // cacheTiers are the tiers that keep what is evicted: each rank keeps its own part of a row, and reads it over its own link. The plan's
@@ -39,7 +40,9 @@ func (p *Player) cacheTiers(r *api.Request) (err error) {
 			Message: "kv_tier_disk_bytes: it keeps what a tier in host memory evicts, and there is none",
 			Hint:    "--kv-tier 64GB beside it; or --kv-tier with --kv-tier-on nvme for a disk alone"}
 	}
-	p.tiers, err = p.tiersOf(size, unit.Bytes(r.KVTierDisk))
+	if err = p.checkStore(r); err == nil {
+		p.tiers, err = p.tiersOf(size, unit.Bytes(r.KVTierDisk))
+	}
 	return err
 }
 
@@ -74,8 +77,8 @@ func (p *Player) deviceRows() int64 {
 // (mem_cache/memory_pool_host.py).
 func (p *Player) tiersOf(host, disk unit.Bytes) (out []level, err error) {
 	r := &p.Question.Original
-	above := int64(0)
-	if r.KVTierPolicy != "write-back" && host+disk > 0 {
+	above, hits := int64(0), hitsOf(r)
+	if r.KVTierPolicy != "write-back" && hits == 0 && host+disk > 0 {
 		above = p.deviceRows()
 	}
 	for _, t := range []struct {
@@ -90,6 +93,9 @@ func (p *Player) tiersOf(host, disk unit.Bytes) (out []level, err error) {
 			return nil, err
 		}
 		rows := l.own
+		if len(out) == 0 {
+			l.hits = hits
+		}
 		if l.own -= above; r.KVTierPolicy != "write-back" {
 			above = max(above, rows)
 		}
@@ -98,6 +104,57 @@ func (p *Player) tiersOf(host, disk unit.Bytes) (out []level, err error) {
 		}
 	}
 	return out, nil
+}
+
+// hitsOf a policy that keeps what is asked for again: SGLang's takes the second request (mem_cache/hiradix_cache.py,
+// write_through_threshold).
+func hitsOf(r *api.Request) int32 {
+	if r.KVTierPolicy == "write-through-selective" {
+		return 2
+	}
+	return 0
+}
+
+// storeLink is what a replica's device reads of a store where nobody says: 400 Gb/s.
+const storeLink = unit.ByteRate(50e9)
+
+// checkStore refuses a store of caches that nobody would ask for again, and says what is taken of one where nobody says it.
+func (p *Player) checkStore(r *api.Request) error {
+	switch {
+	case r.KVStore == "" && r.KVStoreSize > 0:
+		return &api.Error{Code: api.BadField, Field: "kv_store_bytes", Value: unit.Bytes(r.KVStoreSize).String(),
+			Message: "kv_store_bytes: the size of a store, and none is named", Hint: "--kv-store mooncake"}
+	case r.KVStore == "":
+		return nil
+	case p.Stream != nil || !p.rules.PrefixCache:
+		return &api.Error{Code: api.BadField, Field: "kv_store", Value: r.KVStore,
+			Message: "kv_store: nothing is asked for again where prefixes are not cached",
+			Hint:    "vllm or sglang with their prefix cache, or leave it out"}
+	}
+	if r.KVStoreSize == 0 {
+		p.Question.Job.Note("store_unbounded", "info", "kv_store_bytes",
+			"the store of KV blocks is taken to keep all: --kv-store-size says how much")
+	}
+	if _, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), "pool"); err != nil {
+		p.Question.Job.Note("store_link", "info", "kv_store",
+			"a device reads the store at %s, as over 400 Gb/s: --on …,pool=2TB@64GB/s says yours", storeLink)
+	}
+	return nil
+}
+
+// store is what replicas share; nil of none.
+func (p *Player) store() *sim.Store {
+	r := &p.Question.Original
+	if r.KVStore == "" || p.Stream != nil || !p.rules.PrefixCache {
+		return nil
+	}
+	rate, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), "pool")
+	if err != nil {
+		rate = storeLink
+	}
+	row := p.rowBytes()
+	return &sim.Store{Rows: int64(float64(r.KVStoreSize) / (row * float64(p.ranks()))), Hits: hitsOf(r),
+		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
 }
 
 // level is a tier of so many bytes in host memory or on NVMe, which a field of the request says.
