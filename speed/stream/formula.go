@@ -73,7 +73,11 @@ func (w *writer) sum(first string, term func(i int) string) string {
 }
 
 func (w *writer) host() string {
-	return w.sum(w.coefficient("step", 0, w.p.uses.step, "seconds of a step"), w.launches)
+	first := w.coefficient("step", 0, w.p.uses.step, "seconds of a step")
+	if w.p.eager() {
+		first += " + " + w.awaited()
+	}
+	return w.sum(first, w.launches)
 }
 
 func (w *writer) launches(i int) string {

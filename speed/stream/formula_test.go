@@ -35,6 +35,24 @@ func TestFormulasGiveTheParts(t *testing.T) {
 	}
 }
 
+// TestEagerHostRunsAhead: an eager engine's step takes as long as its host where that is slower, whatever the device; its formulas say so.
+func TestEagerHostRunsAhead(t *testing.T) {
+	test := stream.Test{Prompt: 1, Generated: 64}
+	step := func(id, device string) float64 {
+		in := input(t, id, "bf16", device, "cuda")
+		in.Engine = "transformers"
+		p := predictor(t, in)
+		agree(t, p.Loop(test, 1), p.Formulas(test, 1))
+		return p.Predict(test).Decode.Mid
+	}
+	if slow, fast := step("qwen3-0.6b", "a100-sxm-80gb"), step("qwen3-0.6b", "h200-sxm-141gb"); fast < 0.9*slow {
+		t.Errorf("a small model takes %g s on an A100 and %g on an H200, though the host is waited for", slow, fast)
+	}
+	if slow, fast := step("llama-3.1-70b", "a100-sxm-80gb"), step("llama-3.1-70b", "h200-sxm-141gb"); fast > 0.8*slow {
+		t.Errorf("a large model takes %g s on an A100 and %g on an H200, though the device is waited for", slow, fast)
+	}
+}
+
 func evaluated(t *testing.T, f stream.Formula) float64 {
 	t.Helper()
 	var inputs []ledger.Input

@@ -199,11 +199,20 @@ func (m *Model) leastPrefill(n, depth float64) (t float64) {
 	return t
 }
 
+// deviceStep is what a step of n users takes the device, its own host's share of it included.
+func (p *Predictor) deviceStep(n, touched, kv float64) float64 {
+	t := p.values[p.uses.step]
+	for i := range p.stages {
+		t += p.stageStep(i, n, touched, kv, p.values)
+	}
+	return t
+}
+
 // parts of the time of a step of n users: what weights take, the cache, and the host.
 func (p *Predictor) parts(n, depth float64) []speed.Part {
 	kv := n * p.work.read(depth)
 	total := p.step(n, depth, p.work.reads(n))(p.values)
-	cache, host := 0.0, p.values[p.uses.step]
+	cache, host := 0.0, p.values[p.uses.step]+p.awaited(p.deviceStep(n, p.work.reads(n), kv), p.values)
 	for i := range p.stages {
 		s, at := &p.stages[i], &p.uses.at[i]
 		cache += p.values[at.cache] * kv * s.Dense / s.bandwidth

@@ -21,7 +21,8 @@ func (m *Model) decode(depth float64) seconds { return m.step(1, depth, m.work.u
 //	read: sum over formats of (dense + gather × experts) / (read × memory rate)
 //
 // Reading and unpacking overlap; weights are read and unpacked once, experts those that the users' tokens go through.
-// All users but the first are multiplied as a prompt is. Nothing is faster than the memory.
+// All users but the first are multiplied as a prompt is. Nothing is faster than the memory. The host of an eager engine launches
+// kernels one by one and runs ahead of the device: the longer of the two is waited for.
 func (m *Model) step(n, depth, touched float64) seconds {
 	kv := n * m.work.read(depth)
 	return func(c []float64) float64 {
@@ -29,6 +30,7 @@ func (m *Model) step(n, depth, touched float64) seconds {
 		for i := range m.stages {
 			t += m.stageStep(i, n, touched, kv, c)
 		}
+		t += m.awaited(t, c)
 		if hops := float64(len(m.stages) - 1); hops > 0 {
 			t += hops * c[m.uses.hop]
 		}

@@ -25,10 +25,11 @@ const (
 	coefHop      = "hop"      // seconds from one device to the next
 	coefPipe     = "pipe"     // how much of the gain of working one behind the other is reached on prompts, as a power
 	coefTile     = "tile"     // tokens of an expert at which its product takes twice as long as it should
+	coefHost     = "host"     // seconds that the host of an eager engine takes to launch a kernel of a decode step
 )
 
 // coefficients lists them, in the order in which sums are made.
-var coefficients = []string{coefRead, coefGather, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe}
+var coefficients = []string{coefRead, coefGather, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe, coefHost}
 
 // OfPrompts reports whether a coefficient belongs to prompts alone.
 func OfPrompts(name string) bool {
@@ -37,13 +38,13 @@ func OfPrompts(name string) bool {
 
 // OfAnswers reports whether a coefficient belongs to answers alone.
 func OfAnswers(name string) bool {
-	return name == coefGather || name == coefUnpack || name == coefLaunch || name == coefCache
+	return name == coefGather || name == coefUnpack || name == coefLaunch || name == coefCache || name == coefHost
 }
 
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefRead: 0.8, coefGather: 1, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
-	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7,
+	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7, coefHost: 4e-5,
 }
 
 // usesOf lists the coefficients of a model; at says where those of a stage begin.
@@ -52,6 +53,7 @@ type usesOf struct {
 	at        []stageUses
 	step      int
 	hop, pipe int // of several stages
+	host      int // of an eager engine
 }
 
 // stageUses are places in the list.
@@ -99,6 +101,9 @@ func (m *Model) collect() (u usesOf) {
 	}
 	if len(m.stages) > 1 {
 		u.hop, u.pipe = add(coefHop, first), add(coefPipe, first)
+	}
+	if m.eager() {
+		u.host = add(coefHost, append(first[:len(first):len(first)], coef.Level{Name: "format", Key: m.work.format()}))
 	}
 	u.step = add(coefStep, first)
 	return u
@@ -156,6 +161,9 @@ func (m *Model) levels(s *stage) []coef.Level {
 	if m.in.Engine != "llama.cpp" {
 		out = append(out, coef.Level{Name: "engine", Key: m.in.Engine}, coef.Level{Name: "engine-family", Key: m.in.Engine + "/" + family})
 	}
+	for _, era := range since(m.in.Built) {
+		out = append(out, coef.Level{Name: "since", Key: m.in.Engine + "/" + era + "/" + s.Backend})
+	}
 	if era := Era(m.in.Built); era != "" {
 		out = append(out, coef.Level{Name: "era", Key: m.in.Engine + "/" + era}, coef.Level{Name: "era-backend", Key: m.in.Engine + "/" + era + "/" + s.Backend})
 	}
@@ -165,6 +173,9 @@ func (m *Model) levels(s *stage) []coef.Level {
 	out = append(out, coef.Level{Name: "library", Key: family + "/" + m.library()})
 	for _, v := range m.in.Variant {
 		out = append(out, coef.Level{Name: "variant", Key: s.Backend + "/" + v})
+		if name, _, ok := strings.Cut(v, "="); ok {
+			out = append(out, coef.Level{Name: "variant", Key: s.Backend + "/" + name})
+		}
 	}
 	flash := m.in.Flash
 	if flash == "" {
@@ -191,8 +202,15 @@ func (s *stage) key() string { return s.Backend + "/" + s.Device.ID }
 
 func family(s *stage) string { return s.Backend + "/" + s.family }
 
-// library is how the engine was built, all words together: what a library does depends on the others.
-func (m *Model) library() string { return strings.Join(m.in.Variant, "+") }
+// library is how the engine was built, all words together: what a library does depends on the others. Its releases resemble
+// each other; what sets one apart is a variant.
+func (m *Model) library() string {
+	words := make([]string, len(m.in.Variant))
+	for i, v := range m.in.Variant {
+		words[i], _, _ = strings.Cut(v, "=")
+	}
+	return strings.Join(words, "+")
+}
 
 // width compares the matrices of a model with 4096 by 4096, in logarithms.
 func (m *Model) width() float64 {
@@ -214,25 +232,34 @@ func by(x float64) float64 {
 	return x
 }
 
-// Era is the age of an engine, in steps; "" for one of the middle of 2025 or later.
+// Era is the age of an engine, in steps; "" for one of today.
 func Era(built float64) string {
-	if built == 0 {
-		return ""
-	}
-	for _, e := range eras {
-		if built < e.until-1e-6 {
-			return e.name
-		}
+	if all := since(built); len(all) > 0 {
+		return all[0]
 	}
 	return ""
 }
 
-// eras end where engines are known to have changed much: CUDA graphs and integer tensor cores in llama.cpp came in
+// since are the eras from that of a build to the last before today's: what changed between two builds is, for the most part, what
+// changed from era to era, so that an era with few measurements is drawn towards its neighbours.
+func since(built float64) []string {
+	if built == 0 {
+		return nil
+	}
+	for i := range eraEnds {
+		if built < eraEnds[i]-1e-6 {
+			return eraNames[i:]
+		}
+	}
+	return nil
+}
+
+// Eras end where engines are known to have changed much: CUDA graphs and integer tensor cores in llama.cpp came in
 // the middle of 2024, integer dot products of its Vulkan backend in the summer of 2025. What is later is one era.
-var eras = []struct {
-	name  string
-	until float64
-}{{"2023", 2024}, {"2024a", 2024.5}, {"2024b", 2025}, {"2025a", 2025.5}, {"2025b", 2025.0 + 7.0/12}, {"2025c", 2025.75}, {"2025d", 2025.0 + 11.0/12}}
+var (
+	eraNames = []string{"2023", "2024a", "2024b", "2025a", "2025b", "2025c", "2025d"}
+	eraEnds  = []float64{2024, 2024.5, 2025, 2025.5, 2025 + 7.0/12, 2025.75, 2025 + 11.0/12}
+)
 
 // ParseBuilt reads a month, "2025-08", as years.
 func ParseBuilt(s string) float64 {

@@ -192,6 +192,17 @@ func (w *Work) expertFormat() (format string) {
 	return format
 }
 
+// format is what most of the matrices are stored in.
+func (w *Work) format() (format string) {
+	most := 0.0
+	for _, g := range w.groups {
+		if b := g.dense + g.experts + g.head; b > most {
+			most, format = b, g.format
+		}
+	}
+	return format
+}
+
 // reads is the share of the experts that a step of n users reads.
 func (w *Work) reads(n float64) float64 {
 	if n <= 1 {

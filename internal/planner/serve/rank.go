@@ -45,6 +45,9 @@ func (c *contender) objectiveOf(replicas int64) objective {
 
 // weigh what a fleet costs, its devices and the time of an answer by what is to be least.
 func (c *contender) weigh(dollars, devices, life float64) objective {
+	if c.tuned() {
+		life *= worthTuning
+	}
 	alike := c.loss + change.PriceOfDoubling[c.task.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
 	o := objective{unpriced: math.IsInf(dollars, 1)}
 	switch c.task.minimize() {
@@ -58,6 +61,16 @@ func (c *contender) weigh(dollars, devices, life float64) objective {
 		o.by = [4]float64{dollars, devices, alike}
 	}
 	return o
+}
+
+// worthTuning is by how much a budget of steps other than the engine's own must shorten answers to be named in its place: what
+// is less lies within what times of steps are off by (docs/accuracy.md, serving TPOT). What keeps a bound that the engine's own
+// does not, or costs less, is taken all the same.
+const worthTuning = 1.1
+
+// tuned reports whether the budget of steps is one that was tried here, and not the engine's own or the user's.
+func (c *contender) tuned() bool {
+	return c.task.asked.MaxBatchedTokens == 0 && c.request.MaxBatchedTokens > 0
 }
 
 // requestSeconds of a request, in seconds: as it was played, else as estimated.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -110,14 +112,37 @@ func foldsOf(rows []row, key func(*row) string) []map[int]bool {
 		single++
 	}
 	out, of := make([]map[int]bool, folds), map[string]int{}
-	for f, list := range coef.Folds(single, func(i int) string { return key(&rows[i]) }, folds) {
+	for f := range out {
 		out[f] = map[int]bool{}
-		for _, i := range list {
-			out[f][i], of[key(&rows[i])] = true, f
+	}
+	for turn, group := range byBackend(rows[:single], key) {
+		for f, list := range coef.Folds(len(group), func(i int) string { return key(&rows[group[i]]) }, folds) {
+			for _, i := range list {
+				at := (f + turn) % folds
+				out[at][group[i]], of[key(&rows[group[i]])] = true, at
+			}
 		}
 	}
 	for i := single; i < len(rows); i++ {
 		out[of[key(&rows[i])]][i] = true
+	}
+	return out
+}
+
+// byBackend are the rows by the backend of the first row of their group, so that groups of one backend are dealt to different folds: what
+// is left out with a group should not be all that there is of its backend.
+func byBackend(rows []row, key func(*row) string) [][]int {
+	first, groups := map[string]string{}, map[string][]int{}
+	for i := range rows {
+		k := key(&rows[i])
+		if first[k] == "" {
+			first[k] = rows[i].Backend
+		}
+		groups[first[k]] = append(groups[first[k]], i)
+	}
+	out := make([][]int, 0, len(groups))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		out = append(out, groups[name])
 	}
 	return out
 }
