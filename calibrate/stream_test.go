@@ -32,14 +32,14 @@ func rowsOf(t *testing.T, share float64) []Observation {
 	return out
 }
 
-// TestStreamIsTuned: a card that is a tenth slower than most is known as that afterwards, at other depths too.
+// TestStreamIsTuned: a card that is a tenth slower than most is known as that afterwards, at other depths too: to a third of it, where depth is left out.
 func TestStreamIsTuned(t *testing.T) {
 	obs := rowsOf(t, 0.9)
 	p, refused, err := Fit(obs, &Stream{Models: memwall.Catalog{}})
 	if err != nil || len(refused) > 0 {
 		t.Fatal(err, refused)
 	}
-	if math.Abs(*p.Before-0.11) > 0.02 || *p.After > 0.03 { // the mean of the middle two of four
+	if math.Abs(*p.Before-0.11) > 0.02 || *p.After > 0.04 { // the mean of the middle two of four
 		t.Errorf("median error %.3f before, %.3f left out", *p.Before, *p.After)
 	}
 	for _, o := range p.Offsets {
