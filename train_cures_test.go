@@ -8,7 +8,8 @@ import (
 )
 
 // trainFlags are the flags of testdata/judged/train.tsv as fields.
-var trainFlags = map[string]string{"--method": "method", "--on": "hardware", "--seq": "sequence_length", "--micro-batch": "micro_batch"}
+var trainFlags = map[string]string{"--method": "method", "--on": "hardware", "--seq": "sequence_length", "--micro-batch": "micro_batch",
+	"--tp": "tp", "--framework": "framework"}
 
 // TestFirstCureOfTraining: what is said first of a run that does not fit is what a practitioner would say, in nine of ten, and applied it
 // gives the verdict shown.
