@@ -82,6 +82,9 @@ func (t *Training) rungs() (out []change.Setting) {
 	if now.FusedLoss == nil || !*now.FusedLoss {
 		add("fused loss", 0, func(r *api.Request) { r.FusedLoss = &yes })
 	}
+	if now.TP > 1 && now.SequenceParallel != nil && !*now.SequenceParallel {
+		add("sequence parallel", 0, func(r *api.Request) { r.SequenceParallel = &yes })
+	}
 	if now.Attention == "eager" {
 		add("attention eager → flash", 0, func(r *api.Request) { r.Attention = "flash" })
 	}
