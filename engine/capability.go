@@ -37,13 +37,17 @@ var floors = []floor{
 		Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
 }
 
-// cacheFloors are those of formats of keys and values: from 0.24 on FlashInfer begins with Ampere, and what is left to older devices
-// refuses eight bits.
+// cacheFloors are those of formats of keys and values: FlashInfer begins with Ampere, and what is left to older devices refuses eight bits,
+// of vLLM from 0.24 on. Triton has no E4M3 below 8.9, and E5M2 everywhere. TensorRT-LLM begins with Ampere altogether.
 var cacheFloors = []floor{
 	{"vllm", []string{"fp8", "fp8_e4m3", "fp8_e5m2"}, []Since[float64]{
 		{From: V(0, 0, 0), Value: 7.0, Source: "vllm/v1/attention/backends/flashinfer.py before 0.24"},
 		{From: V(0, 24, 0), Value: 8.0, Source: "vllm-project/vllm#45375: flashinfer.py, supports_compute_capability; triton_attn.py"}},
 		"bf16"},
+	{"sglang", []string{"fp8", "fp8_e4m3"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0,
+		Source: "vllm-project/vllm#45375: FlashInfer; vllm-project/vllm#7714, kvcache-ai/ktransformers#1978: Triton"}}, "fp8_e5m2"},
+	{"tensorrt-llm", []string{"fp8", "fp8_e4m3"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0,
+		Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "bf16"},
 }
 
 // leastOf is the least compute capability that an engine has kernels for.

@@ -98,7 +98,7 @@ func (s *sizer) fromTower() (im picture) {
 func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
 	im := s.picture()
 	if im.patches == 0 || im.most > mostPatches || im.heads == 0 || im.hidden == 0 {
-		return ledger.Item{ID: "mmproj.compute", Name: "graph of an image, whose size decides", Unknown: true, Basis: ledger.Assumed, Life: ledger.Ephemeral, Place: ledger.Device, Source: clipFile}
+		return s.openGraph(b, im)
 	}
 	p := b.Int("patches", im.patches, "of the image that is warmed up with")
 	states := b.Add(b.Mul(b.Lit(6), b.Int("hidden", im.hidden, "vision tower")), b.Int("pixels", im.pixels+im.deep, "numbers of a patch, and of layers that are given besides"))
@@ -111,6 +111,29 @@ func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
 	least := 4 * im.patches * (6*im.hidden + im.pixels)
 	most := 4*im.most*(7*im.hidden+im.pixels+2*im.deep) + pairs*im.most*im.most // what states are beyond six: assumed
 	return it.Band(unit.Bytes(least-least/16), unit.Bytes(most))
+}
+
+// Patches of a picture where the model takes any size and clip.cpp's limit for it is not known: of a small one, of a page of 900 × 900
+// pixels in patches of 14, and of the largest that a limit of others allows.
+const fewPatches, usualPatches, manyPatches = 256, 4096, 16384
+
+// What the graph of an image takes of towers of which no width is known: as of those that are, from the least to the most.
+const leastGraph, usualGraph, mostGraph = 20 * unit.MiB, 256 * unit.MiB, 1536 * unit.MiB
+
+// openGraph is of a picture whose size is open: all that the text takes is sized, and this part has a band.
+func (s *sizer) openGraph(b *ledger.Book, im picture) ledger.Item {
+	const name = "graph of an image of any size"
+	if im.heads == 0 || im.hidden == 0 {
+		n := b.In("assumed", float64(usualGraph), "towers whose widths are known take 0.02 to 1.5 GiB")
+		return ledger.Known("mmproj.compute", name, n, ledger.Assumed, ledger.Ephemeral, ledger.Device, clipFile).Band(leastGraph, mostGraph)
+	}
+	width := im.hidden*6 + im.pixels
+	n := b.Mul(b.Lit(4), b.Int("patches", usualPatches, "assumed: pictures of any size"), b.Int("states", width,
+		"six of the tower's width, and a patch's pixels"))
+	pairs := s.bytesOfPair(&im)
+	most := manyPatches*(4*(width+im.hidden)+2*im.deep) + pairs*manyPatches*manyPatches
+	it := ledger.Known("mmproj.compute", name, n, ledger.Assumed, ledger.Ephemeral, ledger.Device, clipFile)
+	return it.Band(unit.Bytes(4*fewPatches*width), unit.Bytes(most))
 }
 
 // mostPatches of an image that is believed: one of 14 million pixels has a hundredth of them.
