@@ -27,6 +27,7 @@ var noise = map[string]bool{
 	"tesla": true, "google": true, "aws": true, "azure": true, "huawei": true, "habana": true, "gpu": true, "gpus": true,
 	"graphics": true, "card": true, "edition": true, "generation": true, "accelerator": true, "blackwell": true,
 	"system": true, "tm": true, "r": true, "vram": true, "runpod": true, "lambda": true, "vast": true, "gcp": true, "coreweave": true,
+	"modded": true, "refitted": true,
 	// Partition modes of a whole AMD device.
 	"nps1": true, "spx": true,
 }

@@ -11,6 +11,7 @@ type Training struct {
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"reward model (ppo, grpo)"`
 	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"critic that trains along (ppo); none leaves it out"`
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
+	TeacherShards  string   `json:"teacher_sharding,omitempty" flag:"teacher-sharding" asks:"train" enum:"none,zero3" doc:"whether data-parallel ranks share the teacher's weights, by a DeepSpeed configuration of its own; as the trained model's if not given"`
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that generates rollouts for ppo and grpo"`
 
 	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,adamw-4bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad,shampoo,soap,schedule-free-adamw,prodigy" doc:"optimizer; what its states are stored in depends on precision and framework"`

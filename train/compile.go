@@ -77,6 +77,21 @@ func Compile(j *Job) (*Sizer, error) {
 type frozen struct {
 	name    string
 	byStage []unit.Bytes
+	layer   unit.Bytes // the largest, of which ranks that share the model gather one and the next
+}
+
+const teacher = "teacher"
+
+// sharesOf is how many ranks share a model beside: those that share the trained one, or by the teacher's own configuration all or none.
+func (s *Sizer) sharesOf(m *frozen) int64 {
+	t := s.j.Training
+	switch own := t.TeacherShards; {
+	case m.name == teacher && own == "zero3":
+		return s.j.Plan.DP
+	case m.name == teacher && own == "none" || !sharded(t.Sharding):
+		return 1
+	}
+	return s.every.weights
 }
 
 // besides places the models that only run forward as the trained one is placed.
@@ -85,7 +100,7 @@ func (s *Sizer) besides(groups shard.Parallel) error {
 	for _, m := range []struct {
 		name string
 		of   *Frozen
-	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
+	}{{"reference", j.Reference}, {"reward", j.Reward}, {teacher, j.Teacher}} {
 		if m.of == nil {
 			continue
 		}
@@ -102,6 +117,7 @@ func (s *Sizer) besides(groups shard.Parallel) error {
 			var n unit.Bytes
 			for _, x := range placed[i].WeightSums() {
 				n += x.Bytes * unit.Bytes(x.Count)
+				f.layer = max(f.layer, x.Bytes)
 			}
 			f.byStage[placed[i].Stage] = max(f.byStage[placed[i].Stage], n)
 		}

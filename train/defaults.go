@@ -152,6 +152,7 @@ func (j *Job) methodDefaults() {
 		j.Default("weights", j.Plan.Weights)
 	}
 	j.adapterDefaults()
+	j.idle("teacher_sharding", t.TeacherShards != "" && j.Teacher == nil, "of a teacher, and there is none: --teacher-model")
 }
 
 // adapterDefaults: what adapters have, and what is given of them where none train.

@@ -68,6 +68,28 @@ func TestStagesOfFrozenLayers(t *testing.T) {
 	}
 }
 
+// TestTeacherSharedByItself: a teacher under ZeRO-3 of its own is shared by all ranks, beside a student that is not, and gathered by layers.
+func TestTeacherSharedByItself(t *testing.T) {
+	of := func(shards, id string) unit.Bytes {
+		j := ask(t, "qwen2.5-7b", "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) {
+			q.Framework, q.Objective, q.Sharding, q.TeacherShards, p.DP = "transformers", "distill", "zero2", shards, 8
+		})
+		j.Teacher = &train.Frozen{Model: ask(t, "qwen2.5-32b", "h100-sxm-80gb", 1, func(*plan.Plan, *plan.Training) {}).Model}
+		it := ledger.Find(size(t, j)[0].Phases[0].Items, id)
+		if it == nil {
+			return 0
+		}
+		return it.Bytes
+	}
+	whole, shared := of("", "teacher.weights"), of("zero3", "teacher.weights")
+	if whole != of("none", "teacher.weights") || whole/8 != shared || whole == 0 {
+		t.Errorf("%s whole, %s of each of eight", whole, shared)
+	}
+	if n := of("zero3", "teacher.workspace"); n == 0 || n > whole/10 || of("none", "teacher.workspace") != 0 {
+		t.Errorf("%s are gathered", n)
+	}
+}
+
 // TestThawedIsChecked: counts that a model has not, words of nobody, and adapters beside.
 func TestThawedIsChecked(t *testing.T) {
 	for _, bad := range []func(q *plan.Training){

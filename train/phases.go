@@ -164,10 +164,14 @@ func (f *filler) bookFrozen() {
 	for i := range f.s.frozen {
 		m := &f.s.frozen[i]
 		n := f.b.Size(m.name+"_bytes", m.byStage[f.h.pl.Stage], "sum over tensors, this rank")
-		if sharded(f.s.j.Training.Sharding) && f.s.every.weights > 1 {
-			n = f.b.Div(n, f.b.Int("shards", f.s.every.weights, "data-parallel ranks"))
+		if shards := f.s.sharesOf(m); shards > 1 {
+			n = f.b.Div(n, f.b.Int("shards", shards, "data-parallel ranks"))
 		}
 		f.keep(m.name+".weights", m.name+" model", n, ledger.Derived, phasesPage)
+		if m.name == teacher && f.s.j.Training.TeacherShards == "zero3" && f.s.j.Plan.DP > 1 {
+			two := f.b.Mul(f.b.Lit(2), f.b.Size("layer", m.layer, "the largest of the teacher"))
+			f.keep(m.name+".workspace", "teacher's layers that are gathered", two, ledger.Derived, phasesPage)
+		}
 	}
 }
 

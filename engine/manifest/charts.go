@@ -42,12 +42,17 @@ func stacked(_ *file, d *yaml.Node) (out []container) {
 		if m.At("enableLoRA").Value() == "true" {
 			c.args = append(c.args, "--enable-lora")
 		}
-		if m.At("lmcacheConfig", "enabled").Value() == "true" {
-			c.args = append(c.args, "--kv-transfer-config=LMCache, "+m.At("lmcacheConfig", "cpuOffloadingBufferSize").Value()+" GB of the host")
+		cached := m.At("lmcacheConfig", "enabled").Value() == "true"
+		if cached {
+			c.args = append(c.args, `--kv-transfer-config={"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`)
 		}
 		c.args = append(c.args, words(config.At("extraArgs"))...)
 		c.Image = strings.TrimSuffix(m.At("repository").Value()+":"+m.At("tag").Value(), ":")
 		c.Devices, c.Env = count(m.At("requestGPU").Value())*max(1, count(m.At("raySpec", "workerNodes").Value())), environment(m)
+		if cached { // the chart's templates hand them over so (helm/templates/deployment-vllm-multi.yaml)
+			c.Env = append(c.Env, argv.Variable{Name: "LMCACHE_LOCAL_CPU", Value: "True"},
+				argv.Variable{Name: "LMCACHE_MAX_LOCAL_CPU_SIZE", Value: m.At("lmcacheConfig", "cpuOffloadingBufferSize").Value()})
+		}
 		out = append(out, c)
 	}
 	return out

@@ -149,8 +149,8 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	if f.from != "" && r.Model == "" && len(args) == 0 {
 		return nil, nil, noModel(ask, r, notes)
 	}
-	if len(f.files) > 0 && r.Model == "" && len(args) == 0 {
-		message, fix := runfile.Unnamed(r.Framework, f.files[0], notes)
+	if len(f.files) > 0 && runfile.Unsaid(r.Model) && len(args) == 0 {
+		message, fix := runfile.Unnamed(r.Framework, r.Model, f.files[0], notes)
 		return nil, nil, usage("model", "", message, fix)
 	}
 	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {

@@ -295,7 +295,14 @@ func withFound(r *api.Request, l *argv.Launch, found *api.Resolved) {
 	default:
 		r.MTP = nil
 	}
-	if name, _, _ := strings.Cut(r.Engine, "@"); question.Denoises(found) && (name == "vllm" || name == "sglang") {
+	name, _, _ := strings.Cut(r.Engine, "@")
+	if own := question.FormatEngine(found.Recipe); own == "ik_llama.cpp" && name == "llama-server" { // whose program has that name, too
+		if r.KVUnified != nil { // of llama.cpp's four slots
+			r.Sequences, r.KVUnified = 0, nil
+		}
+		r.Engine, r.Fit = own, ""
+	}
+	if question.Denoises(found) && (name == "vllm" || name == "sglang") {
 		r.Engine = question.TransformersEngine
 		l.Unknown = append(l.Unknown, map[string]string{"vllm": "--omni", "sglang": "sglang serve, of a diffusion model"}[name])
 	}

@@ -149,6 +149,20 @@ func Denoises(r *api.Resolved) bool {
 	return r.Model != nil && r.Model.Part(family.PartDenoiser) != nil
 }
 
+// FormatEngine is the one engine that reads a format: ExLlama's own, and the quants of ik_llama.cpp; "" for the others.
+func FormatEngine(format string) string {
+	recipe := dtype.FindRecipe(format)
+	switch {
+	case strings.HasPrefix(format, "exl2-"):
+		return "exllamav2"
+	case strings.HasPrefix(format, "exl3-"):
+		return "exllamav3"
+	case recipe != nil && recipe.Store == dtype.GGUF && slices.Contains(dtype.Forked, recipe.Base):
+		return "ik_llama.cpp"
+	}
+	return ""
+}
+
 // defaultEngine is the one that people run such a model with on such a machine; serving are questions with settings of engines
 // that serve.
 func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool) string {
@@ -163,6 +177,8 @@ func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool)
 	switch {
 	case Denoises(r):
 		return TransformersEngine
+	case FormatEngine(stored) != "":
+		return FormatEngine(stored)
 	case r.Engine != "" && weights == "":
 		return r.Engine
 	case called.Owner(stored) != nil:

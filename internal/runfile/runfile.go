@@ -38,8 +38,15 @@ func Notes(r *api.Request, others, unread []string) []api.Note {
 // Builds is the framework whose files give a model's widths in place of its name.
 const Builds = "megatron"
 
+// Unsaid reports whether a model's name is open: nobody gives one, or a variable that the script does not say.
+func Unsaid(name string) bool { return name == "" || strings.Contains(name, "${") }
+
 // Unnamed says that files leave the model open, what they leave open beside it, and what to do.
-func Unnamed(framework, file string, notes []api.Note) (message, fix string) {
+func Unnamed(framework, model, file string, notes []api.Note) (message, fix string) {
+	if model != "" {
+		return "the model is " + model + ", which the script does not say", "its environment, as it is run: --from '" + variable(model) +
+			"=Qwen/Qwen3-8B " + file + "'; or MODEL before --from"
+	}
 	message = "the files say no model that is known by its name"
 	fix = "memwall train MODEL --from " + file + " --on HARDWARE; MODEL may be a config.json"
 	if framework == Builds {
@@ -51,6 +58,12 @@ func Unnamed(framework, file string, notes []api.Note) (message, fix string) {
 			" 8B 1'; a --from for each file that it reads in, before it; or MODEL"
 	}
 	return message, fix
+}
+
+// variable is the first that a name waits for.
+func variable(name string) string {
+	_, rest, _ := strings.Cut(name, "${")
+	return rest[:max(0, strings.IndexAny(rest+"}", "}:"))]
 }
 
 // open are what a script takes from elsewhere of the numbers of its model, the first few: files that it reads in, then variables

@@ -24,11 +24,15 @@ func TestCall(t *testing.T) {
 // TestUnnamed: what a model hangs on comes before what it may hang on, and paths of data are left out.
 func TestUnnamed(t *testing.T) {
 	notes := []api.Note{{Code: "unread_keys", Text: "not counted: --save = ${OUT}; ${OPTS}, which the script does not say; --num-layers = ${N}; m.sh, which it reads in and which is not opened"}}
-	message, fix := Unnamed(Builds, "run.sh", notes)
+	message, fix := Unnamed(Builds, "", "run.sh", notes)
 	if !strings.HasSuffix(message, "m.sh, which it reads in and which is not opened; --num-layers = ${N}; ${OPTS}, which the script does not say") || !strings.Contains(fix, "run.sh 8B 1") {
 		t.Errorf("%s\n%s", message, fix)
 	}
-	if message, _ = Unnamed("axolotl", "a.yaml", nil); !strings.Contains(message, "known by its name") {
+	message, fix = Unnamed("transformers", "${ORG:-x}/${MODEL}", "run.sh", nil)
+	if !Unsaid("${MODEL}") || Unsaid("a/b") || !strings.Contains(message, "${ORG:-x}/${MODEL}") || !strings.Contains(fix, "'ORG=Qwen/Qwen3-8B run.sh'") {
+		t.Errorf("%s; %s", message, fix)
+	}
+	if message, _ = Unnamed("axolotl", "", "a.yaml", nil); !strings.Contains(message, "known by its name") {
 		t.Error(message)
 	}
 }

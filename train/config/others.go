@@ -194,6 +194,8 @@ func swift() *framework {
 				}
 			}},
 			another("teacher_model", func(in *Input) *string { return &in.Training.TeacherModel }), another("reward_model", func(in *Input) *string { return &in.Training.RewardModel }),
+			words("teacher_deepspeed", func(in *Input) *string { return &in.Training.TeacherShards },
+				"none=zero0", "none=zero1", "none=zero2", "zero3=zero3"),
 			{get: getSwiftZero}, {get: getSwiftRollout},
 		}, trainer(""), []rule{processes()})}, argumentsOnly(accelerateFile()), argumentsOnly(deepspeedFile(zero))},
 	}
