@@ -23,6 +23,9 @@ func checkMTP(j *engine.Job, r *rules) error {
 		return impossible("mtp", true, "leave it out, or a build from b9294 on", "mtp = true: this build drafts with no prediction layers")
 	case j.MTP == nil:
 		return impossible("mtp", true, "leave it out, or draft_model", "mtp = true: %s has no prediction layers", j.Model.ID)
+	case j.Plan.DraftModel != "": // -md of draft-mtp is a file with the model's own layers
+		return impossible("draft_model", j.Plan.DraftModel, "one of the two",
+			"mtp = true: the model's own prediction layers draft, and %s would too", j.Plan.DraftModel)
 	}
 	return nil
 }
