@@ -29,6 +29,9 @@ type Style struct {
 	// Stream is how many ranks share values of the residual stream's width (sequence parallelism), Choices how many
 	// share the tokens that go to experts. Zero is one.
 	Stream, Choices int64
+	// Whole: products keep their inputs of that width as they were gathered for them, where Megatron gathers again
+	// (torch/distributed/tensor: a plain product of what a DTensor was redistributed to).
+	Whole bool
 	// ExpertLoop: experts run one after another, so that backward holds the gradients of one of them at a time.
 	ExpertLoop bool
 	// Inputs is the width in bytes of what a matrix product keeps of its input; 0 for that of the activation.
@@ -254,7 +257,9 @@ func (p *keeper) op(i int) {
 			p.addOwn(o.Kind, p.k.rowBytes(Val(i+1), s)/s.width())
 		}
 	case Head:
-		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
+		if !p.gathered(o) {
+			p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
+		}
 	case Attention:
 		p.attention(i)
 	case Glu, Act:
@@ -340,6 +345,7 @@ func (p *keeper) linear(o *Op) {
 	switch {
 	case !s.Frozen:
 		switch sent := p.dispatch(o); {
+		case p.gathered(o):
 		case !s.narrows():
 			p.keep(Linear, o.In[0])
 		case !sent:
@@ -355,6 +361,19 @@ func (p *keeper) linear(o *Op) {
 		p.dispatch(o)
 		p.keep(Linear, o.In[0])
 	}
+}
+
+// gathered: the input of a product, cut along the text, is kept whole, once for all products of it.
+func (p *keeper) gathered(o *Op) bool {
+	v := p.k.storage(o.In[0])
+	if !p.s.Whole || v <= 0 || v > maxOps || o.Kind == ExpertLinear || !p.k.Ops[v-1].residual() {
+		return false
+	}
+	if !p.sent[v] {
+		p.sent[v] = true
+		p.addOwn(o.Kind, max(1, p.s.Stream)*p.k.rowBytes(v, p.s))
+	}
+	return true
 }
 
 // steered: results of a matrix of the condition shift and scale the normalised input of each of a block's branches and gate what

@@ -82,6 +82,8 @@ func (f *filler) logits() ledger.Item {
 	return ledger.Known("logits", "logits and loss", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
 }
 
+const headGradientsName = "gradients of the head"
+
 // headGradients are those of the head's matrix, whole, which a loss in chunks has from its first one on.
 func headGradients(f *filler) ledger.Item {
 	j, n := f.s.j, f.b.Lit(0)
@@ -92,7 +94,7 @@ func headGradients(f *filler) ledger.Item {
 	if heads > 0 && on(j.Training.FusedLoss) && !j.Adapters() {
 		n = f.b.Mul(f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("width", float64(j.Model.Hidden), "model"), f.b.In("bytes", heads*f.s.store.Grad, "format"))
 	}
-	return ledger.Known("gradients", "gradients of the head", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
+	return ledger.Known("gradients", headGradientsName, n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
 }
 
 // lossChunk is the most that a loss takes which goes through the tokens in chunks, in bytes.
@@ -216,25 +218,50 @@ func (f *filler) dequantised(phase string) ledger.Item {
 
 // unit books what FSDP and ZeRO-3 gather: embedding and head throughout, and the blocks at work with the next.
 func (f *filler) unit(phase string) ledger.Item {
-	j, h, st := f.s.j, f.h, &f.s.store
-	n := f.b.Lit(0)
-	if sharded(j.Training.Sharding) && !j.gathersStage() {
+	j, n := f.s.j, f.b.Lit(0)
+	switch {
+	case !sharded(j.Training.Sharding):
+	case j.Training.Sharding == "zero3" && !j.megatron():
+		all := f.h.dense.trained - f.h.dense.lora + f.h.expert.trained + (f.h.dense.stored+f.h.expert.stored)/2
+		live := f.b.Min(f.b.In("live", 1e9, "stage3_max_live_parameters"), f.b.In("parameters", all, "model"))
+		n = f.b.Mul(live, f.b.In("bytes", f.s.store.Gathered, "format"))
+	default:
+		u := unitsAlive(j, phase)
 		root, one := f.unitBytes()
-		switch {
-		case phase == "forward":
-			n = f.b.In("root_unit", root, "embedding and head")
-		case phase == "ends" && !j.Adapters():
-			n = f.b.Add(f.b.Mul(f.b.Lit(2), f.b.In("root_unit", root, "embedding and head")), f.b.In("block_unit", one, "largest block"))
-		case j.Adapters():
-			n = f.b.Add(f.b.In("root_unit", root, "embedding and head"), f.b.In("block_unit", one, "largest block"))
-		default:
-			n = f.b.Add(f.b.In("root_unit", root, "embedding and head"), f.b.Mul(f.b.Lit(2), f.b.In("block_unit", one, "largest block")))
-		}
-		if j.Training.Sharding == "zero3" && !j.megatron() {
-			n = f.b.Mul(f.b.Min(f.b.In("live", 1e9, "stage3_max_live_parameters"), f.b.In("parameters", h.dense.trained-h.dense.lora+h.expert.trained+(h.dense.stored+h.expert.stored)/2, "model")), f.b.In("bytes", st.Gathered, "format"))
-		}
+		n = f.b.Add(f.b.Mul(f.b.Lit(u.roots+u.rootBuffers), f.b.In("root_unit", root, "embedding and head")),
+			f.b.Mul(f.b.Lit(u.blocks+u.blockBuffers), f.b.In("block_unit", one, "largest block")))
 	}
 	return ledger.Known("workspace", "gathered parameters", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/distributed/fsdp; deepspeed/runtime/zero")
+}
+
+// units are how often embedding and head, and the largest block, are on a device whole, in the bytes of what is gathered: among
+// computed tensors, and in buffers that they were gathered into.
+type units struct{ roots, blocks, rootBuffers, blockBuffers float64 }
+
+// unitsAlive of a phase. FSDP1 has what it computes with and, of what trains, its gradients. FSDP2 copies each unit out of the buffer
+// that it was gathered into, gathers the next one while a unit is computed, and holds what goes into a unit's reduce-scatter, in the
+// format that it reduces in, until the next unit has its gradients. Embedding and head are units of their own, or the root's, which
+// stays whole, its gradients too, of which the head's are first. A stage that stays gathered has what its last pass reduces
+// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, _fsdp_param_group.py).
+func unitsAlive(j *Job, phase string) units {
+	second, apart, reduced := j.Training.Sharding == "fsdp2", j.Framework.Keep.EndsApart, 1.0
+	if j.Framework.Keep.Reduces32 {
+		reduced = 2
+	}
+	of := map[string]units{"forward": {1, 0, 0, 0}, "begins": {1, 2, 0, 0}, "ends": {2, 1, 0, 0}}
+	switch {
+	case j.gathersStage():
+		of = map[string]units{"begins": {0, reduced, 0, 0}, "ends": {0, reduced, 0, 0}}
+	case second && j.Adapters():
+		of = map[string]units{"forward": {1, 0, 0, 1}, "begins": {1, 1, 0, 1}, "ends": {1, 1, 0, 1}}
+	case j.Adapters():
+		of = map[string]units{"forward": {1, 1, 0, 0}, "begins": {1, 1, 0, 0}, "ends": {1, 1, 0, 0}}
+	case second && apart:
+		of = map[string]units{"forward": {0.5, 0, 0.5, 0}, "begins": {0, 2 + reduced, 0, 1}, "ends": {1 + reduced/2, 0, 0.5, 0}}
+	case second:
+		of = map[string]units{"forward": {1, 0, 0, 1}, "begins": {1.5, 2 + reduced, 0, 1}, "ends": {2 + reduced, 0, 0, 0}}
+	}
+	return of[phase]
 }
 
 // unitBytes of embedding and head together, and of the largest block, gathered.

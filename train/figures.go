@@ -14,6 +14,7 @@ import (
 func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	t, mid, name := fitted(), float64(top.Bytes), s.j.Framework.Name
 	r.Drivers = s.drivers(h)
+	r.Drivers.Pools = s.pools(h, r, mid)
 	outside, capacity := t.outside(&r.Drivers), math.Inf(1)
 	if !r.Unlimited {
 		capacity = r.Capacity.V
@@ -46,6 +47,42 @@ func (s *Sizer) drivers(h *share) (d Drivers) {
 		d.Gathered += c.gatheredShard()
 	}
 	return d
+}
+
+// pools are what FSDP2's streams keep beside a rank's peak. Shards of gradients are allocated on the stream that reduces them, and
+// buffers for what is gathered on the stream that copies it there, each from a pool that no other stream takes from, so that what
+// torch reserves is the most of each, whenever they have it (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py;
+// c10/cuda/CUDACachingAllocator.cpp).
+func (s *Sizer) pools(h *share, r *Rank, peak float64) float64 {
+	j := s.j
+	if j.Training.Sharding != "fsdp2" || j.Adapters() {
+		return 0
+	}
+	f := &filler{s: s, h: h}
+	root, one := f.unitBytes()
+	if j.gathersStage() {
+		return f.trainedBytes(grad, ofStates).V + 2*one
+	}
+	var own, grads float64
+	for i, phase := range []string{"forward", "begins", "ends"} {
+		u, most := unitsAlive(j, phase), gradientBytes(&r.Phases[i])
+		own = max(own, float64(r.Phases[i].Total().Bytes)-most-u.rootBuffers*root-u.blockBuffers*one)
+		grads = max(grads, most)
+	}
+	if j.Framework.Keep.EndsApart {
+		root /= 2
+	}
+	return max(0, own+grads+one+max(root, one)-peak)
+}
+
+// gradientBytes are those of a phase, of all that trains.
+func gradientBytes(p *Phase) (sum float64) {
+	for i := range p.Items {
+		if p.Items[i].ID == "gradients" && p.Items[i].Name != headGradientsName {
+			sum += float64(p.Items[i].Bytes)
+		}
+	}
+	return sum
 }
 
 // expands reports whether segments of the allocator grow: as the plan says, or as the framework asks for.

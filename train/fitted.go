@@ -56,7 +56,7 @@ func (s spread) around(mid, most float64) Estimate {
 
 // cached are blocks that the allocator keeps of what was freed before the peak.
 func (t *table) cached(d *Drivers) float64 {
-	return t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered
+	return t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered + d.Pools
 }
 
 // outside is what nvidia-smi shows beside what torch reserves: the context of CUDA, and between ranks the channels of NCCL.

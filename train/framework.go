@@ -104,6 +104,12 @@ type Keeping struct {
 	Shards16 bool
 	// Loads are how 4-bit bases of bitsandbytes come under FSDP2: whole on each device before they are shared, or for good.
 	Loads loading
+	// Reduces32: FSDP2 sums gradients in fp32, whatever it computes in (torchtitan, mixed_precision_reduce).
+	Reduces32 bool
+	// Gathers: under sequence parallelism products keep their gathered inputs.
+	Gathers bool
+	// EndsApart: FSDP2 gathers embedding and head on their own, where others leave them to the root.
+	EndsApart bool
 	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
 	OwnHead bool
 }

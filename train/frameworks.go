@@ -60,6 +60,7 @@ var frameworks = []Framework{
 		Name: "axolotl", Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "flash", Optimizer: fused, Rank: 8,
 		Targets: allLinear, Batch: 1, Length: 2048, WithCritic: true, Peft: true, Loss: hfModels,
+		Expands: true, // utils/__init__.py: expandable_segments
 		Keep: Keeping{Scores: 2, WideSoftmax: true, Linear: true, RepeatsKV: true, CastsAdapters: true, Shards16: true, Loads: sharedLater,
 			Splits: []string{"llama4"}}, // monkeypatch/models/llama4/modeling.py: llama4_linearized_experts
 	},
@@ -96,10 +97,10 @@ var frameworks = []Framework{
 		Keep: Keeping{FusedNorm: true, FusedGlu: true, CastsAdapters: true, Offloads: true, Scores: 2, WideSoftmax: true, Linear: true, Unstacked: []string{"gpt-oss"},
 			Embeddings32: engine.V(2025, 5, 0)}, // the first version is from memory
 	},
-	{
+	{ // recipes/configs of large models gather embedding and head on their own (custom_sharded_layers)
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true, EndsApart: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 8, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
@@ -111,7 +112,7 @@ var frameworks = []Framework{
 			{From: engine.V(2026, 5, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16, Compiled: 4, Chunks: 8},
 				Source: "torchtitan/components/loss.py: ChunkedLossWrapper (#2937), which the models' configurations take"},
 		},
-		Keep: Keeping{Scores: 2, WideSoftmax: true, RepeatsKV: true},
+		Keep: Keeping{Scores: 2, WideSoftmax: true, RepeatsKV: true, Reduces32: true, EndsApart: true, Gathers: true},
 	},
 	{
 		Name: "litgpt", Latest: engine.V(0, 5, 0),

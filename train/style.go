@@ -90,6 +90,7 @@ func (j *Job) style() model.Style {
 	if on(t.SequenceParallel) && j.Plan.TP > 1 {
 		s.Stream = j.Plan.TP
 		s.Choices = j.Plan.TP / max(1, t.ETP)
+		s.Whole = keep.Gathers
 	}
 	s.ExpertLoop = !j.megatron()
 	if j.megatron() {

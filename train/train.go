@@ -122,8 +122,9 @@ type Rank struct {
 }
 
 // Drivers are what torch reserves beside allocated bytes grows with: bytes of the logits, of the block that is computed,
-// and of parameters that are gathered.
+// and of parameters that are gathered. Pools are bytes that streams of FSDP2 keep while others are at the peak.
 type Drivers struct {
 	Logits, Block, Gathered float64
+	Pools                   float64
 	Several                 bool // more than one rank
 }

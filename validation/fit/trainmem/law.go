@@ -32,7 +32,7 @@ func solve(rows []run) (c law) {
 			for q := range x {
 				a[p][q] += x[p] * x[q] / (shown * shown)
 			}
-			y[p] += x[p] * (shown - r.allocated) / (shown * shown)
+			y[p] += x[p] * (shown - r.allocated - r.drivers.Pools) / (shown * shown)
 		}
 	}
 	for range 20000 {
@@ -78,7 +78,7 @@ func (l law) outside(r *run) float64 { return l[0]*r.terms()[0] + l[1]*r.terms()
 // reserved is what torch reserves under a law: what is allocated and what the other terms keep, no more than the device has
 // beside the least that the driver takes.
 func (l law) reserved(r *run) float64 {
-	n, x := r.allocated, r.terms()
+	n, x := r.allocated+r.drivers.Pools, r.terms()
 	for i := 2; i < len(x); i++ {
 		n += l[i] * x[i]
 	}
