@@ -24,7 +24,7 @@ type Fleet struct {
 	// Runs are the measured ones of the same device, engine and layout that the times rest on. Beside fleets with some, one
 	// without any is ranked by its slow edge.
 	Runs int64 `json:"measured_runs"`
-	// UsersEach are the users, or the requests that run at once, of a replica in the mean.
+	// UsersEach are the users, or the requests that run at once, of a replica on average.
 	UsersEach float64 `json:"users_per_replica"`
 	// HoldsRate and HoldsUsers are the most of the load that the fleet was seen to hold within the goal.
 	HoldsRate  *float64 `json:"holds_requests_per_s,omitempty"`
@@ -36,7 +36,7 @@ type Fleet struct {
 	USDPerHour        *float64 `json:"usd_per_hour"`
 	USDPerHourLow     *float64 `json:"usd_per_hour_low,omitempty"`
 	USDPerHourHigh    *float64 `json:"usd_per_hour_high,omitempty"`
-	USDPerHourDay     *float64 `json:"usd_per_hour_of_day,omitempty"` // in the mean of the day, with as many replicas as each part takes
+	USDPerHourDay     *float64 `json:"usd_per_hour_of_day,omitempty"` // averaged over the day, with as many replicas as each part takes
 	USDPerMillion     *float64 `json:"usd_per_million_tokens"`        // of answers, at the load
 	USDPerMillionLow  *float64 `json:"usd_per_million_tokens_low,omitempty"`
 	USDPerMillionHigh *float64 `json:"usd_per_million_tokens_high,omitempty"`
@@ -112,7 +112,7 @@ func (d *Day) Check() error {
 	return nil
 }
 
-// Share of a fleet's replicas that serve in the mean of the day, where as many as there are just hold its peak; all of them
+// Share of a fleet's replicas that serve averaged over the day, where as many as there are just hold its peak; all of them
 // where nobody says how the load goes.
 func (d *Day) Share(replicas int64) float64 {
 	if d == nil {

@@ -122,7 +122,7 @@ func (f *File) guide(at string, g *guide, model string) {
 		f.refuse(at, "strategy", s.Type, "is no fixed number of users: run with --rate-type concurrent")
 		return
 	case o.Prompt == 0 || o.Answer == 0:
-		f.refuse(at, "prompt_token_count", m.Prompt.text(), "the tokens of prompts and answers are not told")
+		f.refuse(at, "prompt_token_count", m.Prompt.text(), "the numbers of prompt and output tokens are missing")
 		return
 	}
 	for _, x := range []struct {

@@ -70,7 +70,7 @@ func (f *File) served(at string, r record, engine string) {
 	}
 	o.Prompt, o.Answer = r.count("total_input_tokens")/o.Requests, r.count("total_output_tokens")/o.Requests
 	if o.Prompt == 0 || o.Answer == 0 {
-		f.refuse(at, "total_input_tokens", r.text("total_input_tokens"), "the tokens of prompts and answers are not told")
+		f.refuse(at, "total_input_tokens", r.text("total_input_tokens"), "the numbers of prompt and output tokens are missing")
 		return
 	}
 	f.figures(at, o, r)

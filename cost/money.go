@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 )
@@ -110,7 +111,7 @@ func rate(rows []hardware.Price, hour func(*hardware.Price) float64) Rate {
 	if len(rows) == 0 {
 		return Rate{}
 	}
-	slices.SortStableFunc(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
+	stable.Sort(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
 	mid := rows[stat.MedianRow(len(rows))]
 	r := Rate{PerHour: Figure{Mid: hour(&mid), Low: hour(&rows[0]), High: hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows),
 		Date: mid.Date}

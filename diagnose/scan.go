@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Bounds on what is kept of a text.
@@ -230,7 +231,7 @@ func (s *scanner) mergeInto(i int) {
 func (s *scanner) report() *Report {
 	s.close()
 	s.limits.give(s.found)
-	slices.SortStableFunc(s.found, func(a, b Finding) int { return a.rank() - b.rank() })
+	stable.Sort(s.found, func(a, b Finding) int { return a.rank() - b.rank() })
 	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands,
 		Engine: s.places.engine, Series: s.growth.list(), FixedSegments: s.places.fixed}
 	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {

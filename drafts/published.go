@@ -15,7 +15,7 @@ type Row struct {
 	Method, Model, Drafter, Workload string
 	Shape                            Shape
 	Survival                         []float64 // nil where only the length is told
-	Length                           float64   // tokens of a step in the mean
+	Length                           float64   // tokens of a step on average
 	Source                           string
 
 	chance float64 // of the drafter's first choice

@@ -5,6 +5,8 @@ package drafts
 import (
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Shape is what is drafted at a time.
@@ -86,7 +88,7 @@ func (s Shape) nodes(a float64, depth int64) []node {
 
 // likeliest first; of equals the shallower, so that a node stands behind its ancestors.
 func likeliest(nodes []node) {
-	slices.SortStableFunc(nodes, func(x, y node) int {
+	stable.Sort(nodes, func(x, y node) int {
 		switch {
 		case x.chance > y.chance:
 			return -1

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/spell"
 )
 
@@ -83,7 +84,7 @@ func nearest(k string) []string {
 			best = append(best, scored{r.second(), dist})
 		}
 	}
-	slices.SortStableFunc(best, func(a, b scored) int { return a.dist - b.dist })
+	stable.Sort(best, func(a, b scored) int { return a.dist - b.dist })
 	var ids []string
 	for _, s := range best {
 		if s.dist == best[0].dist && len(ids) < 3 && !slices.Contains(ids, s.id) {

@@ -2,9 +2,9 @@ package live
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -118,7 +118,7 @@ func (s *Session) reportProcesses(r *Report) {
 		sum.PID, sum.Name, sum.Engine = p.PID, p.Name, p.Engine
 		r.Processes = append(r.Processes, *sum)
 	}
-	slices.SortStableFunc(r.Processes, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.host(), a.host())) })
+	stable.Sort(r.Processes, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.host(), a.host())) })
 }
 
 func (s *Sum) host() unit.Bytes {

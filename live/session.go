@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/trend"
 	"github.com/memwall/memwall/unit"
 )
@@ -234,7 +235,7 @@ func (m *Moment) others() (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, compareHeld)
+	stable.Sort(out, compareHeld)
 	return out
 }
 
@@ -245,7 +246,7 @@ func (m *Moment) processesOf(pid int) (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, compareHeld)
+	stable.Sort(out, compareHeld)
 	return out
 }
 

@@ -61,7 +61,7 @@ func (s *Style) width() int64 {
 	return half
 }
 
-// part is what a token has in the mean of so many bytes of a stream's tokens: all of a step's, or those of the picture or the text.
+// part is what a token has averaged over so many bytes of a stream's tokens: all of a step's, or those of the picture or the text.
 func (s *Style) part(r Rows, n int64) int64 {
 	return int64(float64(n) * r.Share(s.Image, s.Text))
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // index files rows under their models, by target, source and metric.
@@ -26,7 +28,7 @@ func (t *table) index() {
 	}
 	for _, s := range t.models {
 		for _, list := range s.benches {
-			slices.SortStableFunc(list, func(a, b bench) int { return cmp.Compare(a.metric.order, b.metric.order) })
+			stable.Sort(list, func(a, b bench) int { return cmp.Compare(a.metric.order, b.metric.order) })
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Published are the rows of something, the most telling first: those that are the format as it is, perplexities
@@ -58,7 +59,7 @@ func (t *table) sorted(keep func(*Format) bool) (out Published) {
 			out = append(out, &t.rows[i])
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Row) int {
+	stable.Sort(out, func(a, b *Row) int {
 		return cmp.Or(cmp.Compare(a.Format.How.order(), b.Format.How.order()), cmp.Compare(a.Metric.order, b.Metric.order))
 	})
 	return out

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 )
 
@@ -190,7 +191,7 @@ func (q *question) at(s *subject, level Level) bool {
 
 // summary of samples: their whole range and their median.
 func summary(found []sample, level Level) *Change {
-	slices.SortStableFunc(found, func(a, b sample) int {
+	stable.Sort(found, func(a, b sample) int {
 		switch {
 		case a.mid < b.mid:
 			return -1

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // The 4-bit formats of bitsandbytes run through a matrix without regard to its rows: 64 elements share the largest
@@ -29,7 +31,7 @@ func newLevels(byCode []float32) *levels {
 		order[i] = i
 		l.byCode[i] = byCode[i]
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	stable.Sort(order, func(a, b int) int {
 		switch {
 		case byCode[a] < byCode[b]:
 			return -1

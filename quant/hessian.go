@@ -3,7 +3,8 @@ package quant
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Hessian is Σ x·xᵀ of a matrix's inputs, up to a factor, in blocks along its diagonal: all of it for matrices of few
@@ -118,7 +119,7 @@ func factor(sum []float32) Factor {
 		f.Order[i] = int32(i)
 		mean += float64(sum[i*n+i]) / float64(n)
 	}
-	slices.SortStableFunc(f.Order, func(a, b int32) int { return cmp.Compare(sum[int(b)*n+int(b)], sum[int(a)*n+int(a)]) })
+	stable.Sort(f.Order, func(a, b int32) int { return cmp.Compare(sum[int(b)*n+int(b)], sum[int(a)*n+int(a)]) })
 	damp := float32(max(damping*mean, math.SmallestNonzeroFloat32))
 	r := make([][]float32, n)
 	for i := range r {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -102,7 +103,7 @@ func hulls(groups []Group) (*Mixture, []step) {
 		}
 	}
 	// stable: of a group's steps that are worth the same the smaller comes first
-	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(b.rate(), a.rate()) })
+	stable.Sort(steps, func(a, b step) int { return cmp.Compare(b.rate(), a.rate()) })
 	return m, steps
 }
 
@@ -112,7 +113,7 @@ func lower(options []Option) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	stable.Sort(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(options[a].Bytes, options[b].Bytes), cmp.Compare(options[a].Noise, options[b].Noise))
 	})
 	var hull []int
@@ -250,7 +251,7 @@ func (s *mixer) kept(all []state) (kept []state, lost float64) {
 	}
 	lost = math.Inf(1)
 	if len(kept) > maxStates {
-		slices.SortStableFunc(kept, func(a, b state) int { return cmp.Compare(a.over, b.over) })
+		stable.Sort(kept, func(a, b state) int { return cmp.Compare(a.over, b.over) })
 		lost = s.bound + kept[maxStates].over
 		kept = kept[:maxStates]
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -127,7 +127,7 @@ func sitesOf(m *Model, all []*Measured) []dtype.Site {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Layer, all[b].Layer) })
+	stable.Sort(order, func(a, b int) int { return cmp.Compare(all[a].Layer, all[b].Layer) })
 	sites := make([]dtype.Site, len(all))
 	nth, of := map[place]int{}, map[dtype.Category]int{}
 	for _, i := range order {

@@ -3,7 +3,8 @@ package quant
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Spread is how the weights of all matrices are spread, each matrix in units of its own root mean square.
@@ -47,7 +48,7 @@ func SpreadOf(all []*Measured) *Spread {
 		s.Magnitudes[i] /= float64(max(1, elements))
 		s.Normal[i] = math.Erf(edgeOf(i+1)/math.Sqrt2) - math.Erf(edgeOf(i)/math.Sqrt2)
 	}
-	slices.SortStableFunc(s.Outliers, func(a, b OutlierRow) int { return cmp.Compare(b.Share, a.Share) })
+	stable.Sort(s.Outliers, func(a, b OutlierRow) int { return cmp.Compare(b.Share, a.Share) })
 	s.Outliers = s.Outliers[:min(len(s.Outliers), mostOutliers)]
 	return s
 }

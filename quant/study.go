@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -262,7 +263,7 @@ func Uniforms(all []*Measured, formats []*Format) []Uniform {
 			out = append(out, u)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Uniform) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	stable.Sort(out, func(a, b Uniform) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return out
 }
 

@@ -22,9 +22,9 @@ type Request struct{ First, PerToken float64 }
 // Point is the steady state of a replica under an even load.
 type Point struct {
 	Rate     float64 // requests a second that arrive, and leave
-	In       float64 // that are in the replica in the mean, running or waiting
+	In       float64 // that are in the replica on average, running or waiting
 	Running  float64 // of these; those that wait are the rest
-	KV       float64 // share of the KV cache in use, in the mean of the time
+	KV       float64 // share of the KV cache in use, averaged over time
 	Requests []Request
 }
 

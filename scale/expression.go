@@ -27,7 +27,7 @@ type node func(names map[string]float64) (float64, error)
 var Names = [][2]string{
 	{"replicas", "replicas wanted so far"}, {"ready", "replicas that serve"}, {"starting", "replicas that start"},
 	{"rate", "requests/s since the last decision"}, {"running", "requests that are computed"}, {"waiting", "requests that wait"},
-	{"in_flight", "both"}, {"kv", "share of the KV caches in use, in the mean"},
+	{"in_flight", "both"}, {"kv", "share of the KV caches in use, on average"},
 	{"holds", "requests/s that a replica holds within the goal"},
 	{"capacity", "requests/s that it ends at most"}, {"full", "requests in it then"}, {"hour", "of the day, 0 to 24"},
 }

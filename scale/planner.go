@@ -24,7 +24,7 @@ func (p *Planner) Decide(s *Sight) (int, error) { return max(1, ceil(s.Rate/p.Ea
 // less where the others would keep enough, and nothing while one starts.
 type Saturation struct {
 	KV, Queue           float64 // from which on a replica is saturated; 0: 0.8 of the cache, 5 who wait
-	KVSpare, QueueSpare float64 // what is to be spared in the mean; 0: 0.1 and 3
+	KVSpare, QueueSpare float64 // what is to be spared on average; 0: 0.1 and 3
 	Interval            float64 // seconds; 0: 60
 }
 

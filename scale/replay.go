@@ -10,10 +10,10 @@ import (
 // Part is what happened in a part of the load.
 type Part struct {
 	Rate    float64 // requests a second that arrived
-	Wanted  float64 // replicas, in the mean
+	Wanted  float64 // replicas, on average
 	Ready   float64
 	Billed  float64 // that start, serve or drain
-	Waiting float64 // in all replicas, in the mean
+	Waiting float64 // in all replicas, on average
 	Good    float64 // share of those who arrived that keep the goal; 1 where nobody did
 }
 

@@ -3,6 +3,8 @@ package shard
 import (
 	"cmp"
 	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Busiest is how many times the mean of all ranks the rank has that most tokens reach, where experts have such loads.
@@ -52,7 +54,7 @@ func busiest(slots []float64, ranks int, packed bool) float64 {
 	loads, held := make([]float64, ranks), make([]int, ranks)
 	if packed {
 		slots = slices.Clone(slots)
-		slices.SortStableFunc(slots, func(a, b float64) int { return cmp.Compare(b, a) })
+		stable.Sort(slots, func(a, b float64) int { return cmp.Compare(b, a) })
 	}
 	for i, load := range slots {
 		at := i / each

@@ -54,7 +54,7 @@ func (s *server) lasting(b speed.Batch) time.Duration {
 // take the same.
 const contextStep = 64
 
-// going are the decoders as a batch: in the mean of their contexts, those of a static batch all as long as the longest.
+// going are the decoders as a batch: at the mean of their contexts, those of a static batch all as long as the longest.
 func (s *server) going() (b speed.Batch) {
 	if s.dec.n > 0 {
 		b.Decodes, b.Context = max(s.dec.n, s.whole.n), s.mean()/contextStep*contextStep+contextStep/2

@@ -99,7 +99,7 @@ func (m *meter) gaps(s *server, st *step) {
 	s.token, s.fresh = st.end, 0
 }
 
-// room notes the use of a cache: what decoders take is half taken in the mean.
+// room notes the use of a cache: what decoders take is half taken on average.
 func (m *meter) room(s *server, st *step, took time.Duration) (used float64) {
 	whole, t := float64(s.Blocks), took.Seconds()
 	used = float64(s.Blocks-s.pool.free) / whole

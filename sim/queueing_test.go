@@ -15,7 +15,7 @@ import (
 // against the recursion of waits on the very same requests, which leaves no statistical error, and that recursion against
 // the closed forms over so many requests that little is left of it.
 
-// tick is the time of a step. Who finds a free seat waits for the end of a step all the same, half a tick in the mean.
+// tick is the time of a step. Who finds a free seat waits for the end of a step all the same, half a tick on average.
 const tick = time.Millisecond
 
 // meanAnswer in tokens.

@@ -64,7 +64,7 @@ func (s *Series) grows(from, to time.Duration) bool {
 	return s.waiting(to-quarter, to) > 1.1*s.waiting(to-2*quarter, to-quarter)
 }
 
-// waiting is how many waited, in the mean of the intervals of a time.
+// waiting is how many waited, averaged over the intervals of a time.
 func (s *Series) waiting(from, to time.Duration) (sum float64) {
 	first, last := int(from/max(1, s.Width)), int(to/max(1, s.Width))
 	for i := first; i <= min(last, len(s.Points)-1); i++ {
@@ -73,7 +73,7 @@ func (s *Series) waiting(from, to time.Duration) (sum float64) {
 	return sum / float64(last-first+1)
 }
 
-// Running is how many requests ran, in the mean of the time in which any did.
+// Running is how many requests ran, averaged over the time in which any did.
 func (s *Series) Running() (mean float64) {
 	n := 0
 	for _, p := range s.Points {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestNoDraftAccepted (I12): where no draft is accepted, no request ends earlier than without speculation, and no token comes
-// sooner in the mean; where all are, a sequence gains width tokens in a step.
+// sooner on average; where all are, a sequence gains width tokens in a step.
 func TestNoDraftAccepted(t *testing.T) {
 	plain := play(t, replica(), chat(t, 2000), Options{})
 	r := replica()
@@ -27,7 +27,7 @@ func TestNoDraftAccepted(t *testing.T) {
 	}
 }
 
-// TestDrafts: what is accepted in the mean is 1 + a + a² + … of the law.
+// TestDrafts: what is accepted on average is 1 + a + a² + … of the law.
 func TestDrafts(t *testing.T) {
 	const tokens, a, n = 4, 0.7, 200_000
 	d := newDrafting(&Speculation{Tokens: tokens, Accepted: drafts.Shape{Tokens: tokens}.Survival(a), Seed: 7}, 0)
@@ -40,7 +40,7 @@ func TestDrafts(t *testing.T) {
 		power *= a
 	}
 	if got := sum / n; got < 0.99*want || got > 1.01*want {
-		t.Errorf("%.4f tokens a step in the mean, want %.4f", got, want)
+		t.Errorf("%.4f tokens a step on average, want %.4f", got, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
@@ -454,7 +455,7 @@ func leave(r *Resolved, extra []fileTensor) {
 	if len(extra) == 0 {
 		return
 	}
-	slices.SortStableFunc(extra, func(a, b fileTensor) int { return cmp.Compare(b.bytes, a.bytes) })
+	stable.Sort(extra, func(a, b fileTensor) int { return cmp.Compare(b.bytes, a.bytes) })
 	var names []string
 	for i := range extra {
 		r.Weights.Extra += extra[i].bytes

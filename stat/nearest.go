@@ -3,7 +3,8 @@ package stat
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Nearest are the n of a list that a distance puts first, the nearest first and equals in their order; what is infinitely far is
@@ -19,7 +20,7 @@ func Nearest[T any](list []T, n int, distance func(*T) float64) (out []T) {
 			all = append(all, placed{i, far})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.far, b.far) })
+	stable.Sort(all, func(a, b placed) int { return cmp.Compare(a.far, b.far) })
 	for _, p := range all[:min(n, len(all))] {
 		out = append(out, list[p.at])
 	}

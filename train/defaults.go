@@ -32,7 +32,7 @@ func Defaults(j *Job) error {
 func (j *Job) remarkTowers() {
 	for i := range j.Model.Parts {
 		if p := &j.Model.Parts[i]; i > 0 && p.Name != model.PartMTP && !p.Speaks {
-			j.Note("tower_activations", "warn", "frozen", "the %s part counts with its parameters; what it keeps of pictures or sound does not, since their number is not told", p.Name)
+			j.Note("tower_activations", "warn", "frozen", "the %s part counts with its parameters; what it keeps for images or audio does not, as their number is unknown", p.Name)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func (j *Job) batchDefaults() {
 		t.MicroBatch = t.GlobalBatch / max(1, t.Accumulation*plan.Int(dp))
 	}
 	if n := j.Sequence(); n < int64(t.SequenceLength) && j.Longest == 0 {
-		j.Note("assumed_length", "warn", "packing", "samples are not packed and their lengths are not told: the longest of a batch is taken to be %d tokens, as in the examples of %s; the bands reach to %d", n, j.Framework.Name, t.SequenceLength)
+		j.Note("assumed_length", "warn", "packing", "samples are not packed and their lengths are unknown: the longest of a batch is assumed to be %d tokens, as in the examples of %s; the bands reach to %d", n, j.Framework.Name, t.SequenceLength)
 	}
 	j.number("micro_batch", &t.MicroBatch, j.Framework.Batch)
 	if t.Accumulation == 0 {

@@ -121,6 +121,6 @@ func rolloutLengths(j *Job) {
 func remarkGeneration(j *Job) {
 	t := j.Training
 	if online(t.Objective) && (t.Rollout == nil || t.Rollout.Engine == "") {
-		j.Note("generation_not_counted", "warn", "rollout", "%s learns from answers that are written meanwhile, and what writes them is not counted, neither its memory nor its time, which often is most of a step: --rollout engine=vllm is an engine on the same devices, engine=vllm,colocated=false one on others", t.Objective)
+		j.Note("generation_not_counted", "warn", "rollout", "%s learns from responses that it generates during training; generation is not counted, neither its memory nor its time, which is often most of a step: --rollout engine=vllm is an engine on the same devices, engine=vllm,colocated=false one on others", t.Objective)
 	}
 }

@@ -42,7 +42,7 @@ type Trend struct {
 // left to warm up.
 const (
 	blocks    = 16
-	perBlock  = 3   // points, at least, in the mean
+	perBlock  = 3   // points, at least, on average
 	leastTime = 600 // seconds
 	warm      = 0.25
 	// A leak grows in nearly all blocks; a random walk of equal odds falls in more than maxFalls of 15 in 99.9 of 100.

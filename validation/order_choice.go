@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 )
 
@@ -58,7 +59,7 @@ func choice(group string, options []Option) (c Choice, ok bool) {
 	if len(options) < fewest {
 		return c, false
 	}
-	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Measured, a.Measured) })
+	stable.Sort(options, func(a, b Option) int { return cmp.Compare(b.Measured, a.Measured) })
 	measured := speedsOf(options, func(o *Option) float64 { return o.Measured })
 	ours := speedsOf(options, func(o *Option) float64 { return o.Ours })
 	c = Choice{Group: group, Options: options, Pairs: pairsOf(measured, ours).measured, Followed: follow(measured, ours),

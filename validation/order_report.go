@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 )
 
@@ -117,7 +118,7 @@ func (o *Order) Differing() (out []Apart) {
 			out[n].Pairs, out[n].Right = out[n].Pairs+1, out[n].Right+a.Right
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Apart) int {
+	stable.Sort(out, func(a, b Apart) int {
 		return cmp.Or(cmp.Compare(count(a.In == severally), count(b.In == severally)), cmp.Compare(b.Pairs, a.Pairs),
 			cmp.Compare(a.In, b.In))
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -136,7 +137,7 @@ func (r *Row) served(c Call) Call {
 	q := *r
 	q.Ask.Sequences = 1
 	if q.Ask.MemFractionStatic == nil && q.Ask.GPUMemoryUtilization == nil {
-		q.Note = strings.TrimPrefix(q.Note+"; the share of memory that it was given is not told", "; ")
+		q.Note = strings.TrimPrefix(q.Note+"; its memory share is unknown", "; ")
 	}
 	c.Kind, c.Row = servingRuns, &q
 	return c
@@ -240,7 +241,7 @@ func (r *StreamRow) planRow() (*Row, bool) {
 	}
 	row := r.asRow()
 	if r.Count > 1 {
-		row.Note = "how the layers were split is not told"
+		row.Note = "how the layers were split is unknown"
 	}
 	for _, x := range r.tests() {
 		row.Ask.Context = max(row.Ask.Context, plan.Int(x[0]+x[1]))
@@ -317,7 +318,7 @@ func AllCalls(kinds []Calls) *Calls {
 // ByReport sorts wrong calls by what was reported, then by source.
 func (s *Calls) ByReport() []Call {
 	out := slices.Clone(s.Wrong)
-	slices.SortStableFunc(out, func(a, b Call) int {
+	stable.Sort(out, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(count(a.Ran), count(b.Ran)), strings.Compare(a.Row.Source, b.Row.Source))
 	})
 	return out

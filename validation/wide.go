@@ -33,7 +33,7 @@ type wide struct {
 	Row
 	prompts bool
 	// each is how many sequences a rank decodes in a step, or how many tokens of prompts it computes; length what is cached of
-	// each sequence in the mean, or the tokens of a prompt.
+	// each sequence on average, or the tokens of a prompt.
 	each, length int64
 }
 

@@ -116,7 +116,7 @@ func withoutDevices(j *engine.Job) {
 	}
 	m.CPUOnly = true
 	j.Machine = &m
-	j.Note("processor_only", "info", "backend", "backend = cpu: a build that sees no accelerator; all lies in the host's memory")
+	j.Note("processor_only", "info", "backend", "backend = cpu: a build that sees no accelerator; everything is in host memory")
 }
 
 // device names the i-th device: "CUDA0".

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
@@ -44,7 +45,7 @@ func (s *sizer) params(pl *engine.Placed, g *engine.WeightGroup) (out []param) {
 		o := &out[n]
 		o.main, o.scales, o.kept, o.expanded = o.main+p.main, o.scales+p.scales, o.kept+p.kept, o.expanded+p.expanded
 	}
-	slices.SortStableFunc(out, func(a, b param) int { return norms(&a) - norms(&b) })
+	stable.Sort(out, func(a, b param) int { return norms(&a) - norms(&b) })
 	return out
 }
 

@@ -101,7 +101,7 @@ func (r *ScalingReport) Emit(form string) (string, error) {
 		p := &r.Policies[i]
 		w := &writing{name: manifest.Name(r.Model + "-" + engineName(r.Engine))}
 		w.line(0, "# %s of %s on %s.", p.Name, r.Model, r.Hardware)
-		w.line(0, "# Replayed on %s requests in %s: %s in time, %s replicas in the mean, at most %d%s.", unit.Count(int64(r.Load.Requests)),
+		w.line(0, "# Replayed on %s requests in %s: %s in time, %s replicas on average, at most %d%s.", unit.Count(int64(r.Load.Requests)),
 			unit.Seconds(r.Load.Seconds), percent(p.Kept), unit.Significant(p.Mean, 3), p.Peak, dollarWords(p))
 		if err := f.write(r, p, w); err != nil {
 			return "", err

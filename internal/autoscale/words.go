@@ -7,7 +7,7 @@ const (
 	Long  = "Replays a load (--load) on replicas that policies start and stop: HPA and KEDA by their controllers' own algorithms, " +
 		"Dynamo's planner, llm-d's saturation analyzer, a fixed number, or an expression of yours. A replica is the plan, " +
 		"simulated at fourteen loads; new ones take the time that weights from disk and the engine's start take. " +
-		"Policies are held against the cheapest fleet of one who knew the load. " +
+		"Policies are compared with the cheapest fleet that an oracle would run. " +
 		"--prompt and --output say what is asked for, --ttft and --tpot what is to be kept."
 	Example = "memwall autoscale llama-3.1-8b --on h100 --load day.csv --prompt 1500 --output 300 --ttft 1s\n" +
 		"memwall autoscale llama-3.1-8b --on h100 --load 2,1,1,4,9,14,12,6 --ttft 1s --policy hpa --emit hpa\n" +

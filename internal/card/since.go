@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // ModelsSince lists the models that a filter names and that were released in or after a month ("2026-06") or a
@@ -21,7 +22,7 @@ func ModelsSince(filter, since string) ([]ModelRow, error) {
 			Hint: "--since 2026-06"}
 	}
 	rows = slices.DeleteFunc(rows, func(r ModelRow) bool { return r.Released < since })
-	slices.SortStableFunc(rows, func(a, b ModelRow) int { return cmp.Compare(b.Released, a.Released) })
+	stable.Sort(rows, func(a, b ModelRow) int { return cmp.Compare(b.Released, a.Released) })
 	return rows, nil
 }
 

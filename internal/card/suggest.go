@@ -2,12 +2,12 @@ package card
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/unit"
 )
@@ -100,7 +100,7 @@ func ranked(letters string, list []candidate) (out []*candidate) {
 			hits = append(hits, placed{&list[i], rank})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b placed) int {
+	stable.Sort(hits, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(rankKnown(a.known), rankKnown(b.known)), cmp.Compare(b.date, a.date))
 	})
 	for _, h := range hits {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // help draws the help of a command: what it does, examples, commands or flags by group.
@@ -45,7 +46,7 @@ func commandGroups(commands []*cobra.Command) []cards.HelpGroup {
 	for i := range groups {
 		groups[i].Name = commandsBy[i].group
 		ordered := slices.Clone(commands)
-		slices.SortStableFunc(ordered, func(a, b *cobra.Command) int { return place(i, a) - place(i, b) })
+		stable.Sort(ordered, func(a, b *cobra.Command) int { return place(i, a) - place(i, b) })
 		for _, c := range ordered {
 			last := i == len(groups)-1 && !slices.ContainsFunc(groups, func(g cards.HelpGroup) bool { return g.Has(c.Name()) })
 			if c.IsAvailableCommand() && (last || place(i, c) >= 0) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Shape is a JSON Schema, as far as types go.
@@ -50,7 +52,7 @@ func (t Types) names() []string { return slices.Sorted(maps.Keys(t)) }
 // fields of an object: what is always there first, then the others, both in order.
 func (s *Shape) fields() []string {
 	all := slices.Sorted(maps.Keys(s.Properties))
-	slices.SortStableFunc(all, func(a, b string) int { return s.rank(a) - s.rank(b) })
+	stable.Sort(all, func(a, b string) int { return s.rank(a) - s.rank(b) })
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // blended makes one row of a class's operators that the trace does not show and of what may be any of them: kernels and
@@ -53,7 +54,7 @@ func several(names []string) string {
 func blend(class string, own, measured []*operated) *operated {
 	r := &operated{OperatorLine: api.OperatorLine{Class: class}, known: true, place: own[0].place}
 	r.Printed = &r.ms
-	slices.SortStableFunc(own, func(a, b *operated) int { return cmp.Compare(b.own, a.own) })
+	stable.Sort(own, func(a, b *operated) int { return cmp.Compare(b.own, a.own) })
 	var names []string
 	for _, x := range own {
 		names, r.own, x.blended = append(names, x.Name), r.own+x.own, true
@@ -62,7 +63,7 @@ func blend(class string, own, measured []*operated) *operated {
 		x.blended = true
 		r.ms, r.Calls, r.Of = r.ms+x.ms, r.Calls+x.Calls, append(r.Of, x.Of...)
 	}
-	slices.SortStableFunc(r.Of, func(a, b api.OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
+	stable.Sort(r.Of, func(a, b api.OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
 	r.Name, r.Members, r.Of = several(names), names, r.Of[:min(len(r.Of), mostCalls)]
 	return r
 }
@@ -76,7 +77,7 @@ func (o *operators) lines() (out []api.OperatorLine) {
 			order[class] = i + 1
 		}
 	}
-	slices.SortStableFunc(o.rows, func(a, b *operated) int {
+	stable.Sort(o.rows, func(a, b *operated) int {
 		return cmp.Or(cmp.Compare(order[a.Class], order[b.Class]), cmp.Compare(a.Class, b.Class),
 			cmp.Compare(max(b.ms, b.own), max(a.ms, a.own)), cmp.Compare(a.place, b.place))
 	})

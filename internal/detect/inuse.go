@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -96,6 +97,6 @@ func describeUser(u card.User) string {
 // biggest are the programs in order of what they hold.
 func biggest(users []card.User) []card.User {
 	out := slices.Clone(users)
-	slices.SortStableFunc(out, func(a, b card.User) int { return int(max(-1, min(1, b.Bytes-a.Bytes))) })
+	stable.Sort(out, func(a, b card.User) int { return int(max(-1, min(1, b.Bytes-a.Bytes))) })
 	return out
 }

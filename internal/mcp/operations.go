@@ -30,7 +30,7 @@ func (s *Server) operations() {
 			}
 			return cards.Autoscale(r, plain), nil
 		})
-	s.operation("pack", "Which of several models lie on which devices of a pool, by their ledgers.",
+	s.operation("pack", "Which of several models go on which devices of a pool, by their ledgers.",
 		`{"type":"object","properties":{"hardware":{"type":"string"},"mig":{"type":"boolean"},"models":{"type":"array","items":{"type":"object",`+
 			`"properties":{"request":{"type":"object","description":"as for fit, without hardware"},"count":{"type":"integer"}}}}},`+
 			`"required":["hardware","models"]}`,

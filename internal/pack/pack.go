@@ -13,6 +13,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -162,7 +163,7 @@ func (p *packer) alone(ctx context.Context, plans []Plan) (items []item, err err
 		p.out.Device = worst.Name
 		items = append(items, it)
 	}
-	slices.SortStableFunc(items, func(a, b item) int {
+	stable.Sort(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(b.devices, a.devices), cmp.Compare(b.needed, a.needed))
 	})
 	return items, nil
@@ -227,7 +228,7 @@ func (p *packer) shared(ctx context.Context, it *item) (bool, error) {
 			order = append(order, b)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *Bin) int { return cmp.Compare(a.Usable-a.Needed, b.Usable-b.Needed) })
+	stable.Sort(order, func(a, b *Bin) int { return cmp.Compare(a.Usable-a.Needed, b.Usable-b.Needed) })
 	for _, b := range order {
 		r := *b.all[0]
 		r.Also = nil

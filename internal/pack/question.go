@@ -63,7 +63,7 @@ func Decode(text []byte) (*PackingRequest, error) {
 // Answer places what is asked.
 func (q *PackingRequest) Answer(ctx context.Context, asker *memwall.Asker) (*Packing, error) {
 	if q.Hardware == "" || len(q.Models) == 0 {
-		return nil, fault("models", "", "a pool and the models that are to lie on it are asked for", example)
+		return nil, fault("models", "", "name a pool and the models to place on it", example)
 	}
 	var plans []Plan
 	for i := range q.Models {

@@ -8,7 +8,7 @@ import (
 // What help says.
 const (
 	Use   = `pack "[N x]MODEL FLAGS"...`
-	Short = "which models lie on which device of a pool: beside each other, in parts (MIG), or on several"
+	Short = "which models go on which device of a pool: beside each other, in parts (MIG), or on several"
 	Long  = "Each plan is a model with its flags in quotes, maybe several of it. The largest are placed first, each on the device where " +
 		"it leaves least and where the ledgers of all that lie there still fit: weights, caches, contexts, and what each engine keeps. " +
 		"Exit code 3: some found no room."

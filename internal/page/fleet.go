@@ -77,7 +77,7 @@ func noFile(string) (io.ReadCloser, error) {
 	return nil, errors.New("a page reads no files: requests per second with commas")
 }
 
-// drawPool is which models lie on which device of a pool.
+// drawPool is which models go on which device of a pool.
 func drawPool(v *view) {
 	v.asking()
 	r, err := packed(v)
@@ -139,5 +139,5 @@ func planOf(text string) (*memwall.Request, error) {
 
 func badPlan(word, message string) *memwall.Error {
 	return &memwall.Error{Code: memwall.BadField, Field: modelsKey, Value: word, Message: message,
-		Hint: "models with their flags, parted by semicolons: qwen3-8b --ctx 8k; 2x llama-3.1-8b"}
+		Hint: "models with their flags, separated by semicolons: qwen3-8b --ctx 8k; 2x llama-3.1-8b"}
 }

@@ -33,7 +33,7 @@ func TestFleetsRefuse(t *testing.T) {
 // TestPoolSaysPlaces: the page has the places that the card has, and each model as it was written.
 func TestPoolSaysPlaces(t *testing.T) {
 	page := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(get(t, "/pack?on=2xh100&models=qwen3-8b --ctx=16k%3B 2x llama-3.1-8b", "").HTML, " ")
-	for _, want := range []string{"All lie", "3 models", "qwen3-8b --ctx=16k", "1 of 2 devices"} {
+	for _, want := range []string{"Fits", "3 models", "qwen3-8b --ctx=16k", "1 of 2 devices"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}

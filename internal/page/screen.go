@@ -148,7 +148,7 @@ func (v *view) asking() {
 			v.word("output", "tokens per answer", "the usual"), txt(" out, by "), model, txt(" on "), on, txt(" with a TTFT of "),
 			v.word("ttft", "time to the first token, 99th percentile", "any time"), txt("?")), "autoscale")
 	case "pack":
-		v.form(el("h1", txt("Where do "), v.word(modelsKey, "models with their flags, parted by semicolons", "models"), txt(" lie on "),
+		v.form(el("h1", txt("How do "), v.word(modelsKey, "models with their flags, separated by semicolons", "models"), txt(" fit on "),
 			v.word("on", "the pool", "a pool"), txt("?")), "pack")
 	case "diagnose":
 		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose",

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -63,7 +63,7 @@ func startOrder(ctx context.Context, a *question.Env, all []api.Request) ([]int,
 		needs[i+1] = onWorst(one, func(d *api.Device) unit.Bytes { return d.NeededHigh })
 		order = append(order, i+1)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(needs[j], needs[i]) })
+	stable.Sort(order, func(i, j int) int { return cmp.Compare(needs[j], needs[i]) })
 	return append(order, 0), nil
 }
 

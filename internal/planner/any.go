@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // onAny answers which hardware runs a model, where none was named: for each kind of device the fewest that hold the
@@ -70,7 +70,7 @@ func multipliesFP8(id string) bool {
 // rank sorts hardware by what the asker wants least of: memory, unless it is something else. What writes more slowly than people read
 // comes after all that does not.
 func (p *Planner) rank(found []api.Candidate) {
-	slices.SortStableFunc(found, func(a, b api.Candidate) int {
+	stable.Sort(found, func(a, b api.Candidate) int {
 		least := cmp.Compare(a.Capacity, b.Capacity)
 		switch p.want {
 		case "cost":

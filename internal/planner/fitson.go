@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -11,6 +10,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Offered are devices to name when no hardware is given: common ones, small to large.
@@ -56,7 +56,7 @@ func fitsOn(q *question.Question) []api.FitsOn {
 			add(id, offeredCounts, 2+classesApart(has, &d.Groups[0].Device))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b api.FitsOn) int {
+	stable.Sort(out, func(a, b api.FitsOn) int {
 		return cmp.Or(cmp.Compare(kin[a.Hardware], kin[b.Hardware]), cmp.Compare(int64(a.Usable)*a.Devices, int64(b.Usable)*b.Devices))
 	})
 	return out[:min(len(out), 4)]

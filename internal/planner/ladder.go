@@ -17,6 +17,7 @@ import (
 	"github.com/memwall/memwall/internal/advice"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -44,7 +45,7 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 			out = addRung(p, out, s)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b api.Candidate) int {
+	stable.Sort(out, func(a, b api.Candidate) int {
 		return cmp.Or(cmp.Compare(lastResort(&a), lastResort(&b)), cmp.Compare(a.Price, b.Price), -cmp.Compare(ratioOf(&a), ratioOf(&b)))
 	})
 	return withoutNeedless(out, p.base.Devices[0].Capacity/100)

@@ -15,6 +15,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
@@ -94,7 +95,7 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	}
 	if r.Goal != nil && r.Goal.Minimize == "latency" {
 		shown.Goal = r.Goal
-		slices.SortStableFunc(out.Picks, func(a, b api.Pick) int { return -cmp.Compare(DecodeOf(a.Speed), DecodeOf(b.Speed)) })
+		stable.Sort(out.Picks, func(a, b api.Pick) int { return -cmp.Compare(DecodeOf(a.Speed), DecodeOf(b.Speed)) })
 	}
 	if scored := func(k api.Pick) bool { return k.Score != nil }; !r.All && slices.ContainsFunc(out.Picks, scored) {
 		out.Picks = slices.DeleteFunc(out.Picks, func(k api.Pick) bool { return !scored(k) })
@@ -261,7 +262,7 @@ func (p *picker) models() (out []listedModel) {
 		}
 		out = append(out, listedModel{n, m.Params(), scored})
 	}
-	slices.SortStableFunc(out, bestFirst)
+	stable.Sort(out, bestFirst)
 	return out
 }
 

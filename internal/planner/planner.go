@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/advice"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quality"
@@ -162,7 +163,7 @@ func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, erro
 		report := func(decided, full int) { p.reportProgress(phase, i, len(ways), decided, full, out) }
 		found, err := p.searchWay(ctx, &w, loose, worstOf(out), report)
 		out = append(out, p.sensible(found)...)
-		slices.SortStableFunc(out, func(a, b api.Candidate) int { return cheaper(&a, &b) })
+		stable.Sort(out, func(a, b api.Candidate) int { return cheaper(&a, &b) })
 		if failed = err; err != nil {
 			break
 		}

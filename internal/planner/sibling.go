@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/score"
@@ -124,7 +125,7 @@ func allScored(u *use) (out []listedScore) {
 			out = append(out, listedScore{id, s})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b listedScore) int {
+	stable.Sort(out, func(a, b listedScore) int {
 		return cmp.Or(-cmp.Compare(a.Value, b.Value), -cmp.Compare(catalog.Released(a.id), catalog.Released(b.id)))
 	})
 	return out
@@ -197,7 +198,7 @@ func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []li
 			out = append(out, listedModel{n, params, scoreOf(id, u)})
 		}
 	}
-	slices.SortStableFunc(out, bestFirst)
+	stable.Sort(out, bestFirst)
 	return out
 }
 

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/quant"
 )
 
@@ -19,7 +19,7 @@ func (w *work) measured(ctx context.Context, m *quant.Model, stats *quant.Statis
 	kept := remembered(w.Memory, m, stats, w.Again)
 	defer kept.close()
 	results, order := kept.recall(m.Tensors, w.q.formats, stats.Tells())
-	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	stable.Sort(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	s := &shared{results: results, kept: kept, order: order}
 	s.progress = newProgress(w.Progress, quant.Reading(order, w.q.formats), quant.Bytes(order))
 	failed := make([]error, min(runtime.GOMAXPROCS(0), max(1, len(order))))

@@ -53,7 +53,7 @@ func (q *Question) chooseFormat() {
 	}
 	if q.Engine.Name() == "ollama" {
 		if q.Request.Weights = catalog.LibraryFormat(q.Resolved.ID); q.Request.Weights != "" {
-			q.Job.Note("format_assumed", "info", "weights", "%s is what Ollama's library has; --weights says another", q.Request.Weights)
+			q.Job.Note("format_assumed", "info", "weights", "%s is what Ollama's library has; --weights overrides it", q.Request.Weights)
 		}
 		return
 	}
@@ -81,7 +81,7 @@ func (q *Question) chooseFormat() {
 			break
 		}
 	}
-	q.Job.Note("format_assumed", "info", "weights", "%s and %s by default, %s; --engine and --weights say others", q.Engine.Name(),
+	q.Job.Note("format_assumed", "info", "weights", "%s and %s by default, %s; --engine and --weights override them", q.Engine.Name(),
 		q.Request.Weights, why)
 }
 

@@ -44,7 +44,7 @@ func (q *Question) Prompting(a *api.Answer) {
 // NoteCacheTransfer remarks on what crosses from workers of one kind to the other.
 func (q *Question) NoteCacheTransfer(f *serving.Figures) {
 	if q.Prompter != nil {
-		q.Job.Note("handed_over", "info", "disaggregated", "the caches of a prompt take %s from one worker to the other at %s a device",
+		q.Job.Note("handed_over", "info", "disaggregated", "KV transfer of a prompt between workers takes %s at %s per device",
 			unit.Seconds(f.HandOver), serving.Wire(q.Job.Machine).EachWay.Value)
 	}
 }

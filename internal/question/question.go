@@ -509,7 +509,7 @@ const DefaultContext = 8192
 func usualContext(j *engine.Job, trained int64) plan.Int {
 	if m := j.Model; m.Part(model.PartDenoiser) != nil {
 		made := m.Usual()
-		j.Note("denoiser_tokens", "info", "context", "%d tokens are %s, and %d of text; --ctx says others",
+		j.Note("denoiser_tokens", "info", "context", "%d tokens are %s, and %d of text; --ctx overrides them",
 			made.Tokens+model.TextTokens, made.Words, model.TextTokens)
 		return plan.Int(made.Tokens + model.TextTokens)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/term"
 )
 
@@ -18,7 +19,7 @@ func (s *screen) commands() {
 	if s.a.Start > 0 {
 		servers = append(servers, s.a.Also...)
 	}
-	slices.SortStableFunc(servers, func(a, b *memwall.Answer) int { return cmp.Compare(a.Start, b.Start) })
+	stable.Sort(servers, func(a, b *memwall.Answer) int { return cmp.Compare(a.Start, b.Start) })
 	for _, a := range servers {
 		s.commandsOf(a)
 	}

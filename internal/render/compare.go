@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
@@ -168,7 +169,7 @@ func writeUnprinted(p *term.Page, lines []memwall.Line) {
 
 func writeCompareNotes(p *term.Page, a *memwall.Answer, all bool) {
 	notes := slices.Clone(a.Notes)
-	slices.SortStableFunc(notes, func(x, y memwall.Note) int { return cmp.Compare(harm(y.Severity), harm(x.Severity)) })
+	stable.Sort(notes, func(x, y memwall.Note) int { return cmp.Compare(harm(y.Severity), harm(x.Severity)) })
 	shown := 0
 	for _, n := range notes {
 		if !all && (shown == 3 || n.Code == "default_used") {

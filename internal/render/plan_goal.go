@@ -511,7 +511,7 @@ func (s *screen) dayPlan() {
 	s.labelled("load", term.Join(s.spark(rates, Peak(rates)*1.001, term.InkWorking),
 		term.Say("up to "+rateOf(Peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
 	s.labelled("replicas", term.Join(s.spark(replicas, Peak(replicas)*1.001, term.InkCache),
-		term.Say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, term.Significant(d.Mean, 3)))))
+		term.Say(fmt.Sprintf("up to %d, %s on average", d.Peak, term.Significant(d.Mean, 3)))))
 	s.labelled("headroom", term.Say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", term.Percent(d.Headroom),
 		unit.Seconds(d.StartS))))
 	if d.USDFixed != nil && d.USDScaled != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 )
@@ -69,7 +70,7 @@ func machine(a *memwall.Answer) string {
 // inOrder sorts groups of ranks by their first rank; an answer has the deciding one first.
 func inOrder(groups []memwall.Device) []memwall.Device {
 	out := slices.Clone(groups)
-	slices.SortStableFunc(out, func(a, b memwall.Device) int { return cmp.Compare(firstRank(&a), firstRank(&b)) })
+	stable.Sort(out, func(a, b memwall.Device) int { return cmp.Compare(firstRank(&a), firstRank(&b)) })
 	return out
 }
 

@@ -156,7 +156,7 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	}
 	without := ""
 	if slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "generation_not_counted" }) {
-		without = " without writing answers"
+		without = " without generation"
 	}
 	out = append(out, [2]string{"step", fmt.Sprintf("%s%s · %s tok/s per device · MFU %s, HFU %s",
 		tookWithin(v.Seconds, v.SecondsLow, v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU),

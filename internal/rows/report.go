@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/calibrate"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 )
 
@@ -77,7 +78,7 @@ func NewReport(path string, rows []*Row) *Report {
 		middle := math.Exp(stat.Median(x))
 		out.Groups[at[k]].Ratio = &middle
 	}
-	slices.SortStableFunc(out.Groups, func(a, b Group) int { return strings.Compare(a.Hardware+" "+a.Model, b.Hardware+" "+b.Model) })
+	stable.Sort(out.Groups, func(a, b Group) int { return strings.Compare(a.Hardware+" "+a.Model, b.Hardware+" "+b.Model) })
 	return out
 }
 

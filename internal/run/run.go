@@ -76,7 +76,7 @@ func here(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
 func (s *Server) Here() error {
 	path, err := exec.LookPath(s.Program)
 	if err != nil {
-		return fault("engine", s.Engine, s.Program+" is not installed here, or not in PATH", "install it, or --engine says another")
+		return fault("engine", s.Engine, s.Program+" is not installed here, or not in PATH", "install it, or choose another with --engine")
 	}
 	if err := modelFile(s.Engine, s.Args); err != nil {
 		return err

@@ -22,7 +22,7 @@ type posted struct {
 // operations beside the questions of the contract.
 func operations() []posted {
 	return []posted{
-		{"autoscale", "what autoscalers make of a day's load on replicas of a plan: the goal kept, dollars, and how far from who knew the load",
+		{"autoscale", "what autoscalers make of a day's load on replicas of a plan: the goal kept, dollars, and how far from an oracle that knows the load",
 			reflect.TypeFor[autoscale.ScalingRequest](), reflect.TypeFor[autoscale.ScalingReport](),
 			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
 				q, err := autoscale.Decode(text)
@@ -31,7 +31,7 @@ func operations() []posted {
 				}
 				return q.Answer(ctx, asker)
 			}},
-		{"pack", "which models lie on which device of a pool: beside each other, in parts (MIG), or on several",
+		{"pack", "which models go on which device of a pool: beside each other, in parts (MIG), or on several",
 			reflect.TypeFor[pack.PackingRequest](), reflect.TypeFor[pack.Packing](),
 			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
 				q, err := pack.Decode(text)

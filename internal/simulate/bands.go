@@ -113,7 +113,7 @@ func (s *Simulation) edge(v Variant) (*api.Edge, error) {
 		E2E: Percentiles(&res.Whole)}, nil
 }
 
-// stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.
+// stepBand is the time of a token in a closed loop of as many users as ran on average, with its band.
 func (s *Simulation) stepBand(res *sim.Result) speed.Figure {
 	l := s.load(res)
 	if s.Stream != nil {
@@ -122,7 +122,7 @@ func (s *Simulation) stepBand(res *sim.Result) speed.Figure {
 	return s.Model.Closed(l).PerToken
 }
 
-// load is a closed loop like a run in the mean.
+// load is a closed loop like a run on average.
 func (s *Simulation) load(res *sim.Result) serving.Load {
 	n := max(1, res.Finished)
 	return serving.Load{Users: max(1, int64(res.Series.Running()+0.5)), Prompt: max(1, res.Prompt/n), Output: max(1, res.Generated/n)}

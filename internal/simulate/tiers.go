@@ -137,7 +137,7 @@ func (p *Player) checkStore(r *api.Request) error {
 	}
 	if _, err := timing.LinkTo(p.Question, p.Question.Job.Device(0), "pool"); err != nil {
 		p.Question.Job.Note("store_link", "info", "kv_store",
-			"a device reads the store at %s, as over 400 Gb/s: --on …,pool=2TB@64GB/s says yours", storeLink)
+			"a device reads the store at %s, as over 400 Gb/s: --on …,pool=2TB@64GB/s sets yours", storeLink)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/stat"
 )
@@ -190,7 +191,7 @@ func counted(all map[string]int64) (out []card.Count) {
 	for _, what := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, card.Count{What: what, N: all[what]})
 	}
-	slices.SortStableFunc(out, func(a, b card.Count) int { return cmp.Compare(b.N, a.N) })
+	stable.Sort(out, func(a, b card.Count) int { return cmp.Compare(b.N, a.N) })
 	return out
 }
 
@@ -276,7 +277,7 @@ func front(at [][]float64) (out []int) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(at[a], at[b]) })
+	stable.Sort(order, func(a, b int) int { return slices.Compare(at[a], at[b]) })
 	for _, i := range order {
 		known := !slices.Contains(at[i], math.Inf(1))
 		if known && !slices.ContainsFunc(out, func(j int) bool { return beats(at[j], at[i]) }) {

@@ -2,9 +2,9 @@ package study
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // variance parts that of a measure between the factors of a study, in one pass: the first-order indices of a factorial
@@ -92,6 +92,6 @@ func (t *Tally) sensitivity(measure int) card.Sensitivity {
 	if v.m2 > 0 {
 		out.Together = max(0, rest)
 	}
-	slices.SortStableFunc(out.Shares, func(a, b card.Share) int { return cmp.Compare(b.Share, a.Share) })
+	stable.Sort(out.Shares, func(a, b card.Share) int { return cmp.Compare(b.Share, a.Share) })
 	return out
 }

@@ -209,7 +209,7 @@ func noteExperts(q *question.Question, d *serving.Dispatch) {
 	p := q.Request.Plan
 	if shared := p.EP > max(1, p.TP); shared && d.Kernels == "" && p.EP > d.PerNode {
 		q.Job.Note("experts_apart", "info", "all2all",
-			"ranks that share experts lie on several nodes, and their tokens cross between these as the engine sends them by default; "+
+			"ranks that share experts span nodes, and their tokens cross between nodes by the engine's default dispatch; "+
 				"DeepEP's kernels, --all2all deepep, send each only where it is wanted")
 	}
 	if d.Uneven > 1 {

@@ -147,7 +147,7 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 	}
 	a := AcceptedOf(q)
 	q.Job.Note("speculation", "info", "draft_tokens",
-		"each step verifies %s and yields %s of a sequence in the mean; they are drafted by %s", a.drafted(),
+		"each step verifies %s and yields %s of a sequence on average; they are drafted by %s", a.drafted(),
 		unit.Significant(f.Expected, 3), who(q.Job, f, s))
 	if !a.Assumed {
 		return

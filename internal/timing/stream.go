@@ -236,7 +236,7 @@ func processor(q *question.Question) (*hardware.Device, float64) {
 	if !d.Bandwidth.Known {
 		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: hardware.DesktopRate, Known: true, Basis: ledger.Assumed}
 		q.Job.Note("host_rate", "warn", "hardware",
-			"the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it",
+			"the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s sets it",
 			hardware.DesktopRate)
 	}
 	threads := 0.0

@@ -25,7 +25,7 @@ func withGeneration(t *Training, s step.Step, tokens float64) step.Step {
 	}
 	f, bound, err := generation(t, r)
 	if err != nil {
-		t.Question.Job.Note("generation_not_counted", "warn", "rollout", "the time of writing answers is not counted: %s", err)
+		t.Question.Job.Note("generation_not_counted", "warn", "rollout", "the time of generation is not counted: %s", err)
 		return s
 	}
 	learning := s.Seconds.Mid
@@ -81,5 +81,5 @@ func remarkEngines(t *Training, r *plan.Rollout, engines, answers int64) {
 	if !*r.Colocated {
 		where = "on as many devices again, which the price leaves out, while the trainer waits; asynchronous training overlaps both"
 	}
-	t.Question.Job.Note("generation", "info", "rollout", "%d engines of %s write %d answers of %d tokens each %s; the longest answers take longer, and weights on their way to the engines are not in it", engines, r.Engine, answers, int64(r.Output), where)
+	t.Question.Job.Note("generation", "info", "rollout", "%d engines of %s generate %d responses of %d tokens each %s; the longest take longer, and sending weights to the engines is not counted", engines, r.Engine, answers, int64(r.Output), where)
 }

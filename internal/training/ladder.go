@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -49,7 +50,7 @@ func (t *Training) Changes(a *api.Answer, phase string) (out []api.Suggestion) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y rung) int {
+	stable.Sort(all, func(x, y rung) int {
 		return cmp.Or(cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3),
 			cmp.Compare(x.price, y.price))
 	})

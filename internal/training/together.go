@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // rung is a change that was tried, with its price.
@@ -134,6 +135,6 @@ func (x *trial) until(singles []rung, verdict api.Verdict) (used []change.Settin
 // byPrice are single changes, the cheapest first, without those that train on other samples.
 func byPrice(singles []rung) []rung {
 	list := slices.DeleteFunc(slices.Clone(singles), func(r rung) bool { return r.from.Price == shorterSample })
-	slices.SortStableFunc(list, func(a, b rung) int { return cmp.Compare(a.price, b.price) })
+	stable.Sort(list, func(a, b rung) int { return cmp.Compare(a.price, b.price) })
 	return list
 }

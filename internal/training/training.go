@@ -73,7 +73,7 @@ func (t *Training) orSharded() *Training {
 		return t
 	}
 	other.came = &t.Question.Original
-	other.Question.Job.Note("sharding_assumed", "info", "sharding", "fsdp by default, as no device holds all states (ddp); --sharding says another")
+	other.Question.Job.Note("sharding_assumed", "info", "sharding", "fsdp by default, as no device holds all states (ddp); --sharding overrides it")
 	return other
 }
 
@@ -158,7 +158,7 @@ func (t *Training) Models() error {
 		if err := question.Override(&spec, q.Request.Override); err != nil {
 			return err
 		}
-		q.Job.Note("override", "info", "override", "what if %s: the network is another one", question.Overridden(q.Request.Override))
+		q.Job.Note("override", "info", "override", "what if %s: the network itself changes", question.Overridden(q.Request.Override))
 	}
 	if len(q.Request.Override) > 0 {
 		t.Job.Model = spec.Model(q.Resolved.ID)
@@ -245,7 +245,7 @@ func (t *Training) lengths() error {
 		t.Job.Longest = max(t.Job.Longest, n)
 		sum += n
 	}
-	t.Question.Job.Note("data", "info", "data", "%s samples of %s tokens in the mean, the longest of %s", unit.Count(int64(len(all))),
+	t.Question.Job.Note("data", "info", "data", "%s samples of %s tokens on average, the longest of %s", unit.Count(int64(len(all))),
 		unit.Count(sum/int64(max(1, len(all)))), unit.Count(t.Job.Longest))
 	return nil
 }
@@ -407,7 +407,7 @@ func (t *Training) timed(a *api.Answer) {
 		return
 	}
 	if rate, assumed := m.HostRate(); assumed {
-		q.Job.Note("host_rate", "warn", "hardware", "the host's memory, in which the optimizer steps, is assumed to be read at %s; host=512GiB@400GB/s says it", rate)
+		q.Job.Note("host_rate", "warn", "hardware", "the host's memory, in which the optimizer steps, is assumed to be read at %s; host=512GiB@400GB/s sets it", rate)
 	}
 	tokens := m.Tokens()
 	a.Step = TrainingStep(&s, tokens)

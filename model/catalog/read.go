@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/naming"
 )
 
@@ -269,7 +270,7 @@ func (q *question) chosen(hits []place) []place {
 
 func newestFirst(hits []place) []place {
 	hits = slices.Clone(hits)
-	slices.SortStableFunc(hits, func(a, b place) int { return strings.Compare(b.head.released, a.head.released) })
+	stable.Sort(hits, func(a, b place) int { return strings.Compare(b.head.released, a.head.released) })
 	return hits
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/naming"
 )
 
@@ -256,7 +257,7 @@ func nearestOf(words []string) (out []place) {
 			all = append(all, far{w.place, more})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b far) int {
+	stable.Sort(all, func(a, b far) int {
 		return cmp.Or(a.more-b.more, strings.Compare(b.head.released, a.head.released))
 	})
 	for _, f := range all {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/source/regular"
 	"github.com/memwall/memwall/unit"
 )
@@ -41,7 +41,7 @@ func (c *Cache) Contents(filter string) *Contents {
 		out.Bytes += unit.Bytes(f.size)
 		out.Entries = append(out.Entries, Entry{r.About, unit.Bytes(f.size), r.At, f.name})
 	}
-	slices.SortStableFunc(out.Entries, func(a, b Entry) int { return b.At.Compare(a.At) })
+	stable.Sort(out.Entries, func(a, b Entry) int { return b.At.Compare(a.At) })
 	return out
 }
 

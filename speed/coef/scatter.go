@@ -2,7 +2,7 @@ package coef
 
 import "math"
 
-// Scatter is the variance of errors about their mean, from how far they lie off it in the mean, which one that
+// Scatter is the variance of errors about their mean, from how far they lie off it on average, which one that
 // is far off moves less than squares do: of normal errors the deviation is sqrt(pi/2) times that. It takes two.
 func Scatter(errors []float64) (variance float64, ok bool) {
 	n := float64(len(errors))

@@ -79,7 +79,7 @@ func (a *attention) sides(f *model.Features, d *device, c []float64) (memory, wo
 //	floor + FLOPs / (peak × prefill × fill × rows × keys / (keys + half)),  keys = length + 2 × cached
 //
 // Short prompts fill fewer multiprocessors, and few rows behind many cached keys a part of their tile. Tiles that meet few
-// keys spend more on their edges: half as many as its length in the mean of a prompt, those that are cached in full.
+// keys spend more on their edges: half as many as its length on average over a prompt, those that are cached in full.
 func (a *attention) prefilling(p *point, d *device, c []float64) float64 {
 	work, _ := a.multiplying(p, d, c)
 	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)

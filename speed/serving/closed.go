@@ -101,7 +101,7 @@ func (m *Model) batches(l Load, p *loop) (k kinds) {
 	return k
 }
 
-// arrivals are the prompts of a step that has any: requests end at the end of a step, batch/output of them in the mean, and as many
+// arrivals are the prompts of a step that has any: requests end at the end of a step, batch/output of them on average, and as many
 // come then.
 func (p *loop) arrivals() int64 {
 	if p.chunks > 1 {
@@ -216,7 +216,7 @@ func (p *loop) rho() float64 {
 	return math.Min(p.batch*p.stall()/p.life(), 0.97) * (p.batch - 1) / p.batch
 }
 
-// Closed are the figures of a closed loop in the mean: seconds for each token and to the first one, and output
+// Closed are the figures of a closed loop on average: seconds for each token and to the first one, and output
 // tokens a second of all users together.
 type Closed struct{ PerToken, First, Throughput float64 }
 

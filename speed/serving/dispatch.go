@@ -78,7 +78,7 @@ func (s *stage) dispatch(m *Model, ranks int64, rate float64) *dispatch {
 	return out
 }
 
-// spread is on how many of n nodes the experts of a token lie in the mean. Where only those of a few groups can be chosen, nodes
+// spread is on how many of n nodes the experts of a token lie on average. Where only those of a few groups can be chosen, nodes
 // hold whole groups.
 func spread(e *model.Experts, n float64) float64 {
 	if e == nil || n <= 1 {

@@ -12,7 +12,7 @@ type Speculation struct {
 	Shape drafts.Shape
 	// Accepted are the chances that at least 1, 2, … drafted tokens are.
 	Accepted []float64
-	// Width is how many tokens of a sequence a step computes in the mean: those that are verified, and the one before them.
+	// Width is how many tokens of a sequence a step computes on average: those that are verified, and the one before them.
 	Width float64
 	// Draft is what drafts; nil for what the text repeats. Steps of it precede a step, each of as many tokens of a sequence as it was
 	// compiled for. With Head it ends in the head of the model itself.

@@ -194,7 +194,7 @@ func (q *queue) perToken() float64 { return q.decode / q.expected }
 func (q *queue) together() float64 { return q.burst / (1 + q.burst) }
 
 // wait of a prompt for those before it. Users who go on to other things for a time Z between their prompts, each of
-// which keeps the pool for D, wait R - D in the mean (the closed queue of one server by Schweitzer's rule, in which a
+// which keeps the pool for D, wait R - D on average (the closed queue of one server by Schweitzer's rule, in which a
 // user meets (N-1)/N of what stands in the queue):
 //
 //	R² + R (Z - N D) - D Z = 0

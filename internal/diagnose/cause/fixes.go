@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -35,7 +36,7 @@ func (p *failed) fixes(matches []api.Match) []api.Fix {
 	if p.first.Kind.Weight() != diagnose.NotMemory {
 		all = unlessThere(all, p.inWords(matches))
 	}
-	slices.SortStableFunc(all, func(a, b api.Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
+	stable.Sort(all, func(a, b api.Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
 	return distinct(all)
 }
 
@@ -267,7 +268,7 @@ func (p *failed) ofPlan() (out []api.Fix) {
 		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed,
 			Quality: s.Quality})
 	}
-	slices.SortStableFunc(out, func(a, b api.Fix) int { return cmp.Compare(enough(&b, short), enough(&a, short)) })
+	stable.Sort(out, func(a, b api.Fix) int { return cmp.Compare(enough(&b, short), enough(&a, short)) })
 	return out
 }
 

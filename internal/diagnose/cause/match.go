@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/diagnose"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/lifetime"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/shard"
@@ -140,7 +141,7 @@ func (p *failed) booked() (out []api.Match) {
 	if p.base.Host != nil {
 		walk(p.base.Host.Ledger, "")
 	}
-	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(btoi(b.Exact), btoi(a.Exact)) })
+	stable.Sort(out, func(a, b api.Match) int { return cmp.Compare(btoi(b.Exact), btoi(a.Exact)) })
 	return out
 }
 
@@ -174,7 +175,7 @@ func solve(all []allocation, f *diagnose.Finding) (out []api.Match) {
 		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: equal(n*per, f), Solved: true,
 			Tokens: n})
 	}
-	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(b.Tokens&-b.Tokens, a.Tokens&-a.Tokens) })
+	stable.Sort(out, func(a, b api.Match) int { return cmp.Compare(b.Tokens&-b.Tokens, a.Tokens&-a.Tokens) })
 	return out
 }
 

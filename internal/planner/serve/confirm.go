@@ -2,10 +2,10 @@ package serve
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/search"
 )
 
@@ -81,7 +81,7 @@ func (p *playing) failure() (err error) {
 
 // sort by what a contender promises.
 func (p *playing) sort() {
-	slices.SortStableFunc(p.all, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+	stable.Sort(p.all, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
 // queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
@@ -116,7 +116,7 @@ func (p *playing) feasible() (out []*contender) {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
+	stable.Sort(out, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/deploy"
 	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/search"
 )
 
@@ -54,7 +55,7 @@ func (p *playing) strongest() (out []*contender) {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *contender) int { return -cmp.Compare(estimatedLoad(a), estimatedLoad(b)) })
+	stable.Sort(out, func(a, b *contender) int { return -cmp.Compare(estimatedLoad(a), estimatedLoad(b)) })
 	for _, c := range out[min(len(out), nearestFleets):] {
 		c.fleet = nil
 	}

@@ -2,10 +2,10 @@ package serve
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // How many users hardware holds within bounds: the servers that promise most are filled with users until a bound breaks, all of the
@@ -31,7 +31,7 @@ func (p *playing) holdMost() error {
 
 // roomiest contenders by their estimates, the first of each kind of hardware before more of one.
 func (p *playing) roomiest() (out []*contender) {
-	slices.SortStableFunc(p.all, func(a, b *contender) int {
+	stable.Sort(p.all, func(a, b *contender) int {
 		return cmp.Or(-cmp.Compare(a.users*a.replicas, b.users*b.replicas), a.objective.compare(&b.objective))
 	})
 	of := map[string]int{}

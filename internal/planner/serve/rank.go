@@ -99,7 +99,7 @@ func (c *contender) rent(replicas int64) cost.Rate {
 	return c.task.env.RentOf(c.sim.Question.Job.Machine, int(replicas*c.devices))
 }
 
-// dollars of an hour, in the mean of the day where the fleet follows one; without end where nobody's price is known.
+// dollars of an hour, averaged over the day where the fleet follows one; without end where nobody's price is known.
 func (c *contender) dollars(replicas int64) float64 {
 	money := c.money(replicas)
 	if !money.PerHour.Known() {

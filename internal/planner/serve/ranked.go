@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // reported fleets have bands, and the first of them, one a kind of hardware, a curve.
@@ -43,7 +44,7 @@ func (p *playing) finished(held []*contender) (shown []*contender, guarded bool,
 	if guarded, err = p.guard(shown); err != nil {
 		return nil, false, err
 	}
-	slices.SortStableFunc(shown, func(a, b *contender) int {
+	stable.Sort(shown, func(a, b *contender) int {
 		return cmp.Or(a.fleet.compareCertainty(b.fleet), slices.Compare(meritsOf(a), meritsOf(b)))
 	})
 	shown = p.varied(shown, reported)
@@ -105,7 +106,7 @@ func (p *playing) filledOverBand(held []*contender) (shown []*contender, guarded
 		}
 		return err
 	})
-	slices.SortStableFunc(held, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
+	stable.Sort(held, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
 	return held, guarded, err
 }
 
@@ -162,7 +163,7 @@ func (f *fleetPlan) compareCertainty(o *fleetPlan) int {
 	return cmp.Or(a.compare(&b), sure(f)-sure(o), f.objective.compare(&o.objective))
 }
 
-// meritsOf a fleet: dollars an hour, in the mean of the day where it follows one, devices, the mean time of an answer, both
+// meritsOf a fleet: dollars an hour, averaged over the day where it follows one, devices, the mean time of an answer, both
 // times at their 99th percentile, loss of quality, whether it also holds at the slow edge of its band, whether its kind was measured,
 // and what it is ranked by where it was not. Figures are those of the answer, and what is not known is worst.
 func meritsOf(c *contender) planner.Merits {

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// steadyState is what a server holds in the mean.
+// steadyState is what a server holds on average.
 type steadyState struct {
 	// users at once for which the means of both times stay within their bounds, and the requests a second that they make.
 	users int64

@@ -1,10 +1,9 @@
 package serve
 
 import (
-	"slices"
-
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -29,7 +28,7 @@ func (p *playing) variants() (out []*contender) {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+	stable.Sort(out, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/deploy"
 	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
 )
@@ -201,7 +202,7 @@ func (w *report) losers(held []*contender) (out []loser) {
 			out = append(out, l)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b loser) int { return cmp.Or(-cmp.Compare(a.off, b.off), cmp.Compare(a.naive, b.naive)) })
+	stable.Sort(out, func(a, b loser) int { return cmp.Or(-cmp.Compare(a.off, b.off), cmp.Compare(a.naive, b.naive)) })
 	return out
 }
 

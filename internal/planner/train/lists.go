@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/train"
 )
 
@@ -63,6 +64,6 @@ func knownWord(f *api.Field, word string) error {
 func leastFirst(words []string) []string {
 	rank := map[string]int{"full": -1, "none": 1}
 	out := slices.Clone(words)
-	slices.SortStableFunc(out, func(a, b string) int { return rank[a] - rank[b] })
+	stable.Sort(out, func(a, b string) int { return rank[a] - rank[b] })
 	return slices.Compact(out)
 }

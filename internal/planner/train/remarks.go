@@ -69,7 +69,7 @@ func notesOf(best *detail) (out []api.Note) {
 	n := best.onHost()
 	if _, known := question.HostCapacity(best.training.Question.Job.Machine); !known && n > 0 {
 		out = append(out, note("host_unknown", "warn", "hardware", "the best plan keeps %s in the memory of each node, and "+
-			"how much that has is not known: %s,host=2TiB says it", n, best.site.words()))
+			"how much that has is not known: %s,host=2TiB sets it", n, best.site.words()))
 	}
 	for _, n := range best.training.Notes() {
 		if n.Severity != "info" || n.Code == "no_config" || n.Code == "fabric_assumed" {

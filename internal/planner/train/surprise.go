@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // A surprise is a plan that a rule of thumb prefers to the best one. For each rule, the plan is taken that it ranks
@@ -113,7 +114,7 @@ func (f *found) surprises(best *detail) (out []api.Candidate) {
 			found = append(found, surprise{p, t, times})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b surprise) int { return -cmp.Compare(a.loss, b.loss) })
+	stable.Sort(found, func(a, b surprise) int { return -cmp.Compare(a.loss, b.loss) })
 	for _, x := range found[:min(len(found), MostSurprises)] {
 		d := f.detail(x.plan)
 		c := f.shown(d)

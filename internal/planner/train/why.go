@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -123,7 +124,7 @@ func winning(d *detail) string {
 
 // largest terms that are worth a word, as percent.
 func largest(terms []term, mark string) string {
-	slices.SortStableFunc(terms, func(a, b term) int { return -cmp.Compare(a.seconds, b.seconds) })
+	stable.Sort(terms, func(a, b term) int { return -cmp.Compare(a.seconds, b.seconds) })
 	var out []string
 	for _, t := range terms[:min(len(terms), fewTerms)] {
 		if t.seconds >= worthSaying {

@@ -81,20 +81,20 @@ func AutoscaleSentence(r *autoscale.ScalingReport) string {
 		return "one replica misses the goal even for a single request: a faster plan or a wider bound"
 	}
 	if best := r.Chosen(); best != nil {
-		words := fmt.Sprintf("%s of the day's %s requests in time with %s replicas in the mean, at most %d", percent(best.Kept),
+		words := fmt.Sprintf("%s of the day's %s requests in time with %s replicas on average, at most %d", percent(best.Kept),
 			unit.Count(int64(r.Load.Requests)), term.Significant(best.Mean, 3), best.Peak)
 		if best.USD != nil {
 			words += fmt.Sprintf("; $%s", dollars(*best.USD))
 		}
 		if best.Regret != nil {
-			words += fmt.Sprintf(", %s above who knew the load", percent(*best.Regret))
+			words += fmt.Sprintf(", %s above an oracle", percent(*best.Regret))
 		}
 		return words
 	}
 	if r.Oracle == nil {
 		return fmt.Sprintf("not even %d replicas all the time keep it: raise --max, or a faster plan", r.Most)
 	}
-	return fmt.Sprintf("who knew the load kept it with %s replicas in the mean, at most %d", term.Significant(r.Oracle.Mean, 3),
+	return fmt.Sprintf("an oracle keeps it with %s replicas on average, at most %d", term.Significant(r.Oracle.Mean, 3),
 		r.Oracle.Peak)
 }
 
@@ -159,7 +159,7 @@ func policyRow(p *autoscale.Policy) []term.Text {
 // autoscaleDay draws the load and the replicas of the best over it.
 func autoscaleDay(p *term.Page, r *autoscale.ScalingReport) {
 	p.Field("load", term.Join(sparkline(p, r.Load.Rates, r.Load.Peak, term.InkWorking),
-		term.Say(fmt.Sprintf("up to %s requests/s, %s in the mean", term.Significant(r.Load.Peak, 3), term.Significant(r.Load.Mean, 3)))))
+		term.Say(fmt.Sprintf("up to %s requests/s, %s on average", term.Significant(r.Load.Peak, 3), term.Significant(r.Load.Mean, 3)))))
 	best := r.Drawn()
 	if best == nil {
 		return
@@ -230,7 +230,7 @@ func startWords(r *autoscale.ScalingReport) string {
 		}
 	}
 	if len(parts) > 0 {
-		words += ": " + strings.Join(parts, ", ") + "; --start says yours"
+		words += ": " + strings.Join(parts, ", ") + "; --start sets yours"
 	}
 	return words
 }

@@ -20,16 +20,16 @@ func PackParts(r *pack.Packing) []term.Block {
 }
 
 func writePack(p *term.Page, r *pack.Packing) {
-	lead, words := term.Say("✓ all lie   ", term.Bold), term.Plural(int64(placed(r)), "model", "models")
+	lead, words := term.Say("✓ fits      ", term.Bold), term.Plural(int64(placed(r)), "model", "models")
 	if len(r.Unplaced) > 0 {
-		lead, words = term.Say("✗ no room   ", term.InkBad), fmt.Sprintf("%d of %d models lie", placed(r), placed(r)+len(r.Unplaced))
+		lead, words = term.Say("✗ no room   ", term.InkBad), fmt.Sprintf("%d of %d models placed", placed(r), placed(r)+len(r.Unplaced))
 	}
 	how := "beside each other"
 	if r.MIG {
 		how = "in parts (MIG)"
 	}
 	p.Dotted(lead, []string{words, fmt.Sprintf("%d × %s", r.Devices, r.Device), how})
-	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d devices; the sums of what they need take %d at the least", r.Used,
+	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%d of %d devices; by total size at least %d", r.Used,
 		r.Devices, r.Least)))
 	p.Blank()
 	if len(r.Bins) > 0 {

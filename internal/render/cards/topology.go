@@ -14,7 +14,7 @@ import (
 func Topology(t *topology.Report, st term.Style) string {
 	p := term.NewPage(st)
 	p.Heading(fmt.Sprintf("%d × %s", t.GPUs, t.Device), topologyOf(t))
-	p.Para(term.Pad(term.Gap), term.Say("the best groups of each size, and what a program takes that is not told", term.Dim))
+	p.Para(term.Pad(term.Gap), term.Say("the best groups of each size, and what a program picks by default", term.Dim))
 	p.Blank()
 	writeTaken(p, t)
 	p.Blank()
@@ -112,7 +112,7 @@ func writeWays(p *term.Page, t *topology.Report) {
 	}
 	if t.Model != "" {
 		p.Para(term.Pad(term.Gap), term.Say("share: of all-reduces in a decode step; a layer: those of one layer. Ways through PCI "+
-			"Express have the rate of the slot: what sockets and processors between take off is not told apart.", term.Dim))
+			"Express have the rate of the slot: what sockets and processors between them cost is not separated.", term.Dim))
 	}
 }
 

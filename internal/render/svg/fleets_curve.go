@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/term"
 )
 
@@ -202,7 +202,7 @@ func (v *curves) lines(c *chart, of func(*memwall.CurvePoint) *memwall.Percentil
 		all = append(all, callout{x: c.px(x), y: c.py(y), class: fmt.Sprintf("t d%d", i),
 			name: c.broken(fleetDrawn(f), c.flags(), StrongLetter, 1), lines: v.names(c.svgPage, f)})
 	}
-	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
+	stable.Sort(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	c.callouts(all)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Sizes of a chart of plans, in pixels. Names stand in a column on the right, plans without a price left of it.
@@ -62,7 +63,7 @@ func (f *front) draw(s *svgPage) {
 		all = append(all, callout{x: f.px(c, p), y: c.py(p.y.mid), class: "t", name: s.broken(f.name(p), s.flags(), StrongLetter, 3),
 			lines: f.lines(s, p)})
 	}
-	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
+	stable.Sort(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	f.labelUnpriced(c)
 	c.callouts(all)
 }
@@ -138,7 +139,7 @@ func (f *front) line(c *chart) {
 			all = append(all, p)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *spot) int { return cmp.Or(f.order(a, b), cmp.Compare(a.y.mid, b.y.mid)) })
+	stable.Sort(all, func(a, b *spot) int { return cmp.Or(f.order(a, b), cmp.Compare(a.y.mid, b.y.mid)) })
 	d, lowest := "", math.Inf(1)
 	for _, p := range all {
 		switch {

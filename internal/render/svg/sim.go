@@ -90,7 +90,7 @@ func round(x float64) float64 {
 	return 10 * power
 }
 
-// few are requests in the mean of an interval.
+// few are requests on average of an interval.
 func few(mean float64) string {
 	if mean > 0 && mean < 1 {
 		return "fewer than one"

@@ -3,11 +3,11 @@ package svg
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
@@ -111,7 +111,7 @@ func (v *cloud) draw(p *svgPage) {
 		named = append([]callout{{x: px, y: py, class: "t", name: p.broken(v.called(d), p.flags(), StrongLetter, 2)}}, named...)
 	}
 	named = named[:min(len(named), 8)]
-	slices.SortStableFunc(named, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
+	stable.Sort(named, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	c.callouts(named)
 }
 

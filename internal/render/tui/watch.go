@@ -516,7 +516,7 @@ func (s *watchScreen) help() string {
 			"what others do"},
 		{"said", "what memwall says of the same command line: memwall fit --from with it"},
 		{"off", "now less said; yellow where it lies beyond the band"},
-		{"KV", "how much of the cache is taken, as the engine says it"},
+		{"KV", "how much of the cache is in use, as the engine reports it"},
 		{"drift", "the end of the time over its beginning, and whether it grows as a leak does"},
 		{"e", "the ledger that was said, line by line, and the command line"},
 		{"r", "begin a recording here, or end it; memwall watch --report FILE sums it up"},

@@ -41,7 +41,7 @@ func (s *watchScreen) found(f live.Finding) string {
 		}
 		return "nothing is said of " + engineName(e) + ": " + e.Unsaid
 	case live.NotMeasured:
-		return "what engines hold is not known: no driver says it"
+		return "what engines hold is unknown: no driver reports it"
 	}
 	return s.asSaid()
 }

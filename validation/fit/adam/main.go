@@ -41,7 +41,7 @@ func fit() ([]byte, error) {
 	return table.Write(), nil
 }
 
-// off is how far the rows of a publisher are from a table in the mean, by their logarithms. They count once: what
+// off is how far the rows of a publisher are from a table on average, by their logarithms. They count once: what
 // differs between hosts and launches differs between publishers.
 func off(rows []validation.HostAdam, who string, t *coef.Table) (log, variance float64) {
 	n := 0.0

@@ -36,7 +36,7 @@ func edges(x []stat.Weighted, wider float64) (low, high float64) {
 	return math.Pow(min(1, low), wider), math.Pow(max(1, high), wider)
 }
 
-// covered is the share of a maker's runs within the band that all others give, widened, in the mean over makers.
+// covered is the share of a maker's runs within the band that all others give, widened, averaged over makers.
 func (x ratios) covered(wider float64) float64 {
 	sum := 0.0
 	for name, of := range x {
