@@ -15,7 +15,8 @@ import (
 // are neighbours and do not import each other. A row that ends in "/..." is for all packages below a folder
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
-	"unit safe spell fault lifetime search stat internal/heaptest internal/stable",
+	"internal/stable",
+	"unit safe spell fault lifetime search stat internal/heaptest",
 	"scale speed/coef trend drafts",
 	"dtype ledger plan",
 	"naming model hardware quality workload figure format/pickle format/yaml format/toml format/shell format/internal/window format/internal/sparse",

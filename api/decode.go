@@ -261,17 +261,24 @@ func checkEnum(f *Field, v reflect.Value) error {
 		Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String())}
 }
 
-// Elsewhere is the one other field that takes a word: grpo is no method, and an objective. nil where none does, or several do.
+// Elsewhere is the other field that takes a word: grpo is no method, and an objective. Of several it is the one that takes most words, as
+// zero3 is a way to shard before it is one for a teacher; nil where none does, or two with as many.
 func (f *Field) Elsewhere(word string) (found *Field) {
+	twice := false
 	for i := range Fields() {
 		other := &Fields()[i]
 		if other.Name == f.Name || !slices.Contains(other.Enum, word) {
 			continue
 		}
-		if found != nil {
-			return nil
+		switch {
+		case found == nil || len(other.Enum) > len(found.Enum):
+			found, twice = other, false
+		case len(other.Enum) == len(found.Enum):
+			twice = true
 		}
-		found = other
+	}
+	if twice {
+		return nil
 	}
 	return found
 }
