@@ -56,7 +56,7 @@ func (t *thaw) split(pl *engine.Placed, k *engine.KindCount) (n [ways]float64) {
 	}
 	for l := pl.First; l < pl.Last; l++ {
 		if int(pl.Weights.Layers[l]) == k.Variant {
-			n[t.learning(int(l))]++
+			n[t.learning(l)]++
 		}
 	}
 	return n
