@@ -80,7 +80,7 @@ var calls = []struct {
 		"workload": map[string]any{"prompt": map[string]any{"mean": 1500}, "output": map[string]any{"mean": 300}}}, "requests_per_s": []float64{2, 9, 20, 4},
 		"policies": []string{"fixed:3"}}, []string{"✓ keeps", "fixed:3", "oracle", "a replica"}},
 	{"pack", map[string]any{"hardware": "4xh100", "models": []any{map[string]any{"request": map[string]any{"model": "qwen3-8b"}, "count": 2}}},
-		[]string{"✓ all lie", "qwen3-8b"}},
+		[]string{"✓ fits", "qwen3-8b"}},
 	{"models", map[string]any{"name": "llama-3.1-8b"}, []string{"Llama 3.1 8B"}},
 	{"models", map[string]any{"name": "qwen3"}, []string{"qwen3-32b "}},
 	{"models", nil, []string{"deepseek-v3 "}},
