@@ -6,8 +6,8 @@
 // have the equation, dx/dt = arrivals − departures(x), with the steady state's departures; package sim plays the steady states, and a
 // test holds days against it request by request.
 //
-// Open replay.go for the loop, policy.go for what a policy sees, hpa.go for Kubernetes' own algorithm, oracle.go for the fleet of one who
-// knew the load.
+// Open replay.go for the loop, policy.go for what a policy sees, hpa.go for Kubernetes' own algorithm, oracle.go for the fleet of an
+// oracle that knows the load.
 package scale
 
 import (

@@ -19,7 +19,7 @@ type oracle struct {
 	by    []int
 }
 
-// Oracle is the fleet of one who knew the load: the cheapest schedule found that keeps a share of requests within the goal, and its
+// Oracle is the fleet of an oracle that knows the load: the cheapest schedule found that keeps a share of requests within the goal, and its
 // replicas by Grid. It begins with the replicas that each moment takes, started in time, and with what other policies did; then it
 // leaves out of the best whatever is not needed. Nil where not even the most replicas keep it.
 func Oracle(l *Load, f *Fleet, share float64, others []*Replay, stop func() bool) (*Replay, []int, error) {

@@ -1,5 +1,5 @@
 // Package autoscale replays a day's load on replicas that policies start and stop: what each policy keeps of the goal, what it costs beside
-// the fleet of one who knew the load, and the policy as a file.
+// the fleet of an oracle that knows the load, and the policy as a file.
 //
 // Open report.go for the way from a load to the answer, load.go for what a load is read from, policies.go for the policies by name.
 package autoscale

@@ -36,7 +36,7 @@ func (r *ScalingReport) Chosen() *Policy {
 	return nil
 }
 
-// Drawn is the policy whose day is drawn: the best, or who knew the load; nil of none.
+// Drawn is the policy whose day is drawn: the best, or the oracle; nil of none.
 func (r *ScalingReport) Drawn() *Policy {
 	p := r.Chosen()
 	if p == nil {

@@ -38,7 +38,7 @@ func (f *field) fleet() *scale.Fleet {
 		Classes: f.r.Workload.Priorities, Evicted: a.Evicted, Notice: a.Notice, Seed: a.Seed}
 }
 
-// play all policies, and who knew the load.
+// play all policies, and the oracle.
 func (r *ScalingReport) play(ctx context.Context, f *field) error {
 	f.start = r.Start.Seconds
 	r.goal(f)

@@ -33,7 +33,7 @@ type ScalingReport struct {
 	Least    int             `json:"min_replicas"`
 	Most     int             `json:"max_replicas"`
 	Policies []Policy        `json:"policies"`
-	// Oracle is the cheapest fleet found of one who knew the load; null where not even the most replicas keep the goal.
+	// Oracle is the cheapest fleet found by an oracle that knows the load; null where not even the most replicas keep the goal.
 	Oracle *Policy `json:"oracle"`
 	// Best is the name of the cheapest policy that keeps the goal; "" where none does.
 	Best string `json:"best"`

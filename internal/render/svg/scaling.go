@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// ScalingChart draws a day: requests a second, and the replicas of the best policy, or of who knew the load, that serve them.
+// ScalingChart draws a day: requests a second, and the replicas of the best policy, or of the oracle, that serve them.
 func ScalingChart(r *autoscale.ScalingReport, name string) Chart {
 	p := &picture{"The day: what comes, and what serves it", nil, cards.AutoscaleSentence(r), plotStyle, func(s *svgPage) {
 		s.y += svgLine
