@@ -38,6 +38,9 @@ type Style struct {
 	Inputs int64
 	// ActInputs is the width in bytes of what a gated activation keeps of its inputs; 0 for that of the activation.
 	ActInputs int64
+	// OutBits are those of a number of attention's output where attention and the product behind it keep one copy in a narrow format;
+	// 0 where attention keeps it as it is computed.
+	OutBits int64
 	// Again are modules that compute their forward pass again by themselves.
 	Again Modules
 	// Image and Text are the tokens of a denoiser's step that are of the picture and of its text; 0 and 0 for models of one stream.
@@ -453,10 +456,20 @@ func (p *keeper) attention(i int) {
 			p.keep(o.Kind, v)
 		}
 	}
-	p.keep(o.Kind, Val(i+1))
+	p.attended(o.Kind, Val(i+1))
 	if p.s.Scores == 0 && p.s.Again&CoreAttention == 0 {
 		p.addOwn(o.Kind, full*a.Heads)
 	}
+}
+
+// attended keeps the output of attention, v.
+func (p *keeper) attended(kind OpKind, v Val) {
+	if p.s.OutBits == 0 || v > maxOps {
+		p.keep(kind, v)
+		return
+	}
+	p.kept[v], p.cast[v] = true, true
+	p.add(kind, p.k.rowBytes(v, p.s)*p.s.OutBits/(8*p.s.width()), p.moduleOf(v))
 }
 
 // expanded are the queries, keys and values that latent attention makes, and the latent that they are made of.

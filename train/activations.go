@@ -220,6 +220,8 @@ func (f *filler) dequantised(phase string) ledger.Item {
 func (f *filler) unit(phase string) ledger.Item {
 	j, n := f.s.j, f.b.Lit(0)
 	switch {
+	case reducesWithin(j) && phase != "forward":
+		return reducing(f)
 	case !sharded(j.Training.Sharding):
 	case j.Training.Sharding == "zero3" && !j.megatron():
 		all := f.h.dense.trained - f.h.dense.lora + f.h.expert.trained + (f.h.dense.stored+f.h.expert.stored)/2
@@ -232,6 +234,17 @@ func (f *filler) unit(phase string) ledger.Item {
 			f.b.Mul(f.b.Lit(u.blocks+u.blockBuffers), f.b.In("block_unit", one, "largest block")))
 	}
 	return ledger.Known("workspace", "gathered parameters", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/distributed/fsdp; deepspeed/runtime/zero")
+}
+
+// reducing are the gradients of a block that are made, whole, and those of the one before, which are on their way to their shards
+// (megatron_fsdp/param_and_grad_buffer.py: GradReducePipeline).
+func reducing(f *filler) ledger.Item {
+	most := largestEnd(f)
+	for i := range f.h.blocks {
+		most = max(most, f.h.blocks[i].numbers)
+	}
+	n := f.b.Mul(f.b.In("units", 2, "framework"), f.b.In("largest_block", most, "model"), f.b.In("bytes", f.s.store.Grad, "format"))
+	return ledger.Known("workspace", "gradients that are reduced", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }
 
 // units are how often embedding and head, and the largest block, are on a device whole, in the bytes of what is gathered: among

@@ -301,6 +301,11 @@ func Trainable(r *dtype.Recipe) bool {
 	return r.Store == dtype.Checkpoint && Packed(r) && r.Base.Float == nil && r.Base != dtype.FP4E2M1
 }
 
+// reducesWithin: gradients are shared after each micro-batch of a pipeline, as Megatron-FSDP's optim_grads does
+// (megatron_fsdp.py: _process_post_backward_gradients; pipeline_parallel/schedules.py gives it each chunk), and as Llama 3 trained
+// (arXiv:2407.21783, 3.3.2).
+func reducesWithin(j *Job) bool { return j.megatron() && j.Training.ZeROStage() == 2 }
+
 func checkSharding(j *Job) error {
 	t, f := j.Training, j.Framework
 	n := j.Plan.DP * j.Plan.CP
@@ -312,7 +317,7 @@ func checkSharding(j *Job) error {
 		return impossible("sharding", t.Sharding, "--sharding fsdp2", "%s shares parameters by FSDP2; deepspeed has %s", f.Name, t.Sharding)
 	case t.Sharding == "none" && n > 1 && !j.megatron():
 		return impossible("sharding", t.Sharding, "--sharding ddp", "%d ranks with data of their own must reduce their gradients", n)
-	case t.ZeROStage() >= 2 && j.Plan.PP > 1:
+	case t.ZeROStage() >= 2 && j.Plan.PP > 1 && !reducesWithin(j):
 		return impossible("sharding", t.Sharding, "--sharding zero1", "a pipeline adds up gradients over micro-batches, and %s would share them after each; torchtitan's FSDP2 runs in a pipeline", t.Sharding)
 	case t.Sharding == "hsdp" && j.PerNode() >= j.Devices():
 		return impossible("sharding", t.Sharding, "--sharding fsdp", "hsdp shares parameters within a node and copies them between nodes, and there is one node")
@@ -341,7 +346,7 @@ func checkPipeline(j *Job) error {
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", p.PP), "a pipeline of %d stages needs as many micro-batches, and a step has %d", p.PP, t.Accumulation)
 	case t.Schedule == "interleaved" && int64(t.Accumulation)%p.PP != 0:
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", (int64(t.Accumulation)/p.PP+1)*p.PP), "the interleaved schedule takes micro-batches by %d, and %d are not a multiple", p.PP, t.Accumulation)
-	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed", "internevo"}, j.Framework.Name):
+	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "hai-llm", "torchtitan", "deepspeed", "internevo"}, j.Framework.Name):
 		return impossible("pp", p.PP, "--framework megatron or torchtitan", "%s has no pipeline; megatron, torchtitan and deepspeed have", j.Framework.Name)
 	}
 	// Megatron may count embedding and head as a layer each (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split)

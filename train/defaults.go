@@ -144,6 +144,14 @@ func (j *Job) methodDefaults() {
 	j.criticDefaults()
 	j.fill("precision", &t.Precision, precision(j))
 	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
+	if t.Sharding == "" || t.Sharding == f.Many {
+		j.fill("moment_dtype", &t.MomentDtype, f.Moments)
+	}
+	if f.NarrowActs && t.NarrowActs == nil {
+		narrow := true
+		t.NarrowActs = &narrow
+		j.Default("fp8_activation_inputs", narrow)
+	}
 	if t.Method == "qlora" {
 		j.fill("weights", &j.Plan.Weights, "nf4")
 	}
@@ -256,7 +264,7 @@ func (j *Job) shardingDefaults() {
 func (j *Job) scheduleDefaults() {
 	p, t := j.Plan, j.Training
 	if p.PP > 1 && t.Schedule == "" {
-		t.Schedule = "1f1b"
+		t.Schedule = cmp.Or(j.Framework.Schedule, "1f1b")
 		if t.VPP > 1 {
 			t.Schedule = "interleaved"
 		}

@@ -45,6 +45,10 @@ type Framework struct {
 	Peft bool
 	// Workspace are bytes of the device that are counted as allocated beside tensors.
 	Workspace float64
+	// Schedule of a pipeline, and what moments are in, when nothing is said; empty for what others do. NarrowActs: gated activations keep
+	// their inputs in fp8 then.
+	Schedule, Moments string
+	NarrowActs        bool
 }
 
 // Narrow is a precision for adapters, and one for models that train whole.
@@ -70,6 +74,9 @@ type Keeping struct {
 	FusedNorm, FusedGlu bool
 	// FusedQKV: one product makes queries, keys and values, and its adapter has one input.
 	FusedQKV bool
+	// OutBits are those of a number of attention's output where gated activations keep theirs in fp8, of one copy for attention and the
+	// product behind it; 0 for the copies of both.
+	OutBits int64
 	// Scores are how often a score is kept in the format of computing by attention that writes its matrix; WideSoftmax: and
 	// once in fp32.
 	Scores      int64

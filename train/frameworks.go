@@ -129,6 +129,13 @@ var frameworks = []Framework{
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
 		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
+	{ // what DeepSeek trains with, as arXiv:2412.19437 tells it (3.2: pipeline, ZeRO-1, what is computed again; 3.3.3: moments in bf16, what
+		// the product behind attention keeps in 12 bits, inputs of SwiGLU in fp8); what it does not tell is taken to be Megatron's
+		Name: "hai-llm", Latest: engine.V(2024, 12, 0),
+		Precision: "fp8", One: "zero1", Many: "zero1", Recompute: "selective:layernorm+mla_up_proj+moe_act", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
+		Loss: megatronLoss, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true, OutBits: 12}, Workspace: 0.11 * gib,
+		Schedule: "dualpipe", Moments: "bf16", NarrowActs: true,
+	},
 	{
 		Name: "megatron-deepspeed", Aliases: []string{"bigscience"}, Latest: engine.V(0, 5, 0),
 		Precision: "fp16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "eager", Optimizer: fused, Batch: 1, Length: 2048,

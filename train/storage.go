@@ -25,10 +25,10 @@ func (j *Job) storage() Storage {
 	if j.wide() && (ownBuffers || t.ZeROStage() == 0) {
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: ownBuffers}
 	}
-	switch j.Framework.Name {
-	case "megatron", "megatron-bridge", "ms-swift-megatron":
+	switch {
+	case j.megatron():
 		return megatronStorage(j)
-	case "megatron-deepspeed":
+	case j.Framework.Name == "megatron-deepspeed":
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
 	switch {

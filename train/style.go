@@ -99,7 +99,7 @@ func (j *Job) style() model.Style {
 			s.Inputs = 1
 		}
 		if on(t.NarrowActs) {
-			s.ActInputs = 1
+			s.ActInputs, s.OutBits = 1, keep.OutBits
 		}
 	}
 	return s
@@ -137,7 +137,7 @@ func on(b *bool) bool { return b != nil && *b }
 
 func (j *Job) megatron() bool {
 	switch j.Framework.Name {
-	case "megatron", "megatron-bridge", "ms-swift-megatron":
+	case "megatron", "megatron-bridge", "ms-swift-megatron", "hai-llm":
 		return true
 	}
 	return false

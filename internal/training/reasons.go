@@ -51,13 +51,17 @@ func (t *Training) needs(length int64) (unit.Bytes, bool) {
 // longestSample bounds the search for the longest sequence.
 const longestSample = 1 << 24
 
-// breaks is the longest sequence that one device still holds.
+// breaks is the longest sequence that one device still holds, of those that context groups can cut: each rank takes two parts.
 func (t *Training) breaks(d *api.Device) string {
 	if d.Usable == 0 {
 		return ""
 	}
-	n, bounded := question.LargestWithRoom(longestSample, func(n int64) unit.Bytes {
-		if need, ok := t.needs(n); ok {
+	grain := int64(1)
+	if cp := t.Job.Plan.CP; cp > 1 {
+		grain = 2 * cp
+	}
+	n, bounded := question.LargestWithRoom(longestSample/grain, func(n int64) unit.Bytes {
+		if need, ok := t.needs(n * grain); ok {
 			return d.Usable - need
 		}
 		return -1
@@ -68,5 +72,5 @@ func (t *Training) breaks(d *api.Device) string {
 	case n == 0:
 		return "before the first token"
 	}
-	return fmt.Sprintf("beyond sequences of %s tokens", unit.Count(n))
+	return fmt.Sprintf("beyond sequences of %s tokens", unit.Count(n*grain))
 }
