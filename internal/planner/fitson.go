@@ -32,7 +32,7 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	kin := map[string]int{}
 	add := func(id string, counts []int, distance int) {
 		for _, n := range counts {
-			if d, _, err := hardware.Parse(id, 1); err != nil || n > mostBought(q, &d.Groups[0].Device) {
+			if d, _, err := q.Env.Find(id, 1); err != nil || n > mostBought(q, &d.Groups[0].Device) {
 				break
 			}
 			if f, ok := tryOn(q, id, n); ok && kin[f.Hardware] == 0 {
@@ -52,7 +52,7 @@ func fitsOn(q *question.Question) []api.FitsOn {
 		}
 	}
 	for _, id := range Offered {
-		if d, _, err := hardware.Parse(id, 1); err == nil {
+		if d, _, err := q.Env.Find(id, 1); err == nil {
 			add(id, offeredCounts, 2+classesApart(has, &d.Groups[0].Device))
 		}
 	}
@@ -116,7 +116,7 @@ func sizeOf(d *hardware.Device) string {
 }
 
 func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
-	m, _, err := hardware.Parse(id, n)
+	m, _, err := q.Env.Find(id, n)
 	if err != nil {
 		return api.FitsOn{}, false
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/cost"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/question"
 )
 
@@ -21,7 +20,7 @@ func rentLess(q *question.Question, a *api.Answer) {
 		if _, fits := tryOn(q, d.ID, n); !fits {
 			continue
 		}
-		few, _, err := hardware.Parse(d.ID, n)
+		few, _, err := q.Env.Find(d.ID, n)
 		if r := q.Env.RentOf(&few, n); err == nil && r.PerHour.Known() && r.PerHour.Mid*2 <= all.PerHour.Mid {
 			a.Notes = append(a.Notes, api.Note{Code: "rent_less", Severity: "info", Field: "hardware", Text: fmt.Sprintf(
 				"one user needs %d of the %d %s: %s in place of %s", n, m.Devices(), d.Name, rentWords(&r), rentWords(&all))})

@@ -37,7 +37,7 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 // PlannerNear is a search for plans near the question's.
 func PlannerNear(q *question.Question, a *api.Answer) *Planner {
 	again := change.SameModelEnv(q)
-	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: again.Order(q), twice: change.PriceOfDoubling[""],
+	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: q.Env.Order(q), twice: change.PriceOfDoubling[""],
 		brief: true}
 	p.Asked.Explain = false
 	if a.Host != nil {

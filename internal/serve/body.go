@@ -31,6 +31,13 @@ func newBody(kind string, text []byte) *body {
 
 // newJSON is a value as it is sent.
 func newJSON(v any) (*body, error) {
+	if own, ok := v.(json.Marshaler); ok { // as it writes itself: an encoder would read that once more
+		text, err := own.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		return newBody(jsonType, safe.JSON(append(text, '\n'))), nil
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
