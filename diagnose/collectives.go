@@ -20,6 +20,7 @@ var collectiveRules = []rule{
 	{words: "unable to write to file </torch_", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", fix: shmFix},
 	{words: "out of shared memory", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", follows: true, fix: shmFix,
 		unless: []string{"triton", "Triton"}},
+	{words: "Bus error (core dumped)", kind: SharedMemory, engine: "", device: "/dev/shm", follows: true, fix: shmFix},
 	{words: "No space left on device: '/dev/shm", kind: SharedMemory, engine: "", device: "/dev/shm", fix: shmFix},
 	{words: "/dev/shm…No space left on device", kind: SharedMemory, engine: "", device: "/dev/shm", fix: shmFix},
 }

@@ -85,35 +85,46 @@ func (f *Finding) settle() {
 	}
 }
 
-// others sums "Process N has X memory in use"; the process itself is the last that is listed when the message has no
-// "this process has".
+// others sums "Process N has X memory in use" but for the process itself, which is among them when the message has no "this process has".
 func (f *Finding) others() {
-	const process, has = "Process ", " has "
-	var sum, last Amount
-	for text := f.Text; ; {
-		rest, ok := after(text, process)
-		if !ok {
-			break
-		}
-		text = rest
-		pid, rest, ok := strings.Cut(rest, has)
-		if !ok || len(pid) > 12 {
-			continue
-		}
-		if a, _, ok := amount(rest, false); ok {
-			last = a
-			sum.Bytes, sum.Half, sum.Known = sum.Bytes+a.Bytes, sum.Half+a.Half, true
-		}
-	}
-	if !sum.Known {
+	listed := f.processes()
+	if len(listed) == 0 {
 		return
 	}
-	own := f.InUse.Known
-	if !own && sum.Known && f.Allocated.Known && f.Allocated.Bytes > 0 {
-		f.InUse = last
-		sum.Bytes -= last.Bytes
+	var sum Amount
+	for _, a := range listed {
+		sum = Amount{sum.Bytes + a.Bytes, sum.Half + a.Half, true}
+	}
+	if !f.InUse.Known && f.Allocated.Known && f.Allocated.Bytes > 0 {
+		f.InUse = f.own(listed)
+		sum.Bytes -= f.InUse.Bytes
 	}
 	f.Others = sum
+}
+
+// own is the least of those that hold what the process says it has; the last where none does.
+func (f *Finding) own(listed []Amount) Amount {
+	own, holds := listed[len(listed)-1], f.Allocated.Bytes+f.Unallocated.Bytes
+	for _, a := range listed {
+		if a.Bytes >= holds && (own.Bytes < holds || a.Bytes < own.Bytes) {
+			own = a
+		}
+	}
+	return own
+}
+
+// processes are the sizes of "Process N has X memory in use".
+func (f *Finding) processes() (out []Amount) {
+	text, more := after(f.Text, "Process ")
+	for more {
+		if pid, rest, ok := strings.Cut(text, " has "); ok && len(pid) <= 12 {
+			if a, _, ok := amount(rest, false); ok {
+				out = append(out, a)
+			}
+		}
+		text, more = after(text, "Process ")
+	}
+	return out
 }
 
 // beyondAny is what PyTorch prints in place of a size that is none (c10/cuda/CUDACachingAllocator.cpp).

@@ -31,6 +31,7 @@ var generalRules = []rule{
 	{words: "tried to allocate more memory than is available", kind: HostKilled, engine: "kaggle", device: "host", fix: sessionFix},
 	{words: "MemoryError", whole: true, kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 	{words: "MemoryError: std::bad_alloc", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
+	{words: "MemoryError: ", kind: HostMemory, engine: "", backend: "cpu", device: "host", follows: true, unless: []string{"OutOfMemory"}},
 	{words: "out of memory", whole: true, kind: DeviceMemory, engine: "", follows: true}, // cudaGetErrorString
 	{words: "rror…: out of memory", kind: DeviceMemory, engine: "", follows: true},
 	{words: "ailed…: out of memory", kind: DeviceMemory, engine: "", follows: true},

@@ -8,6 +8,10 @@ var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory
 var pagingFix = &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
 	Later: "more host memory, or weights that are loaded one shard after the other"}
 
+// browserFix: a page's WebAssembly has 4 GiB of addresses, and a tab its own limit.
+var browserFix = &Fix{Now: "a smaller model, or a file of fewer bits: a tab of a browser holds about 4 GiB",
+	Later: "the same on the GPU (WebGPU), or outside of a browser"}
+
 var hostRules = []rule{
 	{words: "ArrayMemoryError: Unable to allocate ", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host",
 		figures: []figure{{requested, "Unable to allocate ", "", false}}},
@@ -50,5 +54,11 @@ var hostRules = []rule{
 	{words: "vkAllocateMemory failed", kind: DeviceMemory, engine: "", backend: "vulkan"}, // ncnn, src/gpu.cpp
 	{words: "Exceeded max size of memory …allocation: ", kind: AllocationLimit, engine: "", // OpenVINO, intel_gpu/runtime/engine.cpp
 		figures: []figure{{requested, "requested ", "", true}, {limit, "supported by device is ", "", true}}},
+	{words: "fatal error: out of memory allocating heap", kind: HostMemory, engine: "", backend: "cpu", device: "host"}, // Go's runtime
+	{words: "$ Torch: not enough memory: you tried to allocate ", kind: HostMemory, engine: "pytorch", backend: "cpu", device: "host",
+		figures: []figure{{requested, "tried to allocate ", "", false}}}, // TH/THGeneral.cpp, until 1.4
+	{words: "0xc0000017", kind: HostMemory, engine: "windows", device: "host", fix: pagingFix}, // STATUS_NO_MEMORY
+	{words: "RangeError: Array buffer allocation failed", kind: HostMemory, engine: "browser", device: "host", fix: browserFix},
+	{words: "Cannot allocate Wasm memory", kind: HostMemory, engine: "browser", device: "host", fix: browserFix},
 	{words: "fatal error: runtime: out of memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
 }

@@ -49,12 +49,14 @@ var killedRules = []rule{
 	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input, fix: loaderFix},
 	{words: "bus error encountered in worker", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input, fix: loaderFix,
 		follows: true}, // torch/csrc/DataLoader.cpp
+	{words: "Signal 7 (SIGBUS) received", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", fix: loaderFix}, // torchrun
 	{words: "is killed by signal: Killed", kind: Killed, engine: "pytorch", device: "host", place: Input, fix: hostFix},
 	{words: "DataLoader worker (pid(s) …exited unexpectedly", kind: Killed, engine: "pytorch", device: "host", place: Input, follows: true,
 		fix: &Fix{Now: "fewer DataLoader workers, which each hold a copy of what they read",
 			Later: "a higher memory limit for the job or the container"}},
 	{words: "oom_kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
 	{words: "oom-kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
+	{words: "Exceeded step memory limit", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
 	{words: "Exceeded job memory limit", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
 	{words: "exceeded memory limit (", kind: ContainerLimit, engine: "slurm", device: "host",
 		figures: []figure{{inUse, "exceeded memory limit (", "", false}, {limit, "exceeded memory limit (… > ", "", false}}, fix: jobFix},
@@ -70,6 +72,9 @@ var killedRules = []rule{
 	{words: "Killed", whole: true, kind: Killed, engine: "", device: "host", fix: hostFix}, // as bash says it of a script's command
 	{words: "zsh: killed", kind: Killed, engine: "", device: "host", fix: hostFix},
 	{words: ": line …Killed  ", kind: Killed, engine: "", device: "host", fix: hostFix},
+	{words: "[1] …killed  ", kind: Killed, engine: "", device: "host", fix: hostFix},                         // zsh's jobs
+	{words: "terminated by signal 9", kind: Killed, engine: "", device: "host", follows: true, fix: hostFix}, // GNU time
+	{words: "was sent SIGKILL! Perhaps out of memory?", kind: Killed, engine: "gunicorn", device: "host", fix: hostFix},
 	{words: "code 137", kind: Killed, engine: "", device: "host", follows: true, fix: limitFix},
 	{words: "Code: 137", kind: Killed, engine: "kubernetes", device: "host", follows: true, fix: limitFix},
 	{words: "\"ExitCode\": 137", kind: Killed, engine: "docker", device: "host", follows: true, fix: limitFix},
@@ -80,6 +85,7 @@ var killedRules = []rule{
 	{words: "Signal 9 (SIGKILL) received", kind: Killed, engine: "pytorch", device: "host", follows: true, fix: hostFix},
 	{words: "signaled to shutdown with signal 9", kind: Killed, engine: "tgi", device: "host", follows: true, fix: hostFix},
 	{words: "died with <Signals.SIGKILL: 9>", kind: Killed, engine: "", device: "host", follows: true, fix: hostFix},
+	{words: "(1) The process is killed by SIGKILL by OOM killer", kind: Killed, engine: "ray", device: "host", follows: true, fix: hostFix},
 	{words: "worker died…SIGKILL", kind: Killed, engine: "ray", device: "host", follows: true, fix: hostFix},
 }
 

@@ -32,6 +32,8 @@ var llamacppRules = []rule{
 	{words: "failed to allocate SYCL", kind: DeviceMemory, engine: "llama.cpp", backend: "sycl", follows: true, figures: bufferOf},
 	{words: "failed to allocate CUDA", kind: DeviceMemory, engine: "llama.cpp", backend: "cuda", follows: true, figures: bufferOf},
 	{words: "failed to allocate … buffer of size ", kind: DeviceMemory, engine: "llama.cpp", follows: true, figures: bufferOf},
+	{words: "ggml_metal_add_buffer: …failed to allocate ", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal",
+		figures: []figure{{requested, "size =", "", false}}}, // until 2023
 	{words: "failed to allocate buffer, size =", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal",
 		figures: append([]figure{{requested, "size =", "", false}}, bufferOf...)},
 	{words: "failed to allocate buffer for kv cache", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: KVCache},

@@ -11,6 +11,8 @@ var metalRules = []rule{
 			{requested, "Attempting to allocate ", "", true}, {limit, "maximum allowed buffer size of ", "", true}}},
 	{words: "Prefill would require …but metal_cap ceiling", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
 		place: Prefill, figures: []figure{{requested, "require ~", "", false}, {limit, "ceiling is ", "", false}}}, // oMLX
+	{words: "newBufferWith…must not exceed ", kind: AllocationLimit, engine: "llama.cpp", backend: "metal", device: "Metal",
+		figures: []figure{{limit, "must not exceed ", "", false}}}, // Metal's API validation
 	{words: "[metal::malloc] Resource limit", kind: AllocationLimit, engine: "mlx", backend: "metal", device: "GPU"},
 	{words: "[malloc_or_wait] Unable to allocate ", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU",
 		figures: []figure{{requested, "Unable to allocate ", "", true}}},

@@ -36,6 +36,7 @@ var frames = []struct {
 	{"make_layers", Loading}, {"self.mlp = ", Loading}, {"self.self_attn = ", Loading}, // modules that are made
 	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading},
 	{"load_checkpoint", Loading}, {"modeling_utils.py", Loading}, {"create_weights", Loading}, {"weight_utils.py", Loading},
+	{"dispatch_model", Loading}, {"init_hook", Loading}, {"load_quantized", Loading}, {"_move_model_to_device", Loading},
 	{"process_weights_after_loading", Loading}, {"safetensors/torch.py", Loading},
 	{"VAEDecode", Pictures}, {"VAEEncode", Pictures}, {"autoencoder", Pictures}, {"AutoencoderKL", Pictures}, {"vae.decode", Pictures},
 	{"first_stage_model", Pictures}, {"load_t5", Loading}, {"UNETLoader", Loading}, {"CheckpointLoader", Loading},
@@ -46,12 +47,14 @@ var frames = []struct {
 	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"loss_utils.py", Loss},
 	{"logits.float()", Loss}, {"lm_head(", Loss},
 	{"per_token_logps", Loss}, {"logits_to_keep", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
+	{"logsumexp", Loss},
 	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
 	{"fp32_partition", Optimizer}, {"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer},
 	{"adamw.py", Optimizer}, {"adam.py", Optimizer}, {"optimizer/optimizer.py", Optimizer}, {"distrib_optimizer", Optimizer},
 	{"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
 	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving},
 	{"_state_dict_utils", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
+	{"returning from state_dict()", Saving}, // FSDP's warning of a tensor that it could not clone
 	{"pin_memory", Input}, {"forward_extend", Prefill}, {"forward_decode", Decode},
 	{".forward(", Forward}, {"training_step", Forward},
 }
@@ -146,14 +149,16 @@ func (p *places) name(text string, in *hits, at int) {
 	}
 }
 
+// frameOf is the place whose words end last in a line, the longest of those that end together: log_softmax is no softmax.
 func frameOf(text string, in *hits) (last Place) {
-	at := -1
+	at, long := -1, 0
 	for n, id := range words().frames {
 		if !in.has(id) {
 			continue
 		}
-		if i := strings.LastIndex(text, frames[n].words); i > at {
-			last, at = frames[n].place, i
+		i, size := strings.LastIndex(text, frames[n].words), len(frames[n].words)
+		if end := i + size; i >= 0 && (end > at || end == at && size > long) {
+			last, at, long = frames[n].place, end, size
 		}
 	}
 	return last

@@ -5,7 +5,7 @@ package diagnose
 var sglangRules = []rule{
 	{words: "Decode out of memory happened", kind: KVCacheFull, engine: "sglang", place: Decode},
 	{words: "KV cache pool is full. Retract requests", kind: KVCacheFull, engine: "sglang", place: Decode},
-	{words: "Not enough memory. Please try …--mem-fraction-static", kind: KVCacheTooSmall, engine: "sglang", place: KVCache,
+	{words: "Not enough…memory. Please try …--mem-fraction-static", kind: KVCacheTooSmall, engine: "sglang", place: KVCache,
 		fix: &Fix{Now: "more of the device for weights and cache: --mem-fraction-static 0.9",
 			Later: "weights in fewer bits, or tensor parallelism over more devices"}},
 	{words: "Not enough memory; …--mem-fraction-static", kind: KVCacheTooSmall, engine: "sglang", place: KVCache,
@@ -29,6 +29,8 @@ var sglangRules = []rule{
 	{words: "PagedKVCache failed with error out of memory", kind: DeviceMemory, engine: "sglang", backend: "cuda", place: Attention},
 	{words: "The memory capacity is unbalanced", kind: BudgetAboveFree, engine: "sglang", place: Loading,
 		fix: &Fix{Now: "end what else holds one of the devices", Later: "devices that no one else uses"}},
+	{words: "Failed to allocate memory for batch_…AlignedAllocator", kind: WorkspaceSize, engine: "sglang", // flashinfer until 0.2
+		figures: []figure{{requested, " with size ", "", true}}},
 	{words: "Buffer overflow when allocating memory for ", kind: WorkspaceSize, engine: "sglang",
 		figures: []figure{{requested, " with size ", "", true}, {limit, "but only ", "", true}}},
 }

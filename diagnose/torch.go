@@ -10,7 +10,7 @@ var torchFigures = []figure{
 	{inUse, "this process has ", "", false},
 	{allocated, "Of the allocated memory ", "", false}, {allocated, "", " already allocated", false},
 	{unallocated, "", " is reserved by PyTorch but unallocated", false}, {reserved, "", " reserved in total by PyTorch", false},
-	{reserved, "", " cached)", false},
+	{unallocated, "", " cached)", false}, {unallocated, "", " cached;", false}, // until 1.3: what is cached less what is allocated
 	{pools, "", " allocated in private pools", false},
 }
 
@@ -65,6 +65,8 @@ var torchRules = []rule{
 	{words: "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "CUFFT_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Library},
 	{words: "hipErrorOutOfMemory", kind: DeviceMemory, engine: "pytorch", backend: "hip", follows: true},
+	{words: "synStatus 26", kind: DeviceMemory, engine: "pytorch", backend: "hpu"},
+	{words: "EL0004: …allocate memory", kind: DeviceMemory, engine: "", backend: "npu", follows: true}, // CANN
 	{words: "PT_DEVMEM Allocation failed for size::", kind: DeviceMemory, engine: "pytorch", backend: "hpu",
 		figures: []figure{{requested, "failed for size::", "", true}}},
 	{words: "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", kind: DeviceMemory, engine: "", backend: "xpu"},

@@ -15,9 +15,13 @@ var xlaRules = []rule{
 		unless: []string{"uota", " 429 ", "essage larger than", "rate limit"}},
 	{words: "tensorflow/…bfc) ran out of memory trying to allocate ", kind: DeviceMemory, engine: "tensorflow", figures: xlaFigures},
 	{words: "bfc) ran out of memory trying to allocate ", kind: DeviceMemory, engine: "jax", figures: xlaFigures},
-	{words: "ResourceExhaustedError: ", kind: DeviceMemory, engine: "tensorflow"},
+	{words: "ResourceExhaustedError: ", kind: DeviceMemory, engine: "tensorflow", unless: []string{"paddle"}},
+	{words: "Dst tensor is not initialized", kind: DeviceMemory, engine: "tensorflow", follows: true}, // a copy that found no room
+	{words: "Failed to allocate …bytes for new constant", kind: DeviceMemory, engine: "jax",
+		figures: []figure{{requested, "Failed to allocate ", "", true}}},
 	{words: "OOM when allocating tensor with shape", kind: DeviceMemory, engine: "tensorflow", follows: true},
 	{words: "TDRV:…Failed to allocate ", kind: DeviceMemory, engine: "neuron", backend: "neuron",
 		figures: []figure{{requested, "Failed to allocate ", "", true}}},
+	{words: "nrt_…Allocation Failure", kind: DeviceMemory, engine: "neuron", backend: "neuron", follows: true},
 	{words: "nrt_tensor_allocate status=4", kind: DeviceMemory, engine: "neuron", backend: "neuron", follows: true},
 }

@@ -179,6 +179,10 @@ func shorter(f *diagnose.Finding) []api.Fix {
 	if n <= 0 || n >= f.Needed {
 		return nil
 	}
+	if n < leastContext && n < f.Needed/2 {
+		return []api.Fix{{When: now, Text: fmt.Sprintf("weights in fewer bits, or tensor parallelism over more devices: the %s tokens that "+
+			"are left room for are too few to serve", unit.Count(n))}}
+	}
 	x := api.Fix{When: now, Text: fmt.Sprintf("context %s → %s", unit.Count(f.Needed), unit.Count(n)),
 		Patch: map[string]any{"context": n}}
 	if f.Requested.Known && f.Free.Known {
@@ -186,6 +190,9 @@ func shorter(f *diagnose.Finding) []api.Fix {
 	}
 	return []api.Fix{x}
 }
+
+// leastContext is the shortest that people serve: system prompts and tools alone take as much.
+const leastContext = 2048
 
 // smallerShare is the largest share of the device that is free.
 func smallerShare(f *diagnose.Finding) []api.Fix {

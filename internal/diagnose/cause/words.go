@@ -73,6 +73,9 @@ var servingRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"tensorrt-llm"}, "",
 		[]string{"a smaller KV pool: free_gpu_memory_fraction (kv_cache_config)",
 			"a smaller max_num_tokens, then a smaller max_batch_size"}, []string{"weights in FP8 or 4 bits, or more GPUs (tp_size)"}},
+	{diagnose.DeviceMemory, []string{"tensorrt"}, diagnose.Loading,
+		[]string{"an engine over more GPUs (tp_size), or of weights in FP8, INT8 or 4 bits", "a GPU that nothing else uses: nvidia-smi " +
+			"lists who does"}, []string{"a smaller model"}},
 	{diagnose.DeviceMemory, []string{"tensorrt"}, "",
 		[]string{"a smaller batch, or smaller largest shapes of the optimization profile: --maxShapes (trtexec)",
 			"while an engine is built a smaller workspace: --memPoolSize=workspace:2048 (trtexec), or set_memory_pool_limit",
