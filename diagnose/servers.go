@@ -57,7 +57,7 @@ var serverRules = []rule{
 	{words: "model request too large for system", kind: HostMemory, engine: "ollama", backend: "cpu", device: "host", place: Loading,
 		figures: []figure{
 			{requested, "requested=\"", "", false}, {free, "available=\"", "", false}, {free, "available=", "", true}}},
-	{words: "llama runner process has terminated: …cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
+	{words: "llama runner process has terminated: cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
 	{words: "llama runner process has terminated: …out of memory", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
 	{words: oneOfBoth, kind: DeviceMemory, engine: "llama.cpp", place: Loading, follows: true},
 	{words: "memory layout cannot be allocated", kind: DeviceMemory, engine: "ollama", place: Loading},

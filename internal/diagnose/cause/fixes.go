@@ -180,8 +180,8 @@ func shorter(f *diagnose.Finding) []api.Fix {
 		return nil
 	}
 	if n < leastContext && n < f.Needed/2 {
-		return []api.Fix{{When: now, Text: fmt.Sprintf("weights in fewer bits, or tensor parallelism over more devices: the %s tokens that "+
-			"are left room for are too few to serve", unit.Count(n))}}
+		return []api.Fix{{When: now, Text: fmt.Sprintf("weights in fewer bits, or tensor parallelism over more devices: the %s tokens "+
+			"that are left room for are too few to serve", unit.Count(n))}}
 	}
 	x := api.Fix{When: now, Text: fmt.Sprintf("context %s → %s", unit.Count(f.Needed), unit.Count(n)),
 		Patch: map[string]any{"context": n}}
