@@ -19,6 +19,8 @@ type Command struct {
 	Image string
 	// Files are those that the text writes before: cat > NAME <<EOF.
 	Files map[string]string
+	// Version is the server's, where its log tells it.
+	Version string
 	// Devices is how many the container or CUDA_VISIBLE_DEVICES shows; 0 when the text does not say.
 	Devices int64
 }
@@ -175,6 +177,8 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		}
 	case name == "tools.sh" && len(words) > 1 && tools[words[1]] != "":
 		return c.unwrap(append([]string{tools[words[1]]}, words[2:]...), depth+1)
+	case name == "tools.sh" && len(words) > 1 && isFlag(words[1]): // as the light image takes them
+		return c.unwrap(append([]string{"llama-cli"}, words[1:]...), depth+1)
 	case strings.HasPrefix(name, "python") || name == "py":
 		return c.python(words), nil
 	}

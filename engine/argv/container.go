@@ -168,7 +168,7 @@ func (c *Command) packaged() string {
 var tells = []struct{ program, flags string }{
 	{"vllm.entrypoints.openai.api_server", "--max-model-len --gpu-memory-utilization --max-num-seqs --tensor-parallel-size --max-num-batched-tokens"},
 	{"sglang.launch_server", "--mem-fraction-static --tp-size --context-length --chunked-prefill-size --model-path"},
-	{"text-generation-launcher", "--num-shard --max-input-tokens --max-total-tokens"},
+	{"text-generation-launcher", "--num-shard --max-input-tokens --max-total-tokens --model-id"},
 	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers"},
 }
 
@@ -221,6 +221,9 @@ func (c *Command) AllDevices() int64 {
 // Tag is the version that the image's tag states: "0.9.2" of vllm/vllm-openai:v0.9.2, "0.4.6.post1" of
 // v0.4.6.post1-cu124, "b5716" of server-cuda-b5716; "" for latest and the like.
 func (c *Command) Tag() string {
+	if c.Version != "" {
+		return c.Version
+	}
 	i := strings.LastIndexByte(c.Image, ':')
 	if i < 0 || strings.Contains(c.Image[i:], "/") || strings.HasPrefix(strings.TrimPrefix(c.Image, "docker.io/"), "lmcache/") {
 		return "" // LMCache's images have versions of its own

@@ -29,9 +29,12 @@ func (c *Command) Inside(known func(*Command) bool) []Command {
 	return nil
 }
 
-// lends what the program around a command says of it: the image of its container (srun with pyxis).
+// lends what the program around a command says of it: the image of its container (srun with pyxis, launchers of clouds).
 func (c *Command) lends(to *Command) {
 	for i, word := range c.Args {
+		if to.Image == "" && isServer(word) {
+			to.Image = word // ovhai app run … IMAGE -- bash -c '…'
+		}
 		flag, value, attached := strings.Cut(word, "=")
 		if flag != "--container-image" || to.Image != "" {
 			continue
@@ -41,6 +44,12 @@ func (c *Command) lends(to *Command) {
 		}
 		to.Image = strings.Replace(value, "#", "/", 1)
 	}
+}
+
+// isServer tells the image of a server, with a version in its tag.
+func isServer(word string) bool {
+	c := Command{Image: word}
+	return !isFlag(word) && !strings.ContainsAny(word, " \t\n=") && c.Tag() != "" && c.entrypoint(nil) != ""
 }
 
 // Documents are the here-documents of a text, with the variables that it sets put in.

@@ -46,11 +46,15 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err := l.modelfile(c.Files); err != nil {
 		return nil, err
 	}
+	l.Served = aliased(cmd.Args)
 	if l.forked {
 		l.Engine = programNames[Fork]
 	}
 	if l.Model == "" && holdsModel(c.Program) {
 		l.Model = c.Program[:len(c.Program)-len(fileSuffix)] + ".gguf"
+	}
+	if l.Plan.Backend == "" && strings.Contains(c.Image, "llama") && strings.Contains(c.Image, "vulkan") {
+		l.Plan.Backend = "vulkan" // of devices whose usual back end is their maker's
 	}
 	l.hub()
 	l.variables(&cmd, table)
@@ -350,6 +354,18 @@ func argMetadata(l *launch, v string) error {
 	return nil
 }
 
+// aliased is the server's own name (-a), which may say the model where its file does not.
+func aliased(args []string) string {
+	for i, a := range args {
+		if (a == "-a" || a == "--alias") && i+1 < len(args) {
+			if own, _, _ := strings.Cut(args[i+1], ","); !argv.Open(own) {
+				return own
+			}
+		}
+	}
+	return ""
+}
+
 // argDevices: a list of devices says how many; none leaves all layers on the host.
 func argDevices(l *launch, v string) error {
 	if v == "none" {
@@ -357,6 +373,9 @@ func argDevices(l *launch, v string) error {
 		return nil
 	}
 	l.Devices = int64(strings.Count(v, ",") + 1)
+	if strings.HasPrefix(strings.ToLower(v), "vulkan") { // which its makers' own back ends run, too
+		l.Plan.Backend = "vulkan"
+	}
 	return nil
 }
 

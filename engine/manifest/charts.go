@@ -168,6 +168,9 @@ func llmService(_ *file, d *yaml.Node) []container {
 		return nil
 	}
 	c := container{entry: []string{"vllm", "serve", model}, args: parallelism(d.At("spec", "parallelism"))}
+	if name := d.At("spec", "model", "name").Value(); name != "" && strings.HasPrefix(model, "/") { // which a path need not say
+		c.args = append(c.args, "--served-model-name", name)
+	}
 	for _, v := range d.At("spec", "template", "containers").Items() {
 		if v.At("command") != nil {
 			return nil

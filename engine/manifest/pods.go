@@ -23,7 +23,7 @@ type walk struct {
 
 // pods are the containers of an object: of a Pod, of a Deployment's template, of a runtime's, a graph's or a chart's.
 func (f *file) pods(d *yaml.Node) []container {
-	if (d.At("services") != nil || beheaded(d) != nil) && d.At("kind") == nil {
+	if (d.At("services") != nil || beheaded(d) != nil || alone(d) != nil) && d.At("kind") == nil {
 		return nil // of a compose file
 	}
 	w := &walk{file: f, object: d}

@@ -16,6 +16,9 @@ func composed(_ *file, d *yaml.Node) (out []container) {
 		services = beheaded(d)
 	}
 	if services == nil {
+		services = alone(d)
+	}
+	if services == nil {
 		return nil
 	}
 	for _, name := range services.Keys {
@@ -50,6 +53,14 @@ func beheaded(d *yaml.Node) *yaml.Node {
 		return nil
 	}
 	return d
+}
+
+// alone is one service that was pasted without its name.
+func alone(d *yaml.Node) *yaml.Node {
+	if d.At("image").Value() == "" || d.At("environment") == nil && d.At("command") == nil || d.At("args") != nil || d.At("name") != nil {
+		return nil
+	}
+	return &yaml.Node{Keys: []string{""}, Of: map[string]*yaml.Node{"": d}}
 }
 
 // interpolated are variables of a container with the defaults of those that compose puts in.

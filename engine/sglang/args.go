@@ -186,8 +186,9 @@ var stores = map[string]string{"mooncake": "mooncake", "hf3fs": "hf3fs", "nixl":
 	"simm": "other", "dynamic": "other"}
 
 func argStore(l *launch, v string) error {
-	if l.Plan.KVStore = stores[strings.ToLower(v)]; l.Plan.KVStore == "" {
-		return &argv.Error{Value: v, Problem: "is no storage back end", Fix: "mooncake, hf3fs, nixl, file, aibrix or eic"}
+	if l.Plan.KVStore = stores[strings.ToLower(v)]; l.Plan.KVStore == "" { // a build's own
+		l.Plan.KVStore = "other"
+		l.Unknown = append(l.Unknown, "--hicache-storage-backend "+argv.Quote(argv.Blotted(v)))
 	}
 	return nil
 }

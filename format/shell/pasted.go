@@ -71,7 +71,7 @@ func (m *machine) ofEnv(s string) string {
 
 // other is what a variable's place says to take instead.
 func (e *expansion) other(s string, quoted bool) {
-	if e.literal {
+	if e.literal || quoted && strings.HasPrefix(s, `"`) { // quotes within quotes end them, and open them again
 		s = unquoted(s)
 	}
 	e.part(s, quoted)

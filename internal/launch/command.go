@@ -34,6 +34,7 @@ var commandReaders = []struct {
 	{tensorrt.Programs(), tensorrt.FromArgs},
 	{plain.Programs(), plain.FromArgs},
 	{called.Programs(), called.FromArgs},
+	{evaluates(), fromHarness},
 }
 
 // FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
@@ -42,7 +43,12 @@ var commandReaders = []struct {
 // text: the caller adds it.
 func FromCommand(text string) (*api.Request, []string, error) {
 	l, err := readLaunch(text)
-	if err != nil {
+	if err != nil || l.Model == "" && servedAs(l.Served) == "" {
+		if other := rest(text); err != nil || other != nil && other.Model != "" {
+			l = other
+		}
+	}
+	if l == nil {
 		return nil, nil, commandError(err)
 	}
 	if l.Devices == 0 {
@@ -51,6 +57,28 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	r := requestOf(l)
 	return r, l.Unknown, nil
 }
+
+// rest reads what no command stands in, or stands in another text: the settings of a log, parts of files, and what begins within a line.
+func rest(text string) *argv.Launch {
+	if len(text) > argv.MaxText {
+		return nil
+	}
+	if l, err := loggedLaunch(text); l != nil && err == nil {
+		return l
+	}
+	if l := fragment(text); l != nil {
+		return l
+	}
+	if at := begins.FindStringIndex(text); at != nil && at[0] > 0 {
+		if l, err := readCommands(text[at[0]:]); err == nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// begins is where a server is started within a line of other words.
+var begins = regexp.MustCompile(`(?:vllm|sglang|trtllm-serve|lmdeploy) serve |python3? -m (?:sglang|vllm)\.|llama-server(?:\.exe)? +-`)
 
 func readLaunch(text string) (*argv.Launch, error) {
 	switch {
@@ -83,6 +111,7 @@ func readCommands(text string) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	versioned(cmds, text)
 	if l, err := firstLaunch(cmds); l != nil || err != nil {
 		return l, err
 	}
@@ -138,6 +167,9 @@ var capture = regexp.MustCompile(`(?m)^[ \t]*(\w+=)?"?\$\(`)
 func scriptLaunch(text string) *argv.Launch {
 	for _, t := range append(argv.Documents(text), capture.ReplaceAllString(text, "")) {
 		if cmds, err := argv.Parse(t); err == nil {
+			for i := range cmds {
+				cmds = append(cmds, cmds[i].Inside(starts)...)
+			}
 			if l, err := firstLaunch(cmds); l != nil && err == nil {
 				return l
 			}
@@ -193,10 +225,15 @@ func byVariable(l *argv.Launch, c *argv.Command) {
 // reader of a command by its program; nil for those that start no server.
 func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	program := c.Program
-	if len(program) > 1 && program[0] == '-' { // flags alone, which may tell their server
+	switch {
+	case len(program) > 1 && program[0] == '-': // flags alone, which may tell their server
 		all := append([]string{program}, c.Args...)
 		if own := argv.ServerOf(all); own != "" {
 			program, c.Program, c.Args = own, own, all
+		}
+	case strings.HasPrefix(program, "$"): // in a variable, as "$LLAMA_BIN"
+		if own := argv.ServerOf(c.Args); own != "" && len(c.Inside(starts)) == 0 {
+			program, c.Program = own, own
 		}
 	}
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model

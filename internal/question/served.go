@@ -18,6 +18,11 @@ func servedModel(r *api.Request, err error) *api.Resolved {
 	}
 	for _, arg := range r.EngineArgs {
 		name, ok := strings.CutPrefix(arg, "--served-model-name ")
+		for _, alias := range []string{"--alias ", "-a "} { // of llama.cpp
+			if !ok {
+				name, ok = strings.CutPrefix(arg, alias)
+			}
+		}
 		if !ok {
 			continue
 		}
