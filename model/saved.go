@@ -41,6 +41,8 @@ type Style struct {
 	// OutBits are those of a number of attention's output where attention and the product behind it keep one copy in a narrow format;
 	// 0 where attention keeps it as it is computed.
 	OutBits int64
+	// OutTwice: attention keeps its output as it was made, and the product behind it what was exchanged of it (Ulysses, arXiv:2309.14509).
+	OutTwice bool
 	// Again are modules that compute their forward pass again by themselves.
 	Again Modules
 	// Image and Text are the tokens of a denoiser's step that are of the picture and of its text; 0 and 0 for models of one stream.
@@ -464,6 +466,9 @@ func (p *keeper) attention(i int) {
 
 // attended keeps the output of attention, v.
 func (p *keeper) attended(kind OpKind, v Val) {
+	if p.s.OutTwice {
+		p.addOwn(kind, p.k.rowBytes(v, p.s))
+	}
 	if p.s.OutBits == 0 || v > maxOps {
 		p.keep(kind, v)
 		return

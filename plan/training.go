@@ -4,7 +4,7 @@ package plan
 // Parallelism and attention are those of Plan; dp is derived from the devices where it is not given.
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
-	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,simpo,orpo,distill,qat" doc:"training objective"`
+	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,kto,simpo,cpo,orpo,distill,qat" doc:"training objective"`
 	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it; any in plan --train compares full, lora and qlora"`
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen reference model (dpo, ppo, grpo); none leaves it out"`
@@ -22,6 +22,7 @@ type Training struct {
 	Sharding  string `json:"sharding,omitempty" flag:"sharding" asks:"train" enum:"none,ddp,zero1,zero2,zero3,fsdp,fsdp2,hsdp" doc:"what data-parallel ranks share"`
 	VPP       int64  `json:"vpp,omitempty" flag:"vpp" asks:"train" doc:"model chunks of one pipeline stage (interleaved schedule)"`
 	ETP       int64  `json:"etp,omitempty" flag:"etp" asks:"train" doc:"tensor parallelism of experts"`
+	CPComm    string `json:"cp_comm_type,omitempty" flag:"cp-comm-type" asks:"train" enum:"p2p,allgather,a2a" doc:"how a context group attends: keys and values go around (p2p), are gathered, or heads are shared out (a2a, as Ulysses)"`
 	Schedule  string `json:"schedule,omitempty" flag:"schedule" asks:"train" enum:"gpipe,1f1b,interleaved,zb-h1,zb-h2,zbv,dualpipe,dualpipe-v" doc:"order of a pipeline's micro-batches"`
 
 	FirstStage int64 `json:"first_stage_layers,omitempty" flag:"first-stage-layers" asks:"train" doc:"layers of the first pipeline stage, where it has not as many as others"`

@@ -77,6 +77,9 @@ func checkRoles(j *Job) error {
 			return impossible(c.field, c.value, "--objective "+strings.Join(c.of, " or ")+", or leave "+c.field+" out", "%s = %s: objective = %s has no such role", c.field, c.value, t.Objective)
 		}
 	}
+	if engine, _, _ := strings.Cut(rollout, "@"); t.Rollout != nil && t.Rollout.Engine != "" && !slices.Contains(answerers, engine) {
+		return unknown("rollout.engine", engine, answerers...)
+	}
 	if t.Objective == "distill" && j.Teacher == nil {
 		return &plan.Problem{Field: "teacher_model", Value: t.TeacherModel, Message: "objective = distill learns from a teacher, and none is named", Fix: "--teacher-model llama-3.1-70b, or another that is distilled"}
 	}
@@ -196,7 +199,7 @@ func checkGroups(j *Job) error {
 	if s := int64(j.Training.SequenceLength); p.CP > 1 && s%(2*p.CP) != 0 {
 		return impossible("cp", p.CP, fmt.Sprintf("a sequence_length that %d divides", 2*p.CP), "cp = %d: each rank takes two of %d equal parts of a sequence, which %d tokens do not give", p.CP, 2*p.CP, s)
 	}
-	return checkExperts(j)
+	return cmp.Or(checkContext(j), checkExperts(j))
 }
 
 func checkExperts(j *Job) error {

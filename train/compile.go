@@ -137,9 +137,9 @@ func (j *Job) expertTP() int64 {
 	return max(1, j.Plan.TP/j.Plan.EP)
 }
 
-// pairs: a preference is a chosen and a rejected answer, which run together.
+// pairs: a preference is a chosen and a rejected answer, which run together; KTO learns from answers one by one.
 func (j *Job) pairs() float64 {
-	if j.Training.Objective == "dpo" && !on(j.Training.Packing) {
+	if j.Training.Objective == "dpo" && !j.Single && !on(j.Training.Packing) {
 		return 2
 	}
 	return 1

@@ -237,6 +237,10 @@ func (j *Job) groupDefaults() {
 			j.Default("etp", t.ETP)
 		}
 	}
+	j.idle("cp_comm_type", t.CPComm != "" && p.CP == 1, "of a context group, and cp = 1 is none")
+	if p.CP > 1 {
+		j.fill("cp_comm_type", &t.CPComm, contextBy(j))
+	}
 	j.shardingDefaults()
 	j.scheduleDefaults()
 }

@@ -14,6 +14,8 @@ var kin = map[string]struct{ objective, reference string }{
 	"gspo":  {"grpo", ""},     // ratios of whole sequences (arXiv:2507.18071)
 	"rloo":  {"grpo", ""},     // the other answers of a prompt are the baseline (arXiv:2402.14740)
 	"ipo":   {"dpo", ""},      // arXiv:2310.12036
+	"kto":   {"dpo", ""},      // arXiv:2402.01306; its estimate of the divergence runs forward alone (trl/trainer/kto_trainer.py)
+	"cpo":   {"dpo", "none"},  // arXiv:2401.08417
 	"simpo": {"dpo", "none"},  // arXiv:2405.14734
 	"orpo":  {"dpo", "none"},  // arXiv:2403.07691
 }
@@ -29,6 +31,7 @@ func objectiveDefaults(j *Job) {
 	if k.reference != "" && t.ReferenceModel == "" {
 		t.ReferenceModel, beside = k.reference, ", without a reference model"
 	}
+	j.Single = t.Objective == "kto"
 	j.Note("objective_read", "info", "objective", "%s is sized as %s%s: it differs in the loss alone", t.Objective, k.objective, beside)
 	t.Objective = k.objective
 }
@@ -56,6 +59,9 @@ var answerings = map[string]answering{
 	"unsloth":  {"vllm", true, false, 0.5, 1},      // unsloth notebooks of GRPO: fast_inference (from memory)
 	"ms-swift": {"", true, false, 0.9, 1},          // swift rlhf: use_vllm is off, vllm_gpu_memory_utilization
 }
+
+// answerers are engines that programs have answers written by: verl's and NeMo-RL's rollouts, TRL, OpenRLHF, slime.
+var answerers = []string{"vllm", "sglang", "tensorrt-llm", "transformers"}
 
 // rolloutShare of a device is what trl gives the engine that writes answers (trl/trainer/grpo_config.py: vllm_gpu_memory_utilization).
 const rolloutShare = 0.3

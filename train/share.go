@@ -62,6 +62,7 @@ type block struct {
 	products float64 // what selective recompute of operators keeps
 	entry    bool    // the stream that enters it is among them
 	work     float64 // bytes of a token at the worst point of its backward pass
+	passed   float64 // bytes of a token's keys and values, which a context group passes on
 	delta    float64 // numbers of the matrices that adapters make of their factors
 	still    bool    // no gradient reaches it
 }
@@ -308,6 +309,7 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, l 
 func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 	j := c.j
 	b.saved, b.entry = k.SavedWithEntry(*style)
+	b.passed = float64(j.width()) * keysAndValues(k)
 	b.scores, b.work = float64(k.SavedScores(*style)), float64(k.BackwardPeak(*style))
 	if recomputeOf(j).selective {
 		b.products = float64(k.SavedProducts(*style))

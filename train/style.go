@@ -86,6 +86,7 @@ func (j *Job) style() model.Style {
 		s.Scores = j.scores()
 	}
 	s.HiddenDropout = j.drops()
+	s.OutTwice = j.Plan.CP > 1 && t.CPComm == exchanges
 	s.RepeatKV = j.repeatsKV()
 	if on(t.SequenceParallel) && j.Plan.TP > 1 {
 		s.Stream = j.Plan.TP

@@ -30,6 +30,8 @@ type Job struct {
 	Version   engine.Version
 	// Longest is the longest sample of the data in tokens; 0 when it is not known.
 	Longest int64
+	// Single: answers are judged one by one, and not in pairs.
+	Single bool
 	// Reference, Reward and Teacher are the models beside the trained one; nil for none.
 	Reference, Reward, Teacher *Frozen
 	// Critic ends in one number and trains beside the model; nil for none.

@@ -13,6 +13,7 @@ func optimizerName(in *Input) *string   { return &in.Training.Optimizer }
 func precision(in *Input) *string       { return &in.Training.Precision }
 func recompute(in *Input) *string       { return &in.Training.Recompute }
 func attention(in *Input) *string       { return &in.Plan.Attention }
+func cpComm(in *Input) *string          { return &in.Training.CPComm }
 func tp(in *Input) *int64               { return &in.Plan.TP }
 func pp(in *Input) *int64               { return &in.Plan.PP }
 func cp(in *Input) *int64               { return &in.Plan.CP }

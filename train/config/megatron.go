@@ -14,7 +14,7 @@ func megatron() *framework {
 		name: "megatron", title: "Megatron-LM", plan: "megatron", names: "megatron-lm megatron-core",
 		says: map[string]string{
 			"objective": "pretrain sft", "method": "~full", "optimizer": "adamw adamw-fused sgd", "precision": "bf16-mixed fp16-mixed fp32 fp8 mxfp8 nvfp4",
-			"sharding": "ddp none zero1 zero2 zero3 fsdp2", "tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b interleaved",
+			"sharding": "ddp none zero1 zero2 zero3 fsdp2", "tp": "*", "pp": "*", "vpp": "*", "cp": "*", "cp_comm_type": "p2p allgather a2a", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b interleaved",
 			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective modules full uniform block", "grad_dtype": "bf16", "moment_dtype": "bf16 fp8", "first_stage_layers": "*", "last_stage_layers": "*",
 			"attention": "flash eager", "fused_loss": "true", "fused_kernels": "true", "tokens": "*", "offload.optimizer": "host", "packing": "~true",
 		},
@@ -57,6 +57,7 @@ func megatronRules() []rule {
 			}
 		}, get: count("--num-virtual-stages-per-pipeline-rank", vpp).get},
 		flag("--sequence-parallel", sequenceParallel),
+		words("--cp-comm-type", cpComm, "p2p=p2p", "allgather=allgather", "a2a=a2a"),
 		count("--seq-length", sequence),
 		count("--micro-batch-size", microBatch),
 		{put: func(in *Input, s *section) {

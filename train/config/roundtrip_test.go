@@ -77,6 +77,9 @@ func (m maker) draw() Input {
 		t.Schedule, t.VPP = m.of("schedule", "1f1b"), m.degree("vpp")
 		t.FirstStage, t.LastStage = m.degree("first_stage_layers")-1, m.degree("last_stage_layers")-1
 	}
+	if f := "cp_comm_type"; in.Plan.CP > 1 && (m.f.says[f] != "" || m.IntN(20) == 0) {
+		t.CPComm = m.of(f, "a2a")
+	}
 	in.Plan.DP = 1 << m.IntN(4)
 	in.Devices = ranks(&in) * in.Plan.DP
 	if in.Devices%in.Nodes != 0 {

@@ -32,6 +32,7 @@ func fields() []field {
 		{"cp", func(in *Input) string { return many(in.Plan.CP) }},
 		{"ep", func(in *Input) string { return many(in.Plan.EP) }},
 		{"etp", func(in *Input) string { return many(in.Training.ETP) }},
+		{"cp_comm_type", contextual},
 		{"schedule", scheduled},
 		{"sequence_parallel", func(in *Input) string { return asked(in.Training.SequenceParallel) }},
 		{"first_stage_layers", func(in *Input) string { return number(in.Training.FirstStage) }},
@@ -75,6 +76,7 @@ var unsaid = map[string]string{
 	"etp":                   "the framework does not split the tensors of experts",
 	"dp":                    "it follows from the number of processes",
 	"global_batch":          "it follows from micro_batch, accumulation and the number of processes",
+	"cp_comm_type":          "the framework has one way, or chooses it by itself",
 	"schedule":              "it follows from the pipeline",
 	"sequence_parallel":     "it comes with tensor parallelism, or there is none",
 	"first_stage_layers":    "the framework cuts layers evenly",
@@ -165,6 +167,14 @@ func many(n int64) string {
 }
 
 // scheduled is the schedule of a pipeline; without stages there is none.
+// contextual is how sequences are shared, where they are.
+func contextual(in *Input) string {
+	if in.Plan.CP <= 1 {
+		return ""
+	}
+	return in.Training.CPComm
+}
+
 func scheduled(in *Input) string {
 	if in.Plan.PP <= 1 {
 		return ""

@@ -13,7 +13,7 @@ func torchtitan() *framework {
 		name: "torchtitan", title: "torchtitan", plan: "torchtitan",
 		says: map[string]string{
 			"objective": "~pretrain", "method": "~full", "optimizer": "adamw adamw-fused", "precision": "bf16-mixed bf16 fp32 fp8 fp8-rowwise mxfp8", "sharding": "none ddp fsdp2 hsdp",
-			"tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b gpipe interleaved zbv", "sequence_parallel": "~true",
+			"tp": "*", "pp": "*", "vpp": "*", "cp": "*", "cp_comm_type": "p2p allgather", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b gpipe interleaved zbv", "sequence_parallel": "~true",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every", "attention": "~sdpa ~flash",
 			"compile": "true", "tokens": "*", "packing": "~true", "offload.optimizer": "host", "offload.params": "host",
 		},
@@ -89,6 +89,7 @@ func titanRules() []rule {
 		fixed("training.dataset", "c4"),
 		{put: putTitanShards, get: getTitanShards},
 		count("parallelism.tensor_parallel_degree", tp), count("parallelism.context_parallel_degree", cp),
+		words("parallelism.context_parallel_rotate_method", cpComm, "allgather=allgather", "p2p=alltoall"),
 		count("parallelism.expert_parallel_degree", ep), count("parallelism.expert_tensor_parallel_degree", etp),
 		{put: putTitanPipeline, get: getTitanPipeline},
 		{put: putTitanRecompute, get: getTitanRecompute},

@@ -20,7 +20,7 @@ const (
 
 // classes of the frameworks that are known; others count as sharded.
 var classes = map[string]string{
-	"megatron": megatron, "megatron-lm": megatron, "megatron-bridge": megatron, "nemo": megatron, "primus": megatron, "megatron-deepspeed": megatron, "mcore": megatron,
+	"megatron": megatron, "megatron-lm": megatron, "megatron-bridge": megatron, "nemo": megatron, "primus": megatron, "megatron-deepspeed": megatron, "mcore": megatron, "hai-llm": megatron,
 	"transformers": eager, "deepspeed": eager, "peft": eager, "trl": eager, "ms-swift": eager, "axolotl": eager, "unsloth": eager, "llama-factory": eager,
 }
 

@@ -61,7 +61,8 @@ func reached(share, choices float64) float64 {
 }
 
 // context adds the keys and values that the ranks of a context group pass around: forward, and twice backward
-// (Ring Attention, arXiv:2310.01889).
+// (Ring Attention, arXiv:2310.01889). Ranks that share out heads exchange queries, keys, values and the output instead, and backward
+// the gradients of all (Ulysses, arXiv:2309.14509).
 func (w *walker) context(k *speed.Kernel) {
 	g := &w.m.groups
 	if g.cp == 1 {
@@ -71,6 +72,12 @@ func (w *walker) context(k *speed.Kernel) {
 	width := float64(a.KVHeads * (a.DimK + a.DimV))
 	if a.Latent != nil {
 		width = float64(a.Heads * (a.Latent.Nope + a.Latent.Rope + a.Latent.V))
+	}
+	if w.m.in.Training.CPComm == "a2a" {
+		width += float64(a.Heads * (a.DimK + a.DimV))
+		bytes := activation * width * w.tokens * ring(g.cp) / float64(g.cp)
+		w.out.ring += w.count * bytes * (2 + w.recipe.repeats(k)) / g.rate(g.cp*g.tp)
+		return
 	}
 	bytes := activation * width * w.tokens * ring(g.cp)
 	w.out.ring += w.count * bytes * (3 + w.recipe.repeats(k)) / g.rate(g.cp*g.tp)

@@ -1,0 +1,69 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+)
+
+// Ways in which ranks that share sequences attend to all of them: keys and values go around, each rank holding what it computes with
+// and what comes next (Ring Attention, arXiv:2310.01889); each gathers them all; or each takes some of the heads of whole sequences
+// (Ulysses, arXiv:2309.14509).
+const goesAround, gathers, exchanges = "p2p", "allgather", "a2a"
+
+// contextBy is a framework's way when nothing is said: megatron/core/transformer/attention.py takes Transformer Engine's p2p; torchtitan
+// gathers (config/job_config.py: context_parallel_rotate_method). "" where it is not known, which is sized as a ring.
+func contextBy(j *Job) string {
+	switch {
+	case j.megatron():
+		return goesAround
+	case j.Framework.Name == "torchtitan":
+		return gathers
+	}
+	return ""
+}
+
+// checkContext: heads are shared out whole (transformer_engine/pytorch/attention: AttnFuncWithCPAndQKVOA2A).
+func checkContext(j *Job) error {
+	p, t, m := j.Plan, j.Training, &j.Model.Traits
+	switch {
+	case t.CPComm == "" || p.CP <= 1:
+		return nil
+	case !slices.Contains([]string{goesAround, gathers, exchanges}, t.CPComm):
+		return unknown("cp_comm_type", t.CPComm, goesAround, gathers, exchanges)
+	case t.CPComm == exchanges && (m.Heads%(p.TP*p.CP) != 0 || m.KVHeads%(p.TP*p.CP) != 0):
+		return impossible("cp_comm_type", t.CPComm, "--cp-comm-type p2p", "cp_comm_type = a2a: %s",
+			fmt.Sprintf("%d heads and %d of keys and values do not divide among tp %d × cp %d", m.Heads, m.KVHeads, p.TP, p.CP))
+	}
+	return nil
+}
+
+// keysAndValues are the numbers of a token's keys and values in a layer, as they are passed on: those of a latent expanded.
+func keysAndValues(k *model.Kind) (n float64) {
+	for i := range k.Ops {
+		a := k.Ops[i].Attn
+		switch {
+		case a == nil:
+		case a.Latent != nil:
+			n += float64(a.Heads * (a.Latent.Nope + a.Latent.Rope + a.Latent.V))
+		default:
+			n += float64(a.KVHeads * (a.DimK + a.DimV))
+		}
+	}
+	return n
+}
+
+// passedOn are the keys and values of other ranks that a rank holds while a block attends, so many times: backward with their gradients.
+func passedOn(f *filler, times float64) ledger.Item {
+	j, most, n := f.s.j, 0.0, f.b.Lit(0)
+	held := map[string]float64{goesAround: 2, gathers: float64(j.Plan.CP)}[j.Training.CPComm]
+	for i := range f.h.blocks {
+		most = max(most, f.h.blocks[i].passed)
+	}
+	if j.Plan.CP > 1 && held*most > 0 {
+		n = f.b.Mul(f.tokens(), f.b.In("keys_and_values", most, "model, this rank"), f.b.In("held", held*times, "of the context group"))
+	}
+	return ledger.Known("workspace", "keys and values of other ranks", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
+}
