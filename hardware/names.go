@@ -56,7 +56,7 @@ func read(text string) query {
 		case makers[w]:
 			q.makers = append(q.makers, w)
 		case w == "" || noise[w]:
-		case computers[[2]string{w, next}]:
+		case computers[[2]string{w, next}] && !(i+2 < len(words) && words[i+2] == "x2"): // EVO-X2 is all of a name
 			q.computer = w + next
 			i++
 		case w == "macbook", w == "imac":

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +93,7 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	case head == "" || isCount(head):
 		return parseCustom(head, options, devices)
 	}
-	head = offered(head)
+	head = inGPUs(offered(head))
 	if n, count, ok := nodeNamed(head); ok {
 		return parseNodes(n, count, devices)
 	}
@@ -106,6 +107,24 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 		return parseDevices(strconv.Itoa(count)+"x"+device, devices)
 	}
 	return parseDevices(head, devices)
+}
+
+// behindGPUs is a count as flavours of clouds and data sheets of nodes end with it: l40s-4-gpu, HGX H200 8-GPU.
+var behindGPUs = regexp.MustCompile(`(?i)^(.*\w)[ _-](\d{1,3})[ _-]?gpus?$`)
+
+// inGPUs puts such a count in front; of a node that has as many it goes. The cores of Apple's chips are counted in the same words.
+func inGPUs(text string) string {
+	m := behindGPUs.FindStringSubmatch(text)
+	if m == nil || slices.ContainsFunc(split(m[1]), func(w string) bool { return chip([]string{w}) }) {
+		return text
+	}
+	if n, ok := FindNode(m[1]); ok && strconv.Itoa(n.Devices) == m[2] {
+		return m[1]
+	}
+	if _, _, err := find(m[1]); err != nil {
+		return text
+	}
+	return m[2] + "x" + m[1]
 }
 
 // sizeAlone reads "24GB" and "16 GB of VRAM": a device of which nothing else is said.
@@ -346,9 +365,15 @@ func CountBehind(s string) (n int, rest string, ok bool) {
 
 // ofName reports whether the x that ends a text is of a name, "RX 6800" and "RTX 3090", and counts nothing.
 func ofName(head string) bool {
+	if evo.MatchString(head) {
+		return true
+	}
 	w := strings.ToLower(head[strings.LastIndexFunc(head, func(r rune) bool { return !(r|0x20 >= 'a' && r|0x20 <= 'z') })+1:])
 	return slices.Contains([]string{"rx", "gtx", "rtx", "agx", "dgx", "hgx", "nx", "xtx", "mx"}, w)
 }
+
+// evo is a computer's name up to its number: EVO-X2.
+var evo = regexp.MustCompile(`(?i)\bevo[- ]x$`)
 
 // counting are words that count.
 var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "pair": 2, "couple": 2, "three": 3, "triple": 3, "four": 4,

@@ -18,6 +18,7 @@ import (
 	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/format/dropin"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/naming"
 )
 
 // Resolved is what a reference leads to.
@@ -127,6 +128,7 @@ func (f *Files) named(ref string) (*Resolved, error) {
 	for _, host := range []string{"hf.co/", "huggingface.co/"} { // as Ollama and llama.cpp write it, without a scheme
 		ref = strings.TrimPrefix(ref, host)
 	}
+	ref = naming.Unhosted(ref)
 	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
 		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) }) // a file or a revision, which the catalog has none of
 	}

@@ -52,7 +52,7 @@ func Read(text string) (*Reading, error) {
 	if len(text) > maxName {
 		return nil, &NotFoundError{Name: shown(text)}
 	}
-	text = strings.TrimRight(strings.TrimSpace(text), "/") // a folder's name
+	text = naming.Unhosted(strings.TrimRight(strings.TrimSpace(text), "/")) // a folder's name
 	if h := byID()[strings.ToLower(text)]; h != nil {
 		return (&question{text: text}).found(place{head: h})
 	}

@@ -1,0 +1,44 @@
+package naming
+
+import (
+	"regexp"
+	"strings"
+)
+
+// services are what hosts put around a model's name, and what of it is the name: the organisation that they write need not be the hub's,
+// so it goes, too (developers.cloudflare.com/workers-ai/models, docs.aws.amazon.com/bedrock: model-ids, docs.fireworks.ai,
+// hub.docker.com/u/ai, docs.nvidia.com/nim).
+var services = []struct {
+	form *regexp.Regexp
+	name string
+	p    bool // the host writes the point of a number as p: v3p1
+}{
+	{regexp.MustCompile(`(?i)^@(?:cf|hf)/(?:[\w.-]+/)*([\w.-]+)$`), "$1", false},
+	{regexp.MustCompile(`(?i)^(?:[a-z]{2,6}\.)?deepseek\.(\w[\w.-]*?)(?:-v\d+)?:\d+$`), "deepseek-$1", false},
+	{regexp.MustCompile(`(?i)^(?:[a-z]{2,6}\.)?(?:meta|mistral|openai|qwen|google|nvidia|minimax|moonshot|moonshotai|zai)\.([a-z][\w.-]*?)(?:-v?\d)?:\d+$`), "$1", false},
+	{regexp.MustCompile(`(?i)^accounts/[\w-]+/models/(?:(llama-)v)?([\w.-]+)$`), "$1$2", true},
+	{regexp.MustCompile(`(?i)^nvcr\.io/nim/[\w.-]+/([\w.-]+?)(?:-dgx-spark)?(?::[\w.-]+)?$`), "$1", false},
+	{regexp.MustCompile(`(?i)^(?:docker\.io/)?ai/([\w.-]+(?::[\w.-]+)?)$`), "$1", false},
+	{regexp.MustCompile(`(?i)^(.+)\.gguf2(\.[\w.-]+)$`), "$1$2", false}, // GPT4All's second version of files
+}
+
+// pointed is a number whose point is a letter.
+var pointed = regexp.MustCompile(`(?i)(\d)p(\d)`)
+
+// Unhosted is a name without what a host puts around it.
+func Unhosted(text string) string {
+	if !strings.ContainsAny(text, "@:") && !strings.HasPrefix(text, "ai/") && !strings.HasPrefix(text, "accounts/") &&
+		!strings.HasPrefix(text, "nvcr.io/") && !strings.Contains(text, ".gguf2.") {
+		return text // as nearly all are
+	}
+	for _, s := range services {
+		if !s.form.MatchString(text) {
+			continue
+		}
+		if text = s.form.ReplaceAllString(text, s.name); s.p {
+			text = pointed.ReplaceAllString(text, "$1.$2")
+		}
+		return text
+	}
+	return text
+}
