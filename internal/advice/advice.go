@@ -57,8 +57,10 @@ const (
 	fewNotice = 2
 	// in two bits a model answers worse than one of half the size (llama.cpp, k-quants, #1684)
 	fewestBits = 3
-	fewUsers   = 4 // that a program for one stream serves as well
 )
+
+// FewUsers are as many as a program for one stream serves as well.
+const FewUsers = 4
 
 // Principles, in the order in which a refusal names them.
 var Principles = []Principle{
@@ -76,7 +78,7 @@ var Principles = []Principle{
 		func(c *Cure) bool { return c.Lacks || c.Loss <= fewNotice }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
 		func(c *Cure) bool {
-			few := c.AskedUsers <= fewUsers && (c.Decode >= readable || c.Speed >= asFast)
+			few := c.AskedUsers <= FewUsers && (c.Decode >= readable || c.Speed >= asFast)
 			follows := c.Decode >= readAlong || few
 			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && follows
 		}},
@@ -84,7 +86,7 @@ var Principles = []Principle{
 		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},
 	{"other program", "another program is no cure where it serves half as much, or many users that it is not made for",
 		func(c *Cure) bool {
-			return !c.OtherEngine || c.AskedUsers <= fewUsers && (c.Speed == 0 || c.Speed >= otherSpeed)
+			return !c.OtherEngine || c.AskedUsers <= FewUsers && (c.Speed == 0 || c.Speed >= otherSpeed)
 		}},
 }
 

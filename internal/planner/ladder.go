@@ -231,6 +231,13 @@ func (p *Planner) rungs() (out []change.Setting) {
 			} else if s := placedOnLargerHost(p); s != nil {
 				out = append(out, *s)
 			}
+		case w.spills && p.Question.Job.Device(0).Consumer():
+			r := p.Asked
+			if w.Set(&r); p.Placed(&r) != nil {
+				r = *p.Placed(&r)
+				words := w.words + ", " + placedWords(p.Question, &r)
+				out = append(out, change.Setting{Words: words, Short: words, Set: func(to *api.Request) { *to = r }, Price: w.price})
+			}
 		}
 	}
 	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" &&
@@ -363,11 +370,17 @@ func growsByDevices(m *hardware.Machine) bool {
 // as many, and beyond that another model or another card.
 func mostDevices(p *Planner, m *hardware.Machine) int {
 	most := mostOf(&m.Groups[0].Device)
-	if alone := p.gguf() || p.Question.Engine.Name() == question.TransformersEngine; alone && m.Groups[0].Device.Consumer() {
+	d := &m.Groups[0].Device
+	alone := p.gguf() || p.Question.Engine.Name() == question.TransformersEngine
+	few := int64(p.Question.Request.Sequences) <= advice.FewUsers && unit.Bytes(most)*d.Memory.Value <= largestCard
+	if (alone || few) && d.Consumer() {
 		return min(most, 2*m.Groups[0].Count)
 	}
 	return most
 }
+
+// largestCard of a PC: who serves few buys one such card before four that hold no more.
+const largestCard = 32 * unit.GiB
 
 // mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards, and what
 // one power supply at home carries.

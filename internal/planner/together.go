@@ -49,11 +49,28 @@ func (p joint) together(below float64) (best *change.Setting) {
 	for n := 2 * now; growsByDevices(m) && n <= mostDevices(p.Planner, m); n *= 2 {
 		for _, f := range formats {
 			for _, k := range p.knobs() {
-				consider(bothOf(bothOf(f, k), withDevices(p.Question, n)))
+				for _, more := range p.soMany(n) {
+					consider(bothOf(bothOf(f, k), more))
+				}
 			}
 		}
 	}
 	return best
+}
+
+// soMany devices of the same kind: as the engine shares them, and of a mixture in one node each with experts of its own, which blocks of
+// weights in eight bits often need: a tensor group of eight would cut them (vLLM's recipe of MiniMax M2).
+func (p joint) soMany(n int) []change.Setting {
+	as := withDevices(p.Question, n)
+	d := &p.Question.Job.Machine.Groups[0].Device
+	mixed := p.Question.Job.Model.ActiveParams() < p.Question.Job.Model.Params()
+	if p.gguf() || !mixed || p.pinned("tp") || p.pinned("ep") || d.PerNode.Known && int64(n) > int64(d.PerNode.Value) {
+		return []change.Setting{as}
+	}
+	ep := change.Setting{Words: fmt.Sprintf("tp %d, ep %d", n, n), Price: otherLayout,
+		Set: func(r *api.Request) { r.TP, r.EP, r.DP, r.PP = int64(n), int64(n), 0, 0 }}
+	ep.Short = ep.Words
+	return []change.Setting{as, bothOf(as, ep)}
 }
 
 // attendingApart is the layout in which each rank attends for its own sequences and all share the experts: one latent for all heads is

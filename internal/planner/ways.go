@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
@@ -95,17 +96,22 @@ func (p *Planner) otherEngine() []Way {
 	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || lacksFields(&p.Asked, "llama.cpp") {
 		return nil
 	}
-	w := inLlamaCpp(p, "")
+	w, spilling := inLlamaCpp(p, ""), inLlamaCpp(p, "")
+	if now := dtype.FindRecipe(p.Question.Request.Weights); now != nil && now.BulkBits() > fourBits {
+		spilling = inLlamaCpp(p, usualGGUF[len(usualGGUF)-1])
+	}
 	for _, name := range append([]string{""}, usualGGUF...) {
 		if try := inLlamaCpp(p, name); (joint{p}).holds(&change.Setting{Set: try.Set}) {
-			w = try
+			w, spilling = try, try
 			break
 		}
 	}
-	spilling := w
 	spilling.spills = true
 	return []Way{w, spilling}
 }
+
+// fourBits of a weight with its scales: what is stored so already stays as it is on the host too.
+const fourBits = 5
 
 // inLlamaCpp is the model with llama.cpp, in the format that is named, or as it is published.
 func inLlamaCpp(p *Planner, weights string) Way {

@@ -321,11 +321,11 @@ func (q *Question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
-		if err := addProjector(q.Env, q.Engine, q.Job); err != nil {
-			return err
-		}
 		if q.Request.MMProj != "" || q.Request.Images > 0 {
 			q.Job.Vision = spec.Model(r.ID).Part(family.PartVision)
+		}
+		if err := addProjector(q.Env, q.Engine, q.Job); err != nil {
+			return err
 		}
 		if IsTrue(q.Request.MTP) {
 			m := spec.Model(r.ID)

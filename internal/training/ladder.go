@@ -23,6 +23,8 @@ const (
 	otherStates   = 1  // an optimizer that keeps less
 	adapters      = 8  // some matrices instead of all weights
 	shorterSample = 12 // half of each sample
+	// adapters of weights in four bits, by another program
+	otherFramework = adapters + oneMoreChange
 )
 
 // suggest tries single changes and keeps those that help a plan that does not fit beyond doubt, those that mend it first,
@@ -114,11 +116,24 @@ func (t *Training) rungs() (out []change.Setting) {
 			}
 		})
 	}
+	if t.expertsInSixteenBits() {
+		add("framework "+now.Framework+" → unsloth, method qlora", otherFramework, func(r *api.Request) {
+			r.Framework, r.Method, r.Weights = "unsloth", "qlora", ""
+		})
+	}
 	if n := int64(now.SequenceLength) / 2; n >= 256 {
 		add(fmt.Sprintf("sequences of %s → %s", unit.Length(int64(now.SequenceLength)), unit.Length(n)), shorterSample,
 			func(r *api.Request) { r.SequenceLength = plan.Int(n) })
 	}
 	return append(out, t.moreDevices()...)
+}
+
+// expertsInSixteenBits: adapters of a mixture of experts, on one device, in a framework that stores only linear layers in four bits. Unsloth
+// has the experts as such (unsloth.ai/docs, gpt-oss: how to run and fine-tune).
+func (t *Training) expertsInSixteenBits() bool {
+	m, now := t.Job.Machine, &t.Question.Request
+	mixed := t.Job.Model.ActiveParams() < t.Job.Model.Params()
+	return mixed && m != nil && m.Devices() == 1 && now.Framework != "unsloth" && (now.Method == "qlora" || lighterMethods[now.Method] != nil)
 }
 
 // moreSharded are ways to share more of what data-parallel ranks hold alike; none of one rank.
