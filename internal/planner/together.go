@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -148,9 +149,22 @@ func (p joint) holds(s *change.Setting) bool {
 		return false
 	}
 	r := p.Asked
-	s.Set(&r)
+	if s.Set(&r); changes(change.PatchOf(&p.Asked, &r)) > mostChanges {
+		return false
+	}
 	q, ranks, err := p.env.SizedRanks(&r)
 	return err == nil && q.Verdict(ranks) == api.Fits && p.spared(q, question.HostNeeds(q.Job, ranks).Bytes)
+}
+
+// mostChanges are as many as anybody makes at once.
+const mostChanges = 3
+
+// changes of a patch; how devices are grouped goes with their number.
+func changes(patch map[string]any) (n int) {
+	for field := range patch {
+		n += btoi(!slices.Contains([]string{"tp", "pp", "dp", "ep", "devices"}, field))
+	}
+	return n
 }
 
 // withMoreHost is the plan on a machine whose host has the memory that it lacks, where that is all that it lacks.
