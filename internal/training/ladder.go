@@ -133,7 +133,8 @@ func (t *Training) rungs() (out []change.Setting) {
 func (t *Training) expertsInSixteenBits() bool {
 	m, now := t.Job.Machine, &t.Question.Request
 	mixed := t.Job.Model.ActiveParams() < t.Job.Model.Params()
-	return mixed && m != nil && m.Devices() == 1 && now.Framework != "unsloth" && (now.Method == "qlora" || lighterMethods[now.Method] != nil)
+	adapts := now.Method == "qlora" || lighterMethods[now.Method] != nil
+	return mixed && adapts && m != nil && m.Devices() == 1 && now.Framework != "unsloth"
 }
 
 // moreSharded are ways to share more of what data-parallel ranks hold alike; none of one rank.
