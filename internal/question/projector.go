@@ -23,8 +23,8 @@ func addProjector(a *Env, e engine.Engine, j *engine.Job) error {
 	case !errors.As(api.AsError(err), &failed):
 		return err
 	case dtype.FindFormat(ref) != nil && j.Vision == nil:
-		return &api.Error{Code: api.BadField, Field: "mmproj", Value: ref, Message: ref + " is the format of a projector, and no vision tower of " +
-			"this model is known", Hint: "no --mmproj, or the file of a projector"}
+		return &api.Error{Code: api.BadField, Field: "mmproj", Value: ref, Hint: "no --mmproj, or the file of a projector",
+			Message: ref + " is the format of a projector, and no vision tower of this model is known"}
 	case failed.Code == api.UnknownModel || failed.Code == api.Remote:
 		j.Note("projector_unread", "warn", "mmproj", "%s: its size is that of the published tower in f16", failed.Message)
 	default:
