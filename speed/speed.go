@@ -36,8 +36,8 @@ func operands(d *hardware.Device, s *dtype.Scheme) []string {
 	switch {
 	case s == dtype.MXFP4Split && d.Peaks.FP4.Known: // its activations are MXFP8
 		return append([]string{"fp8"}, wide...)
-	case s == dtype.NVFP4Split:
-		return append([]string{"fp4", "fp8"}, wide...)
+	case s == dtype.NVFP4Split && d.Peaks.FP4.Known: // else Marlin's kernels multiply in 16 bits (vllm, marlin_utils_fp4.py)
+		return append([]string{"fp4"}, wide...)
 	case strings.HasPrefix(s.Name, "fp8") || strings.HasPrefix(s.Name, "mxfp8") || s == dtype.W4A8AWQ:
 		return append([]string{"fp8"}, wide...)
 	case s == dtype.Int8Channel || s == dtype.LLMInt8:
