@@ -10,9 +10,7 @@ var dated = []struct {
 	{2771, 2024 + 120/366.0}, // flash attention, ggml-org/llama.cpp#5021, 2024-04-30
 	{4384, 2024 + 359/366.0}, // 14b699ec, 2024-12-24
 	{5913, 2025 + 196/365.0}, // unified caches, ggml-org/llama.cpp#14363, 2025-07-16
-	{7406, 2025 + 348/365.0}, // microsoft/winget-pkgs#323157, 2025-12-15
-	{9174, 2026 + 135/365.0}, // docker/model-runner#918, 2026-05-16
-	{10394, 2026 + 223/365.0},
+	{7406, 2025 + 348/365.0}, {9174, 2026 + 135/365.0}, {10394, 2026 + 223/365.0}, // microsoft/winget-pkgs#323157, docker/model-runner#918
 }
 
 // Built is when a version of the program came out, in years (2025.5 is the middle of 2025); 0 for releases that
