@@ -2,7 +2,7 @@ package llamacpp
 
 import "github.com/memwall/memwall/engine"
 
-// dated are builds whose days are known; between them, and before the first, builds came at an even pace.
+// dated are builds whose days are known; between them, and before the first, builds came at an even pace (2025-12: winget-pkgs#323157).
 var dated = []struct {
 	build int
 	years float64
@@ -10,7 +10,7 @@ var dated = []struct {
 	{2771, 2024 + 120/366.0}, // flash attention, ggml-org/llama.cpp#5021, 2024-04-30
 	{4384, 2024 + 359/366.0}, // 14b699ec, 2024-12-24
 	{5913, 2025 + 196/365.0}, // unified caches, ggml-org/llama.cpp#14363, 2025-07-16
-	{7406, 2025 + 348/365.0}, {9174, 2026 + 135/365.0}, {10394, 2026 + 223/365.0}, // microsoft/winget-pkgs#323157, docker/model-runner#918
+	{7406, 2025 + 348/365.0}, {9174, 2026 + 135/365.0}, {10394, 2026 + 223/365.0},
 }
 
 // Built is when a version of the program came out, in years (2025.5 is the middle of 2025); 0 for releases that
