@@ -42,7 +42,7 @@ func (t *table) elder(model string, b *Benchmark) (found *Row) {
 	line, version := lineOf(model)
 	for i := range t.rows {
 		r := &t.rows[i]
-		if r.Benchmark != b || r.Model == model {
+		if r.Benchmark != b || r.Model == model || otherWord(r.Model, model) {
 			continue
 		}
 		if l, v := lineOf(r.Model); l == line && olderThan(v, version) && (found == nil || !olderThan(v, versionOf(found.Model))) {
@@ -50,6 +50,17 @@ func (t *table) elder(model string, b *Benchmark) (found *Row) {
 		}
 	}
 	return found
+}
+
+// otherWord reports whether the first letters of two ids differ, which is most pairs, and costs nothing to see.
+func otherWord(a, b string) bool {
+	letter := func(s string) byte {
+		if s == "" || s[0] >= '0' && s[0] <= '9' {
+			return 0
+		}
+		return s[0]
+	}
+	return letter(a) != letter(b)
 }
 
 func versionOf(model string) []string { _, v := lineOf(model); return v }

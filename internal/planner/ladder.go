@@ -233,10 +233,10 @@ func (p *Planner) rungs() (out []change.Setting) {
 			}
 		case w.spills && p.Question.Job.Device(0).Consumer():
 			r := p.Asked
-			if w.Set(&r); p.Placed(&r) != nil {
-				r = *p.Placed(&r)
-				words := w.words + ", " + placedWords(p.Question, &r)
-				out = append(out, change.Setting{Words: words, Short: words, Set: func(to *api.Request) { *to = r }, Price: w.price})
+			w.Set(&r)
+			if to := p.Placed(&r); to != nil {
+				words := w.words + ", " + placedWords(p.Question, to)
+				out = append(out, change.Setting{Words: words, Short: words, Set: func(r *api.Request) { *r = *to }, Price: w.price})
 			}
 		}
 	}

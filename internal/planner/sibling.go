@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,11 +60,16 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 // muchBetter is how many times the points of the best of a line another model has before it is named in place of that one.
 const muchBetter = 1.5
 
-// firstHeld is the first of some models that the plan holds.
-func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling {
-	env, p := q.Env.Remembering(), pickerOf(q, u)
-	among = slices.DeleteFunc(slices.Clone(among), func(l listedModel) bool { return !p.mayFitAtAll(&l) })
-	for _, l := range among[:min(len(among), mostSiblings)] {
+// firstHeld is the first of some models that the plan holds; those after it are never built.
+func firstHeld(q *question.Question, among iter.Seq[listedModel], u *use) []api.Sibling {
+	env, p, sized := q.Env.Remembering(), pickerOf(q, u), 0
+	for l := range among {
+		if !p.mayFitAtAll(&l) {
+			continue
+		}
+		if sized++; sized > mostSiblings {
+			break
+		}
 		if s, ok := siblingPlan(env, q, &l, u); ok {
 			s.Score = l.score
 			return []api.Sibling{s}
@@ -72,31 +78,30 @@ func firstHeld(q *question.Question, among []listedModel, u *use) []api.Sibling 
 	return nil
 }
 
-// betterElsewhere are models of other lines, newer than one and no worse by score, whose weights in the smallest of the usual formats
-// are less than the devices hold: the best first, and no more than are sized.
-func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, among []listedScore, u *use) (out []listedModel) {
-	p := pickerOf(q, u)
-	for _, s := range among {
-		id := s.id
-		if s.Value < least {
-			break
-		}
-		if catalog.Released(id) <= asked.Released || lineOf(id) == lineOf(asked.ID) {
-			continue
-		}
-		n, err := catalog.Built(id)
-		if err != nil || !u.takes(n) || n.Model.Context > 0 && n.Model.Context < q.Job.Load().Context {
-			continue
-		}
-		l := listedModel{n, n.Model.Params(), s.PickScore}
-		if p.mayFitAtAll(&l) {
-			out = append(out, l)
-		}
-		if len(out) == mostSiblings {
-			break
+// betterElsewhere are models of other lines, newer than one and no worse by score, the best first.
+func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, among []listedScore, u *use) iter.Seq[listedModel] {
+	return func(yield func(listedModel) bool) {
+		for _, s := range among {
+			if s.Value < least {
+				return
+			}
+			if catalog.Released(s.id) <= asked.Released || lineOf(s.id) == lineOf(asked.ID) {
+				continue
+			}
+			if n, ok := takenUp(q, s.id, u); ok && !yield(listedModel{n, n.Model.Params(), s.PickScore}) {
+				return
+			}
 		}
 	}
-	return out
+}
+
+// takenUp is a model of the catalog that people use for the same, and that reads as much.
+func takenUp(q *question.Question, id string, u *use) (*catalog.Network, bool) {
+	n, err := catalog.Built(id)
+	if err != nil || !u.takes(n) {
+		return nil, false
+	}
+	return n, n.Model.Context == 0 || n.Model.Context >= q.Job.Load().Context
 }
 
 // pickerOf looks for models on the machine of a question, with its engine.
@@ -179,23 +184,39 @@ func yearBefore(day string) string {
 	return fmt.Sprintf("%04d-%s", n-1, rest)
 }
 
-// smallerOfLine are the models of a line with fewer parameters, the best first.
-func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []listedModel) {
-	most := q.Job.Model.Params()
+// smallerOfLine are the models of a line with fewer parameters, the best first. What score and date do not part is built together.
+func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) iter.Seq[listedModel] {
+	var line []listedScore
 	for _, id := range catalog.IDs() {
-		if lineOf(id) != lineOf(asked.ID) || id == asked.ID {
-			continue
+		if lineOf(id) == lineOf(asked.ID) && id != asked.ID && catalog.Released(id) >= yearBefore(asked.Released) {
+			line = append(line, listedScore{id, scoreOf(id, u)})
 		}
-		if catalog.Released(id) < yearBefore(asked.Released) {
-			continue
+	}
+	order := func(a, b listedScore) int {
+		return cmp.Or(-cmp.Compare(Points(a.PickScore), Points(b.PickScore)), -cmp.Compare(catalog.Released(a.id), catalog.Released(b.id)))
+	}
+	stable.Sort(line, order)
+	return func(yield func(listedModel) bool) {
+		for rest := line; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && order(rest[0], rest[n]) == 0 {
+				n++
+			}
+			for _, l := range builtSmaller(q, rest[:n], u) {
+				if !yield(l) {
+					return
+				}
+			}
+			rest = rest[n:]
 		}
-		n, err := catalog.Built(id)
-		if err != nil {
-			continue
-		}
-		m := n.Model
-		if params := m.Params(); params < most && u.takes(n) && (m.Context == 0 || m.Context >= q.Job.Load().Context) {
-			out = append(out, listedModel{n, params, scoreOf(id, u)})
+	}
+}
+
+// builtSmaller are those of some models that have fewer parameters than the question's, the best first.
+func builtSmaller(q *question.Question, among []listedScore, u *use) (out []listedModel) {
+	for _, s := range among {
+		if n, ok := takenUp(q, s.id, u); ok && n.Model.Params() < q.Job.Model.Params() {
+			out = append(out, listedModel{n, n.Model.Params(), s.PickScore})
 		}
 	}
 	stable.Sort(out, bestFirst)

@@ -93,6 +93,9 @@ func priceOfLlamaCpp(q *question.Question) float64 {
 // otherEngine is llama.cpp, where the model was to be served by another engine that needs all on devices.
 func (p *Planner) otherEngine() []Way {
 	s := p.Question.Resolved.Spec
+	if m := p.Question.Job.Machine; m != nil && m.Devices() > 1 && !m.Groups[0].Device.Consumer() {
+		return nil // nobody leaves an engine that serves for one stream on several devices of a data centre
+	}
 	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || lacksFields(&p.Asked, "llama.cpp") {
 		return nil
 	}
@@ -100,12 +103,21 @@ func (p *Planner) otherEngine() []Way {
 	if now := dtype.FindRecipe(p.Question.Request.Weights); now != nil && now.BulkBits() > fourBits {
 		spilling = inLlamaCpp(p, usualGGUF[len(usualGGUF)-1])
 	}
+	holds := func(try Way) bool { return (joint{p}).holds(&change.Setting{Set: try.Set}) }
+	if !holds(inLlamaCpp(p, usualGGUF[len(usualGGUF)-1])) && !holds(w) {
+		return asWays(w, spilling)
+	}
 	for _, name := range append([]string{""}, usualGGUF...) {
-		if try := inLlamaCpp(p, name); (joint{p}).holds(&change.Setting{Set: try.Set}) {
+		if try := inLlamaCpp(p, name); holds(try) {
 			w, spilling = try, try
 			break
 		}
 	}
+	return asWays(w, spilling)
+}
+
+// asWays are an engine with all on the devices, and with what they have no room for on the host.
+func asWays(w, spilling Way) []Way {
 	spilling.spills = true
 	return []Way{w, spilling}
 }
