@@ -45,7 +45,7 @@ var houseOrder = []string{
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
-	"internal/batch internal/card internal/check internal/clients internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe internal/topology",
+	"internal/aside internal/batch internal/card internal/check internal/clients internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe internal/topology",
 	"internal/admit internal/bench internal/pack internal/planfile internal/quantize internal/record internal/run internal/schema internal/screen internal/simfile internal/tty",
 	"internal/autoscale internal/detect internal/live internal/measure internal/rows internal/study internal/term",
 	"internal/render",

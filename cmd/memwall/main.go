@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
@@ -53,6 +54,7 @@ func main() {
 		FromCommand: memwall.FromCommand,
 		Watching:    watch.Here,
 
+		Self:          self,
 		Interruptible: interruptible,
 		Server: func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {
 			return live.Ask(ctx, address, live.Options{Token: token, For: watch})
@@ -71,6 +73,15 @@ func within(root string) (memwall.ModelSource, error) {
 		return nil, err
 	}
 	return source.New(source.Options{Root: root}), r.Close()
+}
+
+// self is this program once more.
+func self(args ...string) *exec.Cmd {
+	name, err := os.Executable()
+	if err != nil {
+		name = os.Args[0]
+	}
+	return exec.Command(name, args...)
 }
 
 // interruptible gives a context that the first interrupt, or who stops the process, ends; the second ends the program as usual.

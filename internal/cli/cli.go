@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"time"
 
@@ -63,6 +64,8 @@ type Config struct {
 	Statistics func(importance, activations string) (*quant.Statistics, io.Closer, error)
 	// Watching gives the ports of a watch; nil: there is nothing to watch.
 	Watching func() watch.Ports
+	// Self runs this program once more; nil: a server answers long questions in its own process.
+	Self func(args ...string) *exec.Cmd
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/mcp"
 )
 
@@ -15,11 +16,11 @@ func (a *app) mcp() *cobra.Command {
 		Example: "memwall mcp\nmemwall mcp --root ./models",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			d, models, err := a.desk(f)
+			asker, err := a.served(f)
 			if err != nil {
 				return err
 			}
-			s, err := mcp.New(d, models)
+			s, err := mcp.New(desk.New(desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}), asker.Models)
 			if err != nil {
 				return err
 			}

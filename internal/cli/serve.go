@@ -7,15 +7,16 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/aside"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/mcp"
@@ -35,6 +36,7 @@ type serveFlags struct {
 	cert, key string
 	accessLog string
 	origins   []string
+	aside     bool
 }
 
 // reach are the flags that say what models may be named.
@@ -66,6 +68,8 @@ func (a *app) serve() *cobra.Command {
 	c.Flags().StringVar(&f.key, "tls-key", "", "file with the certificate's private key, in PEM")
 	c.Flags().StringVar(&f.accessLog, "access-log", "", "file to which a line of JSON is added for each request, without what was asked; - is standard error")
 	c.Flags().StringArrayVar(&f.origins, "cors", nil, "origin whose pages may ask the API from browsers, as https://example.org; repeat it for more")
+	c.Flags().BoolVar(&f.aside, "aside", false, "answer the questions of a server on standard input")
+	_ = c.Flags().MarkHidden("aside") // it is there
 	f.reach(c)
 	return c
 }
@@ -88,10 +92,20 @@ func (a *app) runServe(f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	d, models, err := a.desk(f)
+	asker, err := a.served(f)
 	if err != nil {
 		return err
 	}
+	if f.aside {
+		return aside.Answer(a.Stdin, a.Stdout, asker)
+	}
+	options := desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}
+	if a.Self != nil {
+		away := a.aside(f)
+		defer away.Close()
+		options.Aside = away
+	}
+	d := desk.New(options)
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: f.listen, Message: fmt.Sprintf("--listen %s: %v", f.listen, err), Hint: "--listen 127.0.0.1:0 for any free port"}
@@ -110,11 +124,11 @@ func (a *app) runServe(f *serveFlags) error {
 	if token == "" && (!local(l.Addr()) || len(f.hosts) > 0) {
 		token, made = rand.Text(), true
 	}
-	agents, err := mcp.New(d, models)
+	agents, err := mcp.New(d, asker.Models)
 	if err != nil {
 		return err
 	}
-	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Origins: f.origins, Access: access.to, Agents: agents.Handler()})
+	s, err := serve.New(serve.Options{Desk: d, Models: asker.Models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Origins: f.origins, Access: access.to, Agents: agents.Handler()})
 	if err != nil {
 		return err
 	}
@@ -146,10 +160,8 @@ const garbage = 400
 
 // freeMemory of this machine; 0 is not known.
 func (a *app) freeMemory() unit.Bytes {
-	if m, ok := a.Machine.(interface{ Memory() *card.LocalHost }); ok {
-		if h := m.Memory(); h != nil {
-			return h.Free
-		}
+	if m, ok := a.Machine.(interface{ Memory() *card.LocalHost }); ok && m.Memory() != nil {
+		return m.Memory().Free
 	}
 	return 0
 }
@@ -188,54 +200,41 @@ func (a *app) token(f *serveFlags) (string, error) {
 	return token, nil
 }
 
-// desk is who answers for a server: catalog models, and what flags let in.
-func (a *app) desk(f *serveFlags) (*desk.Desk, memwall.ModelSource, error) {
+// served gives who answers for a server: with catalog models, and what flags let in.
+func (a *app) served(f *serveFlags) (asker memwall.Asker, err error) {
 	if err := a.tune(""); err != nil {
-		return nil, nil, err
+		return asker, err
 	}
 	models := memwall.ModelSource(source.Inline{Rest: memwall.Catalog{}})
 	if f.root != "" {
 		if a.Within == nil {
-			return nil, nil, usage("root", f.root, "--root: no files are read here", "leave it out")
+			return asker, usage("root", f.root, "--root: no files are read here", "leave it out")
 		}
 		within, err := a.Within(f.root)
 		if err != nil {
-			return nil, nil, usage("root", f.root, "--root "+f.root+" is no folder that can be read", "a folder with models")
+			return asker, usage("root", f.root, "--root "+f.root+" is no folder that can be read", "a folder with models")
 		}
 		models = within
 	}
 	if len(f.allow) > 0 {
-		models = allowed{names: f.allow, those: a.Models, rest: models}
+		models = source.Listed{Names: f.allow, Those: a.Models, Rest: models}
 	}
 	if f.limit <= 0 {
-		return nil, nil, usage("limit", f.limit.String(), "--limit "+f.limit.String()+" leaves no time", "--limit 1m")
+		return asker, usage("limit", f.limit.String(), "--limit "+f.limit.String()+" leaves no time", "--limit 1m")
 	}
-	asker := memwall.Asker{Models: models, Calibration: a.asker.Calibration, Evidence: a.asker.Evidence}
-	return desk.New(desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}), models, nil
+	return memwall.Asker{Models: models, Calibration: a.asker.Calibration, Evidence: a.asker.Evidence}, nil
 }
 
-// allowed are models that a list names, beside those of another source.
-type allowed struct {
-	names       []string
-	those, rest memwall.ModelSource
-}
-
-// Projector reads what lies beside one.
-func (l allowed) Projector(ref string) (*memwall.Projector, error) {
-	of := l.rest
-	if slices.Contains(l.names, ref) {
-		of = l.those
+// aside gives processes for long questions: this program with the same models.
+func (a *app) aside(f *serveFlags) *aside.Pool {
+	args := []string{"serve", "--aside", "--root=" + f.root}
+	for _, ref := range f.allow {
+		args = append(args, "--allow="+ref)
 	}
-	if s, ok := of.(memwall.ProjectorSource); ok {
-		return s.Projector(ref)
-	}
-	return nil, &memwall.Error{Code: memwall.UnknownModel, Field: "mmproj", Value: ref, Message: "no file is read here"}
-}
-
-// Model finds a model.
-func (l allowed) Model(ref string) (*memwall.Resolved, error) {
-	if slices.Contains(l.names, ref) {
-		return l.those.Model(ref)
-	}
-	return l.rest.Model(ref)
+	heap := desk.HeapAside(a.freeMemory())
+	return aside.New(func() *exec.Cmd {
+		c := a.Self(args...)
+		c.Env, c.Stderr = aside.Environment(c.Environ(), heap), a.Stderr
+		return c
+	})
 }

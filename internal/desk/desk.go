@@ -26,8 +26,16 @@ type Options struct {
 	Limit time.Duration
 	// Patience is how long a quick question waits for its turn; others wait ten times as long. Two seconds.
 	Patience time.Duration
+	// Aside answers what is not quick, in other processes; nil is this one.
+	Aside Aside
 	// Faults is told of faults of the program itself; nil is nobody.
 	Faults io.Writer
+}
+
+// Aside answers questions elsewhere: within the limit with what is known by then, and at once with an error where the context is
+// cancelled. Its errors are those of an asker.
+type Aside interface {
+	Ask(ctx context.Context, r *memwall.Request, limit time.Duration, report Report) (*memwall.Answer, error)
 }
 
 // Desk answers questions of many clients.
@@ -87,8 +95,14 @@ type Report = func(memwall.Progress)
 // Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
 // the question had its turn. report, where it is not nil, is told when the question has its turn and how far it is.
 func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report Report) (answer *memwall.Answer, err error) {
-	err = d.serve(ctx, client, LaneOf(r), report, func(ctx context.Context, asker *memwall.Asker) (err error) {
-		answer, err = asker.AskContext(ctx, r)
+	lane := LaneOf(r)
+	err = d.serve(ctx, client, lane, report, func(ctx context.Context, asker *memwall.Asker) (err error) {
+		if lane == Quick || d.o.Aside == nil {
+			answer, err = asker.AskContext(ctx, r)
+			return err
+		}
+		by, _ := ctx.Deadline() // serve sets one
+		answer, err = d.o.Aside.Ask(ctx, r, time.Until(by), report)
 		return err
 	})
 	if internal(err) {

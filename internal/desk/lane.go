@@ -37,7 +37,7 @@ func LaneOf(r *memwall.Request) Lane {
 const (
 	costOfFit     = 0.003
 	costOfAlso    = 0.02    // a further model beside it: few share what an asker remembers, and those that do not fit try every cure
-	costOfDevice  = 0.015   // of llama.cpp that spreads a model over devices and tries where its parts fit best
+	costOfDevice  = 0.003   // of llama.cpp that spreads a model over devices and tries where its parts fit best
 	costOfSearch  = 0.3     // plans or models on one machine
 	costOfRequest = 40e-6   // of a simulation
 	costOfGoal    = 30      // servers, and simulations of the best of them

@@ -28,7 +28,7 @@ func TestLanes(t *testing.T) {
 		{&memwall.Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "8xh100"}, Quick},
 		{&memwall.Request{Ask: "diagnose", Text: "CUDA out of memory"}, Quick}, {&memwall.Request{Ask: "fit", Hardware: "no such"}, Quick},
 		{&memwall.Request{}, Quick},
-		{many(0, "llama.cpp", "16xrtx-4090"), Medium}, {&memwall.Request{Ask: "plan", Model: "qwen3-32b", Hardware: "rtx-4090"}, Medium},
+		{many(0, "llama.cpp", "16xrtx-4090"), Quick}, {&memwall.Request{Ask: "plan", Model: "qwen3-32b", Hardware: "rtx-4090"}, Medium},
 		{&memwall.Request{Ask: "pick", Hardware: "rtx-4090"}, Medium},
 		{&memwall.Request{Ask: "sim", Workload: load(1000)}, Medium},
 		{&memwall.Request{Ask: "diagnose", Text: string(make([]byte, 8<<20))}, Medium},
