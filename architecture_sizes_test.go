@@ -49,7 +49,7 @@ var largeTypes = map[string]allowance{
 
 // largePackages have more lines or files than a package should.
 var largePackages = map[string]allowance{
-	"engine/llamacpp": {7500, 0, "three programs and a fork that share their buffers and their command line"},
+	"engine/llamacpp": {7700, 0, "three programs and a fork that share their buffers, their command line and three ways to cut a model over devices"},
 	"model/family":    {12200, 117, "a file for each family of models, and the readers of architectures that have none"},
 	"train/config":    {6450, 0, "a file for each framework, whose keys are read and written by the same rules"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},

@@ -131,7 +131,7 @@ func (p *Plan) checkShares() error {
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"draft_method", p.DraftMethod, DraftNGram + " " + DraftSuffix},
-		{"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"},
+		{"split_mode", p.SplitMode, "layer row tensor none"}, {"fit", p.Fit, "on off"},
 		{"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
 		{"linear_backend", p.LinearBackend, "auto marlin"},
 		{"all2all", p.All2All, DeepEP + " " + DeepEPNormal + " " + DeepEPLowLatency},

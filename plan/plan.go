@@ -65,7 +65,7 @@ type LlamaCpp struct {
 	GPULayers      *Int   `json:"gpu_layers,omitempty" flag:"gpu-layers" unit:"layers" doc:"-ngl: layers on the device, -1 for all" engines:"llama.cpp"`
 	KVUnified      *bool  `json:"kv_unified,omitempty" flag:"kv-unified" doc:"-kvu: one cache for all slots" engines:"llama.cpp"`
 	SWAFull        *bool  `json:"swa_full,omitempty" flag:"swa-full" doc:"full-size cache for sliding layers" engines:"llama.cpp"`
-	SplitMode      string `json:"split_mode,omitempty" flag:"split-mode" enum:"layer,row,none" doc:"-sm: how several devices share the model" engines:"llama.cpp"`
+	SplitMode      string `json:"split_mode,omitempty" flag:"split-mode" enum:"layer,row,tensor,none" doc:"-sm: how several devices share the model" engines:"llama.cpp"`
 	TensorSplit    string `json:"tensor_split,omitempty" flag:"tensor-split" doc:"-ts: proportions, as in 3,1" engines:"llama.cpp"`
 	OverrideTensor string `json:"override_tensor,omitempty" flag:"override-tensor" doc:"-ot: pattern=place, comma-separated" engines:"llama.cpp"`
 	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" unit:"layers" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`

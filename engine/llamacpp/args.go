@@ -261,7 +261,7 @@ func ofFork(set func(*launch, string) error) func(*launch, string) error {
 
 // argMode: what cuts tensors or graphs over devices is sized as layers over them are.
 func argMode(l *launch, v string) error {
-	if v == "tensor" || v == "graph" || v == "attn" {
+	if v == "graph" || v == "attn" { // of ik_llama.cpp
 		l.Unknown = append(l.Unknown, "--split-mode "+v)
 		return nil
 	}

@@ -80,6 +80,9 @@ func (l *launch) values(program string) {
 	if !known || l.forked {
 		return
 	}
+	if p.SplitMode == "tensor" && p.Fit == "" {
+		p.Fit = "off" // which fits no such plan
+	}
 	if p.Fit == "" && (fitters[program] || program == "ollama") && engine.At(fitting, at).Value {
 		p.Fit = "on"
 	}

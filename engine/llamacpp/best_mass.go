@@ -54,7 +54,7 @@ func (s *sizer) isTied(t *stored) bool {
 // cacheOfKinds is what a layer of each kind keeps at the plan's load.
 func (s *sizer) cacheOfKinds(b *backend) []int64 {
 	sh := s.set.shape(&s.rules, s.job.Load())
-	rows := s.caches(b)
+	rows := s.caches(b, host)
 	out := make([]int64, len(rows))
 	for k := range rows {
 		for c := range rows[k] {

@@ -30,7 +30,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkBackend, checkFork, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft, e.checkOllama} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkBackend, checkFork, checkOffload, checkCache, e.checkFlash, e.checkTensor, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft, e.checkOllama} {
 		if err := check(j, &r); err != nil {
 			return err
 		}

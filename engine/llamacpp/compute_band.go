@@ -60,6 +60,9 @@ func (s *sizer) spread() spread {
 	add(s.byFreeMemory(), freeSplit)
 	add(len(s.job.Plan.Adapters) > 0 || isOn(s.job.Plan.ControlVector), withAdapters)
 	add(s.rowSplit(), rowSplit)
+	if s.shares != nil {
+		out = out.or(tensorGraph(len(s.devices)))
+	}
 	return out
 }
 

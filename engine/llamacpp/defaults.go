@@ -209,6 +209,10 @@ func (e Engine) remarks(j *engine.Job) {
 	if p.SplitMode == "row" {
 		j.Note("split_row", "warn", "split_mode", "-sm row cuts matrices in proportion to -ts; the log prints them by the device of their layer (CUDA0_Split)")
 	}
+	if cutsTensors(j) {
+		j.Note("split_tensor", "warn", "split_mode", "-sm tensor cuts every matrix and cache over the devices, and --fit leaves "+
+			"such a plan alone; the speed shown is that of whole layers, which it mostly beats")
+	}
 	if n := remoteDevices(j); n > 0 {
 		j.Note("rpc", "warn", "devices", "%d devices of other nodes are reached over RPC: an rpc-server on each node allocates there, and takes some of that node's memory itself", n)
 	}

@@ -47,7 +47,7 @@ type fitOutcome struct {
 // fit lets --fit choose, writes that into the plan and remarks on it.
 func (e Engine) fit(j *engine.Job, r *rules, g given) {
 	p := j.Plan
-	if p.Fit != "on" || !r.fits || j.Machine == nil || e.Check(j) != nil {
+	if p.Fit != "on" || !r.fits || cutsTensors(j) || j.Machine == nil || e.Check(j) != nil {
 		return // what is wrong with the plan is said by Check
 	}
 	f, err := newFitter(e, j, r, g)

@@ -37,14 +37,19 @@ type heldCache struct {
 	count int64
 }
 
-// caches lists what layers of each kind keep, by the kind's number.
-func (s *sizer) caches(b *backend) [][]cacheRow {
+// caches lists what layers of each kind keep, by the kind's number: of a device the part that it has of each.
+func (s *sizer) caches(b *backend, device int) [][]cacheRow {
 	part := s.job.Model.Decoder()
 	out := make([][]cacheRow, len(part.Kinds))
 	widest := s.widestValue(part)
 	for i := range part.Kinds {
 		k := &part.Kinds[i]
-		k.Caches(func(c model.Cache) { out[i] = append(out[i], s.row(b, uint8(i), k.Name, c, widest)) })
+		k.Caches(func(c model.Cache) {
+			if device != host {
+				c = s.ofHeads(c, device)
+			}
+			out[i] = append(out[i], s.row(b, uint8(i), k.Name, c, widest))
+		})
 		if widest > 0 && !attends(k) && !s.job.Model.Traits.Hybrid {
 			// padded to the widest layer's, values of a layer that does not attend take room too (Llama-Nemotron)
 			out[i] = append(out[i], cacheRow{name: k.Name, v: tensorOf(1, s.v, widest)})

@@ -32,7 +32,7 @@ func checkMTP(j *engine.Job, r *rules) error {
 
 // addMTP books the prediction layers at the place of the output layer.
 func (s *sizer) addMTP(b *ledger.Book, out []ledger.Item, at int, place ledger.Place, sh *shape) []ledger.Item {
-	if !s.predicts() || s.layout.head != at {
+	if !s.predicts() || s.layout.head != s.graphOf(at) {
 		return out
 	}
 	const source = "src/llama-model.cpp (load_mtp)"

@@ -86,6 +86,9 @@ func layoutOf(j *engine.Job, r *rules) (*layout, error) {
 		if devices == 0 || i < start || i-start >= ngl {
 			return host
 		}
+		if cutsTensors(j) {
+			return 0 // a part of it; the sizer gives each device its own
+		}
 		if j.Plan.SplitMode == "row" && r.rowMain {
 			return min(mainDevice(j), devices-1)
 		}

@@ -47,6 +47,34 @@ func TestRowsOfBuilds(t *testing.T) {
 	}
 }
 
+// TestTensorMode: -sm tensor gives each device its heads of every cache, its part of every matrix and all norms; it needs flash attention,
+// a build that has it, and heads of their own.
+func TestTensorMode(t *testing.T) {
+	whole := sized(t, Engine{CLI}, "llama-3.1-8b", "rtx-4090", "0.5.0", nil)
+	cut := sized(t, Engine{CLI}, "llama-3.1-8b", "2xrtx-4090", "0.5.0", func(p *plan.Plan) { p.SplitMode, p.TensorSplit = "tensor", "3,1" })
+	for i, eighths := range []unit.Bytes{6, 2} { // of eight heads
+		all, own := heldBytes(whole[0].Items, "kv_cache", ledger.Device), heldBytes(cut[i].Items, "kv_cache", ledger.Device)
+		if own*8 != all*eighths {
+			t.Errorf("device %d keeps %s of %s", i, own, all)
+		}
+	}
+	all := heldBytes(whole[0].Items, "weights", ledger.Device)
+	sum := heldBytes(cut[0].Items, "weights", ledger.Device) + heldBytes(cut[1].Items, "weights", ledger.Device)
+	if sum <= all || sum > all+2*unit.MiB { // norms twice
+		t.Errorf("parts of %s are %s together", all, sum)
+	}
+	for _, c := range []struct{ id, version, attention, kv string }{{"deepseek-v2-lite", "0.5.0", "", ""}, {"llama-3.1-8b", "b8000", "", ""},
+		{"llama-3.1-8b", "0.5.0", "eager", ""}, {"llama-3.1-8b", "b9000", "", "q8_0"}} {
+		v, _ := Engine{CLI}.ParseVersion(c.version)
+		j := jobOf(t, c.id, "q4_k_m", machineOf(t, "2xrtx-4090"), v, small(func(p *plan.Plan) {
+			p.SplitMode, p.Attention, p.KV, p.KVV = "tensor", c.attention, c.kv, c.kv
+		}))
+		if err := (Engine{CLI}).Check(j); err == nil {
+			t.Errorf("%+v runs", c)
+		}
+	}
+}
+
 // TestRowsNeedBuffers: a backend without split buffers places layers as ever.
 func TestRowsNeedBuffers(t *testing.T) {
 	for hw, same := range map[string]bool{"2xrx-580": true, "2xrtx-4090": false} {

@@ -150,7 +150,10 @@ func (ld *loader) movedOf(layer int) string {
 // pipelined: all layers on several devices, in whole layers, with their caches, and nothing moved
 // (src/llama-context.cpp).
 func (s *sizer) pipelined() bool {
-	if len(s.devices) < 2 || s.rowSplit() || !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || !s.loader.m.none() {
+	if len(s.devices) < 2 || s.rowSplit() || s.shares != nil {
+		return false
+	}
+	if !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || !s.loader.m.none() {
 		return false
 	}
 	for i := range s.devices {

@@ -29,6 +29,7 @@ type sizer struct {
 	tensors *tensors      // of the decoder
 	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft   *sizer        // of the draft model, nil for none
+	shares  []float32     // cumulative, of the devices that cut tensors; nil where layers or rows are cut
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
 
@@ -67,6 +68,11 @@ func (e Engine) sizer(j *engine.Job, m *mover, k *known, prompts bool) (*sizer, 
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
 		return nil, err
 	}
+	if cutsTensors(j) {
+		if s.shares, err = splits(j, used(j)); err != nil {
+			return nil, err
+		}
+	}
 	s.place()
 	ld := &loader{j: j, tensors: s.tensors, r: &s.rules, l: s.layout, m: m, mmap: s.set.mmap}
 	for i := range s.devices {
@@ -77,6 +83,9 @@ func (e Engine) sizer(j *engine.Job, m *mover, k *known, prompts bool) (*sizer, 
 			return nil, err
 		}
 		ld.tile = tileRows(j, len(s.devices))
+	}
+	if s.shares != nil {
+		ld.rows, ld.tile, ld.whole = s.shares, 1, true
 	}
 	s.buffers, s.loader = ld.load(), ld
 	s.graph = newGraph(s)
@@ -99,8 +108,11 @@ func (s *sizer) place() {
 	}
 	rows := map[*backend][][]cacheRow{}
 	caches := func(b *backend, place int) []heldCache {
+		if s.shares != nil && place != host {
+			return s.hold(at, s.caches(b, place), 0)
+		}
 		if rows[b] == nil {
-			rows[b] = s.caches(b)
+			rows[b] = s.caches(b, host)
 		}
 		return s.hold(at, rows[b], place)
 	}
@@ -142,10 +154,13 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	r.Items = make([]ledger.Item, 0, 6)
 	if n := s.buffers.device[i].num(b, "tensors as "+d.backend.name+" allocates them"); n.V > 0 {
 		w := ledger.Known("weights", "weights", n, basis, ledger.Persistent, ledger.Device, "docs/formulas.md#llama-weights")
-		r.Items = append(r.Items, s.uncertain(w, i))
+		if w = s.uncertain(w, i); s.shares != nil {
+			w = s.tensorWeights(w)
+		}
+		r.Items = append(r.Items, w)
 	}
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
-	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, usedDevice(s.job, i)))
+	r.Items = append(r.Items, s.graph.item(b, s.graphOf(i), sh, ledger.Device), driverItem(b, d.backend, usedDevice(s.job, i)))
 	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
 	r.Items = s.addMTP(b, r.Items, i, ledger.Device, sh)
 	if i == 0 {
@@ -158,10 +173,18 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	return r
 }
 
+// graphOf is the device whose graph the i-th runs: its own, or its part of the first's.
+func (s *sizer) graphOf(i int) int {
+	if s.shares != nil {
+		return 0
+	}
+	return i
+}
+
 // basis of a device's buffers: exact where the backend's rounding was seen in rows and the split among
 // devices does not hang on what is free when the model loads.
 func (s *sizer) basis(i int) ledger.Basis {
-	if s.devices[i].backend.unchecked || s.rowSplit() || s.byFreeMemory() {
+	if s.devices[i].backend.unchecked || s.rowSplit() || s.shares != nil || s.byFreeMemory() {
 		return ledger.Derived
 	}
 	return ledger.Exact

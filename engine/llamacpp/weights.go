@@ -103,8 +103,9 @@ type loader struct {
 	m        *mover
 	backends []*backend
 	mmap     bool
-	rows     []float32 // cumulative shares of the devices for -sm row, nil otherwise
+	rows     []float32 // cumulative shares of the devices for -sm row and tensor, nil otherwise
 	tile     int64     // rows that are cut off together
+	whole    bool      // -sm tensor: what is not cut lies on all devices
 	out      modelBuffers
 }
 
@@ -205,12 +206,18 @@ func (ld *loader) put(name string, layer, at int, t *stored) {
 		ld.split(name, t)
 		return
 	}
+	if ld.mirrored(name, at, t) {
+		return
+	}
 	ld.add(name, at, ld.hostTakes(t), ld.backend(at).alloc(t))
 }
 
 // cut reports whether -sm row cuts a tensor: what a layer on a device multiplies by, and not experts, kernels of
 // convolutions and the constants of scans, whose operators take no split buffer.
 func (ld *loader) cut(at int, t *stored) bool {
+	if ld.whole && at != host {
+		return t.Dims > 1 && !t.Bias && !t.Role.Norm() && !(t.Table && t.Role != dtype.TokenEmbd)
+	}
 	return ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm() && !scanned[t.Role]
 }
 
@@ -313,8 +320,11 @@ func (ld *loader) end(name dtype.Role, at int, t *stored) {
 		ld.add(string(name), o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
 		return
 	}
-	if t.Role == dtype.Output && ld.cut(at, t) {
+	if (t.Role == dtype.Output || ld.whole) && ld.cut(at, t) {
 		ld.split(string(name), t)
+		return
+	}
+	if ld.mirrored(string(name), at, t) {
 		return
 	}
 	ld.add(string(name), at, ld.hostTakes(t), ld.backend(at).alloc(t))
