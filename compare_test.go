@@ -197,6 +197,20 @@ func TestCompareOverrides(t *testing.T) {
 	}
 }
 
+// TestCompareDrafter: a drafter that is found only under the name of the model that it drafts for is another network, and the answer says
+// that it does not count it.
+func TestCompareDrafter(t *testing.T) {
+	const text = "non-default args: {'model': 'poolside/Laguna-S-2.1-INT4', 'max_model_len': 65536, " +
+		"'speculative_config': {'model': 'poolside/Laguna-S-2.1-DFlash-INT4', 'num_speculative_tokens': 15}}\nModel loading took 69.34 GiB memory\n"
+	a, err := Ask(&Request{Ask: "compare", Text: text, Hardware: "gb10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := find(a, "Model loading took", ""); l == nil || *l.Ours > 70 || !hasNote(a, "draft_not_read", "draft_model") {
+		t.Errorf("%+v, notes %v", l, a.Notes)
+	}
+}
+
 func hasNote(a *Answer, code, field string) bool {
 	for _, n := range a.Notes {
 		if n.Code == code && n.Field == field {

@@ -41,7 +41,9 @@ func readDevice(row row) (Device, error) {
 	}
 	readMemory(r, &d)
 	d.Usable = usable(&d, r.size("torch_gib", unit.GiB), r.text("unified"))
-	d.Unified = unified(&d, r.text("unified"))
+	if d.Unified = unified(&d, r.text("unified")); d.Unified != nil {
+		d.Unified.Seen = r.size("torch_gib", unit.GiB)
+	}
 	return d, r.err
 }
 

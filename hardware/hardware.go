@@ -73,6 +73,7 @@ type Unified struct {
 	Rule  string           // "metal", "gtt" or "shared"
 	Raise string           // what raises the part
 	Limit Fact[unit.Bytes] // the most it was seen raised to
+	Seen  Fact[unit.Bytes] // what cudaMemGetInfo gives as the total, the system's part with it
 }
 
 // Attached is host memory that comes with a device, behind a link of its own (Grace).

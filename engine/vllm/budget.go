@@ -76,7 +76,7 @@ func (s *sizer) available(r *engine.Rank) budget {
 	}
 	fixed := ledger.Sum(r.Items)
 	mid := r.Usable.Bytes() - fixed.Bytes
-	total, u := s.job.Device(r.Index).Usable, float64(r.Usable.Bytes())
+	total, u := seen(s.job.Device(r.Index)), float64(r.Usable.Bytes())
 	below := math.Hypot(float64(fixed.High-fixed.Bytes), u*(1-ratio(total.Low, total.Value)))
 	above := math.Hypot(float64(fixed.Bytes-fixed.Low), u*(ratio(total.High, total.Value)-1))
 	return budget{mid, mid - unit.Bytes(below), mid + unit.Bytes(above)}

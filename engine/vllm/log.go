@@ -18,6 +18,7 @@ type Reader struct {
 	// config is the text of the first "Initializing" line; another one after figures is another server.
 	config string
 	v0, v1 bool
+	aside  bool   // graphs are inside the budget
 	newest string // era of the youngest line seen
 	done   bool
 	// further starts that the text holds
@@ -43,7 +44,7 @@ var lineRules = []lineRule{
 	{"Maximum concurrency for", "0.6.3", false, (*Reader).concurrency},
 	{"Available KV cache memory:", "0.9.2", true, figure("kv_available", "Available KV cache memory", "GiB")},
 	{"Graph capturing finished in", "0.2.5", false, (*Reader).graphs},
-	{"CUDA graph memory profiling is enabled (default since v0.21.0)", "0.21", true, (*Reader).nothingNew},
+	{"CUDA graph memory profiling is enabled (default since v0.21.0)", "0.21", true, (*Reader).graphsAside},
 	{"vLLM Version:", "", false, (*Reader).server},
 	{"Estimated CUDA graph memory:", "0.17", true, figure("graphs_estimate", "Estimated CUDA graph memory", "GiB")},
 	{"Memory profiling results:", "0.6.4", false, (*Reader).profile},
@@ -128,8 +129,8 @@ func figure(id, name, unit string) func(*Reader, *startup.Line, string) {
 	return func(r *Reader, l *startup.Line, rest string) { r.log.Add(id, name, unit, l, rest) }
 }
 
-// nothingNew: the line only dates the log.
-func (r *Reader) nothingNew(*startup.Line, string) {}
+// graphsAside: the pool is what the estimate for graphs leaves. Builds between releases print it below a number that is too low.
+func (r *Reader) graphsAside(*startup.Line, string) { r.aside = true }
 
 func (r *Reader) flashInfer(*startup.Line, string) {
 	r.log.Note("flashinfer_sampler", "the log says that FlashInfer samples: 14 bytes a logit instead of 38 to 50 before 0.16")
@@ -165,6 +166,10 @@ func (r *Reader) generation() {
 			lastV0)
 		l.Era = lastV0
 		l.Version = ""
+	case err == nil && r.aside && v.AtLeast(graphsEstimated) && v.Before(graphsInBudget):
+		l.Note("newer_build", "the log is of a build of %s that sets CUDA graphs aside: the rules of %s, the first release that did, are used",
+			l.Version, graphsInBudget)
+		l.Era, l.Version = graphsInBudget.String(), ""
 	case err == nil && r.v1 && v.Before(v1Default):
 		l.Note("v1_engine", "the log is of the V1 engine in version %s: the rules of %s, the first that ran it by default, are used",
 			l.Version, firstV1)

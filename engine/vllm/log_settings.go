@@ -170,8 +170,8 @@ func (r *Reader) takeSettings(s startup.Settings) {
 	if on := s.Bool("enable_expert_parallel"); on != nil && *on {
 		p.EP = max(1, p.TP) * max(1, p.DP)
 	}
-	for _, name := range []string{"cpu_offload_gb", "num_gpu_blocks_override", "speculative_config", "speculative_model",
-		"decode_context_parallel_size"} {
+	r.flagged(s)
+	for _, name := range []string{"num_gpu_blocks_override", "speculative_model"} {
 		if v := s.Str(name); v != "" && v != "0" && v != "1" && v != "0.0" && v != "1.0" {
 			r.log.Note("not_read", "%s is set in the log and changes the cache; memwall does not read it", name)
 		}

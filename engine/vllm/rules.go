@@ -161,7 +161,7 @@ type traits struct {
 	sm100      bool
 	sm120      bool // GeForce and RTX PRO Blackwell
 	datacenter bool // A100, H100, B200 and their kin
-	large      bool // 70 GiB and more, and not an A100
+	large      bool // 70 GiB and more by NVML, and not an A100
 	marlinFP8  bool // no fp8 products: Marlin multiplies with weights that it unpacks
 }
 
@@ -172,12 +172,12 @@ func traitsOf(d *hardware.Device) traits {
 		rocm: d.Vendor == "AMD", unified: d.Unified != nil, sm100: strings.HasPrefix(d.Capability, "10."),
 		sm120:      strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
-		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
+		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100") && !(d.Vendor == "NVIDIA" && d.Unified != nil),
 		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}
 }
 
-// steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server:
-// vllm/engine/arg_utils.py.
+// steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server: vllm/engine/arg_utils.py (get_batch_defaults). NVML
+// tells no total of a memory that the system shares, and what it does not tell counts as small (#57378: 2,048 and 256 on GB10).
 func steps(v engine.Version, t traits, length int64, chunked bool) (seqs, tokens int64) {
 	switch {
 	case v.Before(v1Default):

@@ -101,7 +101,7 @@ func TestFitted(t *testing.T) {
 
 // TestSteps: max_num_seqs and max_num_batched_tokens of vllm serve (vllm/engine/arg_utils.py).
 func TestSteps(t *testing.T) {
-	h100, a100, l4 := device(t, "h100"), device(t, "a100-sxm-80gb"), device(t, "l4")
+	h100, a100, l4, gb10 := device(t, "h100"), device(t, "a100-sxm-80gb"), device(t, "l4"), device(t, "gb10")
 	for _, c := range []struct {
 		version      engine.Version
 		on           traits
@@ -119,6 +119,7 @@ func TestSteps(t *testing.T) {
 		{engine.V(0, 8, 4), l4, 8192, true, 256, 2048},
 		{engine.V(0, 12, 0), h100, 8192, true, 1024, 8192},
 		{engine.V(0, 24, 0), a100, 8192, true, 256, 2048}, // A100 is left out by name
+		{engine.V(0, 24, 0), gb10, 8192, true, 256, 2048}, // NVML does not tell its memory
 		{engine.V(0, 24, 0), l4, 8192, false, 256, 8192},  // without chunks a prompt must fit
 	} {
 		seqs, tokens := steps(c.version, c.on, c.length, c.chunked)

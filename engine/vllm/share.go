@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -50,9 +51,9 @@ func freeShare(j *engine.Job) float64 {
 	}
 	least := 1.0
 	for i := range j.Machine.Groups {
-		if total := j.Machine.Groups[i].Device.Usable; total.Known {
-			others := unit.Bytes(j.Plan.Reserved) + Engine{}.Outside(j)
-			least = min(least, math.Floor(100*(1-float64(others)/float64(total.Value)))/100)
+		if d := &j.Machine.Groups[i].Device; d.Usable.Known {
+			free := d.Usable.Value - unit.Bytes(j.Plan.Reserved) - Engine{}.Outside(j)
+			least = min(least, math.Floor(100*float64(free)/float64(seen(d).Value))/100)
 		}
 	}
 	return max(0.01, least)
@@ -65,8 +66,9 @@ func checkShare(j *engine.Job) error {
 		return nil
 	}
 	for i := range j.Machine.Groups {
-		total := j.Machine.Groups[i].Device.Usable
-		free := total.Value - unit.Bytes(j.Plan.Reserved) - Engine{}.Outside(j)
+		d := &j.Machine.Groups[i].Device
+		total := seen(d)
+		free := d.Usable.Value - unit.Bytes(j.Plan.Reserved) - Engine{}.Outside(j)
 		if want := unit.Bytes(*u * float64(total.Value)); total.Known && want > free {
 			return &plan.Problem{Field: "gpu_memory_utilization", Value: fmt.Sprint(*u), Impossible: true,
 				Message: fmt.Sprintf("gpu_memory_utilization = %g: vLLM starts only when %s are free, and %s are", *u, want, max(0, free)),
@@ -76,13 +78,21 @@ func checkShare(j *engine.Job) error {
 	return nil
 }
 
+// seen is the total that a share is of: what cudaMemGetInfo gives, which counts the system's part of a memory that both share.
+func seen(d *hardware.Device) hardware.Fact[unit.Bytes] {
+	if d.Unified != nil && d.Unified.Seen.Known {
+		return d.Unified.Seen
+	}
+	return d.Usable
+}
+
 // limit is what vLLM may use of the device.
 func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
 	p := s.job.Plan
 	if r.Unlimited || p.GPUMemoryUtilization == nil {
 		return
 	}
-	device := s.job.Device(r.Index).Usable
+	device := seen(s.job.Device(r.Index))
 	total := b.Size("device_total", device.Value, device.Source)
 	n := b.Mul(b.In("gpu_memory_utilization", *p.GPUMemoryUtilization, "plan"), total)
 	if p.Reserved > 0 && s.job.Version.Before(growthOnly) {

@@ -26,6 +26,12 @@ func (q *Question) draft() error {
 	if d.Resolved, err = q.Env.Resolve(name); err == nil {
 		err = d.model()
 	}
+	if err == nil && name != q.Request.Model && d.Job.Model != nil && q.Job.Model != nil && d.Job.Model.ID == q.Job.Model.ID {
+		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, is known by no name but that of %s itself. The answer does not count it",
+			name, q.Request.Model)
+		q.Request.DraftTokens = 0
+		return nil
+	}
 	if err == nil && d.Resolved.UnknownArch != "" {
 		err = &api.Error{Code: api.Unsupported, Value: name,
 			Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
