@@ -167,7 +167,7 @@ func (r *Reader) generation() {
 		l.Era = lastV0
 		l.Version = ""
 	case err == nil && r.aside && v.AtLeast(graphsEstimated) && v.Before(graphsInBudget):
-		l.Note("newer_build", "the log is of a build of %s that sets CUDA graphs aside: the rules of %s, the first release that did, are used",
+		l.Note("newer_build", "the log is of a build of %s that sets CUDA graphs aside: the rules of %s, the first that did, are used",
 			l.Version, graphsInBudget)
 		l.Era, l.Version = graphsInBudget.String(), ""
 	case err == nil && r.v1 && v.Before(v1Default):

@@ -16,7 +16,8 @@ func TestLogArguments(t *testing.T) {
 		{`'limit_mm_per_prompt': {'image': 2, 'video': 0}`, `{"no_video":true}`, ""},
 		{`'mm_encoder_tp_mode': 'data', 'tensor_parallel_size': 4`, `{"tp":4,"whole_tower":true}`, ""},
 		{`'speculative_config': {'method': 'mtp', 'num_speculative_tokens': 3}`, `{"draft_tokens":3,"mtp":true}`, ""},
-		{`'speculative_config': {'model': 'a/Drafter', 'num_speculative_tokens': 4, 'method': 'eagle3'}`, `{"draft_model":"a/Drafter","draft_tokens":4}`, ""},
+		{`'speculative_config': {'model': 'a/Drafter', 'num_speculative_tokens': 4, 'method': 'eagle3'}`,
+			`{"draft_model":"a/Drafter","draft_tokens":4}`, ""},
 		{`'speculative_config': {'num_speculative_tokens': -5}`, `{}`, "not_read"},
 		{`'speculative_config': SpeculativeConfig(method='mtp')`, `{}`, "not_read"},
 		{`'enable_lora': False, 'max_loras': 4`, `{}`, ""},
@@ -47,7 +48,8 @@ func TestBuildsBetweenReleases(t *testing.T) {
 
 // TestUseOfMemory: from 0.26 the last line says what the pool's line said, in GiB where bytes stood.
 func TestUseOfMemory(t *testing.T) {
-	const head = "Desired GPU memory utilization is (0.9, 71.33 GiB). Actual usage is 0.23 GiB for peak activation. Current kv cache memory in use is "
+	const head = "Desired GPU memory utilization is (0.9, 71.33 GiB). Actual usage is 0.23 GiB for peak activation. " +
+		"Current kv cache memory in use is "
 	for text, want := range map[string]int{"13.84 GiB.": 0, "152372912537 bytes.": 1} {
 		l, err := startuptest.Read(strings.NewReader(head+text+"\n"), &Reader{})
 		n := 0

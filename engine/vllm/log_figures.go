@@ -115,7 +115,8 @@ func (r *Reader) usage(l *startup.Line, rest string) {
 		r.before(l, rest, f.words, f.id, f.name)
 	}
 	rest, ok := startup.After(rest, "kv cache memory in use is")
-	if _, _, _, after := startup.Number(rest); ok && !strings.HasPrefix(strings.TrimSpace(after), "GiB") { // the pool that a line before told
+	// In GiB it is the pool that a line before told.
+	if _, _, _, after := startup.Number(rest); ok && !strings.HasPrefix(strings.TrimSpace(after), "GiB") {
 		r.log.Add("kv_bytes", "kv cache memory in use", "bytes", l, rest)
 	}
 }

@@ -26,11 +26,14 @@ func (q *Question) draft() error {
 	if d.Resolved, err = q.Env.Resolve(name); err == nil {
 		err = d.model()
 	}
-	if err == nil && name != q.Request.Model && d.Job.Model != nil && q.Job.Model != nil && d.Job.Model.ID == q.Job.Model.ID {
-		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, is known by no name but that of %s itself. The answer does not count it",
-			name, q.Request.Model)
+	uncounted := func(why string, of ...any) error {
+		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, "+why+". The answer does not count it",
+			append([]any{name}, of...)...)
 		q.Request.DraftTokens = 0
 		return nil
+	}
+	if err == nil && name != q.Request.Model && d.Job.Model != nil && q.Job.Model != nil && d.Job.Model.ID == q.Job.Model.ID {
+		return uncounted("is known by no name but that of %s itself", q.Request.Model)
 	}
 	if err == nil && d.Resolved.UnknownArch != "" {
 		err = &api.Error{Code: api.Unsupported, Value: name,
@@ -40,10 +43,7 @@ func (q *Question) draft() error {
 		return e.Code == api.Remote || e.Code == api.UnknownModel && (naming.Read(name).Path || naming.Read(name).File != "" || strings.ContainsAny(name, `/\`))
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok && elsewhere(e) {
-		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name,
-			e.Message)
-		q.Request.DraftTokens = 0
-		return nil
+		return uncounted("cannot be read: %s", e.Message)
 	}
 	if err != nil {
 		return draftError(err)

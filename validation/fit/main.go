@@ -192,6 +192,9 @@ func estimates(r *validation.Row, found estimatesOf) error {
 		if w.Mid > 0 {
 			loss += print(a, "Model loading took") - w.Mid/gib
 		}
+		if g := r.Got["graphs_estimate"]; g.Mid > 0 && item(a, "graphs") > 0 { // inside the budget
+			loss += item(a, "graphs") - g.Mid/gib
+		}
 		found.add(name, r, device, now+loss)
 	}
 	if w := r.Got["weights"]; rocm && w.Mid > 0 {
@@ -199,8 +202,9 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	}
 	if g := r.Got["graphs"]; g.Mid != 0 {
 		c := vllm.Graphs(v, d)
-		pieces := math.Round(besideItem(a, "graphs") / c.Value)
-		found.add(c.Name, r, device, g.Mid/gib/pieces)
+		if pieces := math.Round(besideItem(a, "graphs") / c.Value); pieces > 0 { // from 0.20 the budget holds the estimate instead
+			found.add(c.Name, r, device, g.Mid/gib/pieces)
+		}
 	}
 	return nil
 }
