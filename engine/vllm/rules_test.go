@@ -61,7 +61,7 @@ func TestOutside(t *testing.T) {
 		{engine.V(0, 6, 5), "h100", 1, 1, "outside_torch.v0.6.5.one"}, {engine.V(0, 6, 6), "h100", 2, 1, "outside_torch.v0.6.5.many"},
 		{engine.V(0, 7, 3), "h100", 1, 1, "outside_torch.v0.7.one"}, {engine.V(0, 7, 0), "h100", 2, 1, "outside_torch.v0.7.many"},
 		{engine.V(0, 8, 5), "h100", 1, 1, "outside_torch.v1.one"}, {engine.V(0, 9, 1), "h100", 2, 1, "outside_torch.v1.many"},
-		{engine.V(0, 9, 2), "h100", 1, 1, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), "h100", 2, 1, "outside_torch.v1.0.9.2.many"},
+		{engine.V(0, 9, 2), "h100", 1, 1, "outside_torch.v1.0.9.2.one"}, {engine.V(0, 10, 2), "h100", 2, 1, "outside_torch.v1.0.11.nvls"}, {engine.V(0, 10, 2), "l40s", 2, 1, "outside_torch.v1.0.9.2.many"},
 		{engine.V(0, 11, 0), "h100", 1, 1, "outside_torch.v1.0.11.one"}, {engine.V(0, 24, 0), "h100", 2, 1, "outside_torch.v1.0.11.nvls"},
 		{engine.V(0, 12, 0), "r9700", 1, 1, "outside_torch.rocm.one"}, {engine.V(0, 7, 0), "r9700", 2, 1, "outside_torch.rocm.many"},
 		{engine.V(0, 27, 1), "gb10", 1, 1, "outside_torch.unified"}, {engine.V(0, 27, 1), "gb10", 2, 1, "outside_torch.unified"},

@@ -255,9 +255,18 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 	return specsOf(kinds, int64(s.job.Plan.BlockSize), s.kvBytes())
 }
 
+// usualState is the bytes of an element of a scan's state where neither the plan nor the model's configuration says its format: 16 bits,
+// but 32 for Nemotron-H from 0.20 (vllm/model_executor/models/config.py, DEFAULT_MAMBA_SSM_CACHE_DTYPE; 2026-04-06, #39032).
+func usualState(j *engine.Job) int64 {
+	if strings.HasPrefix(j.Model.Arch, "NemotronH") && j.Version.AtLeast(graphsInBudget) {
+		return 4
+	}
+	return 2
+}
+
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
-	w := kvBytes{element: e.Bits() / 8, conv: 2, state: engine.StateWidth(s.job, 2), states: 1}
+	w := kvBytes{element: e.Bits() / 8, conv: 2, state: engine.StateWidth(s.job, usualState(s.job)), states: 1}
 	w.heads = s.job.Version.Before(latentCaches)
 	w.scaled = engine.On(s.job.Plan.KVScales, false)
 	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
