@@ -22,6 +22,7 @@ import (
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/internal/training"
+	"github.com/memwall/memwall/snapshot"
 )
 
 // Version of the program.
@@ -162,6 +163,17 @@ func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
 // CompareFound is Compare for what was found elsewhere than in a log.
 func (a *Asker) CompareFound(log *StartupLog, overrides Request) (*Answer, error) {
 	return stamped(api.AskCompare)(compare.CompareFound(a.env(), log, &overrides))
+}
+
+// CompareSnapshot reports a memory snapshot with the model in mind that overrides name, and sets the plan's figures beside those of its
+// fullest device.
+func (a *Asker) CompareSnapshot(s *snapshot.Snapshot, overrides Request) (*snapshot.Report, *Answer, error) {
+	r, err := compare.Snapshot(a.env(), s, &overrides)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := a.CompareFound(r.Log(), overrides)
+	return r, answer, err
 }
 
 // Diagnose reads a text with the models of the catalog. overrides are fields of the plan that the text lacks.

@@ -40,6 +40,7 @@ type judge struct {
 	last       span           // of the record's end
 	parameters map[int64]bool // their sizes: gradients are as large
 	before     map[int64]Category
+	model      map[int64]Category // by the model's tensors
 }
 
 func newJudge(r *replay) *judge {
@@ -57,6 +58,7 @@ func newJudge(r *replay) *judge {
 		}
 	})
 	j.before = made.recognise(r.older)
+	j.model = j.fromModel()
 	return j
 }
 
@@ -134,13 +136,19 @@ func (j *judge) category(l *life) Category {
 		return j.forward(l, born, within)
 	case roles&loading != 0:
 		return either(within, Temporary, Parameters)
-	case l.born < 0:
-		if is, ok := j.before[l.address]; ok {
-			return is
-		}
-		return Older
 	}
-	return Other
+	return j.bySize(l)
+}
+
+// bySize is the category of what no stack names.
+func (j *judge) bySize(l *life) Category {
+	if is, ok := j.before[l.address]; ok && l.born < 0 {
+		return is
+	}
+	if is, ok := j.model[l.address]; ok && l.died == never {
+		return is
+	}
+	return either(l.born < 0, Older, Other)
 }
 
 func either(is bool, yes, no Category) Category {

@@ -17,6 +17,8 @@ type Snapshot struct {
 	tape     tape
 	traces   []trace // one for each device
 	stacks   stacks
+	numbers  map[int64]int // of the model's tensors: how many have so many
+	decoder  int64         // all numbers of its decoder
 }
 
 // Settings of the allocator, as the snapshot names them.

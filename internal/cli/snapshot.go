@@ -52,15 +52,14 @@ func snapshotCommand(a *app) *cobra.Command {
 // runSnapshot reads the file, and asks the plan where one is given.
 func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []string) error {
 	a.asking = "snapshot"
-	r, err := readSnapshot(a, name)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
+	s, err := readSnapshot(a, name)
 	if err != nil {
 		return err
 	}
-	var beside *memwall.Answer
-	if len(model) > 0 || len(f.files) > 0 {
-		if beside, err = besideSnapshot(a, c, f, r, model); err != nil {
-			return err
-		}
+	r, beside, err := besideSnapshot(a, c, f, s, model)
+	if err != nil {
+		return err
 	}
 	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Snapshot(r), nil }); err != nil {
 		return err
@@ -71,37 +70,36 @@ func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []s
 // mostForSnapshot is where the collector of garbage begins to hurry: what is kept of a gigabyte lies well below.
 const mostForSnapshot = 400 << 20
 
-func readSnapshot(a *app, name string) (*snapshot.Report, error) {
+func readSnapshot(a *app, name string) (*snapshot.Snapshot, error) {
+	var s *snapshot.Snapshot
 	file, err := a.open(name)
-	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "the file that torch.cuda.memory._dump_snapshot wrote"}
+	if err == nil {
+		defer file.Close()
+		s, err = snapshot.Read(file)
 	}
-	defer file.Close()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
-	s, err := snapshot.Read(file)
-	if e, ok := errors.AsType[*fault.Error](err); ok {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
+	e, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case err == nil:
+		return s, nil
+	case !ok:
+		e = &fault.Error{Problem: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Fix: "the file that torch.cuda.memory._dump_snapshot wrote"}
 	}
-	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "give it again"}
-	}
-	return s.Report(), nil
+	return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
 }
 
-// besideSnapshot sets the plan's figures beside those of the fullest device.
-func besideSnapshot(a *app, c *cobra.Command, f *trainFlags, r *snapshot.Report, model []string) (*memwall.Answer, error) {
+// besideSnapshot reports; where a model is given, with it in mind, and sets the plan's figures beside those of the fullest device.
+func besideSnapshot(a *app, c *cobra.Command, f *trainFlags, s *snapshot.Snapshot, model []string) (*snapshot.Report, *memwall.Answer, error) {
+	if len(model) == 0 && len(f.files) == 0 {
+		return s.Report(), nil, nil
+	}
 	q, notes, err := a.requestFor("train", c, &f.fitFlags, model)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	q.Ask = "fit"
-	if r.Trains() {
-		q.Ask = "train"
-	}
-	answer, err := a.asker.CompareFound(r.Log(), *q)
+	r, answer, err := a.asker.CompareSnapshot(s, *q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answer.Notes = append(notes, answer.Notes...)
-	return answer, nil
+	return r, answer, nil
 }
