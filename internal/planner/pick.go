@@ -134,7 +134,7 @@ func headings(picks []api.Pick) {
 		picks[best].First = append(picks[best].First, name)
 	}
 	most("best", func(k *api.Pick) float64 { return Points(k.Score) })
-	most("fastest", func(k *api.Pick) float64 { return DecodeOf(k.Speed) })
+	most("fastest", func(k *api.Pick) float64 { return cmp.Or(DecodeOf(k.Speed), prefillOf(k.Speed)) })
 	most("longest", func(k *api.Pick) float64 {
 		if k.MaxContext == nil {
 			return 0
@@ -157,6 +157,13 @@ func DecodeOf(v *api.Speed) float64 {
 		return 0
 	}
 	return *v.Decode
+}
+
+func prefillOf(v *api.Speed) float64 {
+	if v == nil || v.Prefill == nil {
+		return 0
+	}
+	return *v.Prefill
 }
 
 // engine is what people run on such devices: vLLM where the memory is a data centre's, llama.cpp elsewhere, which has no speech.
@@ -392,7 +399,7 @@ func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Ran
 	k := api.Pick{
 		Model: l.Entry.ID, Name: l.Entry.Name, Released: l.Entry.Released, Parameters: l.params, Active: l.Model.ActiveParams(),
 		Weights: q.Request.Weights, Score: l.score,
-		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.Flags(),
+		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: p.use.speed(a.Speed), Plan: a.Plan, Flags: q.Flags(),
 	}
 	asPublished := *a.Plan
 	asPublished.Weights = cmp.Or(l.Entry.Weights, dtype.BF16.Name)

@@ -94,8 +94,8 @@ func (s *screen) pickFigures(k *memwall.Pick) string {
 	if k.Host > 0 && k.Plan.CPUMoE != nil {
 		line += " and " + term.GiB(k.Host, 1) + " on the host"
 	}
-	if v := k.Speed; v != nil && v.Decode != nil {
-		line += fmt.Sprintf(", %s tok/s (%s)", term.Significant(*v.Decode, 2), bandOf(v))
+	if band := bandOf(k.Speed); band != "" {
+		line += fmt.Sprintf(", %s tok/s (%s)", TokensEach(k.Speed), band)
 	}
 	if k.MaxContext != nil {
 		line += ", up to " + wholeLength(*k.MaxContext)
@@ -206,8 +206,9 @@ func wholeLength(tokens int64) string {
 }
 
 func bandOf(v *memwall.Speed) string {
-	if v == nil || v.Decode == nil {
+	mid, low, high := rate(v)
+	if mid == nil {
 		return ""
 	}
-	return term.Significant(*v.DecodeLow, 2) + "–" + term.Significant(*v.DecodeHigh, 2)
+	return term.Significant(*low, 2) + "–" + term.Significant(*high, 2)
 }

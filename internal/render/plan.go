@@ -255,10 +255,21 @@ func (s *screen) headroomAfter(c *memwall.Candidate) term.Text {
 
 // TokensEach is how many tokens a second each user gets, as it is printed; a dash where nobody knows.
 func TokensEach(v *memwall.Speed) string {
-	if v == nil || v.Decode == nil {
-		return "—"
+	if mid, _, _ := rate(v); mid != nil {
+		return term.Significant(*mid, 2)
 	}
-	return term.Significant(*v.Decode, 2)
+	return "—"
+}
+
+// rate is of what is generated, else, where only that is known, of what is read.
+func rate(v *memwall.Speed) (mid, low, high *float64) {
+	switch {
+	case v == nil:
+		return nil, nil, nil
+	case v.Decode == nil:
+		return v.Prefill, v.PrefillLow, v.PrefillHigh
+	}
+	return v.Decode, v.DecodeLow, v.DecodeHigh
 }
 
 // qualityOf is "perplexity +0.7 %", or a dash where nobody measured.
