@@ -4,10 +4,10 @@ import (
 	"cmp"
 	_ "embed" // the profiles
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -116,7 +116,7 @@ func Profiles(name string) ([]Profile, error) {
 		return nil, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is not cut into parts",
 			Fix: "a device with MIG, such as h100"}
 	}
-	slices.SortFunc(out, func(a, b Profile) int {
+	stable.Sort(out, func(a, b Profile) int {
 		return cmp.Or(cmp.Compare(a.Memory, b.Memory), cmp.Compare(a.Compute, b.Compute))
 	})
 	return out, nil

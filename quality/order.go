@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Order puts recipes and cache formats of one model in a total order, the least loss first. The change of
@@ -171,7 +172,7 @@ type anchor struct{ bits, key float64 }
 // falling leaves one anchor for each number of bits, their mean, from many bits to few, with losses that never
 // shrink on the way: guesses must not prefer fewer bits.
 func falling(known []anchor) (out []anchor) {
-	slices.SortFunc(known, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.bits, a.bits), cmp.Compare(a.key, b.key)) })
+	stable.Sort(known, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.bits, a.bits), cmp.Compare(a.key, b.key)) })
 	least := 0.
 	for from := 0; from < len(known); {
 		to, sum := from, 0.

@@ -3,10 +3,10 @@ package quality
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 )
 
@@ -49,7 +49,7 @@ func (t *table) scale(m Model, errors map[string]float64) *scale {
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b slope) int {
+	stable.Sort(all, func(a, b slope) int {
 		if a.percent < b.percent {
 			return -1
 		}

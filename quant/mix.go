@@ -240,7 +240,7 @@ func (s *mixer) extended(from []state, g int) (next []state) {
 // kept drops states that others beat, and the least promising ones when there are too many; lost is the least noise
 // that one of these might have led to.
 func (s *mixer) kept(all []state) (kept []state, lost float64) {
-	slices.SortFunc(all, func(a, b state) int {
+	stable.Sort(all, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.noise, b.noise), cmp.Compare(a.from, b.from),
 			cmp.Compare(a.pick, b.pick))
 	})

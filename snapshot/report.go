@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Report is what a snapshot tells of each device that has one.
@@ -298,7 +300,7 @@ func (c *count) peakByCategory() (out []Held) {
 				h.Places = append(h.Places, Place{p.place, p.operator, s.bytes, s.count})
 			}
 		}
-		slices.SortFunc(h.Places, func(a, b Place) int {
+		stable.Sort(h.Places, func(a, b Place) int {
 			return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Operator, b.Operator))
 		})
 		h.Places = h.Places[:min(len(h.Places), mostPlaces)]
@@ -310,7 +312,7 @@ func (c *count) peakByCategory() (out []Held) {
 // calls are the stacks that held the most at the peak.
 func (c *count) calls() (out []StackHeld) {
 	keys := slices.DeleteFunc(slices.Collect(maps.Keys(c.peak)), func(k key) bool { return k.stack == 0 })
-	slices.SortFunc(keys, func(a, b key) int {
+	stable.Sort(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(c.peak[b].bytes, c.peak[a].bytes), cmp.Compare(a.stack, b.stack), cmp.Compare(a.category, b.category))
 	})
 	for _, k := range keys[:min(len(keys), mostStacks)] {
@@ -331,7 +333,7 @@ func (c *count) grown() (out []Growth) {
 				s.steps, s.bytes})
 		}
 	}
-	slices.SortFunc(out, func(a, b Growth) int {
+	stable.Sort(out, func(a, b Growth) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), slices.Compare(a.Frames, b.Frames))
 	})
 	return out[:min(len(out), mostGrowth)]

@@ -14,6 +14,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Quantile q, 0 to 1, of numbers in any order, which stay as they are; NaN of none.
@@ -59,7 +61,7 @@ type Weighted struct{ Value, Weight float64 }
 // the sum of the weights over the sum of their squares. Equal weights give Quantile, and a scale of the weights changes nothing.
 func WeightedQuantile(x []Weighted, q float64) float64 {
 	x = slices.DeleteFunc(slices.Clone(x), func(w Weighted) bool { return !(w.Weight > 0) })
-	slices.SortFunc(x, func(a, b Weighted) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Weight, b.Weight)) })
+	stable.Sort(x, func(a, b Weighted) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Weight, b.Weight)) })
 	var sum, squares, mean, up float64
 	for _, w := range x {
 		sum, squares = sum+w.Weight, squares+w.Weight*w.Weight

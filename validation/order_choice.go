@@ -131,7 +131,7 @@ func choices(trials []trial) (out []Choice) {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b Choice) int {
+	stable.Sort(out, func(a, b Choice) int {
 		return cmp.Or(cmp.Compare(a.Tau, b.Tau), cmp.Compare(b.Regret, a.Regret), cmp.Compare(a.Group, b.Group))
 	})
 	return out

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Report is the scoreboard.
@@ -147,7 +148,7 @@ func (r *Report) count(all []Comparison) {
 	for text, n := range reasons {
 		r.Reasons = append(r.Reasons, Reason{text, n})
 	}
-	slices.SortFunc(r.Reasons, byRows)
+	stable.Sort(r.Reasons, byRows)
 }
 
 // byRows puts the most frequent reasons first.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/train"
 )
@@ -128,6 +129,6 @@ func trainingRefused(all []Comparison) []Reason {
 	for text, rows := range n {
 		out = append(out, Reason{text, rows})
 	}
-	slices.SortFunc(out, byRows)
+	stable.Sort(out, byRows)
 	return out
 }

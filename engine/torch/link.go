@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // A kernel names the operator that launched it by its "External id". Operators stand in front of kernels in what kineto
@@ -253,7 +254,7 @@ func (l *links) close() (out []operated) {
 	for t, seconds := range l.time {
 		out = append(out, operated{tallied: t, operator: &l.list[t.of], seconds: seconds})
 	}
-	slices.SortFunc(out, func(a, b operated) int {
+	stable.Sort(out, func(a, b operated) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.of, b.of))
 	})
 	return out

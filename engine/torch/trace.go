@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/fault"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Trace is what a profiler's trace comes to. Times are seconds.
@@ -416,7 +416,7 @@ func (x *reader) close() *Trace {
 	for name, seconds := range x.unknown {
 		t.Largest = append(t.Largest, Unknown{plainName(name), seconds})
 	}
-	slices.SortFunc(t.Largest, func(a, b Unknown) int {
+	stable.Sort(t.Largest, func(a, b Unknown) int {
 		if a.Time != b.Time {
 			return int(math.Copysign(1, b.Time-a.Time))
 		}
@@ -426,6 +426,6 @@ func (x *reader) close() *Trace {
 	for _, m := range x.memory {
 		t.Memory = append(t.Memory, *m)
 	}
-	slices.SortFunc(t.Memory, func(a, b Memory) int { return int(a.Device - b.Device) })
+	stable.Sort(t.Memory, func(a, b Memory) int { return int(a.Device - b.Device) })
 	return t
 }

@@ -2,10 +2,10 @@ package card
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/quality"
 )
@@ -94,7 +94,7 @@ func (o *Order) rank(r *memwall.Resolved, filter string) {
 			places = append(places, place{Ranked{s, moved(k.Effect.Perplexity), moved(k.Effect.Accuracy), k.Guess}, k})
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return quality.Compare(a.rank, b.rank) })
+	stable.Sort(places, func(a, b place) int { return quality.Compare(a.rank, b.rank) })
 	for _, p := range places {
 		o.Formats = append(o.Formats, p.ranked)
 	}

@@ -4,10 +4,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -70,7 +70,7 @@ func (m Machine) list(folder, prefix string) []string {
 			out = append(out, path.Join(folder, e.Name()))
 		}
 	}
-	slices.SortFunc(out, func(a, b string) int {
+	stable.Sort(out, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
 		}

@@ -3,7 +3,8 @@ package observe
 import (
 	"encoding/json"
 	"errors"
-	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Loaded is a model that Ollama holds in memory.
@@ -40,6 +41,6 @@ func ReadOllama(text []byte) ([]Loaded, error) {
 	for _, m := range (*page.Models)[:min(len(*page.Models), maxLoaded)] {
 		out = append(out, Loaded{m.Name, max(0, m.Size), max(0, m.VRAM), max(0, m.Context)})
 	}
-	slices.SortFunc(out, func(a, b Loaded) int { return int(max(-1, min(1, b.Bytes-a.Bytes))) })
+	stable.Sort(out, func(a, b Loaded) int { return int(max(-1, min(1, b.Bytes-a.Bytes))) })
 	return out, nil
 }

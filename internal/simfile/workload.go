@@ -3,9 +3,9 @@ package simfile
 import (
 	"cmp"
 	"io"
-	"slices"
 	"time"
 
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/workload"
 )
@@ -43,7 +43,7 @@ func (x *Workload) End() {
 	if x == nil {
 		return
 	}
-	slices.SortFunc(x.lines, func(a, b arrived) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+	stable.Sort(x.lines, func(a, b arrived) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
 	for _, l := range x.lines {
 		_, _ = x.w.Write(x.text[l.from:l.to])
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Point is one question of a study.
@@ -78,7 +80,7 @@ func (s *Study) At(index int64, tables string) *Point {
 			all = append(all, &set[j])
 		}
 	}
-	slices.SortFunc(all, func(a, b *setting) int { return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.inner, b.inner)) })
+	stable.Sort(all, func(a, b *setting) int { return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.inner, b.inner)) })
 	text := s.write(all)
 	return &Point{index, text, keyOf(tables, text)}
 }

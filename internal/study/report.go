@@ -223,7 +223,7 @@ func (t *Tally) compared(by []int) []*placed {
 			of[i].Front = len(by) > 0
 		}
 	}
-	slices.SortFunc(all, func(a, b *placed) int {
+	stable.Sort(all, func(a, b *placed) int {
 		return cmp.Or(slices.Compare(a.wanted, b.wanted), -compareBool(a.Front, b.Front), -compareBool(a.holds(), b.holds()),
 			slices.Compare(a.at, b.at), slices.Compare(a.levels, b.levels))
 	})

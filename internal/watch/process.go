@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/internal/detect"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/live"
 	"github.com/memwall/memwall/unit"
 )
@@ -99,7 +100,7 @@ func (t *table) scan(m *live.Moment, now time.Time, held map[int]*live.Process) 
 			m.Processes = append(m.Processes, *p)
 		}
 	}
-	slices.SortFunc(m.Processes, func(a, b live.Process) int { return a.PID - b.PID })
+	stable.Sort(m.Processes, func(a, b live.Process) int { return a.PID - b.PID })
 	return t.found
 }
 
@@ -297,7 +298,7 @@ func serves(c *argv.Command) bool {
 // roots are the engines' first processes: wrappers (a shell, sudo, docker) give way to what they started, and what an
 // engine started belongs to it.
 func (t *table) roots(all []*engine) (out []*engine) {
-	slices.SortFunc(all, func(a, b *engine) int { return a.pid - b.pid })
+	stable.Sort(all, func(a, b *engine) int { return a.pid - b.pid })
 	if t.pid > 0 {
 		all = slices.DeleteFunc(all, func(e *engine) bool { return e.pid != t.pid })
 	}

@@ -12,12 +12,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/internal/stable"
 	"github.com/memwall/memwall/source/regular"
 )
 
@@ -185,7 +185,7 @@ func (c *Cache) sweep(written int64) {
 			files[i].used = time.Time{}
 		}
 	}
-	slices.SortFunc(files, func(a, b stored) int { return a.used.Compare(b.used) })
+	stable.Sort(files, func(a, b stored) int { return a.used.Compare(b.used) })
 	for _, f := range files {
 		abandoned := strings.HasSuffix(f.name, tempExt) && now.Sub(f.used).Abs() > time.Hour
 		if sum <= c.limit && !abandoned {

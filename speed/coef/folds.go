@@ -2,7 +2,8 @@ package coef
 
 import (
 	"hash/fnv"
-	"slices"
+
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Folds divides rows 0..n-1 into k folds, rows with the same key in the same fold: what is left out of a fit
@@ -17,7 +18,7 @@ func Folds(n int, key func(i int) string, k int) [][]int {
 	for name := range by {
 		keys = append(keys, name)
 	}
-	slices.SortFunc(keys, func(a, b string) int {
+	stable.Sort(keys, func(a, b string) int {
 		if d := len(by[b]) - len(by[a]); d != 0 {
 			return d
 		}

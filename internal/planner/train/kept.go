@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/stable"
 )
 
 // Bounds on what is kept.
@@ -80,11 +81,11 @@ func (k *kept) ranked() (out []*candidate) {
 	for _, name := range k.names {
 		out = append(out, k.kinds[name])
 	}
-	slices.SortFunc(out, order)
+	stable.Sort(out, order)
 	out = out[:min(len(out), mostKinds)]
-	slices.SortFunc(k.front, order)
+	stable.Sort(k.front, order)
 	out = append(append(append(out, k.best...), k.front[:min(len(k.front), mostFront)]...), k.all...)
-	slices.SortFunc(out, order)
+	stable.Sort(out, order)
 	return slices.Compact(out)
 }
 
