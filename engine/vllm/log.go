@@ -171,11 +171,22 @@ func (r *Reader) generation() {
 			l.Version, graphsInBudget)
 		l.Era, l.Version = graphsInBudget.String(), ""
 	case err == nil && r.v1 && v.Before(v1Default):
+		if r.untagged() {
+			l.Note("untagged_build", "the log is of a build that calls itself %s: the rules of %s, of which its lines are, are used",
+				l.Version, l.Era)
+			l.Version = ""
+			return
+		}
 		l.Note("v1_engine", "the log is of the V1 engine in version %s: the rules of %s, the first that ran it by default, are used",
 			l.Version, firstV1)
-		l.Era = firstV1
-		l.Version = ""
+		l.Era, l.Version = firstV1, ""
 	}
+}
+
+// untagged reports whether lines are of a later version than the number says: a checkout without tags builds 0.1.dev1+g….
+func (r *Reader) untagged() bool {
+	era, err := engine.ParseVersion(r.log.Era)
+	return err == nil && era.AtLeast(v1Default)
 }
 
 const (
