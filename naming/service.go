@@ -25,8 +25,14 @@ var services = []struct {
 // pointed is a number whose point is a letter.
 var pointed = regexp.MustCompile(`(?i)(\d)p(\d)`)
 
+// plus is a sign that tells a model from its smaller sibling: Command R+.
+var plus = regexp.MustCompile(`(^|[ -])(\w)\+([ -]|$)`)
+
 // Unhosted is a name without what a host puts around it.
 func Unhosted(text string) string {
+	if strings.Contains(text, "+") && !strings.ContainsAny(text, `/\`) {
+		text = plus.ReplaceAllString(text, "$1$2-plus$3")
+	}
 	if !strings.ContainsAny(text, "@:") && !strings.HasPrefix(text, "ai/") && !strings.HasPrefix(text, "accounts/") &&
 		!strings.HasPrefix(text, "nvcr.io/") && !strings.Contains(text, ".gguf2.") {
 		return text // as nearly all are

@@ -169,7 +169,7 @@ var tells = []struct{ program, flags string }{
 	{"vllm.entrypoints.openai.api_server", "--max-model-len --gpu-memory-utilization --max-num-seqs --tensor-parallel-size --max-num-batched-tokens"},
 	{"sglang.launch_server", "--mem-fraction-static --tp-size --context-length --chunked-prefill-size --model-path"},
 	{"text-generation-launcher", "--num-shard --max-input-tokens --max-total-tokens --model-id"},
-	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers"},
+	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers --cache-type-k -ctk --tensor-split --n-cpu-moe"},
 }
 
 // ServerOf is the program that takes such arguments, told by its flags; "" where none of them tells it.

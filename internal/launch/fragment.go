@@ -30,7 +30,8 @@ var (
 func fragment(text string) *argv.Launch {
 	text = remark.ReplaceAllString(argv.Unfenced(text, "\n"), "$1")
 	var words []string
-	for _, at := range append(worded.FindAllStringIndex(text, -1), imageAlone(text)...) {
+	keyed := worded.FindAllStringIndex(text, -1)
+	for _, at := range append(keyed, imageAlone(text)...) {
 		words = append(words, listedWords(text[at[1]:])...)
 	}
 	if len(words) == 0 || len(words) > 400 {
@@ -40,7 +41,8 @@ func fragment(text string) *argv.Launch {
 	if m := running.FindStringSubmatch(text); m != nil {
 		c.Image = m[1]
 	}
-	for _, cmds := range [][]argv.Command{contained(c, words), parsed(strings.Join(words, " "))} {
+	ways := [][]argv.Command{contained(c, words), parsed(strings.Join(words, " ")), contained(c, flagsOf(words, len(keyed) > 0))}
+	for _, cmds := range ways {
 		if l, err := firstLaunch(cmds); l != nil && err == nil {
 			if l.Devices == 0 {
 				l.Devices = granted(text)
@@ -74,7 +76,20 @@ func listedWords(text string) []string {
 	return argv.Words(text)
 }
 
+// flagsOf are words behind a program that nobody knows: its flags may tell the server that it starts.
+func flagsOf(words []string, keyed bool) []string {
+	for i, w := range words {
+		if keyed && strings.HasPrefix(w, "--") {
+			return words[i:]
+		}
+	}
+	return nil
+}
+
 func contained(c argv.Command, words []string) []argv.Command {
+	if len(words) == 0 { // an image alone says nothing
+		return nil
+	}
 	cmds, err := argv.Contained(c, nil, words)
 	if err != nil {
 		return nil

@@ -62,7 +62,7 @@ func bracketed(text string) string {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n':
-			return text[:i]
+			return unbroken(text[:i])
 		case quote != 0:
 			if c == quote {
 				quote = 0
@@ -76,6 +76,17 @@ func bracketed(text string) string {
 				return text[:i+1]
 			}
 		}
+	}
+	return unbroken(text)
+}
+
+// unbroken is what a line that was cut short has whole: its last setting goes.
+func unbroken(text string) string {
+	if at := strings.LastIndex(text, ", "); at > 0 {
+		text = text[:at]
+	}
+	if strings.HasPrefix(text, "{") {
+		return text + "}"
 	}
 	return text
 }
