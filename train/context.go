@@ -55,15 +55,16 @@ func keysAndValues(k *model.Kind) (n float64) {
 	return n
 }
 
-// passedOn are the keys and values of other ranks that a rank holds while a block attends, so many times: backward with their gradients.
-func passedOn(f *filler, times float64) ledger.Item {
+// passedOn is what keys and values of other ranks, with their gradients, take beyond the block that is computed: they are there while it
+// attends, which is not where most of it lives (measured: runs of Megatron with context groups show nothing of a ring's).
+func passedOn(f *filler) ledger.Item {
 	j, most, n := f.s.j, 0.0, f.b.Lit(0)
-	held := map[string]float64{goesAround: 2, gathers: float64(j.Plan.CP)}[j.Training.CPComm]
+	held := 2 * map[string]float64{goesAround: 2, gathers: float64(j.Plan.CP)}[j.Training.CPComm]
 	for i := range f.h.blocks {
-		most = max(most, f.h.blocks[i].passed)
+		most = max(most, held*f.h.blocks[i].passed-f.h.blocks[i].work)
 	}
-	if j.Plan.CP > 1 && held*most > 0 {
-		n = f.b.Mul(f.tokens(), f.b.In("keys_and_values", most, "model, this rank"), f.b.In("held", held*times, "of the context group"))
+	if j.Plan.CP > 1 && most > 0 {
+		n = f.b.Mul(f.tokens(), f.b.In("beyond_per_token", most, "keys, values and gradients of the context group, less the block"))
 	}
 	return ledger.Known("workspace", "keys and values of other ranks", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }

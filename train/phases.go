@@ -251,15 +251,15 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade(), passedOn(f, 1))
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade())
 }
 
 func (f *filler) begins() Phase {
-	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"), f.remade(), passedOn(f, 2))
+	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"), f.remade(), passedOn(f))
 }
 
 func (f *filler) ends() Phase {
-	own := []ledger.Item{f.lastBlock(), f.leaked(), f.working(), f.unit("ends"), f.dequantised("backward"), passedOn(f, 2)}
+	own := []ledger.Item{f.lastBlock(), f.leaked(), f.working(), f.unit("ends"), f.dequantised("backward"), passedOn(f)}
 	if on(f.s.j.Training.InBackward) {
 		own = append(own, f.stepping())
 	}
