@@ -57,7 +57,7 @@ var torchRules = []rule{
 	{words: "CUDNN_STATUS_NOT_INITIALIZED", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
 	{words: "Unable to find a valid cuDNN algorithm", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
 	{words: "unable to find an engine to execute this computation", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
-	{words: "CUDA error: the resource allocation failed", kind: DeviceMemory, engine: "", backend: "cuda", place: Library}, // as cuBLAS says it
+	{words: "CUDA error: the resource allocation failed", kind: DeviceMemory, engine: "", backend: "cuda", place: Library}, // cuBLAS
 	{words: "HIPBLAS_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
 	{words: "rocblas_status_memory_error", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
 	{words: "miopenStatusAllocFailed", kind: DeviceMemory, engine: "pytorch", backend: "hip", place: Library},
