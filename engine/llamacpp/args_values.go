@@ -76,6 +76,9 @@ func (l *launch) values(program string) {
 		f16(&p.KV, &p.KVV)
 		f16(&p.DraftKV, &p.DraftKVV)
 	}
+	if p.Checkpoints != nil && engineOf(program) == "llama.cpp" { // which takes the flag, and keeps none
+		l.Beside, p.Checkpoints = append(l.Beside, "--ctx-checkpoints"), nil
+	}
 	at, known := l.version(program)
 	if !known || l.forked {
 		return
