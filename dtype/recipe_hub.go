@@ -167,8 +167,8 @@ func hubRecipes() []*Recipe {
 		hub("nf4-all", "nf4, experts that a class stacks among it", NF4, NF4Double),
 		hub("nf4-single", "bitsandbytes NF4, f32 absmax", NF4, NF4Single, "nf4-no-dq"),
 		hub("fp4", "bitsandbytes FP4, f32 absmax", FP4E2M1, NF4Single, "bnb-fp4"),
-		{Name: "mxfp4", Base: FP4E2M1, FType: NoGGML, Note: "experts only, as in gpt-oss", Pick: expertsOnly(MXFP4Split),
-			Aliases: []string{"mxfp4-experts"}},
+		{Name: "mxfp4", Base: FP4E2M1, FType: NoGGML, Note: "experts, as in gpt-oss; all linear layers of a dense model",
+			Pick: expertsElseAll(MXFP4Split), Aliases: []string{"mxfp4-experts"}},
 		hub("mxfp4-all", "every linear layer", FP4E2M1, MXFP4Split),
 		hub("mxfp8", "e4m3 with e8m0 scales", FP8E4M3, MXFP8),
 		hub("nvfp4", "e2m1 with e4m3 scales of 16", FP4E2M1, NVFP4Split, "modelopt-fp4", "fp4-nvidia"),
@@ -186,6 +186,17 @@ func expertsOnly(scheme *Scheme) func(*Site) *Scheme {
 			return scheme
 		}
 		return native(s)
+	}
+}
+
+// expertsElseAll quantises the routed experts, and all linear layers of a model that has none.
+func expertsElseAll(scheme *Scheme) func(*Site) *Scheme {
+	experts, all := expertsOnly(scheme), Blocks(scheme)
+	return func(s *Site) *Scheme {
+		if s.Model != nil && s.Model.Experts == 0 {
+			return all(s)
+		}
+		return experts(s)
 	}
 }
 
