@@ -15,8 +15,8 @@ func TestLayerBits(t *testing.T) {
 		want, off  float64
 	}{
 		{"llama-3.1-8b", "bf16", 16, 0}, {"deepseek-v3", "bf16", 16, 0}, {"nemotron-h-8b", "bf16", 16, 0}, {"qwen3-30b-a3b", "bf16", 16, 0},
-		{"llama-3.1-8b", "mxfp4", 4.25, 0.001},   // no experts: all linear layers
-		{"llama-3.1-8b", "awq", 4.156, 0.02}, // whose whole model has 5.7
+		{"llama-3.1-8b", "mxfp4", 4.25, 0.001}, // no experts: all linear layers
+		{"llama-3.1-8b", "awq", 4.156, 0.02},   // whose whole model has 5.7
 		{"llama-3.1-8b", "q8_0", 8.5, 0.02}, {"gpt-oss-20b", "mxfp4", 4.7, 0.2},
 	} {
 		m := build(t, c.id)
