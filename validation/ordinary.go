@@ -13,7 +13,9 @@ func ordinary(sets []Set) (out []string) {
 	for i := range sets {
 		write := map[string]func(*Row) string{"vllm": vllmLog, "sglang": sglangLog, "llama-logs": llamaLog}[sets[i].Name]
 		for j := range sets[i].Rows {
-			if r := &sets[i].Rows[j]; write != nil && len(r.Got) > 0 {
+			r := &sets[i].Rows[j]
+			failed := strings.HasPrefix(r.got("kv_available", ""), "-") // no room for the cache was left
+			if write != nil && len(r.Got) > 0 && !failed {
 				out = append(out, write(r))
 			}
 		}
