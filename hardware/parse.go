@@ -115,7 +115,7 @@ var behindGPUs = regexp.MustCompile(`(?i)^(.*\w)[ _-](\d{1,3})[ _-]?gpus?$`)
 // inGPUs puts such a count in front; of a node that has as many it goes. The cores of Apple's chips are counted in the same words.
 func inGPUs(text string) string {
 	m := behindGPUs.FindStringSubmatch(text)
-	if m == nil || slices.ContainsFunc(split(m[1]), func(w string) bool { return chip([]string{w}) }) {
+	if len(m) == 0 || slices.ContainsFunc(split(m[1]), func(w string) bool { return chip([]string{w}) }) {
 		return text
 	}
 	if n, ok := FindNode(m[1]); ok && strconv.Itoa(n.Devices) == m[2] {

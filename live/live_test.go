@@ -14,8 +14,14 @@ import (
 // predicted is what memwall says of a plan on two cards.
 func predicted(t testing.TB) *Prediction {
 	t.Helper()
-	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192 " +
-		"--enforce-eager")
+	return predictedAt(t, "8192")
+}
+
+// predictedAt is that at a context.
+func predictedAt(t testing.TB, context string) *Prediction {
+	t.Helper()
+	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --enforce-eager --max-model-len " +
+		context)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +105,7 @@ func TestLeakEnds(t *testing.T) {
 
 // TestExplains: a difference as large as a line of the ledger is that line.
 func TestExplains(t *testing.T) {
-	s := accountOf(&predicted(t).Answer.Devices[0])
+	s := accountOf(&predictedAt(t, "16384").Answer.Devices[0])
 	find := func(id string) unit.Bytes {
 		for _, it := range s.Ledger {
 			if it.ID == id {

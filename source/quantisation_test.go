@@ -131,7 +131,6 @@ func TestNamedRecipes(t *testing.T) {
 		`{"quant_method":"bitsandbytes","load_in_8bit":true}`:                                                        "bnb-int8",
 		`{"quant_method":"bitsandbytes","load_in_4bit":true,"bnb_4bit_quant_type":"nf4"}`:                            "nf4-single",
 		`{"quant_method":"bitsandbytes","load_in_4bit":true}`:                                                        "fp4",
-		`{"quant_method":"mxfp4"}`:                                                                                   "mxfp4",
 		`{"quant_algo":"FP8","ignore":["lm_head"]}`:                                                                  "fp8-tensor",
 		`{"bits":4,"group_size":64}`:                                                                                 "mlx-4bit",
 		compressed("pack-quantized", `"num_bits":4,"type":"int","strategy":"group","group_size":128`, "null"):        "int4",

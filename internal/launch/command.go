@@ -69,7 +69,7 @@ func rest(text string) *argv.Launch {
 	if l := fragment(text); l != nil {
 		return l
 	}
-	if at := begins.FindStringIndex(text); at != nil && at[0] > 0 {
+	if at := begins.FindStringIndex(text); len(at) > 0 && at[0] > 0 {
 		if l, err := readCommands(text[at[0]:]); err == nil {
 			return l
 		}
