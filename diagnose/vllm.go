@@ -3,6 +3,10 @@ package diagnose
 // vLLM: vllm/v1/core/kv_cache_utils.py, v1/worker/gpu_worker.py, worker/worker.py, core/scheduler.py,
 // v1/worker/gpu_model_runner.py.
 
+// noPoolFix: weights and activations leave no room for the cache.
+var noPoolFix = &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens",
+	Later: "weights in fewer bits, or tensor parallelism over more devices"}
+
 var vllmRules = []rule{
 	{words: "To serve at least one request with the model", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, figures: []figure{
 		{needed, "max seq len (", "", false}, {requested, "), (", "", false}, {requested, "), ", "", false},
@@ -18,12 +22,8 @@ var vllmRules = []rule{
 		figures: []figure{{requested, "reserved for KV Cache is -", "", false}, {others, "non_torch_memory takes ", "", false}},
 		fix: &Fix{Now: "more of the device: --gpu-memory-utilization, and a smaller --max-num-batched-tokens",
 			Later: "weights in fewer bits, or tensor parallelism over more devices"}},
-	{words: "Available KV cache memory: -", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, early: true,
-		fix: &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens",
-			Later: "weights in fewer bits, or tensor parallelism over more devices"}},
-	{words: "No available memory for the cache blocks", kind: KVCacheTooSmall, engine: "vllm", place: KVCache,
-		fix: &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens",
-			Later: "weights in fewer bits, or tensor parallelism over more devices"}},
+	{words: "Available KV cache memory: -", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, early: true, fix: noPoolFix},
+	{words: "No available memory for the cache blocks", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, fix: noPoolFix},
 	{words: "Free memory on device …less than desired GPU memory utilization (", kind: BudgetAboveFree, engine: "vllm", place: Loading,
 		figures: []figure{
 			{free, "Free memory on device…(", "", false}, {capacity, "Free memory on device…/", "", false},

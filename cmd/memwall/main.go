@@ -23,7 +23,8 @@ import (
 	"github.com/memwall/memwall/source/remote"
 )
 
-// garbage in percent of what is in use: most questions are done before a collection at the usual 100 would pay for itself.
+// garbage in percent of what is in use: most questions are done before a collection at the usual 100 would pay for itself, and a server
+// has little in use and makes much garbage, whose collection stands in the way of answers.
 const garbage = 400
 
 func main() {

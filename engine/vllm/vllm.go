@@ -255,10 +255,13 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 	return specsOf(kinds, int64(s.job.Plan.BlockSize), s.kvBytes())
 }
 
+// wideStates is the first version that keeps Nemotron-H's states in 32 bits where nothing is said.
+var wideStates = engine.V(0, 20, 0)
+
 // usualState is the bytes of an element of a scan's state where neither the plan nor the model's configuration says its format: 16 bits,
 // but 32 for Nemotron-H from 0.20 (vllm/model_executor/models/config.py, DEFAULT_MAMBA_SSM_CACHE_DTYPE; 2026-04-06, #39032).
 func usualState(j *engine.Job) int64 {
-	if strings.HasPrefix(j.Model.Arch, "NemotronH") && j.Version.AtLeast(graphsInBudget) {
+	if strings.HasPrefix(j.Model.Arch, "NemotronH") && j.Version.AtLeast(wideStates) {
 		return 4
 	}
 	return 2

@@ -81,10 +81,10 @@ func (q *question) answer(ctx context.Context, w *json.Encoder, asker memwall.As
 	return w.Encode(told{Answer: answer})
 }
 
-// Environment of such a process: the server's, without the token that it has no use for, and with bounds of memory of its own where the
+// Environment of such a process: the server's, without the token that it has no use for, and with a bound of memory of its own where the
 // user sets none.
 func Environment(of []string, heap int64) []string {
-	out := []string{"GOGC=400", "GOMEMLIMIT=" + strconv.FormatInt(heap, 10)}
+	out := []string{"GOMEMLIMIT=" + strconv.FormatInt(heap, 10)}
 	for _, v := range of { // the last of a name counts
 		if !strings.HasPrefix(v, "MEMWALL_TOKEN=") {
 			out = append(out, v)

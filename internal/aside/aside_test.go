@@ -144,10 +144,10 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestEnvironment: no token, and the user's own bounds come last.
+// TestEnvironment: no token, and the user's own bound comes last.
 func TestEnvironment(t *testing.T) {
-	e := Environment([]string{"MEMWALL_TOKEN=secret", "GOGC=50"}, 1)
-	if slices.ContainsFunc(e, func(v string) bool { return strings.Contains(v, "secret") }) || e[len(e)-1] != "GOGC=50" {
+	e := Environment([]string{"MEMWALL_TOKEN=secret", "GOMEMLIMIT=50"}, 1)
+	if slices.ContainsFunc(e, func(v string) bool { return strings.Contains(v, "secret") }) || e[len(e)-1] != "GOMEMLIMIT=50" {
 		t.Error(e)
 	}
 }

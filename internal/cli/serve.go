@@ -140,9 +140,6 @@ func (a *app) runServe(f *serveFlags) error {
 	if made {
 		fmt.Fprintf(a.Stderr, "token, shown this once: %s\nin a browser: %s://%s/?token=%s\n", token, scheme, l.Addr(), token)
 	}
-	if a.Env("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
 	if a.Env("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(d.Threads())
 	}
@@ -153,10 +150,6 @@ func (a *app) runServe(f *serveFlags) error {
 	defer stop()
 	return s.Serve(ctx, l)
 }
-
-// garbage in percent of what is in use: a server has little in use and makes much garbage, which collected at the usual
-// pace stands in the way of answers.
-const garbage = 400
 
 // freeMemory of this machine; 0 is not known.
 func (a *app) freeMemory() unit.Bytes {
