@@ -2,6 +2,7 @@ package aside
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,9 +24,40 @@ func TestMain(m *testing.M) {
 	case "dies":
 		os.Exit(3)
 	}
-	if err := Answer(os.Stdin, os.Stdout, memwall.Asker{}); err != nil {
+	if err := Answer(os.Stdin, os.Stdout, memwall.Asker{}, tasks()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+// tasks of the test's processes.
+func tasks() Tasks {
+	return Tasks{"echo": func(_ context.Context, _ *memwall.Asker, in json.RawMessage) (any, error) { return in, nil },
+		"wait": func(ctx context.Context, _ *memwall.Asker, _ json.RawMessage) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"refuse": func(context.Context, *memwall.Asker, json.RawMessage) (any, error) {
+			return nil, &memwall.Error{Code: memwall.BadField, Field: "pool"}
+		}}
+}
+
+// TestTasks give what they make of what they are asked, an error with its field, or say that their time is up; the process goes on.
+func TestTasks(t *testing.T) {
+	p := pool(t, "answers")
+	var out []string
+	if err := p.Do(t.Context(), "echo", []string{"a", "\x00"}, time.Minute, &out); err != nil || len(out) != 2 || out[1] != "\x00" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if err := p.Do(t.Context(), "wait", nil, 50*time.Millisecond, &out); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	err := p.Do(t.Context(), "refuse", nil, time.Minute, &out)
+	if e, ok := errors.AsType[*memwall.Error](err); !ok || e.Field != "pool" {
+		t.Error(err)
+	}
+	if n := len(p.idle); n != 1 {
+		t.Errorf("%d processes", n)
 	}
 }
 
@@ -129,14 +161,14 @@ func TestEnds(t *testing.T) {
 	in, ask, _ := os.Pipe()
 	done := make(chan error, 1)
 	var out strings.Builder
-	go func() { done <- Answer(in, &out, memwall.Asker{}) }()
-	fmt.Fprint(ask, `{"limit":60000000000,"request":{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","workload":{"rate":4,`+
+	go func() { done <- Answer(in, &out, memwall.Asker{}, nil) }()
+	fmt.Fprint(ask, `{"limit":60000000000,"in":{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","workload":{"rate":4,`+
 		`"requests":50000000,"prompt":{"mean":1000},"output":{"mean":200}}}}`)
 	time.Sleep(50 * time.Millisecond)
 	ask.Close()
 	select {
 	case err := <-done:
-		if err != nil || !strings.Contains(out.String(), `"answer"`) {
+		if err != nil || !strings.Contains(out.String(), `"out"`) {
 			t.Errorf("%v: %s", err, &out)
 		}
 	case <-time.After(20 * time.Second):

@@ -30,20 +30,40 @@ func New(command func() *exec.Cmd) *Pool { return &Pool{command: command} }
 // Ask puts a question to a process. report, where it is not nil, is told how far the question is. The error is a *memwall.Error, that of
 // a context which was cancelled, or Internal where the process died.
 func (p *Pool) Ask(ctx context.Context, r *memwall.Request, limit time.Duration, report func(memwall.Progress)) (*memwall.Answer, error) {
-	one, err := p.take()
-	if err != nil {
-		return nil, fault(err)
-	}
-	answer, err := one.ask(ctx, &question{r, limit, report != nil}, report)
-	if err != nil {
-		one.kill()
+	answer := new(memwall.Answer)
+	if err := p.do(ctx, &question{Limit: limit, Follow: report != nil}, r, answer, report); err != nil {
 		return nil, err
 	}
-	p.give(one)
-	if answer.Error != nil {
-		return nil, answer.Error
-	}
 	return answer, nil
+}
+
+// Do lets a process do a task: in is what it is asked, out points at what it gives. Errors are those of Ask.
+func (p *Pool) Do(ctx context.Context, task string, in any, limit time.Duration, out any) error {
+	return p.do(ctx, &question{Task: task, Limit: limit}, in, out, nil)
+}
+
+// do puts a question to a process.
+func (p *Pool) do(ctx context.Context, q *question, in, out any, report func(memwall.Progress)) (err error) {
+	if q.In, err = json.Marshal(in); err != nil {
+		return err
+	}
+	one, err := p.take()
+	if err != nil {
+		return fault(err)
+	}
+	t, err := one.ask(ctx, q, report)
+	if err != nil {
+		one.kill()
+		return err
+	}
+	p.give(one)
+	switch {
+	case t.Late:
+		return context.DeadlineExceeded
+	case t.Error != nil:
+		return t.Error
+	}
+	return json.Unmarshal(t.Out, out)
 }
 
 // take gives the process that was idle last, or a new one.
@@ -113,15 +133,15 @@ func (p *process) kill() {
 }
 
 // ask waits for the answer; who leaves, and an answer that is late, end the wait.
-func (p *process) ask(ctx context.Context, q *question, report func(memwall.Progress)) (*memwall.Answer, error) {
+func (p *process) ask(ctx context.Context, q *question, report func(memwall.Progress)) (*told, error) {
 	type result struct {
-		answer *memwall.Answer
-		err    error
+		told *told
+		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		answer, err := p.talk(q, report)
-		done <- result{answer, err}
+		t, err := p.talk(q, report)
+		done <- result{t, err}
 	}()
 	late := time.NewTimer(q.Limit + grace)
 	defer late.Stop()
@@ -129,7 +149,7 @@ func (p *process) ask(ctx context.Context, q *question, report func(memwall.Prog
 	for {
 		select {
 		case r := <-done:
-			return r.answer, r.err
+			return r.told, r.err
 		case <-late.C:
 			p.kill()
 			<-done
@@ -146,8 +166,8 @@ func (p *process) ask(ctx context.Context, q *question, report func(memwall.Prog
 	}
 }
 
-// talk asks and listens until the answer is there.
-func (p *process) talk(q *question, report func(memwall.Progress)) (*memwall.Answer, error) {
+// talk asks and listens until it is told what came of it.
+func (p *process) talk(q *question, report func(memwall.Progress)) (*told, error) {
 	if err := p.asks.Encode(q); err != nil {
 		return nil, fault(err)
 	}
@@ -156,10 +176,10 @@ func (p *process) talk(q *question, report func(memwall.Progress)) (*memwall.Ans
 		if err := p.says.Decode(&t); err != nil {
 			return nil, fault(err)
 		}
-		if t.Answer != nil {
-			return t.Answer, nil
+		if t.Progress == nil {
+			return &t, nil
 		}
-		if t.Progress != nil && report != nil {
+		if report != nil {
 			report(*t.Progress)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"os/exec"
@@ -97,7 +98,9 @@ func (a *app) runServe(f *serveFlags) error {
 		return err
 	}
 	if f.aside {
-		return aside.Answer(a.Stdin, a.Stdout, asker)
+		tasks := serve.Tasks()
+		maps.Copy(tasks, mcp.Tasks())
+		return aside.Answer(a.Stdin, a.Stdout, asker, tasks)
 	}
 	options := desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}
 	if a.Self != nil {

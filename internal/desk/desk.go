@@ -36,6 +36,8 @@ type Options struct {
 // cancelled. Its errors are those of an asker.
 type Aside interface {
 	Ask(ctx context.Context, r *memwall.Request, limit time.Duration, report Report) (*memwall.Answer, error)
+	// Do does a task by its name: in is what it is asked, out points at what it gives.
+	Do(ctx context.Context, task string, in any, limit time.Duration, out any) error
 }
 
 // Desk answers questions of many clients.
@@ -101,8 +103,7 @@ func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, repor
 			answer, err = asker.AskContext(ctx, r)
 			return err
 		}
-		by, _ := ctx.Deadline() // serve sets one
-		answer, err = d.o.Aside.Ask(ctx, r, time.Until(by), report)
+		answer, err = d.o.Aside.Ask(ctx, r, left(ctx), report)
 		return err
 	})
 	if internal(err) {
@@ -111,10 +112,10 @@ func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, repor
 	return answer, err
 }
 
-// Do lets a client put several questions to one who answers, in the turn of one. Its error is that of do, a *Busy, or
-// that of a context that ended before its turn.
-func (d *Desk) Do(ctx context.Context, client string, lane Lane, do func(context.Context, *memwall.Asker) error) error {
-	return d.serve(ctx, client, lane, nil, do)
+// left is the time until a context ends, which has a limit here.
+func left(ctx context.Context) time.Duration {
+	by, _ := ctx.Deadline()
+	return time.Until(by)
 }
 
 // serve gives a client its turn.

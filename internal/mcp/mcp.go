@@ -57,7 +57,9 @@ func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	s.lookUp("formats", "Number formats and quantisations: with a name the bits, sizes and published losses of that one.",
 		locally(formatCards))
 	s.lookUp("learn", "Lessons on the memory and speed of models, with formulas and numbers computed now: with a name that one.", s.lessons)
-	s.operations()
+	for _, o := range operations() {
+		s.operation(o)
+	}
 	s.prompts()
 	s.cards()
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "answer", URITemplate: answerAt + "{request}", MIMEType: "application/json",

@@ -121,12 +121,16 @@ func (s *Server) lessons(ctx context.Context, client, topic string) (text string
 	if topic == "" {
 		return render.Lessons(learn.Topics(), plain), nil
 	}
-	err = s.desk.Do(ctx, client, desk.Medium, func(_ context.Context, asker *memwall.Asker) error {
+	return desk.Run(ctx, s.desk, client, desk.Medium, lesson(), topic)
+}
+
+// lesson tells one.
+func lesson() desk.Task[string, string] {
+	return desk.Task[string, string]{Name: "lesson", Do: func(_ context.Context, asker *memwall.Asker, topic string) (string, error) {
 		l, err := learn.Tell(asker, topic, learn.Example{})
-		if err == nil {
-			text = render.Lesson(l, plain)
+		if err != nil {
+			return "", err
 		}
-		return err
-	})
-	return text, err
+		return render.Lesson(l, plain), nil
+	}}
 }

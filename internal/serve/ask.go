@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
 )
 
@@ -90,19 +88,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, p *posted) {
 		s.fail(w, broken(err))
 		return
 	}
-	var out any
-	err = s.Desk.Do(r.Context(), client(r), desk.Long, func(ctx context.Context, asker *memwall.Asker) (err error) {
-		out, err = p.answer(ctx, asker, text)
-		return err
-	})
+	out, err := desk.Run(r.Context(), s.Desk, client(r), desk.Long, p.task, text)
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
-	b, err := newJSON(out)
-	if err != nil {
-		s.fail(w, err)
-		return
-	}
-	s.deliver(w, r, b)
+	s.deliver(w, r, newBody(jsonType, out))
 }

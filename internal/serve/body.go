@@ -31,12 +31,21 @@ func newBody(kind string, text []byte) *body {
 
 // newJSON is a value as it is sent.
 func newJSON(v any) (*body, error) {
-	if own, ok := v.(json.Marshaler); ok { // as it writes itself: an encoder would read that once more
+	text, err := encoded(v)
+	if err != nil {
+		return nil, err
+	}
+	return newBody(jsonType, text), nil
+}
+
+// encoded is a value's JSON.
+func encoded[T any](v T) ([]byte, error) {
+	if own, ok := any(v).(json.Marshaler); ok { // as it writes itself: an encoder would read that once more
 		text, err := own.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
-		return newBody(jsonType, safe.JSON(append(text, '\n'))), nil
+		return safe.JSON(append(text, '\n')), nil
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -44,7 +53,7 @@ func newJSON(v any) (*body, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return newBody(jsonType, safe.JSON(b.Bytes())), nil
+	return safe.JSON(b.Bytes()), nil
 }
 
 var packers = sync.Pool{New: func() any {

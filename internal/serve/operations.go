@@ -1,14 +1,14 @@
 package serve
 
 import (
-	"context"
 	"net/http"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/aside"
 	"github.com/memwall/memwall/internal/autoscale"
+	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/pack"
 )
 
@@ -16,7 +16,8 @@ import (
 type posted struct {
 	name, doc string
 	in, out   reflect.Type
-	answer    func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error)
+	// task takes the request's text and gives the answer's JSON.
+	task desk.Task[[]byte, []byte]
 }
 
 // operations beside the questions of the contract.
@@ -24,23 +25,21 @@ func operations() []posted {
 	return []posted{
 		{"autoscale", "what autoscalers make of a day's load on replicas of a plan: the goal kept, dollars, and how far from an oracle that knows the load",
 			reflect.TypeFor[autoscale.ScalingRequest](), reflect.TypeFor[autoscale.ScalingReport](),
-			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
-				q, err := autoscale.Decode(text)
-				if err != nil {
-					return nil, err
-				}
-				return q.Answer(ctx, asker)
-			}},
+			desk.Steps("v1/autoscale", autoscale.Decode, (*autoscale.ScalingRequest).Answer, encoded)},
 		{"pack", "which models go on which device of a pool: beside each other, in parts (MIG), or on several",
 			reflect.TypeFor[pack.PackingRequest](), reflect.TypeFor[pack.Packing](),
-			func(ctx context.Context, asker *memwall.Asker, text []byte) (any, error) {
-				q, err := pack.Decode(text)
-				if err != nil {
-					return nil, err
-				}
-				return q.Answer(ctx, asker)
-			}},
+			desk.Steps("v1/pack", pack.Decode, (*pack.PackingRequest).Answer, encoded)},
 	}
+}
+
+// Tasks are what a server puts to other processes beside questions.
+func Tasks() aside.Tasks {
+	page := drawn(nil)
+	tasks := aside.Tasks{page.Name: page.JSON}
+	for _, p := range operations() {
+		tasks[p.task.Name] = p.task.JSON
+	}
+	return tasks
 }
 
 func (p *posted) operation() *huma.Operation {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/page"
 )
@@ -40,12 +41,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		s.welcome(w, r)
 		return
 	}
-	var out page.Response
-	err := s.Desk.Do(r.Context(), client(r), laneOf(r), func(ctx context.Context, asker *memwall.Asker) error {
-		site := page.Site{Asker: asker, Study: s.Study, API: true}
-		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
-		return nil
-	})
+	out, err := desk.Run(r.Context(), s.Desk, client(r), laneOf(r), drawn(s.Study), address{r.URL.Path, []byte(r.URL.RawQuery), []byte(pasted(r))})
 	switch {
 	case err != nil:
 		s.refuse(w, r, problemOf(err))
@@ -56,6 +52,20 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.deliver(w, r, newBody(cmp.Or(out.Type, pageType), []byte(out.HTML)))
 	}
+}
+
+// address of a page, and what is pasted there; bytes, since they may be no text.
+type address struct {
+	Path          string
+	Query, Pasted []byte
+}
+
+// drawn draws a page of a site that follows a study, or none.
+func drawn(study func(context.Context) (*card.Study, error)) desk.Task[address, page.Response] {
+	return desk.Task[address, page.Response]{Name: "page", Do: func(ctx context.Context, asker *memwall.Asker, a address) (page.Response, error) {
+		site := page.Site{Asker: asker, Study: study, API: true}
+		return site.Page(ctx, a.Path, string(a.Query), string(a.Pasted)), nil
+	}}
 }
 
 // refuse says what is wrong as a page to who asks for one, and as a problem to programs.
