@@ -162,20 +162,27 @@ func (s *stage) each(m *Model, p *point, prompting float64, f func(execution)) {
 	}
 }
 
-// exchanged is the part of tokens on their way to experts and back.
-const exchanged = "all-to-all"
+// exchanged is the part of tokens on their way to experts and back, multiplied that of what experts do with them.
+const exchanged, multiplied = "all-to-all", "experts"
 
 // overlap is how many times longer computing takes during the exchange of the other half, and which share of the exchange it does
 // not hide. The normal kernels keep some multiprocessors for as long as they run; the low-latency ones keep all while a call
 // starts, which is not hidden, and none while bytes are under way.
+//
+// SGLang's halves are two stages of a layer apart where they decode: tokens go out beside the shared expert and the other half's
+// projections and come back beside its attention, and nothing is under way while experts are multiplied
+// (sglang/srt/operations_strategy.py, _compute_moe_deepseek_blog_decode, tbo_delta_stages). With prompts, and in vLLM
+// (v1/worker/ubatching.py), the experts of a half hide what the other sends.
 func (s *stage) overlap(m *Model, half *point) (slower, left float64) {
 	computing, moving, starting := 0.0, 0.0, 0.0
-	normal := false
+	normal, alone := false, m.in.Engine == "sglang" && half.batch.Prefill == 0
 	for j := range s.ops {
 		o := &s.ops[j]
 		t := m.times(o) * o.seconds(half, &m.device, m.c)
 		x, sent := o.law.(*dispatch)
 		switch {
+		case o.part == multiplied && alone:
+			continue
 		case o.part != exchanged:
 			computing += t
 			continue

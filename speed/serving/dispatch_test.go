@@ -73,3 +73,24 @@ func TestDispatchLaws(t *testing.T) {
 		}
 	}
 }
+
+// steady is a kernel that always takes as long.
+type steady float64
+
+func (s steady) seconds(*point, *device, []float64) float64 { return float64(s) }
+
+// TestOverlapByEngine: where SGLang decodes, experts hide nothing of the other half's exchange; with prompts and in vLLM all computing does.
+func TestOverlapByEngine(t *testing.T) {
+	for _, r := range []struct {
+		engine  string
+		prefill int64
+		left    float64
+	}{{"sglang", 0, 0.6}, {"sglang", 1, 0.3}, {"vllm", 0, 0.3}} {
+		m := &Model{in: In{Engine: r.engine}, c: []float64{1}}
+		s := &stage{ops: []op{{steady(4), 1, "attention", speed.Memory}, {steady(3), 1, multiplied, speed.Memory}, {steady(5), 2, exchanged, speed.Network}}}
+		half := &point{batch: speed.Batch{Decodes: 8, Prefill: r.prefill}}
+		if slower, left := s.overlap(m, half); slower != 1 || math.Abs(left-r.left) > 1e-9 {
+			t.Errorf("%s with %d tokens of prompts: %v times slower, %v left, want 1 and %v", r.engine, r.prefill, slower, left, r.left)
+		}
+	}
+}

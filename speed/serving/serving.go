@@ -201,7 +201,7 @@ func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) int {
 	case k.Scan != nil && k.Op.Kind == model.Scan:
 		l, part = b.scan(k), "attention"
 	case k.Op.Kind == model.ExpertLinear:
-		l, part = b.experts(k, m.in.Stages[0].Parallel.Redundant, m.in.Dispatch.uneven()), "experts"
+		l, part = b.experts(k, m.in.Stages[0].Parallel.Redundant, m.in.Dispatch.uneven()), multiplied
 	case k.Op.Kind == model.Linear || k.Op.Kind == model.Route || k.Op.Kind == model.Head:
 		if k.Rows == 0 {
 			return passing
