@@ -64,7 +64,9 @@ type address struct {
 func drawn(study func(context.Context) (*card.Study, error)) desk.Task[address, page.Response] {
 	return desk.Task[address, page.Response]{Name: "page", Do: func(ctx context.Context, asker *memwall.Asker, a address) (page.Response, error) {
 		site := page.Site{Asker: asker, Study: study, API: true}
-		return site.Page(ctx, a.Path, string(a.Query), string(a.Pasted)), nil
+		out := site.Page(ctx, a.Path, string(a.Query), string(a.Pasted))
+		out.HTML = strings.ToValidUTF8(out.HTML, "\ufffd") // an address may say what is no text
+		return out, nil
 	}}
 }
 
