@@ -94,8 +94,16 @@ func CheckRedundant(j *Job) error {
 			Fix: fmt.Sprintf("--redundant-experts %d", wholeSlots(experts, p.EP, 1))}
 	case Slots(j)%p.EP != 0:
 		return unevenSlots(j)
+	case n > mostCopies(experts, p.EP):
+		j.Note("copies_many", "warn", "redundant_experts", "%d copies of %d experts: with %d each has one, and more only take memory",
+			n, experts, mostCopies(experts, p.EP))
 	}
 	return nil
+}
+
+// mostCopies is how many balance: one of each expert, or as many as give each of more ranks than that one expert.
+func mostCopies(experts, ranks int64) int64 {
+	return max(wholeSlots(experts, ranks, experts), ranks-experts)
 }
 
 func unevenSlots(j *Job) error {
@@ -103,7 +111,10 @@ func unevenSlots(j *Job) error {
 	n := int64(p.RedundantExperts)
 	fewer, more := wholeSlots(experts, p.EP, n)-p.EP, wholeSlots(experts, p.EP, n)
 	fix := fmt.Sprintf("--redundant-experts %d", more)
-	if fewer >= 0 {
+	switch {
+	case n > mostCopies(experts, p.EP):
+		fix = fmt.Sprintf("--redundant-experts %d", wholeSlots(experts, p.EP, 1))
+	case fewer >= 0:
 		fix += fmt.Sprintf(" or %d", fewer)
 	}
 	return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,

@@ -133,6 +133,24 @@ func GiB[N ~int64](v string) (N, error) {
 	return N(x * (1 << 30)), nil
 }
 
+// Segment reads what a server gives of its memory to Mooncake's store: bytes, or GiB as in 4gb
+// (sglang/srt/mem_cache/storage/mooncake_store, _parse_global_segment_size); nothing where nothing is said.
+func Segment(argument, v string) (int64, error) {
+	if strings.TrimSpace(v) == "" {
+		return 0, nil
+	}
+	number, gb := strings.CutSuffix(strings.ToLower(strings.TrimSpace(v)), "gb")
+	x, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	const most = 1 << 50
+	if gb && x <= most>>30 {
+		x <<= 30
+	}
+	if err != nil || x < 0 || x > most || gb && x < 1<<30 && x > 0 {
+		return 0, wrong(argument, v, "is no size of a segment", "bytes, or GiB as in 4gb")
+	}
+	return x, nil
+}
+
 // Share reads a number above 0 and at most 1.
 func Share(v string) (*float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)

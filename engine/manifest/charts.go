@@ -44,19 +44,36 @@ func stacked(_ *file, d *yaml.Node) (out []container) {
 		}
 		cached := m.At("lmcacheConfig", "enabled").Value() == "true"
 		if cached {
-			c.args = append(c.args, `--kv-transfer-config={"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`)
+			c.args = append(c.args, lmcached)
 		}
 		c.args = append(c.args, words(config.At("extraArgs"))...)
 		c.Image = strings.TrimSuffix(m.At("repository").Value()+":"+m.At("tag").Value(), ":")
 		c.Devices, c.Env = count(m.At("requestGPU").Value())*max(1, count(m.At("raySpec", "workerNodes").Value())), environment(m)
-		if cached { // the chart's templates hand them over so (helm/templates/deployment-vllm-multi.yaml)
-			c.Env = append(c.Env, argv.Variable{Name: "LMCACHE_LOCAL_CPU", Value: "True"},
-				argv.Variable{Name: "LMCACHE_MAX_LOCAL_CPU_SIZE", Value: m.At("lmcacheConfig", "cpuOffloadingBufferSize").Value()})
+		if cached {
+			c.Env = append(c.Env, cachedBy(m.At("lmcacheConfig"))...)
 		}
 		out = append(out, c)
 	}
 	return out
 }
+
+// cachedBy are the variables that the chart's templates and the operator make of LMCache's settings
+// (helm/templates/deployment-vllm-multi.yaml; operator/internal/controller/vllmruntime_controller.go).
+func cachedBy(n *yaml.Node) (out []argv.Variable) {
+	for _, k := range [][3]string{{"cpuOffloadingBufferSize", "LMCACHE_LOCAL_CPU", "LMCACHE_MAX_LOCAL_CPU_SIZE"},
+		{"diskOffloadingBufferSize", "LMCACHE_LOCAL_DISK", "LMCACHE_MAX_LOCAL_DISK_SIZE"}} {
+		if v := n.At(k[0]).Value(); v != "" {
+			out = append(out, argv.Variable{Name: k[1], Value: "True"}, argv.Variable{Name: k[2], Value: v})
+		}
+	}
+	if v := n.At("remoteUrl").Value(); v != "" {
+		out = append(out, argv.Variable{Name: "LMCACHE_REMOTE_URL", Value: v})
+	}
+	return out
+}
+
+// lmcached is the argument that they put before the user's own.
+const lmcached = `--kv-transfer-config={"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`
 
 // runtimeObject is a model of the production stack's operator (operator/api/v1alpha1/vllmruntime_types.go), whose settings
 // stand in blocks of their own, or all in the specification as its first version has them.
@@ -83,6 +100,9 @@ func runtimeObject(_ *file, d *yaml.Node) []container {
 		c.Image = at.At("name").Value()
 	}
 	c.Devices, c.Env = count(deployed.At("resources", "gpu").Value()), environment(config)
+	if cache := spec.At("lmCacheConfig"); cache.At("enabled").Value() == "true" {
+		c.args, c.Env = append(c.args, lmcached), append(c.Env, cachedBy(cache)...)
+	}
 	return []container{c}
 }
 

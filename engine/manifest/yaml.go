@@ -121,6 +121,24 @@ func Settings(text string) (out []argv.Variable, err error) {
 	return out, nil
 }
 
+// Named are the keys of the file that a variable of the command names, flattened as Settings does; open where the text has no such file.
+func Named(c *argv.Command, variable string) (keys map[string]string, open bool, err error) {
+	file, named := c.Getenv(variable)
+	text, held := c.Files[file]
+	if !named || file == "" || !held {
+		return nil, named && file != "", nil
+	}
+	list, err := Settings(text)
+	if e, ok := errors.AsType[*argv.Error](err); ok {
+		return nil, false, argv.Wrong(variable+", "+e.Argument, "", e.Problem, e.Fix)
+	}
+	keys = make(map[string]string, len(list))
+	for _, v := range list {
+		keys[v.Name] = v.Value
+	}
+	return keys, false, err
+}
+
 func flatten(n *yaml.Node, out []argv.Variable, name string) []argv.Variable {
 	switch {
 	case n.Of != nil:

@@ -1,12 +1,14 @@
 package sglang
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -35,6 +37,7 @@ type launch struct {
 	tiers   bool
 	tier    float64 // GB of each rank, before it a multiple of the device's pool
 	tierFor *float64
+	storing string // --hicache-storage-backend-extra-config
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
@@ -59,7 +62,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
-	l.finish()
+	if err := l.finish(c); err != nil {
+		return nil, err
+	}
 	return &l.Launch, nil
 }
 
@@ -74,7 +79,7 @@ func (l *launch) positional(word string) bool {
 // finish: with attention in data parallel groups, --dp-size divides the tensor parallel group and adds no replicas: a group
 // attends as one, and its ranks share experts with all others (server_args.py; layers/dp_attention.py). Experts of one
 // expert parallel rank are cut over the rest, so that every rank holds as much as with experts of its own.
-func (l *launch) finish() {
+func (l *launch) finish(c *argv.Command) error {
 	p := &l.Plan
 	if all := p.TP; l.sharedDP && p.DP > 1 && all%p.DP == 0 {
 		p.TP, p.EP = all/p.DP, all
@@ -82,6 +87,9 @@ func (l *launch) finish() {
 	l.dispatching()
 	l.adapters()
 	l.evicted()
+	if err := l.stored(c); err != nil {
+		return err
+	}
 	l.drafts()
 	if p.DraftModel == "" || ownHeads.MatchString(p.DraftModel) {
 		p.DraftModel, p.MTP = "", l.own
@@ -95,6 +103,7 @@ func (l *launch) finish() {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+	return nil
 }
 
 // drafts: the number of tokens counts the one that is known; of a chain it is one more than the steps, whatever is said
@@ -191,6 +200,47 @@ func argStore(l *launch, v string) error {
 		l.Unknown = append(l.Unknown, "--hicache-storage-backend "+argv.Quote(argv.Blotted(v)))
 	}
 	return nil
+}
+
+// mooncakeFile is the variable that names Mooncake's own file.
+const mooncakeFile = "SGLANG_HICACHE_MOONCAKE_CONFIG_PATH"
+
+// stored reads what the server gives of its host's memory to Mooncake's store, all ranks together: from the argument, else from the
+// file, else from the variable; of other stores the argument is not read
+// (mem_cache/storage/mooncake_store/mooncake_store.py, _load_config and per_rank_global_segment_size).
+func (l *launch) stored(c *argv.Command) error {
+	if l.storing != "" {
+		l.Unknown = append(l.Unknown, "--hicache-storage-backend-extra-config "+argv.Quote(argv.Blotted(l.storing)))
+	}
+	if l.Plan.KVStore != "mooncake" {
+		return nil
+	}
+	var said struct {
+		Segment json.RawMessage `json:"global_segment_size"`
+	}
+	if json.Unmarshal([]byte(l.storing), &said) == nil && said.Segment != nil {
+		return l.segment("global_segment_size", strings.Trim(string(said.Segment), `"`))
+	}
+	keys, open, err := manifest.Named(c, mooncakeFile)
+	switch {
+	case err != nil:
+		return err
+	case open:
+		file, _ := c.Getenv(mooncakeFile)
+		l.Unknown = append(l.Unknown, argv.ShownAs(mooncakeFile, file))
+		return nil
+	case keys != nil:
+		return l.segment("global_segment_size", keys["global_segment_size"])
+	}
+	v, _ := c.Getenv("MOONCAKE_GLOBAL_SEGMENT_SIZE")
+	return l.segment("MOONCAKE_GLOBAL_SEGMENT_SIZE", v)
+}
+
+// segment of the store; of nothing how much others give is not known.
+func (l *launch) segment(argument, v string) error {
+	n, err := argv.Segment(argument, v)
+	l.Plan.KVStoreSize = plan.Size(n)
+	return err
 }
 
 // argTier reads a number of --hicache-size or --hicache-ratio.
@@ -322,7 +372,7 @@ var argFlags = []argv.Flag[launch]{
 	}},
 	{Names: "--hicache-write-policy", Set: argWritten},
 	{Names: "--hicache-storage-backend", Set: argStore},
-	{Names: "--hicache-storage-backend-extra-config", Unread: true},
+	{Names: "--hicache-storage-backend-extra-config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.storing })},
 	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
 
 	// Memory that no field of a plan holds.

@@ -39,6 +39,29 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
+// TestManyCopies: of more copies than experts no neighbour is proposed; those that go evenly are warned of.
+func TestManyCopies(t *testing.T) {
+	f := 0.8
+	for copies, want := range map[plan.Int]string{3000: "--redundant-experts 32", 3056: "copies_many", 320: ""} {
+		p := plan.Plan{DP: 72, EP: 72, Serving: plan.Serving{RedundantExperts: copies}}
+		p.Weights, p.Context, p.Sequences, p.MemFractionStatic = "fp8-block", 4096, 1, &f
+		j := enginetest.Case{Model: "deepseek-v3", Hardware: "72xh100", Plan: p}.Job(t)
+		Engine{}.Defaults(j)
+		got := ""
+		if problem, ok := (Engine{}.Check(j)).(*plan.Problem); ok {
+			got = problem.Fix
+		}
+		for _, n := range j.Notes {
+			if n.Code == "copies_many" {
+				got = n.Code
+			}
+		}
+		if got != want {
+			t.Errorf("%d copies: %q, want %q", copies, got, want)
+		}
+	}
+}
+
 // TestDispatchRefused: what cannot run says what can.
 func TestDispatchRefused(t *testing.T) {
 	on := true

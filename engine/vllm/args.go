@@ -68,7 +68,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(append(l.Unknown, unknown...), variables(c)...)
-	l.connected(c)
+	if err := l.connected(c); err != nil {
+		return nil, err
+	}
 	l.finish(before(c.Tag(), v1Default))
 	return &l.Launch, nil
 }

@@ -53,12 +53,23 @@ func TestFromArgs(t *testing.T) {
 			"M/N", `{"tp":4,"kv_host_bytes":25000000000}`, "", ""},
 		{`vllm serve M/N --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'`, "M/N", `{}`, "",
 			`--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'`},
-		{`LMCACHE_MAX_LOCAL_DISK_SIZE=10 LMCACHE_REMOTE_URL=lm://h:65432 vllm serve M/N -tp 2 --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`, "M/N",
+		{`LMCACHE_LOCAL_DISK=file:///kv/ LMCACHE_MAX_LOCAL_DISK_SIZE=10 LMCACHE_REMOTE_URL=lm://h:65432 vllm serve M/N -tp 2 --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`, "M/N",
 			`{"tp":2,"kv_host_bytes":5368709120,"kv_tier_disk_bytes":21474836480,"kv_store":"lmcache"}`, "", ""},
 		{`DYN_KVBM_CPU_CACHE_GB=20 DYN_KVBM_DISK_CACHE_GB=100 vllm serve M/N --kv-transfer-config '{"kv_connector":"DynamoConnector","kv_role":"kv_both"}'`, "M/N", `{"kv_host_bytes":20000000000,"kv_tier_disk_bytes":100000000000}`, "", ""},
 		{`vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector","kv_role":"kv_both"}'`, "M/N", `{"kv_store":"mooncake"}`, "", ""},
 		{`LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`, "M/N", `{}`, "",
-			`--kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`},
+			`LMCACHE_CONFIG_FILE=a.yaml|--kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`},
+		{"cat > a.yaml <<EOF\nchunk_size: 256\nmax_local_cpu_size: 40\nlocal_disk: file:///kv\nmax_local_disk_size: 100 # GB\nremote_url: mooncakestore://h:50051/\nextra_config:\n  global_segment_size: 21474836480\nEOF\n" +
+			`export LMCACHE_CONFIG_FILE=a.yaml LMCACHE_MAX_LOCAL_CPU_SIZE=60; vllm serve M/N -tp 2 --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`, "M/N",
+			`{"tp":2,"kv_host_bytes":64424509440,"kv_tier_disk_bytes":214748364800,"kv_store":"mooncake","kv_store_bytes":42949672960}`, "", ""},
+		{"cat > a.yaml <<EOF\nlocal_cpu: true\nmax_local_disk_size: 100\nEOF\n" +
+			`LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both","kv_connector_extra_config":{"lmcache.max_local_cpu_size":8.5}}'`, "M/N",
+			`{"kv_host_bytes":9126805504}`, "", ""},
+		{"cat > m.json <<EOF\n{\"metadata_server\": \"P2PHANDSHAKE\", \"global_segment_size\": \"30GB\", \"master_server_address\": \"h:50051\"}\nEOF\n" +
+			`MOONCAKE_CONFIG_PATH=m.json vllm serve M/N -tp 4 --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector","kv_role":"kv_both"}'`, "M/N",
+			`{"tp":4,"kv_store":"mooncake","kv_store_bytes":128849018880}`, "", ""},
+		{`MOONCAKE_CONFIG_PATH=m.json vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector","kv_role":"kv_both"}'`, "M/N",
+			`{"kv_store":"mooncake"}`, "", "MOONCAKE_CONFIG_PATH=m.json"},
 		{`vllm serve M/N --kv-transfer-config '{"kv_connector":"OffloadingConnector","kv_connector_extra_config":{"cpu_bytes_to_use":-1}}'`, "M/N", `{}`, "",
 			`--kv-transfer-config '{"kv_connector":"OffloadingConnector","kv_connector_extra_config":{"cpu_bytes_to_use":-1}}'`},
 		{"VLLM_USE_V1=0 vllm serve M/N", "M/N", `{}`, "", "VLLM_USE_V1=0"},
@@ -69,6 +80,8 @@ func TestFromArgs(t *testing.T) {
 func TestFromArgsErrors(t *testing.T) {
 	enginetest.CheckRefused(t, FromArgs, [][2]string{
 		{"vllm bench serve", "vllm bench starts no server"},
+		{`MOONCAKE_GLOBAL_SEGMENT_SIZE=some vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector"}'`, "global_segment_size some is no size of a segment"},
+		{"cat > a.yaml <<EOF\na: [1\nEOF\n" + `LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1"}'`, "LMCACHE_CONFIG_FILE, line 1 is no YAML: sequence end token ']' not found"},
 		{"vllm serve M/N --tensor-parallel-size two", "--tensor-parallel-size two is not a whole number"},
 		{"vllm serve M/N --tensor-parallel-size", "--tensor-parallel-size has no value"},
 		{"vllm serve M/N --tensor-parallel-size --port 1", "--tensor-parallel-size has no value"},

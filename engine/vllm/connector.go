@@ -3,12 +3,13 @@ package vllm
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/unit"
 )
 
 // connector is --kv-transfer-config (vllm/config/kv_transfer.py, KVTransferConfig).
@@ -16,49 +17,78 @@ type connector struct {
 	Name  string         `json:"kv_connector"`
 	Role  string         `json:"kv_role"`
 	Extra map[string]any `json:"kv_connector_extra_config"`
+
+	c    *argv.Command
+	file map[string]string // keys of the file of its own that a variable names
+	open bool              // that file is not in the text
+	each plan.Size         // ranks of the server
 }
+
+// connectorFiles are the variables that name a connector's own file.
+var connectorFiles = map[string]string{"LMCacheConnectorV1": "LMCACHE_CONFIG_FILE", "MooncakeStoreConnector": "MOONCAKE_CONFIG_PATH"}
 
 // connected reads a connector that keeps evicted caches in host memory: its size is that of --kv-offloading-size. Others, and those
 // whose size stands elsewhere, are named as not read.
-func (l *launch) connected(c *argv.Command) {
+func (l *launch) connected(c *argv.Command) error {
 	if l.connector == "" {
-		return
+		return nil
 	}
 	text := "--kv-transfer-config " + argv.Quote(argv.Blotted(l.connector))
-	var k connector
+	p := &l.Plan
+	k := connector{c: c, each: plan.Size(max(1, p.TP) * max(1, p.PP))}
 	if before(c.Tag(), evicts) || json.Unmarshal([]byte(l.connector), &k) != nil || k.Role != "kv_both" && k.Role != "" {
 		l.Unknown = append(l.Unknown, text)
-		return
+		return nil
 	}
-	ranks := max(1, l.Plan.TP) * max(1, l.Plan.PP)
-	l.Plan.KVStore = k.store(c)
-	l.Plan.KVTierDisk = k.disk(c) * plan.Size(k.diskRanks(ranks))
-	switch size, each := k.hostMemory(c); {
-	case size <= 0 && l.Plan.KVStore != "":
-		return
+	var err error
+	if k.file, k.open, err = manifest.Named(c, connectorFiles[k.Name]); err != nil {
+		return err
+	}
+	if k.open {
+		file, _ := c.Getenv(connectorFiles[k.Name])
+		l.Unknown = append(l.Unknown, argv.ShownAs(connectorFiles[k.Name], file))
+	}
+	if p.KVStore = k.store(); p.KVStore == "mooncake" {
+		each, err := k.segment()
+		if err != nil {
+			return err
+		}
+		p.KVStoreSize = bytesOf(float64(each) * float64(k.each) * float64(max(1, p.DP)))
+	}
+	p.KVTierDisk = k.disk()
+	switch size := k.hostMemory(); {
+	case size <= 0 && p.KVStore != "":
+		return nil
 	case size <= 0:
 		l.Unknown = append(l.Unknown, text)
-		return
-	case each:
-		l.Plan.KVHost = size
+		return nil
 	default:
-		l.Plan.KVHost = size / plan.Size(ranks)
+		p.KVHost = size
 	}
 	if strings.HasPrefix(k.Name, "LMCache") {
 		l.Beside = append(l.Beside, "--kv-offloading-backend lmcache")
 	}
+	return nil
+}
+
+// lmcache is what LMCache is told of a key: by the connector, a variable or its file, the first that says it
+// (lmcache/integration/vllm/utils.py, lmcache_get_or_create_config).
+func (k *connector) lmcache(key string) string {
+	if v, ok := k.Extra["lmcache."+key]; ok {
+		return fmt.Sprint(v)
+	}
+	if v, ok := k.c.Getenv("LMCACHE_" + strings.ToUpper(key)); ok {
+		return v
+	}
+	return k.file[key]
 }
 
 // store is what replicas share: Mooncake's own connector, or LMCache's remote URL by its scheme (lmcache/v1/storage_backend/connector).
-func (k *connector) store(c *argv.Command) string {
+func (k *connector) store() string {
 	if strings.HasPrefix(k.Name, "MooncakeStore") {
 		return "mooncake"
 	}
-	url, _ := k.Extra["lmcache.remote_url"].(string)
-	if v, ok := c.Getenv("LMCACHE_REMOTE_URL"); ok && url == "" {
-		url = v
-	}
-	scheme, _, ok := strings.Cut(url, "://")
+	scheme, _, ok := strings.Cut(k.lmcache("remote_url"), "://")
 	if !ok || !strings.HasPrefix(k.Name, "LMCache") {
 		return ""
 	}
@@ -66,62 +96,63 @@ func (k *connector) store(c *argv.Command) string {
 	return cmp.Or(known[scheme], "other")
 }
 
-// disk is what a connector keeps on disk below the host's memory.
-func (k *connector) disk(c *argv.Command) plan.Size {
-	key := map[string]string{"LMCacheConnectorV1": "LMCACHE_MAX_LOCAL_DISK_SIZE", "DynamoConnector": "DYN_KVBM_DISK_CACHE_GB"}[k.Name]
-	unitOf := 1e9
-	v, _ := c.Getenv(key)
-	if k.Name == "LMCacheConnectorV1" {
-		unitOf = float64(unit.GiB)
-		if x, ok := k.Extra["lmcache.max_local_disk_size"].(float64); ok {
-			return bytesOf(x * unitOf)
-		}
+// segment is what a rank gives of its memory to Mooncake's store; 0 where nothing says it, or all of it lies elsewhere
+// (lmcache/v1/storage_backend/connector/mooncakestore_connector.py, vLLM's MooncakeStoreConfig).
+func (k *connector) segment() (int64, error) {
+	own, _ := k.Extra["global_segment_size"].(string)
+	if x, ok := k.Extra["global_segment_size"].(float64); ok {
+		own = fmt.Sprintf("%.0f", x)
 	}
-	x, err := strconv.ParseFloat(v, 64)
-	if key == "" || err != nil {
+	v, _ := k.c.Getenv("MOONCAKE_GLOBAL_SEGMENT_SIZE")
+	return argv.Segment("global_segment_size", cmp.Or(own, k.file["extra_config.global_segment_size"], k.file["global_segment_size"], v))
+}
+
+// disk is what a connector keeps on disk below the host's memory: LMCache's size is of each rank and counts where there is a place for
+// it (lmcache/v1/storage_backend/__init__.py), Dynamo's is of all.
+func (k *connector) disk() plan.Size {
+	switch k.Name {
+	case "LMCacheConnectorV1":
+		size, _ := argv.GiB[plan.Size](k.lmcache("max_local_disk_size"))
+		if where := k.lmcache("local_disk"); where == "" || where == "null" || where == "None" {
+			return 0
+		}
+		return bytesOf(float64(size * k.each))
+	case "DynamoConnector":
+		return k.dynamo("DYN_KVBM_DISK_CACHE_GB")
+	}
+	return 0
+}
+
+// dynamo is a size in 10⁹ bytes, of all ranks together.
+func (k *connector) dynamo(key string) plan.Size {
+	v, _ := k.c.Getenv(key)
+	gb, err := strconv.ParseFloat(v, 64)
+	if err != nil {
 		return 0
 	}
-	return bytesOf(x * unitOf)
+	return bytesOf(gb * 1e9)
 }
 
-// diskRanks are the ranks that each have so much of it: LMCache's size is of a rank, Dynamo's of all.
-func (k *connector) diskRanks(ranks int64) int64 {
-	if k.Name == "LMCacheConnectorV1" {
-		return ranks
-	}
-	return 1
-}
-
-// hostMemory is what a connector keeps there: for each rank, or for all together.
-func (k *connector) hostMemory(c *argv.Command) (size plan.Size, each bool) {
+// hostMemory is what a connector keeps there for each rank.
+func (k *connector) hostMemory() plan.Size {
 	switch k.Name {
-	case "LMCacheConnectorV1": // lmcache/config.py; lmcache/v1/cache_engine.py: GiB of each rank, 5 where nothing is said
-		if _, ok := c.Getenv("LMCACHE_CONFIG_FILE"); ok {
-			return 0, true
+	case "LMCacheConnectorV1": // lmcache/v1/config.py; lmcache/v1/cache_engine.py: GiB of each rank, 5 where nothing is said
+		v := k.lmcache("max_local_cpu_size")
+		if v == "" && !k.open {
+			v = "5"
 		}
-		if v, ok := k.Extra["lmcache.max_local_cpu_size"].(float64); ok {
-			return bytesOf(v * float64(unit.GiB)), true
-		}
-		if v, ok := c.Getenv("LMCACHE_MAX_LOCAL_CPU_SIZE"); ok {
-			size, _ = argv.GiB[plan.Size](v) // 0 of what is no number
-			return size, true
-		}
-		return plan.Size(5 * unit.GiB), true
+		size, _ := argv.GiB[plan.Size](v) // 0 of what is no number
+		return size
 	case "OffloadingConnector": // vllm/config/vllm.py, vllm/v1/kv_offload
 		if v, ok := k.Extra["kv_bytes_per_rank"].(float64); ok {
-			return bytesOf(v), true
+			return bytesOf(v)
 		}
 		v, _ := k.Extra["cpu_bytes_to_use"].(float64)
-		return bytesOf(v), false
-	case "DynamoConnector": // 10⁹ bytes, over blocks summed across all ranks (Dynamo, block_manager/distributed/leader.rs)
-		v, _ := c.Getenv("DYN_KVBM_CPU_CACHE_GB")
-		gb, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, false
-		}
-		return bytesOf(gb * 1e9), false
+		return bytesOf(v) / k.each
+	case "DynamoConnector": // over blocks summed across all ranks (Dynamo, block_manager/distributed/leader.rs)
+		return k.dynamo("DYN_KVBM_CPU_CACHE_GB") / k.each
 	}
-	return 0, false
+	return 0
 }
 
 // bytesOf is a size that a plan may have; 0 of others.
