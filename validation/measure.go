@@ -92,6 +92,12 @@ var printed = []Measure{
 		Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
 	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang",
 		Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
+	{Name: "SGLang free before loading", About: "'Load weight begin. avail mem'", Sets: "sglang", Figures: []string{"begin"},
+		Find: print("Load weight begin. avail mem"), Target: 0.01},
+	{Name: "SGLang free after loading", About: "'Load weight end. avail mem'", Sets: "sglang", Figures: []string{"loaded"},
+		Find: print("Load weight end. avail mem"), Target: 0.01},
+	{Name: "SGLang free after pools", About: "'Memory pool end. avail mem', in GiB", Sets: "sglang", Figures: []string{"left"},
+		Find: print("Memory pool end. avail mem"), Target: 0.25, Absolute: true},
 	{Name: "vLLM CUDA graphs, estimated", AnyDevice: true, About: "'Estimated CUDA graph memory'", Sets: "vllm",
 		Figures: []string{"graphs_estimate"}, Find: print("Estimated CUDA graph memory"), Target: 0.25, Fitted: true},
 	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"),
@@ -210,6 +216,9 @@ func pool(a *memwall.Answer, figure string) (Range, bool) {
 func sglangPool(a *memwall.Answer, figure string) (Range, bool) {
 	if figure == "tokens" {
 		return print("max_total_num_tokens")(a, figure)
+	}
+	if whole, ok := print("KV size")(a, figure); ok { // of a latent cache
+		return whole, ok
 	}
 	k, ok := print("K size")(a, figure)
 	v, _ := print("V size")(a, figure)

@@ -117,7 +117,6 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l, s.job.Sampled(l, engine.On(s.job.Plan.PrefixCache, true)))
 	r.Items = append(r.Items, needed...)
-	r.Beside = append(r.Beside, s.keptFree(b, p)...)
 	r.Host = engine.HostedItems(b, &p.hosted)
 	r.KV = engine.KV{PerToken: perToken(p.pool.full), Preallocated: true, BlockTokens: p.pool.page, Needed: ledger.Sum(needed).Bytes}
 	r.KV.Pool = r.KV.Needed
@@ -125,24 +124,29 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 		r.KV.Pool = s.stated(&p.pool, max(0, r.Usable.Bytes()-fixed.Bytes))
 		r.KV.Given = s.job.Plan.KVPoolTokens > 0
 	}
+	r.Beside = append(r.Beside, s.keptFree(b, p, p.pool.capacity(r.KV.Pool).tokens)...)
 	r.Host = append(r.Host, engine.EvictedItems(b, s.job.Plan, r.KV.Pool)...)
 	return r
 }
 
 // limit is what mem_fraction_static leaves of the memory that is free before loading.
 func (s *sizer) limit(b *ledger.Book, r *engine.Rank, p *prepared) {
-	f := s.job.Plan.MemFractionStatic
-	if r.Unlimited || f == nil {
+	f := share(s.job)
+	if r.Unlimited || f == 0 {
 		return
 	}
 	c, why := s.driver(&p.pl)
 	free := b.Sub(r.Usable, b.Size("before_loading", gib(c.value), why))
-	r.Usable = b.Floor(b.Max(b.Lit(0), b.Mul(b.In("mem_fraction_static", *f, "plan"), free)))
-	r.Limit = fmt.Sprintf("%s × %s GiB free before loading", strconv.FormatFloat(*f, 'g', 4, 64), unit.Fixed(free.Bytes().GiB(), 2))
+	r.Usable = b.Floor(b.Max(b.Lit(0), b.Mul(b.In("mem_fraction_static", f, "plan"), free)))
+	r.Limit = fmt.Sprintf("%s × %s GiB free before loading", strconv.FormatFloat(f, 'g', 4, 64), unit.Fixed(free.Bytes().GiB(), 2))
 }
 
 func (s *sizer) driver(pl *engine.Placed) (constant, string) {
-	c, what := engine.BeforeLoading(pl.Parallel.TP*pl.Parallel.PP, s.job.Device(pl.Index))
+	ranks := pl.Parallel.TP * pl.Parallel.PP
+	if sharesExperts(s.job.Plan) { // groups of attention talk to each other
+		ranks *= pl.Parallel.DP
+	}
+	c, what := engine.BeforeLoading(ranks, s.job.Device(pl.Index))
 	return constant{c.Value, c.Low, c.High}, what
 }
 
@@ -168,12 +172,15 @@ func embeddings(b *ledger.Book) ledger.Item {
 		"mem_cache/kv_cache_configurator.py, mm_runtime_reservation_gb")
 }
 
-// keptFree are what mem_fraction_static keeps free: the driver, activations, graphs.
-func (s *sizer) keptFree(b *ledger.Book, p *prepared) []ledger.Item {
+// keptFree are what mem_fraction_static keeps free: the driver, activations, the table of requests, graphs.
+func (s *sizer) keptFree(b *ledger.Book, p *prepared, tokens int64) []ledger.Item {
 	c, why := s.driver(&p.pl)
 	driver := ledger.Known("driver", why, b.Size("before_loading", gib(c.value), "measured on public logs"), ledger.Measured,
 		ledger.Persistent, ledger.Device, "device total less 'Load weight begin. avail mem'")
 	out := []ledger.Item{driver.Band(gib(c.low), gib(c.high)), s.activations(b, p)}
+	if p.pool.keepsTokens() {
+		out = append(out, s.table(b, tokens))
+	}
 	if n := graphs(s.job); n > 0 {
 		out = append(out, graphItem(b, n))
 	}
@@ -209,14 +216,14 @@ func graphItem(b *ledger.Book, batch int64) ledger.Item {
 
 // reserveNote warns when what is kept free is less than activations and graphs are expected to take.
 func (s *sizer) reserveNote() {
-	f, d := s.job.Plan.MemFractionStatic, s.job.Device(0)
-	if f == nil || d == nil {
+	f, d := share(s.job), s.job.Device(0)
+	if f == 0 || d == nil {
 		return
 	}
 	p := &s.ranks[len(s.ranks)-1]
 	c, _ := s.driver(&p.pl)
 	free := d.Usable.Value - gib(c.value)
-	keep := free - unit.Bytes(*f*float64(free))
+	keep := free - unit.Bytes(f*float64(free))
 	want := s.activations(nil, p).Bytes
 	if n := graphs(s.job); n > 0 {
 		want += graphItem(nil, n).Low
@@ -227,7 +234,7 @@ func (s *sizer) reserveNote() {
 	}
 	if keep < want {
 		s.job.Note("small_reserve", "warn", "mem_fraction_static",
-			"mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs%s take about %s", *f, keep,
+			"mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs%s take about %s", f, keep,
 			unit.Count(int64(s.job.Plan.MaxBatchedTokens)), what, want)
 	}
 }

@@ -17,9 +17,9 @@ func PoolsOf(z engine.Sizer) (p Pools, ok bool) {
 // Rest is what loading leaves for pools, in GiB: available after loading, less the share of what was
 // available before that is kept free (model_runner.py, profile_max_num_token).
 func (p Pools) Rest(before, after float64) float64 {
-	f := 1.0
-	if m := p.s.job.Plan.MemFractionStatic; m != nil {
-		f = *m
+	f := share(p.s.job)
+	if f == 0 {
+		f = 1
 	}
 	return after - before*(1-f)
 }

@@ -189,6 +189,26 @@ func fraction(s *setup) float64 {
 	return f
 }
 
+// towerShares is what model_runner.py makes of mem_fraction_static, stated or not, for a multimodal model ("Automatically reduce
+// --mem-fraction-static"), before server_args.py does it for the default alone.
+var towerShares = []engine.Since[float64]{
+	{From: engine.V(0, 0, 0), Value: 0.95, Source: "model_runner.py, is_multimodal, 0.4.1"},
+	{From: engine.V(0, 4, 5), Value: 0.90, Source: "model_runner.py, is_multimodal, of 2025-04"},
+	{From: towerFactor, Value: 1, Source: "server_args.py (#7748)"},
+}
+
+// share of what is free before loading that weights and pools get; 0 where no share is set.
+func share(j *engine.Job) float64 {
+	f := j.Plan.MemFractionStatic
+	switch {
+	case f == nil:
+		return 0
+	case j.Model.Traits.Multimodal:
+		return *f * engine.At(towerShares, j.Version).Value
+	}
+	return *f
+}
+
 // factor keeps 10 % more free for each doubling of ViT-L/14's size, between 0.8 and 1.05.
 func (t *tower) factor() float64 {
 	ratio := float64(t.layers*t.width*t.width) / (24 * 1024 * 1024)
