@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/internal/timing"
 )
 
-// What questions and answers consist of; package api says what each means.
+// Types of requests and answers, documented in package api.
 type (
 	Answer          = api.Answer
 	Calibration     = api.Calibration
@@ -92,7 +92,7 @@ type (
 	WhatIf          = api.WhatIf
 )
 
-// Words of answers and errors; package api says what each means.
+// Verdicts, error codes and other constants of requests and answers, documented in package api.
 const (
 	BadField        = api.BadField
 	BadFile         = api.BadFile

@@ -1,10 +1,10 @@
-// Package memwall answers questions about the memory of large language models: does a model fit on a
-// machine under a plan, where does every byte go, what breaks first. Ask takes a Request and gives an
-// Answer; both are plain structs with a stable JSON form.
+// Package memwall answers questions about the memory and speed of large language models: whether a model fits on a
+// machine under a plan, where every byte goes, and what breaks first. Ask takes a Request and returns an Answer; both
+// are plain structs with a stable JSON form.
 //
-// The package does no I/O. References that need files or a network are resolved by a ModelSource that the
-// caller hands in; without one, the built-in catalog answers. What requests and answers mean stands in package
-// api; the path from request to ledger begins in internal/question.
+// The package does no I/O. References that need files or a network are resolved by a ModelSource supplied by the
+// caller; without one, only the built-in catalog is known. Package api documents requests and answers; the path from
+// request to ledger begins in internal/question.
 package memwall
 
 import (
@@ -25,37 +25,38 @@ import (
 	"github.com/memwall/memwall/snapshot"
 )
 
-// Version of the program.
+// Version is the version of memwall.
 var Version = "0.1.0"
 
-// Asker answers requests with the models of a source.
+// An Asker answers requests, resolving model references through its Models source. The zero value uses the built-in
+// catalog.
 type Asker struct {
 	Models ModelSource
-	// Calibration tunes speeds to machines of the user's own; nil is none.
+	// Calibration adjusts predicted speeds to the user's own machines; nil means none.
 	Calibration Calibration
-	// Evidence knows what was measured of plans; nil knows of nothing.
+	// Evidence looks up the user's own measurements of a plan; nil means none.
 	Evidence api.Evidence
-	// Data reads the lengths of samples; nil refuses plans that name a file of them.
+	// Data reads sample lengths; if nil, plans that name a file of them are rejected.
 	Data LengthSource
-	// Traces reads recorded workloads; nil refuses plans that name one.
+	// Traces opens recorded workloads; if nil, plans that name one are rejected.
 	Traces TraceSource
-	// Watch follows simulations; nil does not.
+	// Watch receives progress and simulation events; nil means none.
 	Watch *Watch
-	// Parallel does something for each of n numbers from 0 and returns when all is done, in any order and at the same
-	// time as it likes; nil is one after the other. No answer depends on it.
+	// Parallel calls do for every integer in [0, n), in any order and possibly concurrently, and returns once all calls
+	// have returned. Nil means sequentially. Answers do not depend on it.
 	Parallel func(n int, do func(i int))
 	memo     *question.Memo
 }
 
-// env is what the rooms know of an asker.
+// env returns the environment that the internal packages read the asker's settings from.
 func (a *Asker) env() *question.Env {
 	return &question.Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel,
 		Memo: a.memo}
 }
 
-// Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
-// at once, and what it keeps grows with the models and machines that it is asked for: who asks without end takes a new
-// one now and then.
+// Remembering returns an asker that caches what its questions share and so answers later ones faster. It is not safe
+// for concurrent use, and its cache grows with the number of distinct models and machines asked about; a long-running
+// program should replace it from time to time.
 func (a *Asker) Remembering() *Asker {
 	if a.memo != nil {
 		return a
@@ -65,19 +66,19 @@ func (a *Asker) Remembering() *Asker {
 	return &b
 }
 
-// Ask answers a request about models of the catalog.
+// Ask answers a request using the built-in catalog.
 func Ask(r *Request) (*Answer, error) { return (&Asker{}).Ask(r) }
 
-// Ask answers a request. The error is an *Error, and stands in the answer too.
+// Ask answers a request. The error is an *Error and is also recorded in the answer.
 func (a *Asker) Ask(r *Request) (*Answer, error) { return a.AskContext(context.Background(), r) }
 
-// AskContext is Ask with a context that ends a search: the answer then has what was known by that time, and the error
-// is nil if that is something.
+// AskContext is Ask with a context. If the context ends a search, AskContext returns the results found so far with a
+// nil error, or an error if there are none.
 func (a *Asker) AskContext(ctx context.Context, r *Request) (*Answer, error) {
 	return stamped(r.Ask)(a.borneOut(a.ask(ctx, r)))
 }
 
-// borneOut sets beside an answer what was measured of its plan.
+// borneOut adds measurements of the answer's plan to the answer.
 func (a *Asker) borneOut(out *Answer, err error) (*Answer, error) {
 	if err != nil || a.Evidence == nil {
 		return out, err
@@ -89,7 +90,8 @@ func (a *Asker) borneOut(out *Answer, err error) (*Answer, error) {
 	return out, nil
 }
 
-// stamped completes what a question came to: which version of the program was asked what, and an error in the contract's form.
+// stamped returns a function that completes an answer with the program version and the question asked, and converts its
+// error to an *Error.
 func stamped(ask string) func(*Answer, error) (*Answer, error) {
 	return func(out *Answer, err error) (*Answer, error) {
 		if err != nil {
@@ -148,25 +150,26 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	return planner.Fit(e, r)
 }
 
-// Compare reads a log with the models of the catalog. overrides are request fields that the log lacks or
-// that are known better; a zero Request overrides nothing.
+// Compare compares a startup log with the prediction for its plan, using the built-in catalog. Non-zero fields of
+// overrides supply what the log lacks or replace what it says.
 func Compare(log string, overrides Request) (*Answer, error) {
 	return (&Asker{}).Compare(strings.NewReader(log), overrides)
 }
 
-// Compare reads a log. Models that overrides name are found by the Asker's source; what the log itself
-// names is looked up in the catalog only, so that a text never opens a file.
+// Compare compares a startup log with the prediction for its plan. Models named in overrides are resolved by the
+// Asker's source; models named by the log are looked up in the catalog only, so that a log can never cause a file to be
+// opened.
 func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
 	return stamped(api.AskCompare)(compare.Compare(a.env(), log, &overrides))
 }
 
-// CompareFound is Compare for what was found elsewhere than in a log.
+// CompareFound is like Compare for a log that has already been parsed, or for figures obtained by other means.
 func (a *Asker) CompareFound(log *StartupLog, overrides Request) (*Answer, error) {
 	return stamped(api.AskCompare)(compare.CompareFound(a.env(), log, &overrides))
 }
 
-// CompareSnapshot reports a memory snapshot with the model in mind that overrides name, and sets the plan's figures beside those of its
-// fullest device.
+// CompareSnapshot analyzes a memory snapshot in the light of the model named in overrides, and compares the plan's
+// figures with those of the snapshot's fullest device.
 func (a *Asker) CompareSnapshot(s *snapshot.Snapshot, overrides Request) (*snapshot.Report, *Answer, error) {
 	r, err := compare.Snapshot(a.env(), s, &overrides)
 	if err != nil {
@@ -176,16 +179,17 @@ func (a *Asker) CompareSnapshot(s *snapshot.Snapshot, overrides Request) (*snaps
 	return r, answer, err
 }
 
-// Diagnose reads a text with the models of the catalog. overrides are fields of the plan that the text lacks.
+// Diagnose explains an out-of-memory text using the built-in catalog. Non-zero fields of overrides supply parts of the
+// plan that the text lacks.
 func Diagnose(text string, overrides Request) (*Answer, error) {
 	return (&Asker{}).Diagnose(strings.NewReader(text), overrides)
 }
 
-// Diagnose reads a text of any length. Models that overrides name are found by the Asker's source; what the text itself
-// names is looked up in the catalog only, so that a text never opens a file.
+// Diagnose explains an out-of-memory text of any length. Models named in overrides are resolved by the Asker's source;
+// models named by the text are looked up in the catalog only, so that a text can never cause a file to be opened.
 func (a *Asker) Diagnose(text io.Reader, overrides Request) (*Answer, error) {
 	return stamped(api.AskDiagnose)(cause.Diagnose(a.env(), text, &overrides))
 }
 
-// AsError gives an error of this package, of hardware or of the catalog the form of the contract.
+// AsError converts an error of this package, of package hardware or of the catalog to an *Error.
 func AsError(err error) *Error { return api.AsError(err) }

@@ -8,10 +8,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Schema names the shape of requests and answers. Within it fields are added, never changed.
+// Schema identifies the shape of requests and answers. Fields are added under the same name but never changed.
 const Schema = "memwall/1"
 
-// Answer is the answer to any Request. Fields that a question does not have are absent.
+// Answer is the answer to a Request. Fields that do not apply to the question are absent.
 type Answer struct {
 	Schema  string     `json:"schema"`
 	Version string     `json:"version"`
@@ -26,21 +26,24 @@ type Answer struct {
 	KV      *KV        `json:"kv,omitempty"`
 	Rungs   []Rung     `json:"rungs,omitempty"`
 	Speed   *Speed     `json:"speed,omitempty"`
-	// Measured is what rows of the user's own say of this model on these devices.
+	// Measured summarizes the user's own measurements of this model on these devices.
 	Measured *Measured `json:"measured,omitempty"`
 	FitsOn   []FitsOn  `json:"fits_on,omitempty"`
-	// Siblings are smaller models of the same line that the plan holds, where the one that was asked for is held slowly or not at all.
+	// Siblings are smaller models of the same family that fit the plan, listed when the requested model does not fit or
+	// is slow.
 	Siblings []Sibling `json:"siblings,omitempty"`
 	Prints   []Print   `json:"prints,omitempty"`
 	Compare  []Line    `json:"compare,omitempty"`
-	// Operators of a trace beside the model's; those of a class add up to the line of the class.
+	// Operators compares the operators of a trace with the model's; the rows of a class add up to the Line of that
+	// class.
 	Operators []OperatorLine `json:"operators,omitempty"`
 	ReadAs    string         `json:"read_as,omitempty"`
-	// ComparedWith says what compare's figures are of: log, server, trace, memory_summary or memory_stats.
+	// ComparedWith is the kind of input that compare read: log, server, trace, memory_summary or memory_stats.
 	ComparedWith string    `json:"compared_with,omitempty"`
 	Reasons      *Reasons  `json:"reasons,omitempty"`
 	Also         []*Answer `json:"also,omitempty"`
-	// Start is a server's place in the order in which those that share devices start, from 1 on; 0 where one has them alone.
+	// Start is the 1-based position of a server in the start order of those that share devices; 0 if it does not share
+	// any.
 	Start       int          `json:"start,omitempty"`
 	Notes       []Note       `json:"notes,omitempty"`
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
@@ -48,7 +51,7 @@ type Answer struct {
 	Best        *Candidate   `json:"best,omitempty"`
 	Candidates  []Candidate  `json:"candidates,omitempty"`
 	Pareto      []int        `json:"pareto,omitempty"`
-	// Surprises are plans that seemed better than they are, and why they lose.
+	// Surprises are plans that look better than they are, with the reason they lose.
 	Surprises   []Candidate       `json:"surprises,omitempty"`
 	NearestMiss *Candidate        `json:"nearest_miss,omitempty"`
 	Day         *DayPlan          `json:"day,omitempty"`
@@ -61,21 +64,20 @@ type Answer struct {
 	Run         *TrainingRun      `json:"run,omitempty"`
 	Config      map[string]string `json:"config,omitempty"`
 	Evaluated   *Evaluated        `json:"evaluated,omitempty"`
-	// Simulated is what a simulation found, Diagnosed what a text says of a failure; nil in other answers. In JSON their fields stand
-	// beside
-	// these, and not below them.
+	// Simulated is the result of a simulation and Diagnosed that of diagnosing a text; both are nil in other answers. In
+	// JSON their fields are inlined into the answer.
 	Simulated *Simulated `json:"-" inline:"true"`
 	Diagnosed *Diagnosed `json:"-" inline:"true"`
-	// Layers are what the model is made of; who asks sets them, by Asker.Layers.
+	// Layers are the model's layer groups, set by the caller from Asker.Layers.
 	Layers []LayerGroup `json:"layers,omitempty"`
-	// Wall is how long the answer took; the core has no clock, and who asks may set it.
+	// Wall is the time taken to answer, in seconds. The core reads no clock; the caller may set it.
 	Wall    float64            `json:"wall_s,omitempty"`
 	Flags   map[string]string  `json:"flags,omitempty"`
 	Explain map[string]Explain `json:"explain,omitempty"`
 	Error   *Error             `json:"error,omitempty"`
 }
 
-// Verdict is the word for whether a plan fits.
+// Verdict says whether a plan fits.
 type Verdict string
 
 const (
@@ -85,7 +87,7 @@ const (
 	Unknown    Verdict = "unknown"
 )
 
-// ModelInfo says what was sized.
+// ModelInfo describes the model that was sized.
 type ModelInfo struct {
 	ID               string     `json:"id"`
 	Name             string     `json:"name,omitempty"`
@@ -95,9 +97,9 @@ type ModelInfo struct {
 	ActiveParameters int64      `json:"active_parameters"`
 	WeightsBytes     unit.Bytes `json:"weights_bytes"`
 	Context          int64      `json:"context,omitempty"`
-	// ParametersMTP are in multi-token prediction layers, which parameters leaves out.
+	// ParametersMTP counts the parameters of multi-token prediction layers, which the parameter count excludes.
 	ParametersMTP int64 `json:"parameters_mtp,omitempty"`
-	// EmbeddingParameters are in the table of token embeddings; an untied head has as many.
+	// EmbeddingParameters counts the token embedding table; an untied head has as many again.
 	EmbeddingParameters int64  `json:"embedding_parameters,omitempty"`
 	Provenance          string `json:"provenance"`
 }
@@ -109,7 +111,7 @@ type Device struct {
 	Count    int64      `json:"count"`
 	Capacity unit.Bytes `json:"capacity_bytes"`
 	Usable   unit.Bytes `json:"usable_bytes"`
-	// Limit says what usable_bytes is when an engine takes only part of the device.
+	// Limit explains usable_bytes where an engine uses only part of the device.
 	Limit      string     `json:"limit,omitempty"`
 	Used       unit.Bytes `json:"used_bytes"`
 	Needed     unit.Bytes `json:"needed_bytes"`
@@ -117,13 +119,13 @@ type Device struct {
 	NeededHigh unit.Bytes `json:"needed_bytes_high"`
 	Headroom   unit.Bytes `json:"headroom_bytes"`
 	Ledger     []Item     `json:"ledger"`
-	// Beside lies on the device and does not count against usable_bytes.
+	// Beside lists items that occupy the device without counting against usable_bytes.
 	Beside []Item `json:"beside,omitempty"`
-	// Phases of a step of training, and what each holds.
+	// Phases are the phases of a training step with the memory each holds.
 	Phases []PhaseBytes `json:"phases,omitempty"`
 }
 
-// Sum gives the bytes of those items of the ledger that have one of the ids.
+// Sum returns the total bytes of the ledger items with the given ids.
 func (d *Device) Sum(ids ...string) (b unit.Bytes) {
 	for i := range d.Ledger {
 		if slices.Contains(ids, d.Ledger[i].ID) {
@@ -133,26 +135,27 @@ func (d *Device) Sum(ids ...string) (b unit.Bytes) {
 	return b
 }
 
-// Memory is host memory or a disk.
+// Memory is the use of host memory or a disk.
 type Memory struct {
 	Capacity   unit.Bytes `json:"capacity_bytes,omitempty"`
 	Needed     unit.Bytes `json:"needed_bytes"`
 	NeededLow  unit.Bytes `json:"needed_bytes_low"`
 	NeededHigh unit.Bytes `json:"needed_bytes_high"`
-	// FormerLow and FormerHigh say the band once more under the names that it had at first.
+	// FormerLow and FormerHigh repeat the band under its deprecated JSON names.
 	FormerLow  unit.Bytes `json:"needed_low_bytes" deprecated:"needed_bytes_low"`
 	FormerHigh unit.Bytes `json:"needed_high_bytes" deprecated:"needed_bytes_high"`
-	// Headroom is what a known capacity leaves; pages of mapped files take none of it.
+	// Headroom is the unused part of a known capacity; pages of mapped files do not count as used.
 	Headroom unit.Bytes `json:"headroom_bytes,omitempty"`
 	Ledger   []Item     `json:"ledger"`
-	// Checkpoint and OptimizerCheckpoint are what training writes to go on from: the model, and the rest.
+	// Checkpoint and OptimizerCheckpoint are the sizes of what training writes in order to resume: the model, and
+	// everything else.
 	Checkpoint          unit.Bytes `json:"checkpoint_bytes,omitempty"`
 	OptimizerCheckpoint unit.Bytes `json:"optimizer_checkpoint_bytes,omitempty"`
-	// Swap is what training moves to and from disk in every step.
+	// Swap is the traffic between memory and disk in each training step.
 	Swap unit.Bytes `json:"swap_bytes,omitempty"`
 }
 
-// MemoryOf books items that need so much.
+// MemoryOf returns the Memory with the given total and items.
 func MemoryOf(needs ledger.Total, items []Item) *Memory {
 	return &Memory{Needed: needs.Bytes, NeededLow: needs.Low, NeededHigh: needs.High, FormerLow: needs.Low, FormerHigh: needs.High,
 		Ledger: items}
@@ -174,7 +177,7 @@ type Item struct {
 	Items   []Item       `json:"items,omitempty"`
 }
 
-// KV is what the plan's caches hold, per group of devices that decides.
+// KV describes the capacity of the plan's caches, per replica, on the device group that limits it.
 type KV struct {
 	BytesPerToken  unit.Bytes `json:"bytes_per_token"`
 	PoolBytes      unit.Bytes `json:"pool_bytes"`
@@ -184,13 +187,14 @@ type KV struct {
 	MaxSequences   *int64     `json:"max_sequences"`
 	Blocks         int64      `json:"blocks,omitempty"`
 	BlockTokens    int64      `json:"block_tokens,omitempty"`
-	// Pictures: what max_sequences counts are pictures or clips that are made at once, and max_context is of one.
+	// Pictures reports that max_sequences counts images or clips generated at once, and that max_context is the length
+	// of one.
 	Pictures bool `json:"pictures,omitempty"`
-	// PoolUse is how a simulation used the cache; nil in other answers. In JSON its fields stand beside these.
+	// PoolUse is how a simulation used the cache; nil in other answers. In JSON its fields are inlined.
 	PoolUse *PoolUse `json:"-" inline:"true"`
 }
 
-// Rung is the same plan at another context.
+// Rung is the same plan at another context length.
 type Rung struct {
 	Context  int64      `json:"context"`
 	KVBytes  unit.Bytes `json:"kv_bytes"`
@@ -199,7 +203,7 @@ type Rung struct {
 	Short    unit.Bytes `json:"short_bytes,omitempty"`
 }
 
-// FitsOn is hardware that would do.
+// FitsOn is hardware on which the plan would fit.
 type FitsOn struct {
 	Hardware string     `json:"hardware"`
 	Name     string     `json:"name"`
@@ -208,7 +212,7 @@ type FitsOn struct {
 	Needed   unit.Bytes `json:"needed_bytes"`
 }
 
-// Sibling is a smaller model of the same line.
+// Sibling is a smaller model of the same family.
 type Sibling struct {
 	Model    string     `json:"model"`
 	Name     string     `json:"name"`
@@ -217,13 +221,13 @@ type Sibling struct {
 	Context  plan.Int   `json:"context"`
 	Headroom unit.Bytes `json:"headroom_bytes"`
 	Decode   *float64   `json:"decode_tokens_per_s,omitempty"`
-	// Score is what is published of the sibling, ScoreOfAsked of the model in whose place it stands, on the same benchmark.
+	// Score is the sibling's published score, ScoreOfAsked that of the requested model on the same benchmark.
 	Score        *PickScore     `json:"score,omitempty"`
 	ScoreOfAsked *PickScore     `json:"score_of_asked,omitempty"`
 	Patch        map[string]any `json:"patch"`
 }
 
-// Print is a figure that the engine itself will print, in its own words, unit and digits.
+// Print is a figure that the engine itself will log, in its own wording, unit and precision.
 type Print struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
@@ -233,7 +237,7 @@ type Print struct {
 	Unit  string  `json:"unit,omitempty"`
 }
 
-// Reasons close every fit: what limits the plan, what scales it, what breaks it first.
+// Reasons summarize a fit: what limits the plan, what it scales with, and what breaks it first.
 type Reasons struct {
 	Limits string `json:"limits"`
 	Scales string `json:"scales"`
@@ -248,23 +252,24 @@ type Note struct {
 	Text     string `json:"text"`
 }
 
-// Suggestion is a change that helps: Patch is a JSON merge patch on the request.
+// Suggestion is a change that helps. Patch is a JSON merge patch on the request.
 type Suggestion struct {
 	Change  string         `json:"change"`
 	Patch   map[string]any `json:"patch"`
 	Saves   unit.Bytes     `json:"saves_bytes"`
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
-	Decode  *float64       `json:"decode_tokens_per_s,omitempty"` // of one user
-	// Slow: it runs, and gives words more slowly than they are read, as the plan would not where it had room.
+	Decode  *float64       `json:"decode_tokens_per_s,omitempty"` // per user
+	// Slow reports that the plan fits but generates more slowly than people read, as it would not with enough device
+	// memory.
 	Slow    bool     `json:"slow,omitempty"`
 	Quality *Quality `json:"quality"`
-	// Flags are command lines with it, where the plan then fits, or is tight.
+	// Flags are command lines with the change applied, keyed by engine, given where the plan then fits or is tight.
 	Flags  map[string]string `json:"flags,omitempty"`
-	Phases []PhaseBytes      `json:"-"` // of training with it
+	Phases []PhaseBytes      `json:"-"` // of training, with the change applied
 }
 
-// Explain is how a number was made.
+// Explain shows how a number was computed.
 type Explain struct {
 	Value   float64        `json:"value"`
 	Unit    string         `json:"unit"`
@@ -274,18 +279,18 @@ type Explain struct {
 	Formula string         `json:"formula"`
 	Inputs  []ExplainInput `json:"inputs"`
 	Source  string         `json:"source"`
-	// Tokens are the formula in pieces, each beside its value.
+	// Tokens is the formula as tokens, each paired with its value.
 	Tokens []ledger.Token `json:"-"`
 }
 
-// ExplainInput is a named number of a formula and where it comes from.
+// ExplainInput is a named input of a formula, with its origin.
 type ExplainInput struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
 	Origin string  `json:"origin,omitempty"`
 }
 
-// Error is an answer that could not be given.
+// Error describes why a question could not be answered.
 type Error struct {
 	Code    string `json:"code"`
 	Field   string `json:"field,omitempty"`
@@ -306,6 +311,6 @@ const (
 	BadFile         = "bad_file"
 	Remote          = "remote"
 	Limit           = "limit"
-	Stopped         = "stopped" // the time was over, or nobody waited any longer, before anything was known
+	Stopped         = "stopped" // the deadline passed or the caller canceled before any result was found
 	Internal        = "internal"
 )

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// Types whose fields are all there is to them: without the methods below, which would call themselves.
+// Method-less copies of types, to marshal them without recursing into the methods below.
 type (
 	plainAnswer Answer
 	plainKV     KV
 )
 
-// flatAnswer and flatKV are what JSON has: fields that are nil but for one question stand beside the others. Where both have
-// a name it is the outer one's.
+// flatAnswer and flatKV are the JSON forms, with question-specific parts inlined. On a name conflict the outer field
+// wins.
 type (
 	flatAnswer struct {
 		*plainAnswer
@@ -29,12 +29,12 @@ type (
 	kvParts struct{ *PoolUse }
 )
 
-// MarshalJSON writes the fields of Simulated and Diagnosed beside the answer's own.
+// MarshalJSON encodes the answer with the fields of Simulated and Diagnosed inlined.
 func (a Answer) MarshalJSON() ([]byte, error) {
 	return unescaped(flatAnswer{(*plainAnswer)(&a), answerParts{a.Simulated, a.Diagnosed}})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; fields that it does not know are passed over.
+// UnmarshalJSON decodes what MarshalJSON writes. It ignores unknown fields.
 func (a *Answer) UnmarshalJSON(text []byte) error {
 	in := flatAnswer{plainAnswer: (*plainAnswer)(a)}
 	err := json.Unmarshal(text, &in)
@@ -42,12 +42,12 @@ func (a *Answer) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalJSON writes the fields of PoolUse beside the cache's own.
+// MarshalJSON encodes the cache with the fields of PoolUse inlined.
 func (k KV) MarshalJSON() ([]byte, error) {
 	return unescaped(flatKV{(*plainKV)(&k), kvParts{k.PoolUse}})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON decodes what MarshalJSON writes.
 func (k *KV) UnmarshalJSON(text []byte) error {
 	in := flatKV{plainKV: (*plainKV)(k)}
 	err := json.Unmarshal(text, &in)
@@ -55,7 +55,7 @@ func (k *KV) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// unescaped JSON: who answerParts for the answer escapes < and > for a page, or does not.
+// unescaped encodes v without escaping HTML; the encoder of the enclosing answer decides whether < and > are escaped.
 func unescaped(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

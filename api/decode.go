@@ -18,16 +18,16 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// Bounds on a request's text.
+// Limits on the text of a request.
 const (
 	maxRequest = 1 << 20
 	maxDepth   = 16
 	maxAlso    = 32
-	maxWord    = 4096 // bytes of a string, but for those of text
+	maxWord    = 4096 // bytes of a string, except in fields of free text
 )
 
-// Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an
-// *Error that names it.
+// Decode parses a request from JSON. An unknown field, a duplicate field or an invalid value is reported as an *Error
+// naming the field.
 func Decode(data []byte) (*Request, error) {
 	if len(data) > maxRequest {
 		return nil, &Error{Code: Limit, Message: fmt.Sprintf("a request of %d bytes", len(data)), Hint: "at most 1 MiB"}
@@ -57,7 +57,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// begins says what is wrong with the beginning of a request.
+// begins returns the error for input that does not start with a JSON object.
 func begins(t json.Token, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -70,7 +70,7 @@ func begins(t json.Token, err error) error {
 	return fmt.Errorf("it begins with %v", t)
 }
 
-// object reads the members of a JSON object in order and refuses a second one of the same name.
+// object returns the members of a JSON object in order and rejects duplicate names.
 func object(data []byte) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	bad := func(err error) error {
@@ -107,7 +107,7 @@ func object(data []byte) ([]member, error) {
 	return out, nil
 }
 
-// badValue names the field whose value is no JSON; rest is the text from there on.
+// badValue returns the error for the named field, whose value is not valid JSON; rest is the input from the value on.
 func badValue(name string, rest []byte, err error) error {
 	text := strings.TrimLeft(string(rest[:min(len(rest), 80)]), ": \t\r\n")
 	if i := strings.IndexAny(text, ",}\n"); i >= 0 {
@@ -125,16 +125,16 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// lists are fields of one word that a search for plans takes a list of.
+// lists are the single-word fields that a search for plans accepts a list for.
 var lists = slices.Concat([]string{"hardware"}, ServingLists, TrainLists)
 
-// numberLists are fields of a number that a search for plans that train takes a list of.
+// numberLists are the numeric fields that a search for training plans accepts a list for.
 var numberLists = []string{"devices", "tp", "pp", "vpp", "cp", "ep", "micro_batch"}
 
-// mostAmong bounds a list of numbers.
+// mostAmong is the maximum length of a list of numbers.
 const mostAmong = 64
 
-// decodeAmong reads numbers to search, by field.
+// decodeAmong decodes the numbers to search, keyed by field.
 func decodeAmong(r *Request, value json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(value, &all); err != nil {
@@ -148,7 +148,7 @@ func decodeAmong(r *Request, value json.RawMessage) error {
 	return nil
 }
 
-// among sets the numbers of a list that is to be searched.
+// among sets the values of the named field to be searched.
 func (r *Request) among(name string, value json.RawMessage) error {
 	refuse := func(message, hint string) error {
 		return &Error{Code: BadField, Field: name, Value: Shorten(string(value)), Message: message, Hint: hint}
@@ -172,7 +172,7 @@ func (r *Request) among(name string, value json.RawMessage) error {
 	return nil
 }
 
-// SetAmong gives a field the numbers of a text such as "1,2,4", to be searched. The error is an *Error.
+// SetAmong sets the values of a numeric field to be searched, from a text such as "1,2,4". The error is an *Error.
 func (r *Request) SetAmong(name, text string) error {
 	return r.among(name, json.RawMessage("["+text+"]"))
 }
@@ -185,7 +185,8 @@ func isList(name string, value json.RawMessage) bool {
 	return (name == "hardware" || slices.Contains(lists, name)) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
 }
 
-// joined is a list of words as one with commas; what is no list of words stays, and is refused as such.
+// joined turns a JSON list of words into one comma-separated string; any other value is returned unchanged, to be
+// rejected later.
 func joined(value json.RawMessage) json.RawMessage {
 	var words []string
 	if json.Unmarshal(value, &words) != nil {
@@ -234,7 +235,7 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	return checkEnum(f, target)
 }
 
-// pointer to a field, for decoding. Whole numbers may be written like 1e9 in every field.
+// pointer returns a decoding target for the field. Integers may be written like 1e9 in every field.
 func pointer(field reflect.Value) any {
 	if n, ok := field.Addr().Interface().(*int64); ok {
 		return (*plan.Int)(n)
@@ -261,8 +262,9 @@ func checkEnum(f *Field, v reflect.Value) error {
 		Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String())}
 }
 
-// Elsewhere is the other field that takes a word: grpo is no method, and an objective. Of several it is the one that takes most words, as
-// zero3 is a way to shard before it is one for a teacher; nil where none does, or two with as many.
+// Elsewhere returns the other field that accepts the word: grpo, for example, is an objective and not a method. If
+// several accept it, the one with the most allowed words wins, so that zero3 means the sharding before the teacher's.
+// It returns nil if there is none or a tie.
 func (f *Field) Elsewhere(word string) (found *Field) {
 	twice := false
 	for i := range Fields() {
@@ -302,7 +304,7 @@ func decodeAlso(r *Request, value json.RawMessage) error {
 	return nil
 }
 
-// reason says in words what a decoder found wrong.
+// reason describes a decoding error in words.
 func reason(err error, f *Field) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return typeReason(t, f)
@@ -311,7 +313,7 @@ func reason(err error, f *Field) string {
 	if strings.HasPrefix(s, "unknown field") {
 		return "has an " + s
 	}
-	const most = 300 // a decoder quotes a value whole
+	const most = 300 // decoders quote the value in full
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
@@ -321,7 +323,7 @@ func reason(err error, f *Field) string {
 func typeReason(t *json.UnmarshalTypeError, f *Field) string {
 	article := "a "
 	switch {
-	case strings.HasPrefix(t.Value, "number "): // of the right kind, and more than the type holds
+	case strings.HasPrefix(t.Value, "number "): // right kind, but out of the type's range
 		return "is too large"
 	case t.Value == "array" || t.Value == "object":
 		article = "an "
@@ -332,7 +334,7 @@ func typeReason(t *json.UnmarshalTypeError, f *Field) string {
 	return "is " + article + t.Value + ", not " + KindName(f.Type)
 }
 
-// fix says what would be right: the kind of value and what it means, or the name that was meant.
+// fix suggests a correction: the expected kind of value and its meaning, or the field name that was probably meant.
 func fix(err error, f *Field) string {
 	word, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
 	if !unknown {
@@ -345,7 +347,7 @@ func fix(err error, f *Field) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// memberNames are the JSON names in an object, or in the objects of a list.
+// memberNames returns the JSON field names of a struct, or of the struct elements of a list.
 func memberNames(t reflect.Type) (names []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -357,7 +359,7 @@ func memberNames(t reflect.Type) (names []string) {
 	return names
 }
 
-// KindName is the kind of a field's values in words.
+// KindName returns a description of the kind of values that the type holds.
 func KindName(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -380,7 +382,7 @@ func KindName(t reflect.Type) string {
 	return "a string"
 }
 
-// Shorten cuts a text that is quoted in an error.
+// Shorten truncates a text for quoting in an error.
 func Shorten(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:57], "") + "…"
@@ -399,7 +401,7 @@ func unknownField(name string) error {
 	return e
 }
 
-// fieldOfFlag is the field that a flag of the command line sets; "" where there is no such flag.
+// fieldOfFlag returns the field that a command-line flag sets, or "".
 func fieldOfFlag(flag string) string {
 	for _, f := range Fields() {
 		if f.Flag == flag && flag != "" {

@@ -5,16 +5,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Diagnosed is the answer to a message of failure.
+// Diagnosed is the diagnosis of a failure message.
 type Diagnosed struct {
-	// Kind is what ran out; none when the text holds no such message.
+	// Kind is what ran out, or none if the text contains no such message.
 	Kind diagnose.Kind `json:"kind"`
-	// Engine is the program that printed it, Backend the driver below it, Device as the message calls it.
+	// Engine is the program that printed the message, Backend the driver below it, and Device the device as the message
+	// names it.
 	Engine  string         `json:"engine,omitempty"`
 	Backend string         `json:"backend,omitempty"`
 	Device  string         `json:"device,omitempty"`
 	Place   diagnose.Place `json:"place,omitempty"`
-	// Figures of the message; null when it does not have them.
+	// Figures quoted by the message; nil if it does not quote them.
 	Requested   *unit.Bytes `json:"requested_bytes"`
 	Free        *unit.Bytes `json:"free_bytes"`
 	Total       *unit.Bytes `json:"capacity_bytes,omitempty"`
@@ -23,52 +24,52 @@ type Diagnosed struct {
 	InUse       *unit.Bytes `json:"process_bytes,omitempty"`
 	Others      *unit.Bytes `json:"other_processes_bytes,omitempty"`
 	Limit       *unit.Bytes `json:"limit_bytes,omitempty"`
-	// Short is what was missing: requested less free.
+	// Short is the shortfall: requested minus free.
 	Short           *unit.Bytes `json:"short_bytes,omitempty"`
 	NeededTokens    int64       `json:"needed_tokens,omitempty"`
 	AvailableTokens int64       `json:"available_tokens,omitempty"`
-	// Step of training at which it failed, where the log counts them.
+	// Step is the training step that failed, if the log counts steps.
 	Step *int64 `json:"at_step,omitempty"`
-	// Fragmented: enough was reserved, but in pieces.
+	// Fragmented reports that enough memory was reserved, but not contiguously.
 	Fragmented bool   `json:"fragmented,omitempty"`
 	Cause      string `json:"cause,omitempty"`
 	// Confidence in the cause: high, medium or low.
 	Confidence string `json:"confidence,omitempty"`
 	// Matches are allocations of the plan that have the requested size.
 	Matches []Match `json:"matches,omitempty"`
-	// Ledger is what the plan holds on the device, by memwall.
+	// Ledger is the predicted ledger of the device.
 	Ledger []Item `json:"ledger,omitempty"`
 	Fixes  []Fix  `json:"fixes,omitempty"`
-	// Asked is the plan as the text and the fields give it, without defaults: patches are for it.
+	// Asked is the plan as given by the text and the fields, without defaults. Patches apply to it.
 	Asked *Request `json:"asked,omitempty"`
-	// Command runs the plan with the first fix.
+	// Command runs the plan with the first fix applied.
 	Command string `json:"command,omitempty"`
-	// Found are all messages of the text, this one among them.
+	// Found lists all failure messages of the text, including this one.
 	Found []Found `json:"found,omitempty"`
-	// MoreFound were left out of found.
+	// MoreFound is the number of messages omitted from Found.
 	MoreFound int `json:"more_found,omitempty"`
-	// Grows are figures of the log that keep rising, Frees what gives such memory back and what does not.
+	// Grows are figures of the log that keep rising; Frees says what releases such memory and what does not.
 	Grows []Rise `json:"grows,omitempty"`
 	Frees []Fix  `json:"frees,omitempty"`
 	Lines int    `json:"lines"`
 }
 
-// Match is an allocation of the plan that has the requested size, by memwall's own count.
+// Match is an allocation of the plan that, as memwall computes it, has the requested size.
 type Match struct {
 	Name    string     `json:"name"`
 	Formula string     `json:"formula"`
 	Bytes   unit.Bytes `json:"bytes"`
-	// Exact: it has the size to the last printed digit. Solved: a number of tokens was chosen to make it so.
+	// Exact reports a match to the last printed digit; Solved, that a token count was chosen to make it match.
 	Exact  bool  `json:"exact"`
 	Solved bool  `json:"solved,omitempty"`
 	Tokens int64 `json:"tokens,omitempty"`
-	// Item: it is one of the ledger, whose formula is in letters.
+	// Item reports that the match is a ledger item, whose formula is symbolic.
 	Item bool `json:"-"`
 }
 
 // Fix is a change that helps.
 type Fix struct {
-	// When is now for what the next start can do, later for what changes more than its arguments.
+	// When is "now" for changes to the arguments of the next start, "later" for anything beyond them.
 	When    string         `json:"when"`
 	Text    string         `json:"text"`
 	Saves   *unit.Bytes    `json:"saves_bytes,omitempty"`
@@ -78,7 +79,7 @@ type Fix struct {
 	Quality *Quality       `json:"quality,omitempty"`
 }
 
-// Found is one message of the text.
+// Found is one failure message of the text.
 type Found struct {
 	Kind      diagnose.Kind  `json:"kind"`
 	Engine    string         `json:"engine,omitempty"`
@@ -89,12 +90,12 @@ type Found struct {
 	Line      int            `json:"line"`
 	Times     int            `json:"times"`
 	Ranks     []string       `json:"ranks,omitempty"`
-	// Text is the message, cut, with keys and passwords redacted.
+	// Text is the message, truncated, with keys and passwords redacted.
 	Text string `json:"text"`
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// Rise is a figure that a log prints again and again, and that rises.
+// Rise is a figure that a log prints repeatedly and that keeps rising.
 type Rise struct {
 	Name    string     `json:"name"`
 	Samples int64      `json:"samples"`

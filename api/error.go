@@ -13,7 +13,8 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// FieldCode tells a wrong field from one that asks for what is not described.
+// FieldCode returns the error code for a field error: whether the value is invalid or asks for something that is not
+// described.
 func FieldCode(f *family.FieldError) string {
 	if f.Lacking {
 		return Unsupported
@@ -21,10 +22,10 @@ func FieldCode(f *family.FieldError) string {
 	return BadFile
 }
 
-// hinter is an error that knows its fix.
+// hinter is an error that suggests its own fix.
 type hinter interface{ Hint() string }
 
-// AsError gives any error the form of the contract, with what it quotes cut to a length that can be read.
+// AsError converts any error to an *Error, with quoted values truncated to a readable length.
 func AsError(err error) *Error { return formed(err).brief() }
 
 func formed(err error) *Error {
@@ -50,7 +51,7 @@ func formed(err error) *Error {
 		}
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
-		field := cmp.Or(h.Field, "hardware") // "=" alone is a key without a name
+		field := cmp.Or(h.Field, "hardware") // a bare "=" names no key
 		return &Error{Code: h.Code, Field: field, Value: Shorten(h.Value),
 			Message: fmt.Sprintf("%s %q %s", field, Shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
@@ -68,13 +69,13 @@ func formed(err error) *Error {
 	return out
 }
 
-// Bytes that an error quotes whole: of a value, and of a path, which has to be found again.
+// Maximum length in bytes of a quoted value, and of a quoted path, which must stay recognizable.
 const (
 	longestQuote = 120
 	longestPath  = 255
 )
 
-// brief is the error with long values cut, wherever it quotes them.
+// brief returns the error with long quoted values truncated wherever they occur.
 func (e *Error) brief() *Error {
 	most := longestQuote
 	if e.Code == BadFile {
@@ -92,7 +93,7 @@ func (e *Error) brief() *Error {
 	return e
 }
 
-// shortWords cuts what has no blank in so many bytes, but for the marks that close it.
+// shortWords truncates words longer than most bytes, keeping their closing punctuation.
 func shortWords(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -106,7 +107,7 @@ func shortWords(s string, most int) string {
 	return strings.Join(words, " ")
 }
 
-// AlsoError is an error of one of the requests that share hardware, by its number.
+// AlsoError prefixes err with the index of the request it belongs to, among those that share hardware.
 func AlsoError(err error, i int) error {
 	var e *Error
 	if i == 0 || !errors.As(err, &e) {

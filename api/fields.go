@@ -14,23 +14,23 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Field describes one field of a Request: its JSON name, its flag, and the engines that own it. Flags,
-// JSON decoding, schema and documentation are made from this table.
+// Field describes one field of a Request: its JSON name, its flag, and the engines it applies to. Flags, JSON decoding,
+// schema and documentation are derived from this table.
 type Field struct {
 	Name    string // JSON name
-	Flag    string // long flag without dashes, "" for none
+	Flag    string // long flag without dashes; "" if none
 	Doc     string
-	Unit    string   // "length" for tokens, where k is 1,024; "layers", where all is -1
+	Unit    string   // "length" for tokens, where k means 1,024; "layers", where all means -1
 	Enum    []string // allowed words
-	Engines []string // engines that own the field; nil for all
-	Asks    []string // questions that have the field; nil for all, but that training has no field of an engine
+	Engines []string // engines the field applies to; nil for all
+	Asks    []string // questions that have the field; nil for all, except that training has no engine fields
 	index   []int
 	Type    reflect.Type
 }
 
 var fieldTable = sync.OnceValue(func() []Field { return collect(reflect.TypeFor[Request](), nil) })
 
-// Fields lists the fields of a Request in order.
+// Fields returns the fields of a Request in declaration order.
 func Fields() []Field { return fieldTable() }
 
 func collect(t reflect.Type, at []int) (out []Field) {
@@ -56,12 +56,12 @@ func words(s string) []string {
 	return strings.Split(s, ",")
 }
 
-// Value is the field's value in a request; it can be set when the request is addressed by pointer.
+// Value returns the field's value in r. It is settable.
 func (f *Field) Value(r *Request) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(f.index)
 }
 
-// Text is the field's value in a request as it is shown in an error.
+// Text returns the field's value in r, formatted for an error.
 func (f *Field) Text(r *Request) string {
 	v := f.Value(r)
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
@@ -70,7 +70,7 @@ func (f *Field) Text(r *Request) string {
 	return Shorten(fmt.Sprint(v.Interface()))
 }
 
-// FieldByName finds a field by its JSON name; nil when there is none.
+// FieldByName returns the field with the given JSON name, or nil.
 func FieldByName(name string) *Field {
 	table := fieldTable()
 	for i := range table {
@@ -81,21 +81,22 @@ func FieldByName(name string) *Field {
 	return nil
 }
 
-// Listed reports whether a search for plans takes a list of the field's words.
+// Listed reports whether a search for plans accepts a list of words for the field.
 func (f *Field) Listed() bool { return slices.Contains(lists, f.Name) }
 
-// AnyOf are the words that any stands for in a search for plans that train: what people choose among for a fine-tune.
+// AnyOf maps a field to the words that "any" stands for in a search for training plans: the usual choices for a
+// fine-tune.
 var AnyOf = map[string][]string{"method": {"full", "lora", "qlora"}, "framework": {"transformers", "unsloth", "torchtune"}}
 
-// Takes reports whether a word is among those of the field, or stands for some of them.
+// Takes reports whether the word is allowed for the field, on its own or as a stand-in such as "any".
 func (f *Field) Takes(word string) bool {
 	return slices.Contains(f.Enum, word) || word == AnyHardware && AnyOf[f.Name] != nil
 }
 
-// ListedNumbers reports whether a search for plans that train takes a list of the field's numbers.
+// ListedNumbers reports whether a search for training plans accepts a list of numbers for the field.
 func (f *Field) ListedNumbers() bool { return slices.Contains(numberLists, f.Name) }
 
-// OfAsk reports whether a question has the field.
+// OfAsk reports whether the field applies to a question.
 func (f *Field) OfAsk(ask string) bool {
 	if f.Asks == nil {
 		return ask != AskTrain || f.Engines == nil
@@ -103,7 +104,7 @@ func (f *Field) OfAsk(ask string) bool {
 	return slices.Contains(f.Asks, ask)
 }
 
-// OwnedBy reports whether an engine takes the field.
+// OwnedBy reports whether the field applies to an engine.
 func (f *Field) OwnedBy(engine string) bool {
 	if f.Engines == nil {
 		return true
@@ -117,10 +118,11 @@ func (f *Field) OwnedBy(engine string) bool {
 	return slices.Contains(f.Engines, engine)
 }
 
-// NeverNone: a field of which none is no plan, and 0 no way to ask for the default.
+// NeverNone reports whether a plan cannot go without the field, so that its zero value does not ask for the default
+// either.
 func NeverNone(field string) bool { return field == "context" || field == "sequences" }
 
-// CheckAsk refuses fields of other questions.
+// CheckAsk rejects fields that belong to other questions.
 func (r *Request) CheckAsk() error {
 	if len(r.Among) > 0 && r.Ask == AskPlan && r.For != AskTrain && !r.Aims() {
 		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))),
@@ -137,7 +139,7 @@ func (r *Request) CheckAsk() error {
 	return nil
 }
 
-// BelongsElsewhere says where the field belongs.
+// BelongsElsewhere returns a hint naming the questions or engines that the field belongs to.
 func (f *Field) BelongsElsewhere() string {
 	if f.Asks == nil {
 		return "leave it out: it is a setting of " + strings.Join(f.Engines, ", ")
@@ -145,8 +147,8 @@ func (f *Field) BelongsElsewhere() string {
 	return "leave it out: it belongs to " + strings.Join(f.Asks, ", ")
 }
 
-// Set gives a field the value that a text spells, as a flag or a column of a table does: lengths as in
-// 8k, sizes as in 24GiB, lists with commas. The error is an *Error that names the field.
+// Set parses text into the named field, in the syntax of flags and table columns: lengths such as 8k, sizes such as
+// 24GiB, comma-separated lists. The error is an *Error that names the field.
 func (r *Request) Set(name, text string) error {
 	f := FieldByName(name)
 	if f == nil {
@@ -160,7 +162,7 @@ func (r *Request) Set(name, text string) error {
 	return decodeField(r, name, raw)
 }
 
-// raw is a text as the field's JSON.
+// raw returns the text encoded as the field's JSON value.
 func (f *Field) raw(text string) ([]byte, error) {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {

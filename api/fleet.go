@@ -11,68 +11,70 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Fleet is as many replicas of one server as a load needs, and what that costs.
+// Fleet is a server replicated as often as a load requires, with its cost.
 type Fleet struct {
-	Hardware string `json:"hardware"` // of which all devices are
+	Hardware string `json:"hardware"` // one replica's devices
 	Replicas int64  `json:"replicas"`
-	Devices  int64  `json:"devices"` // in all
-	// Meets the goal at the load: yes also where every step takes as long as at the slow edge of its band, likely in the
-	// middle of the band only, no; estimated where it was not played.
+	Devices  int64  `json:"devices"` // of all replicas
+	// Meets says whether the fleet meets the goal: yes means even if every step takes as long as at the slow edge of its
+	// band, likely only at the middle of the band; no; or estimated if the load was not simulated.
 	Meets string `json:"meets"`
-	// Sure is how many replicas meet it at the slow edge too; absent where nobody looked, or none near do.
+	// Sure is the number of replicas that meet the goal even at the slow edge; absent if not determined or if no nearby
+	// number does.
 	Sure *int64 `json:"sure_replicas,omitempty"`
-	// Runs are the measured ones of the same device, engine and layout that the times rest on. Beside fleets with some, one
-	// without any is ranked by its slow edge.
+	// Runs counts the measurements of the same device, engine and layout behind the predicted times. Next to fleets with
+	// measurements, one without is ranked by its slow edge.
 	Runs int64 `json:"measured_runs"`
-	// UsersEach are the users, or the requests that run at once, of a replica on average.
+	// UsersEach is the average number of users, or of concurrent requests, per replica.
 	UsersEach float64 `json:"users_per_replica"`
-	// HoldsRate and HoldsUsers are the most of the load that the fleet was seen to hold within the goal.
+	// HoldsRate and HoldsUsers are the largest load that the fleet held within the goal in simulation.
 	HoldsRate  *float64 `json:"holds_requests_per_s,omitempty"`
 	HoldsUsers *int64   `json:"holds_users,omitempty"`
-	// HoldsUsersLow and HoldsUsersHigh are as many at the slow and at the fast edge of the band, where the most users are asked for.
+	// HoldsUsersLow and HoldsUsersHigh are the same at the slow and fast edges of the band, set when the request asks
+	// for the most users.
 	HoldsUsersLow  *int64 `json:"holds_users_low,omitempty"`
 	HoldsUsersHigh *int64 `json:"holds_users_high,omitempty"`
 
 	USDPerHour        *float64 `json:"usd_per_hour"`
 	USDPerHourLow     *float64 `json:"usd_per_hour_low,omitempty"`
 	USDPerHourHigh    *float64 `json:"usd_per_hour_high,omitempty"`
-	USDPerHourDay     *float64 `json:"usd_per_hour_of_day,omitempty"` // averaged over the day, with as many replicas as each part takes
-	USDPerMillion     *float64 `json:"usd_per_million_tokens"`        // of answers, at the load
+	USDPerHourDay     *float64 `json:"usd_per_hour_of_day,omitempty"` // averaged over the day, scaling replicas with the load
+	USDPerMillion     *float64 `json:"usd_per_million_tokens"`        // output tokens, at the load
 	USDPerMillionLow  *float64 `json:"usd_per_million_tokens_low,omitempty"`
 	USDPerMillionHigh *float64 `json:"usd_per_million_tokens_high,omitempty"`
 	Price             string   `json:"price,omitempty"`
 	Owned             *Owned   `json:"owned,omitempty"`
 
-	Watts              *float64 `json:"watts"` // of all devices at the load
+	Watts              *float64 `json:"watts"` // of all devices, at the load
 	WattsLow           *float64 `json:"watts_low,omitempty"`
 	WattsHigh          *float64 `json:"watts_high,omitempty"`
 	JoulesPerToken     *float64 `json:"joules_per_token"`
 	JoulesPerTokenLow  *float64 `json:"joules_per_token_low,omitempty"`
 	JoulesPerTokenHigh *float64 `json:"joules_per_token_high,omitempty"`
 
-	// Parts are where the time of a token goes in a steady state of as many users.
+	// Parts break down the time of a decode step in steady state with this many users.
 	Parts []SpeedPart  `json:"parts,omitempty"`
 	Curve []CurvePoint `json:"curve,omitempty"`
 }
 
-// Day is how the load goes over a day.
+// Day describes how the load varies over a day.
 type Day struct {
 	Rates []float64 `json:"rates" doc:"requests a second in equal parts of a day, such as 24 hours"`
-	// Start is how long it takes until a new replica serves.
+	// Start is the time in seconds until a new replica serves requests.
 	Start float64 `json:"start_s,omitempty" doc:"seconds until a new replica serves: to get a machine, load the weights, record graphs"`
 }
 
-// DayPlan is how many replicas each part of a day takes, of a fleet that grows and shrinks with the load.
+// DayPlan is the number of replicas needed in each part of a day by a fleet that scales with the load.
 type DayPlan struct {
-	// Each is how many requests a second one replica holds within the goal, as played.
+	// Each is the request rate that one replica holds within the goal, in simulation.
 	Each  float64   `json:"requests_per_s_per_replica"`
 	Parts []DayPart `json:"parts"`
-	// Headroom is the share by which the load grows at most while a replica starts.
+	// Headroom is the largest relative growth of the load while a replica starts.
 	Headroom float64 `json:"headroom"`
 	StartS   float64 `json:"start_s"`
 	Peak     int64   `json:"peak_replicas"`
 	Mean     float64 `json:"mean_replicas"`
-	// Dollars of a day: with as many replicas as the peak takes all day, and with as many as each part takes.
+	// Dollars per day: with the peak's replicas all day, and with each part's own.
 	USDFixed  *float64 `json:"usd_fixed"`
 	USDScaled *float64 `json:"usd_scaled"`
 }
@@ -84,7 +86,7 @@ type DayPart struct {
 	Replicas int64   `json:"replicas"`
 }
 
-// Check refuses a day that is none.
+// Check validates the day.
 func (d *Day) Check() error {
 	if d == nil {
 		return nil
@@ -112,8 +114,8 @@ func (d *Day) Check() error {
 	return nil
 }
 
-// Share of a fleet's replicas that serve averaged over the day, where as many as there are just hold its peak; all of them
-// where nobody says how the load goes.
+// Share returns the average share of the given replicas that are needed over the day, if together they just hold its
+// peak. It is 1 if no profile is given.
 func (d *Day) Share(replicas int64) float64 {
 	if d == nil {
 		return 1
@@ -126,13 +128,15 @@ func (d *Day) Share(replicas int64) float64 {
 	return sum / float64(len(d.Rates)) / float64(replicas)
 }
 
-// Serving are the replicas of a part of the day, each of which holds so many requests a second.
+// Serving returns the number of replicas needed in part i of the day, at most most, if each holds the given request
+// rate.
 func (d *Day) Serving(i int, each, start float64, most int64) int64 {
 	n := math.Ceil(d.Rates[i] * (1 + d.Growth(i, start)) / each * (1 - 1e-12))
 	return max(1, min(int64(n), most))
 }
 
-// Growth of the load from a part to the next while a replica starts, as a share; parts follow each other in a straight line.
+// Growth returns the relative growth of the load from part i to the next during a replica's start, interpolating
+// linearly between parts.
 func (d *Day) Growth(i int, start float64) float64 {
 	n := len(d.Rates)
 	now, next := d.Rates[i], d.Rates[(i+1)%n]
@@ -144,42 +148,42 @@ func (d *Day) Growth(i int, start float64) float64 {
 }
 
 const (
-	mostParts    = 1440 // of a day: its minutes
+	mostParts    = 1440 // minutes in a day
 	secondsOfDay = 86_400
-	UsualStart   = 300 // seconds until a replica serves, where nobody says: assumed
+	UsualStart   = 300 // seconds until a replica serves, by default: assumed
 )
 
-// CurvePoint is what a fleet does at a load.
+// CurvePoint is the performance of a fleet at one load.
 type CurvePoint struct {
-	// Share of the load that was asked for; Rate and Users are what that is.
+	// Share is the fraction of the requested load, Rate and Users the load itself.
 	Share float64      `json:"share"`
 	Rate  float64      `json:"requests_per_s"`
 	Users *int64       `json:"users,omitempty"`
 	TTFT  *Percentiles `json:"ttft_ms"`
 	TPOT  *Percentiles `json:"tpot_ms"`
-	// Output is the tokens of answers a second, USDPerMillion what a million of them costs: who pays by the hour pays more
-	// for each where the fleet is idle.
+	// Output is in output tokens a second. USDPerMillion is the cost of a million of them: with hourly billing, an idle
+	// fleet pays more for each.
 	Output        float64  `json:"output_tokens_per_s"`
 	USDPerMillion *float64 `json:"usd_per_million_tokens"`
 	Met           bool     `json:"met"`
 }
 
-// Owned is what devices cost their owner, beside renting them.
+// Owned compares owning the devices with renting them.
 type Owned struct {
 	USDPerHour     *float64 `json:"usd_per_hour"`
 	USDPerHourLow  *float64 `json:"usd_per_hour_low,omitempty"`
 	USDPerHourHigh *float64 `json:"usd_per_hour_high,omitempty"`
-	// Purchase is of all devices. BreakEvenHours of use cost as much rented as bought; absent where renting is never dearer
-	// than the energy, or no rent is known.
+	// Purchase is the price of all devices. BreakEvenHours is the use after which renting has cost as much as buying;
+	// absent if renting never costs more than the energy, or no rent is known.
 	Purchase       float64  `json:"usd_purchase"`
 	EnergyPerHour  float64  `json:"usd_energy_per_hour"`
 	BreakEvenHours *float64 `json:"break_even_hours"`
-	// Cheaper says whether to buy or to rent for the whole lifetime.
+	// Cheaper says whether buying or renting is cheaper over the whole lifetime.
 	Cheaper string `json:"cheaper,omitempty"`
 	Price   string `json:"price,omitempty"`
 }
 
-// Check refuses terms that are none.
+// Check validates the terms of ownership.
 func (o *Ownership) Check() error {
 	if o == nil {
 		return nil
@@ -204,7 +208,7 @@ func (o *Ownership) Check() error {
 	return nil
 }
 
-// Terms of an owner as package cost knows them.
+// Terms returns the terms of ownership in the form of package cost.
 func (o *Ownership) Terms() cost.Terms {
 	return cost.Terms{LifetimeHours: o.LifetimeHours, PerKWh: unit.USD(o.PerKWh), Overhead: o.Overhead, Purchase: unit.USD(o.Purchase)}
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ForRequest are the bounds in milliseconds that a single request is judged by, which goal_share counts: those of the highest
-// percentile of each time; 0 where there is none.
+// ForRequest returns the bounds in milliseconds that goal_share judges single requests by: for each time that of its
+// highest percentile, 0 if unbounded.
 func (g *Goal) ForRequest() (ttft, tpot float64) { return Highest(g.TTFT), Highest(g.TPOT) }
 
-// Highest is the bound of the highest percentile.
+// Highest returns the bound of the highest percentile, or 0.
 func Highest(by map[string]float64) (bound float64) {
 	most := 0.0
 	for _, name := range slices.Sorted(maps.Keys(by)) {
@@ -23,7 +23,7 @@ func Highest(by map[string]float64) (bound float64) {
 	return bound
 }
 
-// Percentile reads p50, p99 or p99.9.
+// Percentile parses p50, p99 or p99.9 into a fraction.
 func Percentile(name string) (share float64, err error) {
 	number, ok := strings.CutPrefix(name, "p")
 	p, err := strconv.ParseFloat(number, 64)

@@ -2,20 +2,20 @@ package api
 
 import "github.com/memwall/memwall/engine"
 
-// Launch is a plan as a file that runs it, and what the file does not say.
+// Launch is a plan rendered as a file that runs it, with the fields that the file cannot express.
 type Launch struct {
-	// Text is the file: a command, a compose file, Kubernetes manifests, a Modelfile or a program in Python.
+	// Text is the file: a command, a compose file, Kubernetes manifests, a Modelfile or a Python program.
 	Text    string
 	Verdict Verdict
-	// Unsaid are fields that the request gives and that the file has no word for.
+	// Unsaid lists the request's fields that the file cannot express.
 	Unsaid []Unsaid
 }
 
-// Unsaid is a field of a plan that an engine's command line has no word for, and why.
+// Unsaid is a field that an engine's command line cannot express, and why.
 type Unsaid struct {
 	Field   string
 	Engines []string // nil for all
 	Why     string
-	// Until is the version from which on there is a word; zero when no version has one.
+	// Until is the first version that can express the field; zero if none can.
 	Until engine.Version
 }

@@ -1,16 +1,18 @@
 package api
 
-// Measured is what the user's own rows say of a plan: how many there are, and measured figures over predicted ones.
+// Measured summarizes the user's own measurements of a plan: their number, and the ratios of measured to predicted
+// figures.
 type Measured struct {
-	// Rows are of the same model and format with the same engine on the same devices, OtherRows of other models there.
+	// Rows counts measurements of the same model, format, engine and devices; OtherRows those of other models on the
+	// same devices.
 	Rows      int `json:"rows"`
 	OtherRows int `json:"other_rows,omitempty"`
-	// Quarantined figures do not agree with the others, by rule, and count for nothing here.
+	// Quarantined counts figures that a rule excludes because they contradict the others.
 	Quarantined int             `json:"quarantined,omitempty"`
 	Ratios      []MeasuredRatio `json:"ratios,omitempty"`
 }
 
-// MeasuredRatio is measured over predicted of one kind of figure: memory, decode, ttft.
+// MeasuredRatio is the ratio of measured to predicted for one kind of figure: memory, decode or ttft.
 type MeasuredRatio struct {
 	Kind    string  `json:"kind"`
 	Figures int     `json:"figures"`

@@ -2,7 +2,7 @@ package api
 
 import "encoding/json"
 
-// Patch applies a JSON merge patch (RFC 7396) to a request.
+// Patch returns the request with a JSON merge patch (RFC 7396) applied. It does not modify r.
 func Patch(r *Request, patch map[string]any) (*Request, error) {
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -2,7 +2,8 @@ package api
 
 import "github.com/memwall/memwall/unit"
 
-// Pick is a model that hardware runs, in the best format that leaves room for the context and is fast enough for the use.
+// Pick is a model that the hardware can run, in the best format that leaves room for the context and is fast enough for
+// the use case.
 type Pick struct {
 	Model      string     `json:"model"`
 	Name       string     `json:"name"`
@@ -11,12 +12,12 @@ type Pick struct {
 	Active     int64      `json:"active_parameters"`
 	Weights    string     `json:"weights"`
 	Score      *PickScore `json:"score"`
-	// First names what no other pick is better at: best, fastest, longest.
+	// First lists the respects in which this pick ranks first: best, fastest, longest.
 	First      []string   `json:"first,omitempty"`
 	Contexts   []PickedAt `json:"contexts"`
 	MaxContext *int64     `json:"max_context"`
 	Headroom   unit.Bytes `json:"headroom_bytes"`
-	// Host is what of the weights lies in the memory of the host.
+	// Host is the part of the weights held in host memory.
 	Host    unit.Bytes        `json:"host_bytes,omitempty"`
 	Speed   *Speed            `json:"speed"`
 	Quality *Quality          `json:"quality"`
@@ -24,38 +25,38 @@ type Pick struct {
 	Flags   map[string]string `json:"flags,omitempty"`
 }
 
-// PickedAt is what a pick needs at a context.
+// PickedAt is what a pick needs at one context length.
 type PickedAt struct {
 	Context int64      `json:"context"`
 	Needed  unit.Bytes `json:"needed_bytes"`
 	Verdict Verdict    `json:"verdict"`
 }
 
-// PickScore is how good a model is at a use, on the scale of a public benchmark.
+// PickScore rates a model for a use case, on the scale of a public benchmark.
 type PickScore struct {
 	Benchmark string  `json:"benchmark"`
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
-	// Published is false where Value is estimated from Rows figures of other benchmarks.
+	// Published is false if Value is estimated, from Rows figures of other benchmarks.
 	Published bool   `json:"published"`
 	Rows      int    `json:"rows"`
 	Date      string `json:"date,omitempty"`
 	Source    string `json:"source,omitempty"`
 }
 
-// Diff is one plan beside another: the second is the request with its change applied.
+// Diff compares two plans, A and B. B is the request with the change applied.
 type Diff struct {
 	A *Answer `json:"a"`
 	B *Answer `json:"b"`
-	// Fields are those of the plans that differ.
+	// Fields are the plan fields that differ.
 	Fields []FieldDiff `json:"fields"`
-	// Items are the lines of the ledgers of the devices that decide, those of one id together.
+	// Items are the ledger lines of each plan's limiting device, merged by id.
 	Items []ItemDiff `json:"items"`
-	// Needed and Headroom are their sums, and what these leave.
+	// Needed and Headroom compare the totals and the memory left.
 	Needed   ItemDiff `json:"needed"`
 	Headroom ItemDiff `json:"headroom"`
-	// DecodeRatio is of a user's tokens, TotalRatio of those of all users together: B over A, as FirstRatio and CostRatio
-	// are; nil where either is unknown.
+	// DecodeRatio compares the tokens a second of one user, TotalRatio of all users. Like FirstRatio and CostRatio they
+	// are B over A, and nil if either side is unknown.
 	DecodeRatio *float64 `json:"decode_ratio"`
 	TotalRatio  *float64 `json:"total_ratio"`
 	FirstRatio  *float64 `json:"ttft_ratio"`
@@ -63,14 +64,14 @@ type Diff struct {
 	Quality     *Quality `json:"quality"`
 }
 
-// FieldDiff is a field of two plans.
+// FieldDiff is a field in which two plans differ.
 type FieldDiff struct {
 	Field string `json:"field"`
 	A     any    `json:"a"`
 	B     any    `json:"b"`
 }
 
-// ItemDiff is a line of two ledgers, of one device each.
+// ItemDiff is a ledger line of two plans, one device each.
 type ItemDiff struct {
 	ID     string     `json:"id"`
 	A      unit.Bytes `json:"a_bytes"`

@@ -10,79 +10,79 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// ModelSource finds models by reference. The catalog is one; package source adds files and folders.
+// ModelSource resolves model references. The catalog is one; package source adds files and folders.
 type ModelSource interface {
 	Model(ref string) (*Resolved, error)
 }
 
-// Projector is what the header of a projector (mmproj) says.
+// Projector is the header of a multimodal projector (mmproj).
 type Projector = engine.Projector
 
-// ProjectorSource reads projectors, which lie beside a model.
+// ProjectorSource reads multimodal projectors.
 type ProjectorSource interface {
 	Projector(ref string) (*Projector, error)
 }
 
-// LengthSource reads files of sample lengths, which plans of training name.
+// LengthSource reads the sample lengths that training plans refer to.
 type LengthSource interface {
-	// Lengths of the samples in tokens, in the order of the file.
+	// Lengths returns the lengths of the samples in tokens, in file order.
 	Lengths(name string) ([]int64, error)
 }
 
-// Resolved is a model that a reference led to.
+// Resolved is the model that a reference resolved to.
 type Resolved struct {
 	ID   string
-	Name string // as people write it
-	Hub  string // on the hub, for command lines
-	File string // of a GGUF model on the hub, for command lines: org/name/file.gguf
-	// Path is what an engine opens, as it was given: a GGUF file, of several the first, or the folder of a checkpoint; it may lie on
-	// another machine, where only its words were read. Address is that of a GGUF file which is at no hub, Library its name in
-	// Ollama's library.
+	Name string // display name
+	Hub  string // hub repository, for command lines
+	File string // GGUF file on the hub, for command lines: org/name/file.gguf
+	// Path is the path for the engine to open, as given: a GGUF file, the first of a split set, or a checkpoint folder.
+	// It may be on another machine, with only its name known here. Address is the URL of a GGUF file that is on no hub,
+	// Library its name in Ollama's library.
 	Path, Address, Library string
-	// Asked is the format that a name states of a checkpoint that is stored otherwise: "qwen3-32b-q4_k_m".
+	// Asked is the format stated by the name, as in "qwen3-32b-q4_k_m", where the checkpoint is stored in another.
 	Asked string
-	// Stated: the name says how the weights are stored.
+	// Stated reports that the name says how the weights are stored.
 	Stated bool
-	// Assumed: a name that is not known was taken for a model of the shape of one that it holds.
+	// Assumed reports that an unknown name was resolved to a model with the shape that the name suggests.
 	Assumed bool
-	// Guessed: the name left open which of several models is meant, and one was taken.
+	// Guessed reports that the name was ambiguous and one of several models was chosen.
 	Guessed bool
-	// Derived says how a network was read whose architecture no family has, "" for all others.
+	// Derived says how the network was inferred if no family reads its architecture, "" otherwise.
 	Derived string
-	// Engine is the program whose names were used, "" for none.
+	// Engine is the program whose naming scheme the reference follows, "" for none.
 	Engine string
-	// Spec builds Model; nil when the architecture is unknown.
+	// Spec builds Model; nil if the architecture is unknown.
 	Spec  *family.Spec
 	Model *model.Model
-	// Weights as a file stores them; nil when a recipe decides.
+	// Weights are the tensors as stored in a file; nil if a recipe decides.
 	Weights *model.Weights
-	// Recipe is the quantisation of the file or of the published checkpoint; "" for the config's own format.
+	// Recipe is the quantization of the file or published checkpoint; "" for the config's own format.
 	Recipe string
-	// Cache is the format that a checkpoint's configuration states for its KV cache, and Method what quantised it: modelopt and
-	// others' configurations have been followed since different versions.
+	// Cache is the KV cache format that the checkpoint's configuration states, and Method the quantization tool. Engines
+	// began to honor the statements of modelopt and of other tools in different versions.
 	Cache, Method string
-	// Scheme is that quantisation itself where no named recipe does the same: other groups, layers left out.
+	// Scheme is the quantization itself where no named recipe matches: other group sizes, layers left out.
 	Scheme     *dtype.Recipe
 	Format     string // "gguf", "safetensors", "config", "catalog", "description"
 	FileBytes  unit.Bytes
 	Provenance string
-	// Projector is set, and nothing else of the model, for a file that goes beside one.
+	// Projector is set for a file that holds a projector rather than a model; no other field is.
 	Projector *Projector
-	// UnknownArch is set when no family reads the architecture: weights are exact, caches unknown.
+	// UnknownArch is set if no family reads the architecture: weights are exact, caches unknown.
 	UnknownArch string
 	Layers      int64
 	Parameters  int64
 	Notes       []Note
 }
 
-// TraceSource opens recorded workloads by their names.
+// TraceSource opens recorded workloads by name.
 type TraceSource interface {
-	// Trace opens a trace for one reading.
+	// Trace opens a trace for a single read.
 	Trace(name string) (io.ReadCloser, error)
 }
 
-// Evidence knows what was measured of plans such as those that are answered.
+// Evidence looks up measurements of the plans being answered.
 type Evidence interface {
-	// Measured tells what was measured of an answer's plan; nil where nothing was.
+	// Measured returns the measurements of the answer's plan, or nil if there are none.
 	Measured(a *Answer) *Measured
 }

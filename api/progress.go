@@ -9,25 +9,25 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Progress says how far a question is that takes a while. What is not known is 0 or "".
+// Progress reports how far a long-running question has come. Unknown fields are 0 or "".
 type Progress struct {
-	// Phase is what is being done, one of Phases.
+	// Phase is the current phase, one of Phases.
 	Phase string `json:"phase"`
-	// Done of Of parts of the phase are over: ways to run a model, changes, machines, servers.
+	// Done of Of units of the phase are complete: ways to run a model, changes, machines or servers.
 	Done int `json:"done,omitempty"`
 	Of   int `json:"of,omitempty"`
-	// Evaluated are plans that were decided by now, and those of them that were sized: bounds pruned the others.
+	// Evaluated counts the plans decided so far and, of these, the plans sized; bounds pruned the others.
 	Evaluated *Evaluated `json:"evaluated,omitempty"`
-	// Best so far, in words.
+	// Best describes the best plan so far.
 	Best string `json:"best,omitempty"`
-	// Requests of a simulation that have ended, and the seconds that it has come to, of all.
+	// Requests is the number of simulated requests completed; the seconds are the simulated time reached, and its total.
 	Requests    int64   `json:"requests,omitempty"`
 	RequestsOf  int64   `json:"requests_of,omitempty"`
 	Simulated   float64 `json:"simulated_s,omitempty"`
 	SimulatedOf float64 `json:"simulated_of_s,omitempty"`
 }
 
-// Phases of questions that take a while, and what is done in each, in the order in which they come.
+// Phases returns the phases of a long-running question, in order, each with a description of the work done in it.
 func Phases() [][2]string {
 	return [][2]string{
 		{PhaseSearch, "plans are decided, way by way, model by model or layout by layout"},
@@ -42,7 +42,7 @@ func Phases() [][2]string {
 	}
 }
 
-// String is the progress in a line.
+// String formats the progress in one line.
 func (p Progress) String() string {
 	out := []string{p.Phase}
 	count := func(what string, n, of int64) {
@@ -82,22 +82,22 @@ const (
 	PhaseVersus   = "versus"
 )
 
-// Copied is what it is now, for who is told.
+// Copied returns a copy, to hand to observers.
 func (e Evaluated) Copied() *Evaluated { return &e }
 
-// Watch follows a question that takes a while. Its functions may be nil.
+// Watch observes a long-running question. Its functions may be nil.
 type Watch struct {
-	// Request is called when a request ends; what it points to is valid until it returns.
+	// Request is called when a request completes. The argument is valid only during the call.
 	Request func(*sim.Done)
 	// Step is called when a server begins a step.
 	Step func(*sim.Step)
-	// Progress is called now and then, of searches and of simulations, never by two at a time.
+	// Progress is called from time to time by searches and simulations, never concurrently.
 	Progress func(Progress)
 }
 
-// Calibration is what benchmarks of the user's own machines taught. Package calibrate makes one.
+// Calibration holds coefficients learned from benchmarks of the user's own machines. Package calibrate implements it.
 type Calibration interface {
-	// Table gives the table of a name with what is known of a device of one's own; nil where nothing is. The
-	// device is named as the table's keys are: "cuda/rtx-3090".
+	// Table returns the named coefficient table adjusted to the user's device, or nil if it is not calibrated. The
+	// device is named as in the table's keys, for example "cuda/rtx-3090".
 	Table(name, device string) *coef.Table
 }

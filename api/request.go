@@ -1,5 +1,5 @@
-// Package api holds requests and answers, their fields and errors: data and what is checked of them alone. It sizes
-// nothing, and needs no engine to do so.
+// Package api defines requests and answers, their fields and errors, and the checks that need nothing else. It sizes
+// nothing and depends on no engine.
 package api
 
 import (
@@ -7,37 +7,38 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Goal is what a plan is searched for.
+// Goal is the objective of a search for plans.
 type Goal struct {
-	// TTFT and TPOT are bounds in milliseconds by percentile: {"p99": 500}. Requests that keep within both are goodput.
+	// TTFT and TPOT are bounds in milliseconds by percentile, as in {"p99": 500}. Requests that meet both count as
+	// goodput.
 	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"goal for TTFT in milliseconds, by percentile"`
 	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"goal for TPOT in milliseconds, by percentile"`
 	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to minimise; without it speed and quality are weighed against each other"`
-	// Sure plans to the slow edge of the band: bounds also hold where every step takes as long as there.
+	// Sure plans for the slow edge of the band: the bounds must hold even if every step takes as long as there.
 	Sure bool `json:"sure,omitempty" doc:"the bounds must hold even at the slow edge of the band"`
-	// MostUsers asks how many users of a closed loop keep within the bounds, in place of who asks.
+	// MostUsers asks for the largest number of closed-loop users within the bounds, overriding the number requested.
 	MostUsers bool `json:"most_users,omitempty" doc:"ask for the most users that the bounds allow"`
-	// Attainment is the share of requests that must keep within the bounds of TTFT and TPOT at once, each that of its highest percentile.
+	// Attainment is the share of requests that must meet the bounds of TTFT and TPOT at once, each that of its highest
+	// percentile.
 	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must meet all bounds at once, such as 0.99"`
-	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
-	// another published score.
+	// QualityLoss is the most quality that weight and cache formats may cost, in points: percent of perplexity, or as
+	// much of another published score.
 	QualityLoss *float64   `json:"quality_loss,omitempty" doc:"most that formats may cost in quality, in percent of perplexity"`
 	Own         *Ownership `json:"own,omitempty" doc:"terms on which devices are bought, to compare with renting them"`
 }
 
-// Ownership is what owned devices cost beside their price.
+// Ownership is the cost of owning devices beyond their price.
 type Ownership struct {
 	LifetimeHours float64 `json:"lifetime_hours,omitempty" doc:"hours of use over which a purchase is written off"`
 	PerKWh        float64 `json:"usd_per_kwh,omitempty" doc:"dollars per kWh"`
-	// Overhead is what a site draws for each watt of the devices.
+	// Overhead is the power a site draws per watt of the devices (PUE).
 	Overhead float64 `json:"overhead,omitempty" doc:"watts that the site draws per device watt (PUE): hosts, losses, cooling"`
-	// Purchase is the price of one device, where it is known better than by published prices.
+	// Purchase is the price of one device, overriding published prices.
 	Purchase float64 `json:"usd_per_device,omitempty" doc:"price of one device, in dollars"`
 }
 
-// Request is a question in flat JSON. Only Ask and Model are required; CONTRACT.md beside the project's
-// documentation fixes what the fields mean. Flags of the command line, JSON Schema and the other faces are
-// made from this struct.
+// Request is a question in flat JSON. Only Ask and Model are required; CONTRACT.md beside the project's documentation
+// specifies the fields. Command-line flags, JSON Schema and the other interfaces are derived from this struct.
 type Request struct {
 	Ask      string `json:"ask" enum:"fit,plan,pick,train,sim,diff,compare,diagnose" doc:"the question"`
 	Model    string `json:"model,omitempty" doc:"catalog id, file, folder, config.json or hub name"`
@@ -69,10 +70,9 @@ type Request struct {
 	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
 	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
 	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
-	// Safety: fits_on lists hardware when none is given.
 }
 
-// Questions beside "fit".
+// Questions other than "fit".
 const (
 	AskPlan     = "plan"
 	AskPick     = "pick"
@@ -83,18 +83,18 @@ const (
 	AskDiagnose = "diagnose"
 )
 
-// ServingLists are the fields of words whose lists a search for plans to serve goes through.
+// ServingLists are the word fields that a search for serving plans accepts a list for.
 var ServingLists = []string{"engine", "weights", "kv"}
 
-// TrainLists are the fields of words whose lists a search goes through.
+// TrainLists are the word fields that a search for training plans accepts a list for.
 var TrainLists = []string{"method", "framework", "optimizer", "precision", "sharding", "recompute"}
 
-// Aims reports whether a search for plans has a load and bounds to serve it within.
+// Aims reports whether a search for plans has a load to serve within bounds.
 func (r *Request) Aims() bool {
 	g := r.Goal
 	return r.Workload != nil || r.Day != nil || g != nil &&
 		(len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.MostUsers)
 }
 
-// AnyHardware stands for devices that are offered, in usual numbers.
+// AnyHardware stands for all hardware on offer, in usual device counts.
 const AnyHardware = "any"

@@ -8,14 +8,15 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// PhaseBytes is a phase of a step of training and what lives in it.
+// PhaseBytes is a phase of a training step and the memory live in it.
 type PhaseBytes struct {
 	Name   string     `json:"name"`
 	Bytes  unit.Bytes `json:"bytes"`
 	Ledger []Item     `json:"ledger,omitempty"`
 }
 
-// Occupied are the phases of a device with what the allocator and the driver hold beside tensors, so that the peak is what is needed.
+// Occupied returns the phases of a device including what allocator and driver hold beyond tensors, so that the peak
+// equals what is needed.
 func (d *Device) Occupied() []PhaseBytes {
 	inPhase := func(id string) bool {
 		return slices.ContainsFunc(d.Phases, func(p PhaseBytes) bool {
@@ -35,8 +36,8 @@ func (d *Device) Occupied() []PhaseBytes {
 	return out
 }
 
-// PerDevice is the worst rank as the counters see it: what must fit, what torch calls allocated and reserved, what
-// nvidia-smi shows.
+// PerDevice describes the worst rank as various counters see it: what must fit, what torch calls allocated and
+// reserved, what nvidia-smi shows.
 type PerDevice struct {
 	Peak      unit.Bytes `json:"peak_bytes"`
 	PeakPhase string     `json:"peak_phase"`
@@ -52,10 +53,10 @@ type PerDevice struct {
 	SMIHigh       unit.Bytes `json:"nvidia_smi_bytes_high"`
 }
 
-// When is the phase of the peak as it stands in a sentence.
+// When returns the phase of the peak, worded for a sentence.
 func (p *PerDevice) When() string { return PhaseWords(p.PeakPhase) }
 
-// PhaseWords are a phase of a step as it stands in a sentence: "backward, ends" is the end of backward.
+// PhaseWords returns a phase of a step worded for a sentence: "backward, ends" becomes "the end of backward".
 func PhaseWords(name string) string {
 	phase, part, _ := strings.Cut(name, ", ")
 	switch part {
@@ -67,13 +68,13 @@ func PhaseWords(name string) string {
 	return name
 }
 
-// TrainingStep is how long a step takes, all devices together. MFU and HFU are shares of the dense peak in 16 bits: of the
-// model's own arithmetic, and of all that is computed, recomputation included (package train/step).
+// TrainingStep is the duration of a training step over all devices. MFU and HFU are shares of the dense 16-bit peak: of
+// the model's own FLOPs, and of all FLOPs computed, including recomputation (package train/step).
 type TrainingStep struct {
 	Seconds     float64     `json:"seconds"`
 	SecondsLow  float64     `json:"seconds_low"`
 	SecondsHigh float64     `json:"seconds_high"`
-	Tokens      float64     `json:"tokens"` // of a step
+	Tokens      float64     `json:"tokens"` // per step
 	PerDevice   float64     `json:"tokens_per_s_per_device"`
 	Low         float64     `json:"tokens_per_s_per_device_low"`
 	High        float64     `json:"tokens_per_s_per_device_high"`
@@ -84,8 +85,8 @@ type TrainingStep struct {
 	Parts       []StepPart  `json:"parts,omitempty"`
 }
 
-// StepPart is what a part of the work takes of a step; all parts add up to it. Those in host memory and on NVMe have a
-// band of their own.
+// StepPart is the share of one kind of work in a step; the parts add up to the step. Parts in host memory and on NVMe
+// have bands of their own.
 type StepPart struct {
 	Name    string      `json:"name"`
 	Seconds float64     `json:"seconds"`
@@ -94,10 +95,10 @@ type StepPart struct {
 	Bound   speed.Bound `json:"bound"`
 }
 
-// Label is what people call a part whose name is the contract's.
+// Label returns the display name of the part.
 func (p *StepPart) Label() string { return labelOf(p.Name) }
 
-// Label is what people call the class of an operator.
+// Label returns the display name of the operator class.
 func (r *OperatorLine) Label() string { return labelOf(r.Class) }
 
 func labelOf(name string) string {
@@ -107,8 +108,8 @@ func labelOf(name string) string {
 	return name
 }
 
-// TrainingRun is a whole run of so many tokens. Money and energy are null without a sourced row; energy is of the
-// devices alone.
+// TrainingRun is a whole run over a number of tokens. Cost and energy are nil if no sourced data exists; energy covers
+// the devices only.
 type TrainingRun struct {
 	Tokens   int64    `json:"tokens"`
 	Steps    float64  `json:"steps"`

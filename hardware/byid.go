@@ -2,11 +2,11 @@ package hardware
 
 import "sync"
 
-// byID holds the devices that ByID has read: of the catalog's ids alone, so it is no larger than the catalog.
+// byID caches the devices that ByID has read. Its keys are catalog ids, so its size is bounded by the catalog.
 var byID sync.Map
 
-// ByID gives the device of an id of the catalog, spelt as there, or nil. Each is read once and shared: who asks for the
-// devices of thousands of rows takes this, and changes none. It is safe for concurrent use.
+// ByID returns the device with a catalog id, spelled exactly, or nil. Each device is read once and shared: callers must
+// not modify it. ByID is safe for concurrent use and fast enough to call for thousands of rows.
 func ByID(id string) *Device {
 	if d, ok := byID.Load(id); ok {
 		return d.(*Device)

@@ -7,15 +7,15 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Conflict is a figure of a device that another source gives differently. Neither is hidden: Ours is what is reckoned with.
+// Conflict is a figure on which another source disagrees. Ours is the one used; both are shown.
 type Conflict struct {
 	Figure       string // "memory", "bandwidth", or a number format of a peak
 	Unit         string // "B", "B/s", "FLOP/s"
 	Ours, Theirs Fact[float64]
-	Why          string // ours is taken; empty when no source says
+	Why          string // reason for preferring ours; "" if no source gives one
 }
 
-// Conflicts gives what other sources say of a device's figures.
+// Conflicts returns what other sources say about a device's figures.
 func Conflicts(d *Device) (out []Conflict) {
 	for id, row := range conflicts.lines() {
 		if id != d.ID {
@@ -28,7 +28,7 @@ func Conflicts(d *Device) (out []Conflict) {
 	return out
 }
 
-// scales are the units of conflicts.tsv in units without a prefix.
+// scales maps the units of conflicts.tsv to units without a prefix.
 var scales = map[string]struct {
 	unit string
 	by   float64
@@ -57,7 +57,7 @@ func readConflict(row row, d *Device) (Conflict, error) {
 	return c, r.err
 }
 
-// bareNumber is a fact as a bare number.
+// bareNumber returns the fact as a float64.
 func bareNumber[T Quantity](f Fact[T]) Fact[float64] {
 	return Fact[float64]{Value: float64(f.Value), Known: f.Known, Basis: f.Basis, Source: f.Source}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Keys of a device of one's own:
+// Keys of a custom device:
 //
 //	name        letters, digits, spaces and .-_ ; required
-//	memory      what a program may use, unless usable says so; required
+//	memory      what a program may use, unless usable says otherwise; required
 //	usable      less than memory
 //	bandwidth   of the memory
 //	fp32 tf32 fp16 bf16 fp8 fp4 int8   dense peaks: 80TFLOPS, 600TOPS
@@ -22,22 +22,22 @@ import (
 // and of any machine:
 //
 //	link        name:rate between devices of a node; the rate counts both directions, as datasheets do
-//	fabric      name:rate between nodes, of one device, one direction
+//	fabric      name:rate between nodes, per device, one direction
 //	per-node    devices in a node
 //	host nvme pool   size, or size@rate
 //	cores       of the host
 //
-// usable and pcie may follow devices of the catalog too: what a driver leaves of them, and the slot they are in.
+// usable and pcie may also follow devices of the catalog: the memory that a driver leaves, and the slot in use.
 
 type option struct{ key, value string }
 
-// machineKeys are read by Machine.apply, all others by parseCustom.
+// machineKeys are handled by Machine.apply, all others by parseCustom.
 var machineKeys = map[string]bool{"link": true, "fabric": true, "per-node": true, "host": true, "cores": true, "nvme": true, "pool": true}
 
-// given is the source of what the question itself says.
+// given is the source of figures stated in the question itself.
 const given = "given"
 
-// parseCustom reads a device of one's own and leaves the machine's keys in options.
+// parseCustom parses a custom device and leaves the machine's keys in options.
 func parseCustom(head string, options *[]option, devices int) (Machine, []Note, error) {
 	count := max(1, devices)
 	if n, _, ok := CountOf(head); ok {
@@ -71,7 +71,7 @@ func parseCustom(head string, options *[]option, devices int) (Machine, []Note, 
 	if err := d.complete(); err != nil {
 		return Machine{}, nil, err
 	}
-	// All in one node, unless the key per-node says otherwise.
+	// All in one node, unless per-node says otherwise.
 	d.PerNode = fact(count, ledger.Assumed, given)
 	m := Machine{Groups: []Group{{d, count}}, Name: counted(count, d.Name)}
 	m.spread()
@@ -79,7 +79,7 @@ func parseCustom(head string, options *[]option, devices int) (Machine, []Note, 
 	return m, nil, nil
 }
 
-// complete checks what a device must have.
+// complete checks that a device has all required figures.
 func (d *Device) complete() error {
 	switch {
 	case d.Name == "":
@@ -94,7 +94,7 @@ func (d *Device) complete() error {
 	return nil
 }
 
-// set reads one key of a device.
+// set applies one key to a device.
 func (d *Device) set(o option) error {
 	var err error
 	switch o.key {
@@ -122,7 +122,7 @@ func (d *Device) set(o option) error {
 	return err
 }
 
-// vendors of accelerators, as the catalog writes them.
+// vendors are the accelerator vendors, spelled as in the catalog.
 var vendors = []string{"NVIDIA", "AMD", "Intel", "Apple", "Google", "AWS", "Huawei", "Moore Threads"}
 
 func givenVendor(o option) (string, error) {
@@ -146,7 +146,7 @@ func deviceName(o option) (string, error) {
 	return o.value, nil
 }
 
-// smallest is the least memory that is taken for meant: a number without a unit is bytes.
+// smallest is the least memory accepted: a number without a unit is in bytes, which is rarely meant.
 const smallest = unit.MiB
 
 func givenSize(o option) (Fact[unit.Bytes], error) {
@@ -200,7 +200,7 @@ func perNode(o option) (int, error) {
 	return n, nil
 }
 
-// nearKey lists the keys, those spelt most like the wrong one when there are any.
+// nearKey lists the keys closest in spelling to an unknown one, or all keys.
 func nearKey(k string) string {
 	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch",
 		"vendor", "link", "fabric", "per-node", "host", "cores", "nvme", "pool", "mps"}

@@ -13,7 +13,7 @@ const (
 	tflops = 1e12 // FLOP per second
 )
 
-// readDevice reads a row of devices.tsv.
+// readDevice parses a row of devices.tsv.
 func readDevice(row row) (Device, error) {
 	r := &reader{row: row}
 	d := Device{
@@ -59,8 +59,8 @@ func readPeaks(r *reader) Peaks {
 	}
 }
 
-// readMemory reads the column memory_gib: "24"; "8,16,24" for sizes sold, of which the largest is taken;
-// "<=4096" for the most that fits; "230MB" where the figure is decimal.
+// readMemory parses the column memory_gib: "24"; "8,16,24" for the sizes sold, of which the largest is used; "<=4096"
+// for the largest that can be fitted; "230MB" if the figure is decimal.
 func readMemory(r *reader, d *Device) {
 	cell := r.text("memory_gib")
 	switch {
@@ -88,7 +88,7 @@ func memoryFact(r *reader, cell string) Fact[unit.Bytes] {
 	return fact(b, basis, source)
 }
 
-// halved turns a rate that counts both directions into that of one.
+// halved converts a bidirectional rate to that of one direction.
 func halved(f Fact[unit.ByteRate]) Fact[unit.ByteRate] {
 	if !f.Known {
 		return f
@@ -96,7 +96,7 @@ func halved(f Fact[unit.ByteRate]) Fact[unit.ByteRate] {
 	return f.times(0.5)
 }
 
-// readPCIe reads "4x16": generation and lanes, with a mark.
+// readPCIe parses "4x16", generation and lanes, with its mark.
 func readPCIe(r *reader) PCIe {
 	cell := r.text("pcie")
 	if cell == "" {
@@ -114,12 +114,13 @@ func readPCIe(r *reader) PCIe {
 	return p
 }
 
-// gigatransfers a second of a PCI Express lane, by generation. Generations 3 to 5 send 130 bits for 128.
+// gigatransfers is the rate of a PCI Express lane in GT/s, by generation. Generations 3 to 5 send 130 bits for every
+// 128.
 var gigatransfers = map[int]float64{3: 8, 4: 16, 5: 32}
 
-// parsePCIe reads a generation and a number of lanes, "4x16". The rate of one direction is
-// GT/s × lanes × 128/130 / 8: 15.75, 31.5 and 63.0 GB/s at 16 lanes of generations 3, 4 and 5. For
-// generation 6 it is the published 121 GB/s, in proportion to the lanes.
+// parsePCIe parses a generation and a number of lanes, "4x16". The rate in one direction is GT/s × lanes × 128/130 / 8:
+// 15.75, 31.5 and 63.0 GB/s at 16 lanes of generations 3, 4 and 5. For generation 6 it is the published 121 GB/s, in
+// proportion to the lanes.
 func parsePCIe(s string) (PCIe, bool) {
 	g, l, _ := strings.Cut(strings.ToLower(s), "x")
 	gen, err1 := strconv.Atoi(strings.TrimSpace(g))

@@ -11,11 +11,11 @@ import (
 // Quantity is what a Fact can hold.
 type Quantity interface{ ~int | ~int64 | ~float64 }
 
-// Fact is a figure with its band low..high, where it comes from and how. The zero Fact is unknown.
+// Fact is a figure with its band low..high, its basis and its source. The zero Fact is unknown.
 type Fact[T Quantity] struct {
 	Value, Low, High T
 	Basis            ledger.Basis
-	Source           string // key of a Source; Cite gives the words
+	Source           string // key of a Source; see Cite
 	Known            bool
 }
 
@@ -23,25 +23,25 @@ func fact[T Quantity](v T, basis ledger.Basis, source string) Fact[T] {
 	return Fact[T]{Value: v, Low: v, High: v, Basis: basis, Source: source, Known: true}
 }
 
-// band widens a fact to low..high, kept around its value.
+// band returns the fact with the band low..high, extended to include its value.
 func (f Fact[T]) band(low, high T) Fact[T] {
 	f.Low, f.High = min(low, f.Value), max(high, f.Value)
 	return f
 }
 
-// weaker gives the fact with the weaker of two bases.
+// weaker returns the fact with the weaker of its basis and b.
 func (f Fact[T]) weaker(b ledger.Basis) Fact[T] {
 	f.Basis = max(f.Basis, b)
 	return f
 }
 
-// times multiplies the figure and its band.
+// times returns the fact multiplied by n, band included.
 func (f Fact[T]) times(n T) Fact[T] {
 	f.Value, f.Low, f.High = f.Value*n, f.Low*n, f.High*n
 	return f
 }
 
-// or gives the fact, or the other one when it is unknown.
+// or returns the fact if known, and other otherwise.
 func (f Fact[T]) or(other Fact[T]) Fact[T] {
 	if f.Known {
 		return f
@@ -49,7 +49,7 @@ func (f Fact[T]) or(other Fact[T]) Fact[T] {
 	return other
 }
 
-// lesser gives the smaller of two facts; unknown when either is.
+// lesser returns the smaller of two facts; unknown if either is.
 func lesser[T Quantity](a, b Fact[T]) Fact[T] {
 	switch {
 	case !a.Known || !b.Known:
@@ -60,7 +60,7 @@ func lesser[T Quantity](a, b Fact[T]) Fact[T] {
 	return a
 }
 
-// bytesOf rounds x units to whole bytes.
+// bytesOf converts x units to bytes, rounding.
 func bytesOf(x float64, of unit.Bytes) unit.Bytes {
 	return unit.Bytes(math.Round(x * float64(of)))
 }
@@ -69,10 +69,10 @@ func bytesOf(x float64, of unit.Bytes) unit.Bytes {
 type Source struct {
 	Key      string
 	Citation string
-	Date     string // of the source, or of the reading; "" when neither is known
+	Date     string // of publication, or of retrieval; "" if neither is known
 }
 
-// Cite gives the source of a Fact by its key.
+// Cite returns the source with the key of a Fact.
 func Cite(key string) (Source, bool) {
 	r, ok := sources.row(key)
 	if !ok {

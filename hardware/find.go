@@ -10,14 +10,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// maxName bounds a name; the longest in use has about 60 characters.
+// maxName bounds the length of a name; the longest in use have about 60 characters.
 const maxName = 200
 
-// Find gives the device that a name means: an id of the catalog, one of its other names, what
-// nvidia-smi prints, or a common spelling of these ("RTX 4090 24GB", "h200_sxm", "M4 Max 128GB"). What a
-// name states beside (memory, its kind, watts, cores) must be true of the device. A name that several
-// devices have means the one that catalog/defaults.tsv lists, and a note says so. The error lists
-// candidates.
+// Find returns the device that a name refers to: a catalog id, an alias, what nvidia-smi prints, or a common spelling
+// of these ("RTX 4090 24GB", "h200_sxm", "M4 Max 128GB"). Properties stated in the name (memory, memory kind, watts,
+// cores) must match the device. An ambiguous name resolves to the device listed in catalog/defaults.tsv, and a note
+// says so. The error of an unknown name lists candidates.
 func Find(name string) (*Device, []Note, error) {
 	d, notes, err := find(name)
 	if err != nil {
@@ -35,10 +34,11 @@ func find(name string) (Device, []Note, error) {
 	return d, notes, err
 }
 
-// errMissing stands for a name that no device has, until somebody wants to hear of it.
+// errMissing means that no device has the name; find replaces it with an error that lists candidates.
 var errMissing = errors.New("no such device")
 
-// seek looks a name up, once in a while: a server is asked for the same few cards all day, and each look reads the whole table.
+// seek is lookUp with a cache: a server is asked for the same few devices repeatedly, and each lookup scans the whole
+// table.
 func seek(name string) (Device, []Note, error) {
 	if len(name) > maxName {
 		return Device{}, nil, unknown(name, "is too long for a name", nil)
@@ -53,7 +53,7 @@ func seek(name string) (Device, []Note, error) {
 	return d, notes, err
 }
 
-// lookUp reads the tables for a name.
+// lookUp searches the tables for a name.
 func lookUp(name string) (Device, []Note, error) {
 	if low := strings.ToLower(name); strings.Contains(low, "g.") || strings.Contains(low, "mig") {
 		if d, notes, ok, err := sliced(name); ok {
@@ -76,15 +76,15 @@ func lookUp(name string) (Device, []Note, error) {
 	return d, notes, err
 }
 
-// A hit is a device whose name matches, with how it was named.
+// A hit is a matching device, with how it was named.
 type hit struct {
 	device Device
-	listed string // the entry of defaults.tsv that was followed
+	listed string // id from defaults.tsv, if that decided
 	why    string
-	bare   bool // the name left out the memory that the id has
+	bare   bool // the name omits the memory size of the id
 }
 
-// find tries the words as they are, then without the properties, which are compared instead.
+// find tries the words as they are, then without the properties, which are compared separately.
 func (q query) find(name string) (Device, []Note, error) {
 	if len(q.words) == 0 {
 		if q.computer == "" {
@@ -110,7 +110,7 @@ func (q query) find(name string) (Device, []Note, error) {
 	return Device{}, nil, severalMeant(name, ids)
 }
 
-// first gives what the most specific key that names anything names, and what of the name was left out for it.
+// first returns the hits of the most specific key that has any, and what that key drops from the name.
 func (q query) first() (hits []hit, dropped string) {
 	for _, try := range q.keys() {
 		if hits = q.hits(try.key); len(hits) > 0 {
@@ -120,8 +120,8 @@ func (q query) first() (hits []hit, dropped string) {
 	return nil, ""
 }
 
-// loosely reads what no row is: a size without its unit ("5060 ti 16"), and a GeForce whose board holds twice the
-// memory that it is sold with, as workshops refit them ("RTX 4090 48GB", "2080 Ti 22GB").
+// loosely handles names that match no row: a size without its unit ("5060 ti 16"), and a GeForce refitted with twice
+// the memory it is sold with ("RTX 4090 48GB", "2080 Ti 22GB").
 func (q query) loosely(name string) (Device, []Note, error) {
 	last := len(q.words) - 1
 	if last > 0 && number(q.words[last]) && len(q.words[last]) <= 3 {
@@ -151,7 +151,7 @@ func (q query) loosely(name string) (Device, []Note, error) {
 	return d, []Note{note("name_unread", "%s: a board refitted with %s, twice what it is sold with; speed as sold", quote(name), size)}, nil
 }
 
-// grown reads a name whose memory has grown onto it: "A10080", "v10032", "H20141", "A600048GB".
+// grown handles names with the memory size run onto them: "A10080", "v10032", "H20141", "A600048GB".
 func (q query) grown(name string) (Device, []Note, error) {
 	last := len(q.words) - 1
 	if last < 0 {
@@ -177,7 +177,7 @@ func (q query) grown(name string) (Device, []Note, error) {
 
 type attempt struct{ key, dropped string }
 
-// keys lists what to look for, most specific first.
+// keys returns the keys to look up, most specific first.
 func (q query) keys() []attempt {
 	base := key(q.words...)
 	var memory string
@@ -196,8 +196,7 @@ func (q query) keys() []attempt {
 	return slices.Compact(tries)
 }
 
-// hits gives the devices that a key names and that have the properties stated. A default decides
-// between several.
+// hits returns the devices that match a key and have the stated properties. A default decides between several.
 func (q query) hits(k string) []hit {
 	var hits []hit
 	for name, r := range defaults.lines() {
@@ -227,7 +226,7 @@ func (q query) hits(k string) []hit {
 	return hits
 }
 
-// row reads a device and compares it with the properties stated.
+// row reads a device and compares it with the stated properties.
 func (q query) row(id string) (hit, bool) {
 	r, ok := devices.row(id)
 	if !ok {
@@ -256,14 +255,13 @@ func (q query) holds(d *Device, r row) bool {
 	return true
 }
 
-// hasMemory reports whether a device comes with a size: nominal, or one that a further name states ("B200
-// 192GB" has 180).
+// hasMemory reports whether a device comes with a size: nominal, or as stated by an alias ("B200 192GB" has 180).
 func hasMemory(d *Device, r row, m unit.Bytes) bool {
 	switch {
 	case d.MaxMemory.Known:
 		return m <= d.MaxMemory.Value
 	case !d.Memory.Known || len(d.Options) > 0:
-		return true // withMemory decides
+		return true // left to withMemory
 	}
 	const tolerance = unit.GiB / 2
 	if diff := d.Memory.Value - m; diff > -tolerance && diff < tolerance {
@@ -273,7 +271,7 @@ func hasMemory(d *Device, r row, m unit.Bytes) bool {
 	return eachName(r, func(name string) bool { return strings.HasSuffix(name, stated) })
 }
 
-// settle turns a hit into a device and says what was taken for granted.
+// settle turns a hit into a device and notes what was assumed.
 func (q query) settle(h hit, name string) (Device, []Note, error) {
 	d, notes, err := h.device.withMemory(q.memory, name)
 	if err != nil {
@@ -288,7 +286,7 @@ func (q query) settle(h hit, name string) (Device, []Note, error) {
 	return d, notes, nil
 }
 
-// withMemory gives the device with one of the sizes it is sold with.
+// withMemory returns the device with one of the sizes it is sold with.
 func (d Device) withMemory(stated []unit.Bytes, name string) (Device, []Note, error) {
 	if len(d.Options) == 0 {
 		return d.fitted(stated), nil, nil
@@ -315,7 +313,7 @@ func (d Device) withMemory(stated []unit.Bytes, name string) (Device, []Note, er
 		Candidates: []string{d.ID}}
 }
 
-// fitted gives a processor with the memory that is stated.
+// fitted returns a processor with the stated memory.
 func (d Device) fitted(stated []unit.Bytes) Device {
 	if len(stated) == 0 || !d.MaxMemory.Known {
 		return d
@@ -325,7 +323,7 @@ func (d Device) fitted(stated []unit.Bytes) Device {
 	return d
 }
 
-// resized gives a device with another of its sizes; its id then says which.
+// resized returns the device with another of its sizes; its id then says which.
 func (d Device) resized(size, largest unit.Bytes) Device {
 	if size == largest {
 		return d

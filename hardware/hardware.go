@@ -1,23 +1,22 @@
-// Package hardware knows where a model can run: devices, the links between them, nodes, clusters, and
-// the memory around them. It answers what a device is (Find), what a machine described in words is
-// (Parse), and what either costs to rent or to buy (Prices).
+// Package hardware describes the machines that a model can run on: devices, the links between them, nodes, clusters,
+// and the memory around them. Find looks up a device, Parse reads the description of a machine, and Prices returns what
+// either costs to rent or buy.
 //
-// All figures come from small tables under catalog/, which are part of the binary; catalog/README.md
-// says how to add a device. Each figure is a Fact: a value with its band, its basis and the source of
-// it, or unknown. Only the rows that are asked for are read.
+// All figures come from small tables in catalog/, which are embedded in the binary; catalog/README.md says how to add a
+// device. Each figure is a Fact: a value with its band, basis and source, or unknown. Rows are read on demand.
 //
-// Open parse.go for the words that describe a machine, find.go for how a name finds its device,
-// usable.go for what a program sees of a device's memory, machine.go for what lies between devices.
+// See parse.go for the syntax of machine descriptions, find.go for how names resolve to devices, usable.go for how much
+// of a device's memory a program sees, and machine.go for what connects devices.
 package hardware
 
 import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Device is one accelerator or one CPU socket, as a program sees it. Rates and memory are of the whole
-// device; peaks are dense. A figure that no source gives is not Known.
+// Device is one accelerator or CPU socket, as a program sees it. Rates and memory are of the whole device; peaks are
+// dense. A figure without a source is not Known.
 type Device struct {
-	ID           string // "h100-sxm-80gb"; finds this device again
+	ID           string // "h100-sxm-80gb"; Find returns this device for it
 	Name         string
 	Vendor       string
 	Architecture string // "hopper", "rdna3", "m3": devices of one architecture behave alike
@@ -26,11 +25,11 @@ type Device struct {
 	Year         int
 
 	Memory   Fact[unit.Bytes] // nominal
-	Reported Fact[unit.Bytes] // what the driver's tool prints: memory.total of nvidia-smi or rocm-smi
-	Usable   Fact[unit.Bytes] // what torch or cudaMemGetInfo sees, or of a shared memory may use
-	Options  []unit.Bytes     // the sizes sold, for a device that comes with several
+	Reported Fact[unit.Bytes] // as printed by the driver's tool: memory.total of nvidia-smi or rocm-smi
+	Usable   Fact[unit.Bytes] // as seen by torch or cudaMemGetInfo; of shared memory, what may be used
+	Options  []unit.Bytes     // the sizes sold, if several
 	Kind     string           // "HBM3"
-	// MaxMemory is the most a CPU socket takes; what is fitted is the machine's Host.
+	// MaxMemory is the most that a CPU socket supports; what is installed is in the machine's Host.
 	MaxMemory Fact[unit.Bytes]
 	Bandwidth Fact[unit.ByteRate]
 	Peaks     Peaks
@@ -42,16 +41,16 @@ type Device struct {
 
 	Link Link // to its peers
 	PCIe PCIe
-	// PerNode is how many devices usually share the link: 8 on a board, 72 in a rack, 1 in a computer.
+	// PerNode is the usual number of devices on the link: 8 on a board, 72 in a rack, 1 in a computer.
 	PerNode Fact[int]
-	// Dies is how many devices one board shows to a program, when more than one. The figures are the board's.
+	// Dies is how many devices one board appears as to a program, if more than one. The figures are the board's.
 	Dies     int
 	Unified  *Unified
 	Attached *Attached
 	Note     string
 }
 
-// Peaks are dense rates of arithmetic, by format of the operands.
+// Peaks are dense arithmetic rates, by operand format.
 type Peaks struct {
 	FP32, TF32, FP16, BF16, FP8, FP4, INT8 Fact[unit.FLOPRate]
 }
@@ -59,7 +58,7 @@ type Peaks struct {
 // Link joins a device to its peers.
 type Link struct {
 	Name    string
-	EachWay Fact[unit.ByteRate] // of one device, in one direction
+	EachWay Fact[unit.ByteRate] // per device, one direction
 }
 
 // PCIe is a device's connection to its host.
@@ -68,26 +67,26 @@ type PCIe struct {
 	EachWay    Fact[unit.ByteRate]
 }
 
-// Unified is a memory that device and system share: the device may use a part of it.
+// Unified is memory shared by device and system, of which the device may use a part.
 type Unified struct {
 	Rule  string           // "metal", "gtt" or "shared"
-	Raise string           // what raises the part
-	Limit Fact[unit.Bytes] // the most it was seen raised to
-	Seen  Fact[unit.Bytes] // what cudaMemGetInfo gives as the total, the system's part with it
+	Raise string           // how to raise the part
+	Limit Fact[unit.Bytes] // the most it has been raised to
+	Seen  Fact[unit.Bytes] // the total from cudaMemGetInfo, including the system's part
 }
 
-// Attached is host memory that comes with a device, behind a link of its own (Grace).
+// Attached is host memory that comes with a device, on a link of its own (Grace).
 type Attached struct {
 	Memory    Fact[unit.Bytes]
 	Bandwidth Fact[unit.ByteRate]
 	EachWay   Fact[unit.ByteRate]
 }
 
-// IsCPU tells a processor from an accelerator.
+// IsCPU reports whether the device is a CPU rather than an accelerator.
 func (d *Device) IsCPU() bool { return d.Form == "CPU" }
 
-// At gives the dense peak for operands of a format: "fp32", "tf32", "fp16", "bf16", "fp8", "fp4" or
-// "int8". It is unknown for other names.
+// At returns the dense peak for operands of a format: "fp32", "tf32", "fp16", "bf16", "fp8", "fp4" or "int8". For any
+// other name it is unknown.
 func (p *Peaks) At(format string) Fact[unit.FLOPRate] {
 	if f := p.field(format); f != nil {
 		return *f
@@ -115,7 +114,7 @@ func (p *Peaks) field(format string) *Fact[unit.FLOPRate] {
 	return nil
 }
 
-// All gives every device of the catalog, in its order.
+// All returns every device of the catalog, in catalog order.
 func All() []Device {
 	var all []Device
 	for r := range devices.rows() {
@@ -126,5 +125,5 @@ func All() []Device {
 	return all
 }
 
-// IDs gives the name of every device of the catalog, in its order.
+// IDs returns the id of every device of the catalog, in catalog order.
 func IDs() []string { return devices.ids() }

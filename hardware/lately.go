@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// lately are the names that were found of late. Whoever is asked for other names all the time makes it forget, not grow.
+// lately caches recent lookups. A stream of distinct names clears the cache rather than growing it.
 var lately = found{most: 512}
 
-// found keeps what names led to. It is safe for concurrent use.
+// found caches the results of lookups. It is safe for concurrent use.
 type found struct {
-	most  int // names that it keeps
+	most  int // maximum number of names
 	mu    sync.RWMutex
 	names map[string]finding
 }
@@ -20,7 +20,7 @@ type finding struct {
 	notes  []Note
 }
 
-// load gives what a name led to, for the caller to change.
+// load returns the cached result for a name, which the caller may modify.
 func (f *found) load(name string) (Device, []Note, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -29,7 +29,7 @@ func (f *found) load(name string) (Device, []Note, bool) {
 	return h.device, slices.Clone(h.notes), ok
 }
 
-// store keeps a name, and forgets all others once there are too many.
+// store caches a name, discarding all others if there are too many.
 func (f *found) store(name string, d Device, notes []Note) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

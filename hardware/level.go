@@ -8,22 +8,22 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Level is one measurement or specification of a level of memory. Several rows may speak of one level:
-// of its size, its latency or its rate, by different methods.
+// Level is one measurement or specification of a level of the memory hierarchy. A level may have several rows: size,
+// latency or bandwidth, obtained by different methods.
 type Level struct {
-	Device string // id, or the name of a link, a disk or a memory that is no device
+	Device string // id, or the name of a link, disk or memory that is not a device
 	// Level is "register", "smem", "l1", "l2" (with AMD's Infinity Cache and a CPU's L3), "device",
 	// "host", "c2c", "pcie", "nvme" or "cxl". Sizes of the first three are per multiprocessor.
 	Level     string
 	Size      Fact[unit.Bytes]
 	Latency   Fact[unit.Seconds]
-	Cycles    Fact[float64] // latency where only cycles are known; their clock may be
+	Cycles    Fact[float64] // latency where only cycles are known; the clock may be known
 	Bandwidth Fact[unit.ByteRate]
 	Note      string
 }
 
-// Levels gives what is known of the memory levels of a device, by its id, or of something else that
-// levels.tsv has a row for. None is nil.
+// Levels returns what is known of the memory levels of the device with the given id, or of anything else that
+// levels.tsv has rows for; nil if nothing is.
 func Levels(id string) []Level {
 	var all []Level
 	for have, r := range levels.lines() {
@@ -63,8 +63,8 @@ func cited[T Quantity](f Fact[T], basis ledger.Basis, source string) Fact[T] {
 	return f
 }
 
-// RegistersOf are those of one multiprocessor: 65,536 of 32 bits from compute capability 5.0 on (CUDA C++ programming guide, technical
-// specifications by compute capability; the same in the traits of CUDA's own headers). Of others nothing is known here.
+// RegistersOf returns the register file of one multiprocessor: 65,536 registers of 32 bits from compute capability 5.0
+// on (CUDA C++ programming guide, technical specifications by compute capability). It is unknown for other devices.
 func RegistersOf(d *Device) Fact[unit.Bytes] {
 	major, _, _ := strings.Cut(d.Capability, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 5 || d.Vendor != "NVIDIA" {

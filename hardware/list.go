@@ -2,10 +2,10 @@ package hardware
 
 import "strings"
 
-// List parts a text that names several machines at commas, each as Parse reads it. What reads as one machine stays one,
-// for names may hold commas and keys follow them. Else a part without "=" begins the next machine, and so does one
-// that states a number of devices or, where a device is named already, a name: "8xh100,link=nvlink:900GB/s,a100" are
-// two machines. Parts that are empty are none.
+// List splits a text that names several machines at commas, each in the syntax of Parse. A text that parses as one
+// machine stays whole, since names may contain commas and be followed by keys. Otherwise a part without "=" starts a
+// new machine, as does one that states a number of devices or, if a device is already named, another name:
+// "8xh100,link=nvlink:900GB/s,a100" is two machines. Empty parts are dropped.
 func List(text string) (out []string) {
 	parts := fields(text)
 	if _, _, err := Parse(text, 0); err == nil || len(parts) == 1 {
@@ -26,7 +26,7 @@ func List(text string) (out []string) {
 	return nonempty(out)
 }
 
-// nonempty trims texts and leaves out those without anything in them.
+// nonempty trims texts and drops empty ones.
 func nonempty(texts []string) (out []string) {
 	for _, s := range texts {
 		if s = strings.TrimSpace(s); s != "" {

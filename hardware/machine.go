@@ -8,26 +8,25 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Machine is what a model runs on: groups of like devices, in one node or in several on a fabric, with
-// what stands beside them. What nobody said and no source gives is unknown: the host of a bare device,
-// for one.
+// Machine is what a model runs on: groups of identical devices, in one node or in several on a fabric, with the memory
+// around them. What is neither stated nor sourced, such as the host of a bare device, is unknown.
 type Machine struct {
-	Name   string // Parse reads it again, beside the number of devices, unless they are custom
-	Node   string // id of the node type, when one was named
+	Name   string // accepted by Parse, after the number of devices, unless custom
+	Node   string // id of the node type, if one was named
 	Groups []Group
 	Nodes  int // 0 for "local"
-	// PerNode is how many devices a full node holds; the last may hold fewer.
+	// PerNode is the number of devices in a full node; the last node may have fewer.
 	PerNode int
 	Intra   Link // between devices of a node
-	Inter   Link // between nodes, for each device
+	Inter   Link // between nodes, per device
 	Host    Host // of each node
 	NVMe    Store
 	Pool    Store // memory beyond the host: CXL or another machine's
 	CPUOnly bool
-	Local   bool // the machine at hand: the caller finds out what it is
+	Local   bool // this machine: the caller detects it
 }
 
-// Group is a number of like devices.
+// Group is a number of identical devices.
 type Group struct {
 	Device Device
 	Count  int
@@ -40,13 +39,13 @@ type Host struct {
 	Cores     Fact[int]
 }
 
-// Store is memory beyond the devices, with the rate at which it is read.
+// Store is memory beyond the devices, with its read bandwidth.
 type Store struct {
 	Capacity  Fact[unit.Bytes]
 	Bandwidth Fact[unit.ByteRate]
 }
 
-// Memory is that of all devices.
+// Memory returns the total memory of all devices.
 func (m *Machine) Memory() (all unit.Bytes) {
 	for i := range m.Groups {
 		all += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
@@ -54,7 +53,7 @@ func (m *Machine) Memory() (all unit.Bytes) {
 	return all
 }
 
-// Devices counts the devices of all groups.
+// Devices returns the number of devices in all groups.
 func (m *Machine) Devices() int {
 	n := 0
 	for _, g := range m.Groups {
@@ -63,7 +62,7 @@ func (m *Machine) Devices() int {
 	return n
 }
 
-// defaultFabric is what lies between nodes when nobody says: 400 Gb/s for each device.
+// defaultFabric is the assumed bandwidth between nodes: 400 Gb/s per device.
 const defaultFabric = 50 * gbs
 
 // ofDevices builds a machine of bare devices.
@@ -86,13 +85,13 @@ func ofDevices(groups []Group) (Machine, []Note) {
 	for _, c := range cpus {
 		m.Host.Bandwidth = c.Device.Bandwidth.times(unit.ByteRate(c.Count))
 		m.Host.Cores = c.Device.SMs.times(c.Count)
-		// A socket with memory of its own package.
+		// A socket with memory in its own package.
 		m.Host.Memory = c.Device.Memory.times(unit.Bytes(c.Count))
 	}
 	return m, notes
 }
 
-// hosts takes the processors out of the groups.
+// hosts separates the processors from the accelerators.
 func hosts(groups []Group) (accelerators, cpus []Group) {
 	for _, g := range groups {
 		if g.Device.IsCPU() {
@@ -104,7 +103,7 @@ func hosts(groups []Group) (accelerators, cpus []Group) {
 	return accelerators, cpus
 }
 
-// spread lays the devices out over nodes.
+// spread distributes the devices over nodes.
 func (m *Machine) spread() []Note {
 	total, holds := m.Devices(), m.Groups[0].Device.PerNode.Value
 	for _, g := range m.Groups {
@@ -122,7 +121,7 @@ func (m *Machine) spread() []Note {
 		m.Groups[0].Device.ID)}
 }
 
-// join finds the links between devices and between nodes.
+// join determines the links between devices and between nodes.
 func (m *Machine) join() []Note {
 	var notes []Note
 	if m.PerNode > 1 {
@@ -136,8 +135,8 @@ func (m *Machine) join() []Note {
 	return notes
 }
 
-// intra gives the link between the devices of a node: their own, when they are alike and it is more than
-// a bridge between two; else PCI Express, as fast as the slowest.
+// intra returns the link between the devices of a node: their own if they are identical and it is more than a bridge
+// between two; otherwise PCI Express, as fast as the slowest.
 func intra(groups []Group) (Link, []Note) {
 	first := &groups[0].Device
 	bridge := strings.Contains(first.Link.Name, "bridge")
@@ -160,8 +159,8 @@ func intra(groups []Group) (Link, []Note) {
 	return link, nil
 }
 
-// inter gives the fabric between nodes: the device's own network, when it brings one; a default for what
-// stands in racks; unknown for computers on a desk.
+// inter returns the fabric between nodes: the device's own network, if it has one; a default for what stands in racks;
+// unknown for desktop machines.
 func inter(groups []Group) (Link, []Note) {
 	d := &groups[0].Device
 	switch {
@@ -176,7 +175,7 @@ func inter(groups []Group) (Link, []Note) {
 			link.EachWay.Value)}
 }
 
-// attach adds up the host memory that the devices bring.
+// attach adds up the host memory that comes with the devices.
 func (m *Machine) attach() {
 	a := m.Groups[0].Device.Attached
 	if len(m.Groups) > 1 || a == nil {
@@ -186,7 +185,7 @@ func (m *Machine) attach() {
 	m.Host.Bandwidth = a.Bandwidth.times(unit.ByteRate(m.PerNode))
 }
 
-// ofNodes builds a machine of some devices in nodes of one type.
+// ofNodes builds a machine of devices in nodes of one type.
 func ofNodes(n *Node, d Device, total int) (Machine, []Note) {
 	m := Machine{
 		Node: n.ID, Groups: []Group{{d, total}}, PerNode: min(n.Devices, total),

@@ -17,10 +17,10 @@ var migText string
 
 var slices7 = table{"mig", migText}
 
-// profiled finds the profile of a Multi-Instance GPU in a name: "h100 1g.10gb", "A100-SXM4-80GB MIG 3g.40gb".
+// profiled matches a Multi-Instance GPU profile in a name: "h100 1g.10gb", "A100-SXM4-80GB MIG 3g.40gb".
 var profiled = regexp.MustCompile(`(?i)(?:\bmig[- ]*)?\b([1-7])g[.-]?(\d+)gb\b(?:[.+]me\b)?`)
 
-// sliced finds a slice of a device by its profile; the device may be left out where the profile tells it.
+// sliced returns a slice of a device by its profile; the device may be omitted if the profile implies it.
 func sliced(name string) (Device, []Note, bool, error) {
 	at := profiled.FindStringSubmatchIndex(name)
 	if at == nil {
@@ -43,8 +43,8 @@ func sliced(name string) (Device, []Note, bool, error) {
 	return of.slice(profile, r), notes, true, nil
 }
 
-// parent is the device that a profile cuts: the one that is named, in the version that has the profile, else the first
-// that has it.
+// parent returns the device that a profile divides: the one named, in the version that offers the profile, or else the
+// first that does.
 func parent(whole, profile string) (Device, []Note, error) {
 	if whole == "" {
 		ids := devicesWith(profile)
@@ -62,7 +62,7 @@ func parent(whole, profile string) (Device, []Note, error) {
 		return d, notes, nil
 	}
 	family, _, _ := strings.Cut(d.ID, "-")
-	for _, id := range devicesWith(profile) { // "a100 3g.20gb" is of the one with 40 GB
+	for _, id := range devicesWith(profile) { // "a100 3g.20gb" means the one with 40 GB
 		if strings.HasPrefix(id, family+"-") {
 			d, _, err := seek(id)
 			return d, []Note{note("default_used", "%s is a profile of %s", profile, id)}, err
@@ -89,14 +89,14 @@ func profilesOf(device string) (out []string) {
 	return out
 }
 
-// Profile is a part that a device can be cut into: slices of its processors and of its memory, and how many the device has of each.
+// Profile is a partition of a device: slices of its processors and of its memory, and how many the device has of each.
 type Profile struct {
 	Name                string
 	Compute, ComputeAll int
 	Memory, MemoryAll   int
 }
 
-// Profiles of a device, the smallest first.
+// Profiles returns the partition profiles of a device, smallest first.
 func Profiles(name string) ([]Profile, error) {
 	d, _, err := find(name)
 	if err != nil {
@@ -122,7 +122,7 @@ func Profiles(name string) ([]Profile, error) {
 	return out, nil
 }
 
-// counts are the two numbers of a share such as 3/7.
+// counts parses the two numbers of a share such as 3/7.
 func counts(s string) (of, all int) {
 	a, b, _ := strings.Cut(s, "/")
 	of, _ = strconv.Atoi(a)
@@ -130,8 +130,8 @@ func counts(s string) (of, all int) {
 	return of, all
 }
 
-// slice is the part of a device that a profile gives: its share of memory, rate and peaks. What a driver keeps of a slice
-// is not published, and the band of what is usable reaches from half a GiB less to all of the share.
+// slice returns the part of a device that a profile has: its share of memory, bandwidth and peaks. What the driver
+// reserves of a slice is not published, so the band of usable memory extends from half a GiB less to the whole share.
 func (d Device) slice(profile string, r row) Device {
 	memory := fraction(r.text("memory"))
 	d.ID += "-" + profile
@@ -140,17 +140,17 @@ func (d Device) slice(profile string, r row) Device {
 	d.L2.Value, d.L2.Low, d.L2.High = share(d.L2.Value, memory), share(d.L2.Low, memory), share(d.L2.High, memory)
 	d.Usable = d.Usable.band(d.Usable.Value-unit.GiB/2, d.Usable.High)
 	d.Options, d.Dies, d.PerNode = nil, 0, fact(1, ledger.Exact, "nvidia-mig")
-	d.Link = Link{} // slices do not reach each other
+	d.Link = Link{} // slices cannot reach each other
 	return d
 }
 
-// portion is the shares of a device that a slice of it has, and who says so.
+// portion is the shares of a device that a slice has, with their source.
 type portion struct {
 	memory, bandwidth, compute float64
 	source                     string
 }
 
-// scale leaves a device its parts.
+// scale reduces a device to its portion.
 func (d *Device) scale(p portion) {
 	for _, f := range []*Fact[unit.Bytes]{&d.Memory, &d.Usable, &d.Reported} {
 		f.Value, f.Low, f.High = share(f.Value, p.memory), share(f.Low, p.memory), share(f.High, p.memory)
@@ -175,7 +175,7 @@ func scaled[T ~float64](f Fact[T], by float64, source string) Fact[T] {
 	return f
 }
 
-// fraction reads "3/7".
+// fraction parses "3/7".
 func fraction(s string) float64 {
 	a, b, _ := strings.Cut(s, "/")
 	x, _ := strconv.ParseFloat(a, 64)

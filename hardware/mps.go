@@ -5,12 +5,13 @@ import (
 	"strconv"
 )
 
-// mostClients of one card are as many as the Multi-Process Service takes (docs.nvidia.com/deploy/mps, since Volta).
+// mostClients is the maximum number of clients per device of the Multi-Process Service (docs.nvidia.com/deploy/mps,
+// since Volta).
 const mostClients = 48
 
-// setMPS makes each device what one of so many clients of CUDA's Multi-Process Service has of it, as the device plugin of
-// Kubernetes and GKE set it up: an equal part of the memory (CUDA_MPS_PINNED_DEVICE_MEM_LIMIT) and of the threads
-// (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). Bandwidth has no limit: speeds are of one whose neighbours are idle.
+// setMPS reduces each device to the share of one of n clients of CUDA's Multi-Process Service, as set up by the
+// Kubernetes device plugin and GKE: an equal part of the memory (CUDA_MPS_PINNED_DEVICE_MEM_LIMIT) and of the threads
+// (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). Bandwidth is not limited, so speeds assume idle neighbours.
 func (m *Machine) setMPS(o option) ([]Note, error) {
 	n, err := strconv.Atoi(o.value)
 	switch {

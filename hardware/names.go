@@ -7,21 +7,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// A query is a name taken apart: the words that must be those of a device, and the properties stated
-// beside them, which a device must have.
+// A query is a parsed name: the words that must match a device's name, and the stated properties that the device must
+// have.
 type query struct {
 	words  []string
-	memory []unit.Bytes // sizes stated: "80GB" is 80 GiB, as on the box
+	memory []unit.Bytes // stated sizes: "80GB" is 80 GiB, as on the box
 	kind   string       // "hbm3"
 	watts  string       // "700w"
 	cores  string       // "40core"
 	cpu    bool         // the text says that only the CPU ran
-	// computer is one that the text names, which says its chip where nothing else does: "macstudio".
+	// computer is a named computer, which identifies the chip if nothing else does: "macstudio".
 	computer string
-	makers   []string // who is said to have made it
+	makers   []string // stated vendors
 }
 
-// Words that say who made a device, or that it is one. They tell no two devices apart.
+// Words that state the vendor of a device, or that it is a device. They distinguish no two devices.
 var noise = map[string]bool{
 	"geforce": true, "radeon": true, "instinct": true,
 	"tesla": true, "google": true, "aws": true, "azure": true, "huawei": true, "habana": true, "gpu": true, "gpus": true,
@@ -32,7 +32,8 @@ var noise = map[string]bool{
 	"nps1": true, "spx": true,
 }
 
-// Makers of devices of the catalog. A device is none of another's: an Intel N150 is no Tenstorrent n150.
+// Vendors of devices in the catalog. A device of one vendor cannot match another's: an Intel N150 is not a Tenstorrent
+// n150.
 var makers = map[string]bool{"nvidia": true, "amd": true, "intel": true, "apple": true}
 
 // Computers whose names precede or follow the name of their chip.
@@ -41,7 +42,7 @@ var computers = map[[2]string]bool{
 	{"framework", "desktop"}: true, {"gmktec", "evo"}: true, {"beelink", "gtr9"}: true,
 }
 
-// read takes a name apart.
+// read parses a name.
 func read(text string) query {
 	var q query
 	words := split(text)
@@ -56,7 +57,7 @@ func read(text string) query {
 		case makers[w]:
 			q.makers = append(q.makers, w)
 		case w == "" || noise[w]:
-		case computers[[2]string{w, next}] && !(i+2 < len(words) && words[i+2] == "x2"): // EVO-X2 is all of a name
+		case computers[[2]string{w, next}] && !(i+2 < len(words) && words[i+2] == "x2"): // EVO-X2 stands for the whole name
 			q.computer = w + next
 			i++
 		case w == "macbook", w == "imac":
@@ -72,7 +73,7 @@ func read(text string) query {
 	return q
 }
 
-// chip reports whether the last word is the name of one of Apple's chips.
+// chip reports whether the last word is the name of an Apple chip.
 func chip(words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -81,8 +82,8 @@ func chip(words []string) bool {
 	return len(w) > 1 && w[0] == 'm' && number(w[1:])
 }
 
-// split gives the words of a text in lower case: runs of letters, digits and points between digits.
-// A rate such as "256 GB/s" is one word of its own.
+// split returns the words of a text in lower case: runs of letters, digits, and points between digits. A rate such as
+// "256 GB/s" is a word of its own.
 func split(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(text), "b/s", "bps")
 	return strings.FieldsFunc(text, func(r rune) bool {
@@ -90,8 +91,8 @@ func split(text string) []string {
 	})
 }
 
-// merge joins a number to the unit that follows it ("80 GB", "40-core") and says how many words more it
-// took. Rates vanish.
+// merge joins a number to the unit that follows it ("80 GB", "40-core") and returns how many additional words it
+// consumed. Rates are dropped.
 func merge(w, next string) (string, int) {
 	w = strings.Trim(w, ".")
 	if number(w) {
@@ -115,7 +116,7 @@ func number(w string) bool {
 	return w != "" && strings.Trim(w, "0123456789.") == "" && w[0] != '.'
 }
 
-// take sorts one word.
+// take classifies one word.
 func (q *query) take(w string, all []string) {
 	digits := strings.TrimLeft(w, "0123456789.")
 	n := w[:len(w)-len(digits)]
@@ -159,8 +160,8 @@ func memoryKind(w string) bool {
 	return strings.HasPrefix(w, "hbm") || strings.HasPrefix(w, "gddr") || strings.HasPrefix(w, "lpddr")
 }
 
-// key gives words as one: letters and digits only, for names are written with and without spaces,
-// hyphens and underscores.
+// key joins names into one word of letters and digits, since names are written with and without spaces, hyphens and
+// underscores.
 func key(parts ...string) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -175,7 +176,7 @@ func key(parts ...string) string {
 
 func letterOrDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// same compares a name of the catalog with a key, character by character.
+// same reports whether a catalog name equals a key.
 func same(name, key string) bool {
 	j := 0
 	for i := 0; i < len(name); i++ {
@@ -190,7 +191,7 @@ func same(name, key string) bool {
 	return j == len(key)
 }
 
-// withoutMemory cuts the memory off a name of the catalog: "h100-sxm-80gb" gives "h100-sxm".
+// withoutMemory removes the memory size from a catalog name: "h100-sxm-80gb" becomes "h100-sxm".
 func withoutMemory(name string) string {
 	i := strings.LastIndexAny(name, "- ")
 	if i < 0 || !strings.HasSuffix(name, "gb") || !number(name[i+1:len(name)-2]) {
@@ -199,7 +200,7 @@ func withoutMemory(name string) string {
 	return name[:i]
 }
 
-// eachName calls f with the id of a row and its further names until f says that it has seen enough.
+// eachName calls f with the id and aliases of a row until f returns true.
 func eachName(r row, f func(name string) bool) bool {
 	if f(r.id()) {
 		return true

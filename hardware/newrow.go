@@ -8,9 +8,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Row writes a device of one's own (name=x,memory=24GiB,...) as a row of catalog/devices.tsv, without the end of
-// the line: the figures that were given, empty cells for all others. empty lists the columns that a row must
-// have and the keys cannot say; rest the keys that describe a machine and not a device.
+// Row formats a custom device (name=x,memory=24GiB,...) as a row of catalog/devices.tsv without the newline, with empty
+// cells for figures that were not given. empty lists the required columns that the keys cannot express, rest the keys
+// that describe a machine rather than a device.
 func Row(text string) (line string, empty, rest []string, err error) {
 	head, options, err := cut(strings.TrimSpace(text))
 	if err != nil {
@@ -38,10 +38,10 @@ func Row(text string) (line string, empty, rest []string, err error) {
 	return line, empty, rest, nil
 }
 
-// required are the columns without which a row says too little.
+// required lists the columns that a useful row must have.
 var required = []string{"vendor", "architecture", "form", "year", "memory_kind", "bandwidth_gbs", "sources"}
 
-// write gives the cells in the order of the table's columns, and the required ones that are empty.
+// write returns the cells in column order, and the required columns that are empty.
 func (t table) write(cells map[string]string) (line string, empty []string) {
 	head, _, _ := strings.Cut(t.text, "\n")
 	var out []string
@@ -54,7 +54,7 @@ func (t table) write(cells map[string]string) (line string, empty []string) {
 	return strings.Join(out, "\t"), empty
 }
 
-// cells are the figures of a device of one's own, in the units of the columns.
+// cells returns the figures of a custom device in the units of the columns.
 func (d *Device) cells() map[string]string {
 	c := map[string]string{"id": rowID(d.Name), "name": d.Name, "architecture": d.Architecture, "memory_gib": memoryCell(d.Memory.Value)}
 	if d.Usable.Value != d.Memory.Value {
@@ -77,13 +77,13 @@ func (d *Device) cells() map[string]string {
 	return c
 }
 
-// rowID is a name as ids are written: lower case, hyphens between words.
+// rowID formats a name as an id: lower case, words joined by hyphens.
 func rowID(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
 	return strings.Join(words, "-")
 }
 
-// memoryCell is a size in whole GiB, else in the decimal unit in which it was meant.
+// memoryCell formats a size in whole GiB, or else in the decimal unit it was meant in.
 func memoryCell(b unit.Bytes) string {
 	switch {
 	case b%unit.GiB == 0:
@@ -94,8 +94,8 @@ func memoryCell(b unit.Bytes) string {
 	return plainNumber(b.GiB())
 }
 
-// plainNumber prints a figure of a cell without an exponent, to nine digits, which hides the last bit of a
-// division by a power of ten.
+// plainNumber formats a figure without an exponent, to nine digits, which hides rounding from divisions by powers of
+// ten.
 func plainNumber(x float64) string {
 	s := unit.Significant(x, 9)
 	if strings.Contains(s, ".") {

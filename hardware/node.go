@@ -6,21 +6,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Node is a computer, or a rack that acts as one: what a provider rents or a vendor sells as a whole.
+// Node is a computer, or a rack that acts as one, as rented by a provider or sold by a vendor.
 type Node struct {
 	ID       string
 	Name     string
 	Provider string
 	Device   string // id of its devices
-	Devices  int    // how many it holds
+	Devices  int    // number of devices
 	Intra    Link   // between its devices
-	Inter    Link   // to other nodes, for each device
+	Inter    Link   // to other nodes, per device
 	Host     Host
 	NVMe     Fact[unit.Bytes]
 	Note     string
 }
 
-// FindNode gives the node of the catalog that a name means: its id or one of its other names.
+// FindNode returns the catalog node that a name refers to, by id or alias.
 func FindNode(name string) (*Node, bool) {
 	if len(name) > maxName {
 		return nil, false
@@ -39,7 +39,8 @@ func FindNode(name string) (*Node, bool) {
 	return nil, false
 }
 
-// series is the family of one of Azure's instances, whose name has no size: Standard_ND96isr_H100_v5 is of ND H100 v5.
+// series returns the series of an Azure instance, whose name has no size: Standard_ND96isr_H100_v5 belongs to ND H100
+// v5.
 func series(instance string) string {
 	size, ok := strings.CutPrefix(instance, "standard_")
 	if !ok {
@@ -50,8 +51,8 @@ func series(instance string) string {
 	return size[:max(at, 0)] + " " + rest
 }
 
-// nodeKeys gives a name as one word, with and without its provider before it. The numbers and units of
-// an instance are part of its name ("8x_H100_192V_1600G").
+// nodeKeys returns a name as one word, with and without its provider. The numbers and units of an instance are part of
+// its name ("8x_H100_192V_1600G").
 func nodeKeys(name string) (whole, short string) {
 	words := split(name)
 	whole = key(words...)
@@ -62,7 +63,7 @@ func nodeKeys(name string) (whole, short string) {
 	return whole, short
 }
 
-// Nodes gives every node of the catalog, in its order.
+// Nodes returns every node of the catalog, in catalog order.
 func Nodes() []Node {
 	var all []Node
 	for r := range nodes.rows() {

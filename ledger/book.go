@@ -6,21 +6,20 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Num is a number that remembers, only while a Book records, how it was made. Whole numbers are exact
-// up to 2^53, which is 8 PiB.
+// Num is a number that, while a Book is recording, remembers how it was computed. Integers are exact up to 2^53.
 type Num struct {
 	V   float64
-	ref int32 // index+1 into the Book's nodes; 0 when nothing was recorded
+	ref int32 // index+1 into the Book's nodes; 0 if not recorded
 }
 
-// Most is the largest whole number that a Num gives, 2^60, and -Most the least: eight of them can still be
-// added. What is larger is V alone.
+// Most is the largest integer that Num.Int returns, 2^60, and -Most the smallest; sums of eight of them do not
+// overflow. V holds larger values.
 const Most = 1 << 60
 
-// Bytes gives a whole number of bytes.
+// Bytes returns n rounded to a whole number of bytes.
 func (n Num) Bytes() unit.Bytes { return unit.Bytes(n.Int()) }
 
-// Int gives a whole number.
+// Int returns n rounded to an integer, clamped to ±Most.
 func (n Num) Int() int64 { return int64(math.Round(max(-Most, min(n.V, Most)))) }
 
 type verb uint8
@@ -48,11 +47,11 @@ type node struct {
 	origin string
 }
 
-// Book computes numbers and, unless it is nil, records how: the formula that is printed later is the one
-// that was evaluated. A nil Book computes the same numbers and allocates nothing.
+// A Book computes numbers and records how, so that the formula printed later is the one that was evaluated. A nil Book
+// computes the same numbers without recording or allocating.
 type Book struct{ nodes []node }
 
-// Reset forgets everything and keeps the memory.
+// Reset discards all records and keeps the allocated memory.
 func (k *Book) Reset() { k.nodes = k.nodes[:0] }
 
 func (k *Book) record(n node) Num {
@@ -75,7 +74,7 @@ func (k *Book) In(name string, v float64, origin string) Num {
 	return k.record(node{verb: input, v: v, name: name, origin: origin})
 }
 
-// Int introduces a whole input.
+// Int introduces an integer input.
 func (k *Book) Int(name string, v int64, origin string) Num { return k.In(name, float64(v), origin) }
 
 // Size introduces an input in bytes.
@@ -83,10 +82,10 @@ func (k *Book) Size(name string, v unit.Bytes, origin string) Num {
 	return k.In(name, float64(v), origin)
 }
 
-// Lit is a number that needs no name: it is printed as itself.
+// Lit returns an unnamed constant, which formulas show as its value.
 func (k *Book) Lit(v float64) Num { return k.record(node{verb: input, v: v}) }
 
-// Name gives an intermediate result a name of its own, under which formulas show it.
+// Name names an intermediate result; formulas refer to it by that name.
 func (k *Book) Name(name string, n Num) Num {
 	return k.record(node{verb: named, a: n.ref, v: n.V, name: name})
 }
@@ -95,7 +94,7 @@ func (k *Book) two(v verb, a, b Num, x float64) Num {
 	return k.record(node{verb: v, a: a.ref, b: b.ref, v: x})
 }
 
-// Add gives the sum of its arguments.
+// Add returns the sum of its arguments.
 func (k *Book) Add(a Num, more ...Num) Num {
 	for _, b := range more {
 		a = k.two(add, a, b, a.V+b.V)
@@ -103,7 +102,7 @@ func (k *Book) Add(a Num, more ...Num) Num {
 	return a
 }
 
-// Mul gives the product of its arguments.
+// Mul returns the product of its arguments.
 func (k *Book) Mul(a Num, more ...Num) Num {
 	for _, b := range more {
 		a = k.two(mul, a, b, a.V*b.V)
@@ -111,34 +110,34 @@ func (k *Book) Mul(a Num, more ...Num) Num {
 	return a
 }
 
-// Sub gives a-b.
+// Sub returns a-b.
 func (k *Book) Sub(a, b Num) Num { return k.two(sub, a, b, a.V-b.V) }
 
-// Div gives a/b.
+// Div returns a/b.
 func (k *Book) Div(a, b Num) Num { return k.two(div, a, b, a.V/b.V) }
 
-// PadUp rounds whole a up to a multiple of whole b.
+// PadUp returns integer a rounded up to a multiple of integer b.
 func (k *Book) PadUp(a, b Num) Num {
 	return k.two(padUp, a, b, float64(unit.PadUp(int64(a.V), int64(b.V))))
 }
 
-// CeilDiv divides whole numbers, rounding up.
+// CeilDiv returns the quotient of two integers, rounded up.
 func (k *Book) CeilDiv(a, b Num) Num {
 	return k.two(ceilDiv, a, b, float64(unit.CeilDiv(int64(a.V), int64(b.V))))
 }
 
-// Max gives the larger.
+// Max returns the larger of a and b.
 func (k *Book) Max(a, b Num) Num { return k.two(maxOf, a, b, max(a.V, b.V)) }
 
-// Min gives the smaller.
+// Min returns the smaller of a and b.
 func (k *Book) Min(a, b Num) Num { return k.two(minOf, a, b, min(a.V, b.V)) }
 
-// Ceil rounds up.
+// Ceil returns a rounded up to an integer.
 func (k *Book) Ceil(a Num) Num {
 	return k.record(node{verb: ceil, a: a.ref, v: math.Ceil(a.V)})
 }
 
-// Floor rounds down.
+// Floor returns a rounded down to an integer.
 func (k *Book) Floor(a Num) Num {
 	return k.record(node{verb: floor, a: a.ref, v: math.Floor(a.V)})
 }

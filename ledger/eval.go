@@ -10,8 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Eval computes a printed formula from its printed inputs. It shares no code with Book, so that the two
-// check each other.
+// Eval evaluates a printed formula with its printed inputs. It shares no code with Book, so that each checks the other.
 func Eval(text string, inputs []Input) (float64, error) {
 	e := evaluator{in: map[string]float64{}, rest: text}
 	for _, i := range inputs {
@@ -146,7 +145,7 @@ func (e *evaluator) binary(name string, a, b float64) float64 {
 		return math.Pow(a, b)
 	case "hypot":
 		return math.Hypot(a, b)
-	case "overlap": // of two things that overlap for the most part: the fourth root of the sum of their fourth powers
+	case "overlap": // mostly overlapping durations: the fourth root of the sum of fourth powers
 		return math.Sqrt(math.Hypot(a*a, b*b))
 	case "pad":
 		return float64(unit.PadUp(int64(a), int64(b)))

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Input is a named number of a formula.
+// Input is a named input of a formula.
 type Input struct {
 	Name   string
 	Value  float64
 	Origin string
 }
 
-// Formula is how a number was made. Text can be evaluated with Inputs (see Eval).
+// Formula shows how a number was computed. Text evaluates to the number with Inputs (see Eval).
 type Formula struct {
 	Text   string
 	Inputs []Input
-	// Tokens is Text in pieces, each beside the same piece with its value put in.
+	// Tokens is Text as tokens, each paired with its value substituted.
 	Tokens []Token
 }
 
-// Token is a piece of a formula: a name and its value, or an operator twice.
+// Token is a token of a formula: a name and its value, or an operator twice.
 type Token struct{ Name, Value string }
 
-// Formula writes down how n was made; the zero Formula when nothing was recorded.
+// Formula returns the formula that n was computed by; the zero Formula if it was not recorded.
 func (k *Book) Formula(n Num) Formula {
 	if k == nil || n.ref == 0 {
 		return Formula{}
@@ -61,7 +61,7 @@ var signs = map[verb]string{add: " + ", sub: " - ", mul: " × ", div: " / "}
 var functions = map[verb]string{padUp: "pad", ceilDiv: "ceil_div", maxOf: "max", minOf: "min", floor: "floor",
 	ceil: "ceil"}
 
-// level of binding: sums 1, products 2, the right side of - and / one more.
+// level returns the precedence of an operator: sums 1, products 2, the right side of - and / one more.
 func level(v verb) int {
 	switch v {
 	case add, sub:
@@ -133,7 +133,7 @@ func (p *printer) input(ref int32, n *node) {
 	p.f.Tokens = append(p.f.Tokens, Token{name, value})
 }
 
-// unique gives the node's name, numbered when it already stands for another value.
+// unique returns the node's name, numbered if the name already stands for another value.
 func (p *printer) unique(n *node) string {
 	name := n.name
 	for i := 2; ; i++ {
@@ -157,7 +157,7 @@ func (p *printer) origin(n *node) string {
 	return n.origin
 }
 
-// Number prints a formula's number: whole numbers without a point, others as short as is exact.
+// Number formats a number for formulas: integers without a point, others with as few digits as represent them exactly.
 func Number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return strconv.FormatInt(int64(v), 10)

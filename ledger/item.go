@@ -17,35 +17,36 @@ type Item struct {
 	Life   Life
 	Place  Place
 	Source string
-	// Unknown: the size cannot be told; Bytes is then a lower bound, and so is every sum over it.
+	// Unknown reports that the size cannot be determined; Bytes is then a lower bound, and so is every sum that includes
+	// it.
 	Unknown bool
-	// Why is the root of the formula in the Book that the item was computed with.
+	// Why is the root of the formula in the Book that computed the item.
 	Why   Num
 	Items []Item
 }
 
-// Known makes an item without a band.
+// Known returns an item without a band.
 func Known(id, name string, n Num, basis Basis, life Life, place Place, source string) Item {
 	b := n.Bytes()
 	return Item{ID: id, Name: name, Bytes: b, Low: b, High: b, Basis: basis, Life: life, Place: place, Source: source, Why: n}
 }
 
-// Band widens an item to low..high, which are kept around its value.
+// Band returns the item with the band low..high, extended to include its value.
 func (it Item) Band(low, high unit.Bytes) Item {
 	it.Low, it.High = max(0, min(low, it.Bytes)), max(high, it.Bytes)
 	return it
 }
 
-// Total is a sum over items.
+// Total is a sum of items.
 type Total struct {
 	Bytes, Low, High unit.Bytes
 	Basis            Basis
 	Unknown          bool
 }
 
-// Sum adds items. Bytes add exactly. Bands add in quadrature, because the errors of different items
-// (activations, a driver's context, fragmentation) have different causes. An unknown item makes the sum
-// a lower bound without an upper edge.
+// Sum adds items. Bytes add exactly. Bands add in quadrature, because the errors of different items (activations, a
+// driver's context, fragmentation) have independent causes. An unknown item makes the sum a lower bound with no upper
+// edge.
 func Sum(items []Item) Total {
 	var s sum
 	for i := range items {
@@ -54,7 +55,7 @@ func Sum(items []Item) Total {
 	return s.total()
 }
 
-// sum is a Total on its way, with the squares of its band's arms.
+// sum accumulates a Total, with the squared widths of its band.
 type sum struct {
 	Total
 	down, up float64
@@ -76,7 +77,7 @@ func (s *sum) total() Total {
 
 func square(b unit.Bytes) float64 { return float64(b) * float64(b) }
 
-// Leaves calls f for every item that has no parts, depth first.
+// Leaves calls f for every item without parts, depth first.
 func Leaves(items []Item, f func(*Item)) {
 	for i := range items {
 		if len(items[i].Items) > 0 {
@@ -87,7 +88,7 @@ func Leaves(items []Item, f func(*Item)) {
 	}
 }
 
-// Find gives the first item with the ID at the top level, or nil.
+// Find returns the first top-level item with the given ID, or nil.
 func Find(items []Item, id string) *Item {
 	for i := range items {
 		if items[i].ID == id {
@@ -97,7 +98,7 @@ func Find(items []Item, id string) *Item {
 	return nil
 }
 
-// At sums the items that lie in a place.
+// At returns the sum of the items held in place p.
 func At(items []Item, p Place) Total {
 	var s sum
 	for i := range items {

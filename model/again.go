@@ -2,24 +2,24 @@ package model
 
 import "github.com/memwall/memwall/dtype"
 
-// Modules is a set of parts of a layer that compute their forward pass again by themselves
-// (megatron/core/transformer/transformer_config.py: recompute_modules).
+// Modules is a set of parts of a layer whose forward pass is recomputed in the backward pass independently of the rest
+// (Megatron: megatron/core/transformer/transformer_config.py, recompute_modules).
 type Modules uint8
 
-// Of DenseMLP, ExpertLayer and SharedExperts the input is kept, of CoreAttention its result too, which the product behind it keeps; of
-// Norms, ExpertActs and LatentUps nothing is,
-// since what they read is kept for others (megatron/core/tensor_parallel/random.py: CheckpointWithoutOutput).
+// DenseMLP, ExpertLayer and SharedExperts keep their input. CoreAttention also keeps its result, as the following
+// matmul does. Norms, ExpertActs and LatentUps keep nothing, since their inputs are kept for other operators
+// (megatron/core/tensor_parallel/random.py: CheckpointWithoutOutput).
 const (
-	CoreAttention Modules = 1 << iota // scores and what attention keeps of them
-	DenseMLP                          // the feed-forward of a layer without experts, with its norm
+	CoreAttention Modules = 1 << iota // attention scores and what the kernel saves of them
+	DenseMLP                          // feed-forward block of a layer without experts, with its norm
 	ExpertLayer                       // router, experts and shared experts
 	SharedExperts
-	Norms      // norms whose result more than one product reads
+	Norms      // norms whose result feeds more than one matmul
 	ExpertActs // activations of routed experts
-	LatentUps  // what latent attention expands, with its rotary positions
+	LatentUps  // up-projections of latent attention, with rotary embedding
 )
 
-// modules is one more than there are.
+// modules is the number of Modules plus one.
 const modules = 8
 
 func (m Modules) index() int {
@@ -31,7 +31,7 @@ func (m Modules) index() int {
 	return 0
 }
 
-// moduleOf is the module that computes an operator again, 0 for none.
+// moduleOf returns the module that recomputes an operator, 0 for none.
 func (k *Kind) moduleOf(i int, again Modules) Modules {
 	for _, m := range [...]Modules{ExpertLayer, SharedExperts, DenseMLP, LatentUps} {
 		if again&m != 0 && k.inModule(i, m) {
@@ -41,7 +41,7 @@ func (k *Kind) moduleOf(i int, again Modules) Modules {
 	return 0
 }
 
-// inModule reports whether an operator belongs to a module whose operators run again.
+// inModule reports whether an operator belongs to module m.
 func (k *Kind) inModule(i int, m Modules) bool {
 	o := &k.Ops[i]
 	switch m {
@@ -58,7 +58,7 @@ func (k *Kind) inModule(i int, m Modules) bool {
 	return false
 }
 
-// follows: an activation belongs to the products that it reads.
+// follows reports whether operator i belongs to the module because the matmuls that it feeds do, as an activation does.
 func (k *Kind) follows(i int, named bool, m Modules) bool {
 	o := &k.Ops[i]
 	if (o.Kind == Glu || o.Kind == Act) && o.Rows == PerToken && o.In[0] > 0 {
@@ -67,7 +67,7 @@ func (k *Kind) follows(i int, named bool, m Modules) bool {
 	return named && o.Kind == Linear
 }
 
-// reads reports whether all that reads a value are products of a module.
+// reads reports whether all readers of a value are matmuls of the module.
 func (k *Kind) reads(i int, m Modules) (found bool) {
 	for x := range k.Ops {
 		o := &k.Ops[x]
@@ -91,7 +91,7 @@ func (k *Kind) latent() bool {
 	return false
 }
 
-// discarded is the module that makes a value again for those that keep it, 0 for none.
+// discarded returns the module that recomputes a value for the operators that need it, 0 for none.
 func (k *Kind) discarded(v Val, again Modules) Modules {
 	if v <= 0 {
 		return 0
@@ -106,8 +106,8 @@ func (k *Kind) discarded(v Val, again Modules) Modules {
 	return 0
 }
 
-// apartFrom reports whether a norm is a kernel of its own, and not one with the product behind it: routers and the products
-// of latent attention read it (megatron/core/models/gpt/gpt_layer_specs.py).
+// apartFrom reports whether a norm is a kernel of its own rather than fused with the following matmul: routers and the
+// projections of latent attention read its result (megatron/core/models/gpt/gpt_layer_specs.py).
 func (k *Kind) apartFrom(v Val) bool {
 	for i := range k.Ops {
 		if o := &k.Ops[i]; o.In[0] == v && (o.Kind == Route || o.Role == dtype.AttnQA || o.Role == dtype.AttnKVA) {
@@ -117,7 +117,8 @@ func (k *Kind) apartFrom(v Val) bool {
 	return false
 }
 
-// countRerun counts what modules that run again hold apart from what is kept: first what others keep and what enters modules.
+// countRerun counts what recomputed modules hold separately from what is kept: what other operators keep, and the
+// inputs of modules.
 func (p *keeper) countRerun() {
 	again := p.s.Again
 	for i := range p.k.Ops {

@@ -1,8 +1,8 @@
 package model
 
-// BackwardPeak is the most that one layer's backward pass holds above what its forward pass kept, in bytes
-// per token, with the layer's output and its gradient. It walks the operators in reverse with gradients as
-// lifetimes; a gated activation takes two steps, its product and then its activation.
+// BackwardPeak returns the peak of one layer's backward pass beyond what its forward pass kept, in bytes per token,
+// including the layer's output and its gradient. It walks the operators in reverse, tracking the lifetimes of
+// gradients; a gated activation takes two steps, its product and then its activation.
 func (k *Kind) BackwardPeak(s Style) int64 {
 	w := backward{k: k, s: s, grad: make([]int64, len(k.Ops)+1), first: make([]int, len(k.Ops)+1), own: make([]int64, len(k.Ops))}
 	w.keepers()
@@ -24,7 +24,7 @@ func (k *Kind) BackwardPeak(s Style) int64 {
 	return w.peak
 }
 
-// before is what modules compute again before the backward pass of an operator.
+// before returns the bytes that modules recompute before the backward pass of an operator.
 func (p *keeper) before(i int) (n int64) {
 	if p == nil {
 		return 0
@@ -41,15 +41,15 @@ type backward struct {
 	k         *Kind
 	s         Style
 	grad      []int64 // live gradient of each value
-	first     []int   // earliest operator that keeps a value, -1 for none: it is freed there
-	own       []int64 // what an operator keeps besides values
+	first     []int   // first operator that keeps a value, after whose backward pass it is freed; -1 for none
+	own       []int64 // bytes that an operator keeps besides values
 	now, peak int64
 }
 
-// imbalance is how many tokens more than its share the expert has that has most (measured, Mixtral).
+// imbalance is the load of the busiest expert relative to the mean (measured on Mixtral).
 const imbalance = 1.3
 
-// bytes of a value's gradient; where experts run one after another, the share of the one at work.
+// bytes returns the size of a value's gradient; if experts run one after another, that of the active one.
 func (w *backward) bytes(v Val) int64 {
 	n := w.k.rowBytes(v, &w.s)
 	if o := &w.k.Ops[v-1]; w.s.ExpertLoop && o.Rows == PerChoice {
@@ -109,7 +109,8 @@ func (w *backward) free(i int) {
 	w.now -= w.own[i]
 }
 
-// gated: gradients of activation and value live together; then that of the gate replaces the activation's.
+// gated handles a gated activation: the gradients of activation and value are live together, then the gate's replaces
+// the activation's.
 func (w *backward) gated(i int) {
 	o := &w.k.Ops[i]
 	f := w.bytes(Val(i + 1))
@@ -127,8 +128,8 @@ func (w *backward) gated(i int) {
 	}
 }
 
-// step: gradients of the inputs appear, that of the result goes. Sums, slices and row drops pass their
-// gradient on without storage of its own.
+// step allocates the gradients of the inputs and frees that of the result. Sums, slices and row drops pass their
+// gradient on without storage of their own.
 func (w *backward) step(i int) {
 	o := &w.k.Ops[i]
 	passes := o.Kind == Add || o.Kind == Gather || o.Kind == Slice || o.Kind == Scale

@@ -5,38 +5,38 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// CacheClass separates what different layers remember.
+// CacheClass distinguishes what layers remember between steps.
 type CacheClass uint8
 
 const (
 	FullKV     CacheClass = iota // keys and values of every token
-	WindowKV                     // only of the last Window tokens
-	ChunkKV                      // only of the current chunk
-	LatentKV                     // one latent of every token, shared by all heads
-	StateCache                   // a recurrent state of fixed size
+	WindowKV                     // of the last Window tokens only
+	ChunkKV                      // of the current chunk only
+	LatentKV                     // one latent per token, shared by all heads
+	StateCache                   // fixed-size recurrent state
 	CrossKV                      // keys and values of the encoder's output
-	IndexKV                      // keys of an indexer, in FP8 with scales, shared by all heads
+	IndexKV                      // keys of a sparse-attention indexer, FP8 with scales, shared by all heads
 )
 
-// Cache is what one layer remembers between steps. Attention: K and V elements per token. Recurrent
-// operators: ConvElems and StateElems per sequence.
+// Cache is what one layer remembers between steps. Attention caches have K and V elements per token, recurrent ones
+// ConvElems and StateElems per sequence.
 type Cache struct {
 	Class                 CacheClass
 	KVHeads               int64
 	K, V                  int64 // elements per token
 	DimK, DimV            int64 // per head
 	Span                  int64 // window or chunk
-	Source                int64 // CrossKV: tokens of the encoder's output, 0 when the text decides
+	Source                int64 // CrossKV: tokens of the encoder's output, 0 if the input decides
 	ConvElems, StateElems int64
 	Scan                  *ScanDims
-	Every                 int64 // IndexKV: tokens that share a key, 0 for one
+	Every                 int64 // IndexKV: tokens per key, 0 for one
 }
 
-// indexScale: engines keep an FP32 scale for so many numbers of an index key (vLLM, DeepseekV32IndexerCache;
-// SGLang, index_k_with_scale_buffer).
+// indexScale is the number of elements of an index key that share an FP32 scale (vLLM, DeepseekV32IndexerCache; SGLang,
+// index_k_with_scale_buffer).
 const indexScale = 128
 
-// TokenBytes is what one token takes of the cache under formats of keys and values, in bytes.
+// TokenBytes returns the cache bytes per token with keys and values in the given formats.
 func (c *Cache) TokenBytes(k, v *dtype.Format) unit.Bytes {
 	if c.Class != IndexKV {
 		return k.Row(c.K) + v.Row(c.V)
@@ -45,10 +45,10 @@ func (c *Cache) TokenBytes(k, v *dtype.Format) unit.Bytes {
 	return unit.Bytes((c.DimK + 4*unit.CeilDiv(c.DimK, indexScale)) / every)
 }
 
-// Caches calls f for every cache of a kind. A convolution and the scan behind it are one cache; a convolution
-// without one has its own.
+// Caches calls f for every cache of the layer. A convolution and the scan that follows it form one cache; a convolution
+// without a scan has its own.
 func (k *Kind) Caches(f func(Cache)) {
-	var conv *Op // whose scan has not come yet
+	var conv *Op // convolution still without its scan
 	alone := func() {
 		if conv != nil {
 			f(Cache{Class: StateCache, ConvElems: conv.Scan.ConvElems(), Scan: conv.Scan})
@@ -76,7 +76,7 @@ func (k *Kind) Caches(f func(Cache)) {
 	alone()
 }
 
-// Remembers reports whether the model keeps anything of earlier tokens. Encoders do not.
+// Remembers reports whether the model keeps any state between tokens. Encoders do not.
 func (m *Model) Remembers() (found bool) {
 	for i := range m.Parts {
 		m.Parts[i].Each(func(k *Kind, _ int64) { k.Caches(func(Cache) { found = true }) })
@@ -84,21 +84,22 @@ func (m *Model) Remembers() (found bool) {
 	return found
 }
 
-// Caches reports whether a layer of the decoder keeps something of a kind.
+// Caches reports whether any decoder layer has a cache for which of returns true.
 func (m *Model) Caches(of func(Cache) bool) (found bool) {
 	m.Decoder().Each(func(k *Kind, _ int64) { k.Caches(func(c Cache) { found = found || of(c) }) })
 	return found
 }
 
-// Recurrent reports whether a layer keeps a state of fixed size of all tokens before.
+// Recurrent reports whether any layer keeps a fixed-size recurrent state.
 func (m *Model) Recurrent() bool {
 	return m.Caches(func(c Cache) bool { return c.Class == StateCache })
 }
 
-// Latent reports whether a layer keeps latents in place of keys and values.
+// Latent reports whether any layer caches latents instead of keys and values.
 func (m *Model) Latent() bool { return m.Caches(func(c Cache) bool { return c.Class == LatentKV }) }
 
-// caches of attention: keys and values, rows of compressed tokens, keys of the indexer.
+// caches calls f for each cache of an attention operator: keys and values, rows of compressed tokens, keys of the
+// indexer.
 func (a *Attn) caches(f func(Cache)) {
 	f(a.cache())
 	if a.Compress > 0 {

@@ -2,29 +2,28 @@ package model
 
 import "github.com/memwall/memwall/unit"
 
-// Exec is the arithmetic that an engine chooses without changing the description of the model.
+// Exec describes choices of arithmetic that an engine makes independently of the model.
 type Exec struct {
-	// Absorb multiplies MLA's queries and outputs through k_b and v_b instead of expanding the latent.
+	// Absorb multiplies MLA's queries and outputs by k_b and v_b instead of expanding the latent.
 	Absorb bool
-	// ActBytes and KVBytes are the widths of activations and cached elements.
+	// ActBytes and KVBytes are the bytes per activation and per cached element.
 	ActBytes, KVBytes float64
-	// StateBytes is the width of recurrent state.
+	// StateBytes is the bytes per element of recurrent state.
 	StateBytes float64
-	// Spans orders the windows as in the Features that will be used.
+	// Spans lists the attention windows, in the order of the Features that will be used.
 	Spans []int64
 }
 
-// Cost is the work of a step: floating-point operations, and bytes of weights, activations and cache that
-// are read or written.
+// Cost is the work of a step: floating-point operations, and bytes of weights, activations and cache read or written.
 type Cost struct {
 	FLOPs                                       unit.FLOPs
 	Weights, Activations, CacheRead, CacheWrite float64
 }
 
-// Coeffs are the coefficients of a cost over Features.
+// Coeffs expresses a cost as coefficients of Features.
 type Coeffs struct{ FLOPs, Weights, Activations, CacheRead, CacheWrite Features }
 
-// Eval gives the cost at a point.
+// Eval returns the cost at the given features.
 func (c *Coeffs) Eval(f *Features) Cost {
 	return Cost{unit.FLOPs(dot(&c.FLOPs, f)), dot(&c.Weights, f), dot(&c.Activations, f), dot(&c.CacheRead, f), dot(&c.CacheWrite, f)}
 }
@@ -36,7 +35,7 @@ func dot(a, b *Features) (x float64) {
 	return x
 }
 
-// AddN adds n times another set of coefficients.
+// AddN adds n times the coefficients o.
 func (c *Coeffs) AddN(o *Coeffs, n float64) {
 	for i := range c.FLOPs {
 		c.FLOPs[i] += n * o.FLOPs[i]
@@ -47,14 +46,14 @@ func (c *Coeffs) AddN(o *Coeffs, n float64) {
 	}
 }
 
-// Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
-// tensor. A multiply-add is two operations.
+// Coeffs returns the work of one operator; this is where the formulas are. bytes returns the stored size of the
+// operator's i-th tensor. A multiply-add counts as two operations.
 func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
 	o.Into(&c, e, bytes)
 	return c
 }
 
-// Into adds the work to coefficients that are zero: where there are many, they need not be copied.
+// Into is Coeffs for a zeroed result, which avoids copying.
 func (o *Op) Into(c *Coeffs, e *Exec, bytes func(i int) unit.Bytes) {
 	if o.Rows == PerSource || o.Rows == PerOther {
 		return
@@ -101,9 +100,9 @@ func (o *Op) Into(c *Coeffs, e *Exec, bytes func(i int) unit.Bytes) {
 	}
 }
 
-// fftWork is the arithmetic of a long convolution for each token and channel: FFTs of twice the tokens, a complex one of the input and
-// real ones of filter and result (two halves of one), 5·n·log2(n) operations each, at the 131,072 tokens of Evo; at 8,192 it is a
-// fifth less.
+// fftWork is the FLOPs per token and channel of a long convolution by FFT over twice the tokens: one complex FFT of the
+// input and real FFTs of filter and result (half each), at 5·n·log2(n) operations, for the 131,072 tokens of Evo. At
+// 8,192 tokens it is a fifth less.
 const fftWork = 2 * (5 + 2.5 + 2.5) * 18
 
 func (o *Op) rowFeature() int {
@@ -120,7 +119,8 @@ func (o *Op) choices() float64 {
 	return 1
 }
 
-// weightTraffic: tables are read by the row, experts when touched, everything else once a step.
+// weightTraffic counts weights read: tables by the row, experts if any token chooses them, everything else once per
+// step.
 func (o *Op) weightTraffic(c *Coeffs, bytes func(i int) unit.Bytes) {
 	for i, t := range o.W {
 		b := float64(bytes(i))
@@ -187,7 +187,7 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 	}
 }
 
-// reach says by which features attention grows that sees at most span positions; 0: all.
+// reach returns the features that attention over at most span positions scales with; a span of 0 is unbounded.
 func reach(e *Exec, span int64) (pairs, read int) {
 	if i := index(e.Spans, span); i >= 0 && i < MaxSpans {
 		return pairsW + 2*i, pairsW + 2*i + 1
@@ -195,7 +195,8 @@ func reach(e *Exec, span int64) (pairs, read int) {
 	return Pairs, Read
 }
 
-// compressed: beside the window every Compress tokens are one row, all of which are read or those that were chosen.
+// compressed adds attention over compressed rows: one for every Compress tokens beyond the window, all of them or those
+// chosen.
 func (a *Attn) compressed(c *Coeffs, row int, kv float64, e *Exec) {
 	pairs, read := reach(e, a.Chosen)
 	n := float64(a.Compress)
@@ -204,8 +205,8 @@ func (a *Attn) compressed(c *Coeffs, row int, kv float64, e *Exec) {
 	c.CacheWrite[row] += e.KVBytes * kv / n
 }
 
-// index: the indexer's queries meet the keys of all positions, one for every so many tokens; keys in FP8 have a
-// scale of four bytes for 128 numbers.
+// index adds the work of the indexer, whose queries meet the keys of all positions. FP8 keys carry a four-byte scale
+// per 128 elements.
 func (a *Attn) index(c *Coeffs, e *Exec) {
 	x := a.Index
 	if x == nil {
@@ -220,8 +221,8 @@ func (a *Attn) index(c *Coeffs, e *Exec) {
 	c.CacheWrite[Tokens] += bytes / n
 }
 
-// crossAttention reads every token of the source and writes nothing. Where the text decides how many they are,
-// they count as many as the positions before.
+// crossAttention reads every token of the source and writes nothing. A source of unknown length counts as long as the
+// context.
 func (o *Op) crossAttention(c *Coeffs, row int, kv float64, e *Exec) {
 	a := o.Attn
 	h := float64(a.Heads)
@@ -235,8 +236,8 @@ func (o *Op) crossAttention(c *Coeffs, row int, kv float64, e *Exec) {
 	c.Activations[row] = e.ActBytes * h * float64(a.DimK+a.DimV)
 }
 
-// latent: MLA either multiplies queries and outputs through the latent (absorbed: decode) or expands the
-// latent of every position it reads to keys and values (prefill). DeepSeek-V2, arXiv:2405.04434.
+// latent adds MLA's attention, which either absorbs the up-projections into queries and outputs (decode) or expands the
+// latent of every position read into keys and values (prefill). DeepSeek-V2, arXiv:2405.04434.
 func (o *Op) latent(c *Coeffs, row, pairs, read int, e *Exec) {
 	l, h := o.Attn.Latent, float64(o.Attn.Heads)
 	expand := 2 * h * float64(l.Rank) * float64(l.Nope+l.V)
@@ -263,7 +264,7 @@ func index(s []int64, x int64) int {
 	return -1
 }
 
-// Compile folds a part, stored as given, into one set of coefficients.
+// Compile sums the coefficients of a part whose tensors are stored as w says.
 func (p *Part) Compile(w *PartWeights, e *Exec) (c Coeffs) {
 	fold := func(k *Kind, stored []Stored, count int64) {
 		at := 0
@@ -291,7 +292,7 @@ func (p *Part) Compile(w *PartWeights, e *Exec) (c Coeffs) {
 	return c
 }
 
-// lentBytes finds what a borrowed tensor is stored in: a tied head reads the embedding table, a layer the block that it shares
+// lentBytes returns the stored size of a borrowed tensor: a tied head reads the embedding table, a layer a block shared
 // with an earlier one.
 func (p *Part) lentBytes(w *PartWeights, t *Tensor) (found unit.Bytes) {
 	look := func(k *Kind, stored []Stored) {

@@ -1,7 +1,7 @@
 package model
 
-// LayerBits is what an element inside the layers takes in a storage of the model, scales included. Embedding and
-// head do not count: recipes differ in whether they touch them, and outputs depend little on how.
+// LayerBits returns the bits per weight within the layers as stored, scales included. Embedding and head are excluded:
+// recipes differ in whether they quantize them, and quality depends little on it.
 func (m *Model) LayerBits(w *Weights) float64 {
 	bytes, elements := 0., 0.
 	for i := range m.Parts {

@@ -1,63 +1,60 @@
-// Package model describes a network once: parts made of kinds of layers, kinds made of operators over
-// values, operators with their tensors. Parameters, weight bytes, KV cache and recurrent state,
-// activations, FLOPs, memory traffic, shards and the graphs of an engine are all derived from that one
-// list; no other package knows what a layer contains.
+// Package model describes a network once: parts made of kinds of layers, kinds made of operators over values, operators
+// with their tensors. Parameters, weight bytes, KV cache and recurrent state, activations, FLOPs, memory traffic,
+// shards and compute graphs are all derived from that one description; no other package knows what a layer contains.
 //
-// model.go has the containers, op.go the operators, tensor.go the tensors. cost.go holds the formulas of
-// work and traffic, cache.go those of what is remembered between tokens, saved.go those of what training
-// keeps for the backward pass, weights.go how the tensors are stored. The families that build a Model
-// from a config.json or a GGUF header are in model/family.
+// model.go has the containers, op.go the operators, tensor.go the tensors. cost.go holds the formulas of work and
+// traffic, cache.go those of what is kept between tokens, saved.go those of what training keeps for the backward pass,
+// and weights.go how tensors are stored. Package model/family builds a Model from a config.json or a GGUF header.
 package model
 
 import "github.com/memwall/memwall/dtype"
 
-// Model is a network. Parts[0] is the decoder (or, in an encoder-only model, the encoder); further parts
-// are towers, draft heads and the like.
+// Model is a network. Parts[0] is the decoder (the encoder, if there is no decoder); further parts are vision towers,
+// draft heads and the like.
 type Model struct {
 	ID      string // catalog id, file name or hub id
-	Arch    string // as the config or the GGUF file names it
-	Family  string // the family that built it, under its GGUF name: "llama", "qwen3moe"
+	Arch    string // as named by the config or GGUF file
+	Family  string // family that built it, by its GGUF name: "llama", "qwen3moe"
 	Vocab   int64
 	Hidden  int64
-	Context int64 // trained context in tokens; 0 when not stated
+	Context int64 // trained context in tokens; 0 if not stated
 	Tied    bool  // the head reads the embedding table
 	Parts   []Part
-	Native  *dtype.Format // what the config says its weights are in
-	State   *dtype.Format // what the config wants recurrent states in; nil when it does not say
-	Rotary  []Rotary      // rotary tables that engines precompute, when the config tells their sizes
+	Native  *dtype.Format // weight format stated by the config
+	State   *dtype.Format // format of recurrent states stated by the config; nil if not stated
+	Rotary  []Rotary      // precomputed rotary tables, if the config gives their sizes
 	Traits  Traits
 }
 
-// Rotary is a table of cosines and sines: Positions rows of Dim numbers.
+// Rotary is a table of cosines and sines with Positions rows of Dim elements.
 type Rotary struct{ Positions, Dim int64 }
 
-// Traits are facts about a model that single rules of engines and recipes ask for.
+// Traits are facts about a model that individual engine rules and recipes depend on.
 type Traits struct {
-	Heads, KVHeads int64 // of the first attention layer; 0 without attention
+	Heads, KVHeads int64 // of the first attention layer; 0 if none
 	Experts        int64 // routed experts of a MoE layer; 0 when dense
 	ExpertsUsed    int64
-	Hybrid         bool // attention and recurrent layers mixed
+	Hybrid         bool // mixes attention and recurrent layers
 	Multimodal     bool
-	ImageTokens    int64 // tokens of one image; 0 when its size decides
-	Trailing       int   // prediction layers that a GGUF file holds behind the layers; they are no part of the model here
+	ImageTokens    int64 // tokens per image; 0 if it depends on the image's size
+	Trailing       int   // prediction layers that a GGUF file stores after the others; not part of this model
 }
 
-// Part is a stack of layers between what comes before and after it. Layers of the same structure share
-// a Kind; Layers[i] is the kind of layer i.
+// Part is a stack of layers with the operators before and after it. Layers of the same structure share a Kind;
+// Layers[i] is the index of layer i's kind.
 type Part struct {
 	Name   string // "decoder", "mtp", "vision", …
-	Pre    Kind   // embedding and what follows it
+	Pre    Kind   // embedding and what follows
 	Post   Kind   // final norm, head
 	Kinds  []Kind
 	Layers []uint8
 	Counts []int64 // layers of each kind
-	// Speaks: it makes sound of what the decoder gives; engines of text leave it out.
+	// Speaks reports that the part synthesizes audio from the decoder's output; text engines skip it.
 	Speaks bool
 }
 
-// Kind is one structure of layer: operators in order. Value 0 is the stream entering the layer, value i
-// the result of Ops[i-1]; Out is the stream leaving it. Side of a part's Pre is what its layers read as
-// Side, 0 for nothing.
+// Kind is one layer structure: a sequence of operators. Value 0 is the stream entering the layer, value i the result of
+// Ops[i-1], and Out the stream leaving it. In a part's Pre, Side is the value that its layers read as Side, 0 for none.
 type Kind struct {
 	Name string
 	Ops  []Op
@@ -65,10 +62,10 @@ type Kind struct {
 	Side Val
 }
 
-// Decoder is the part that generates tokens.
+// Decoder returns the part that generates tokens.
 func (m *Model) Decoder() *Part { return &m.Parts[0] }
 
-// Part finds a part by name; nil when the model has none.
+// Part returns the part with the given name, or nil.
 func (m *Model) Part(name string) *Part {
 	for i := range m.Parts {
 		if m.Parts[i].Name == name {
@@ -78,7 +75,7 @@ func (m *Model) Part(name string) *Part {
 	return nil
 }
 
-// Samples reports whether the model ends in logits over its vocabulary. Embedders and classifiers do not.
+// Samples reports whether the model ends in logits over its vocabulary, as embedding models and classifiers do not.
 func (m *Model) Samples() bool {
 	ops := m.Parts[0].Post.Ops
 	for i := range ops {
@@ -89,7 +86,7 @@ func (m *Model) Samples() bool {
 	return false
 }
 
-// Count fills Counts from Layers.
+// Count computes Counts from Layers.
 func (p *Part) Count() {
 	p.Counts = make([]int64, len(p.Kinds))
 	for _, k := range p.Layers {
@@ -97,7 +94,7 @@ func (p *Part) Count() {
 	}
 }
 
-// Each calls f for every kind of the part, ends included, with how many layers have it.
+// Each calls f for every kind of the part, including Pre and Post, with the number of layers of that kind.
 func (p *Part) Each(f func(k *Kind, count int64)) {
 	f(&p.Pre, 1)
 	for i := range p.Kinds {
@@ -132,7 +129,7 @@ func (k *Kind) owned(f func(*Tensor)) {
 	}
 }
 
-// Params counts the parameters that a kind owns; stored tables that are not learned do not count.
+// Params returns the number of parameters that a kind owns, excluding stored tables that are not learned.
 func (k *Kind) Params() (n int64) {
 	k.owned(func(t *Tensor) {
 		if !t.Table {
@@ -142,14 +139,14 @@ func (k *Kind) Params() (n int64) {
 	return n
 }
 
-// Params counts the parameters of a part.
+// Params returns the number of parameters of the part.
 func (p *Part) Params() (n int64) {
 	p.Each(func(k *Kind, count int64) { n += count * k.Params() })
 	return n
 }
 
-// Params counts the parameters of the model: every learned number once. A tied head adds nothing, MTP
-// (multi-token prediction) layers are not part of it; see ParamsWith for the other ways to count.
+// Params returns the number of parameters of the model, each learned number counted once. A tied head adds nothing and
+// multi-token prediction (MTP) layers are excluded; Totals has the other ways to count.
 func (m *Model) Params() (n int64) {
 	for i := range m.Parts {
 		if m.Parts[i].Name != PartMTP {
@@ -162,20 +159,20 @@ func (m *Model) Params() (n int64) {
 // PartMTP is the name of the part with multi-token prediction layers.
 const PartMTP = "mtp"
 
-// PartEncoder is the name of the encoder beside a decoder.
+// PartEncoder is the name of the encoder of an encoder-decoder.
 const PartEncoder = "encoder"
 
-// Totals are the ways in which published parameter totals differ.
+// Totals breaks down the ways in which published parameter counts differ.
 type Totals struct {
-	Unique     int64 // every learned number once, without MTP: what Params gives
+	Unique     int64 // each learned number once, without MTP, as in Params
 	MTP        int64 // in multi-token prediction layers
-	TiedHead   int64 // added by files that store a tied head twice
-	Embeddings int64 // token embedding and, when it is not tied, head
-	Head       int64 // untied head, which embedding models leave out
-	RouterBias int64 // biases that only choose experts, which some files keep as buffers
+	TiedHead   int64 // duplicated by files that store a tied head separately
+	Embeddings int64 // token embedding and untied head
+	Head       int64 // untied head, which embedding models omit
+	RouterBias int64 // biases used only to choose experts, which some files store as buffers
 }
 
-// Totals counts the parameters in each way.
+// Totals returns the parameter counts.
 func (m *Model) Totals() Totals {
 	t := Totals{Unique: m.Params()}
 	if p := m.Part(PartMTP); p != nil {
@@ -192,7 +189,7 @@ func (m *Model) Totals() Totals {
 
 func (t *Totals) add(o *Op, count int64) {
 	switch {
-	case o.Kind == Embed && o.Lent: // a drafter's, which is its target's
+	case o.Kind == Embed && o.Lent: // a draft model's, shared with its target
 	case o.Kind == Head && o.Lent:
 		t.TiedHead = o.W[0].Elems()
 	case o.Kind == Head:
@@ -204,9 +201,9 @@ func (t *Totals) add(o *Op, count int64) {
 	}
 }
 
-// ActiveParams counts the parameters that one token multiplies: all but the experts that it does not
-// choose, and those of another modality's tokens. An embedding table counts once, as it does in Params; of those that are
-// looked up beside it (Gemma 3n's by layers, Qwen3.8 Flash Next's by n-grams) a row.
+// ActiveParams returns the number of parameters used per token: all but unchosen experts and parameters for other
+// modalities. The token embedding counts in full, as in Params; of further embedding tables (per layer in Gemma 3n,
+// n-gram in Qwen3.8 Flash Next) one row counts.
 func (m *Model) ActiveParams() (n int64) {
 	for i := range m.Parts {
 		if m.Parts[i].Name == PartMTP {
@@ -223,7 +220,7 @@ func (k *Kind) active() (n int64) {
 		if o.Lent || o.Rows == PerOther {
 			continue
 		}
-		if o.Role == dtype.PerLayerEmbd { // a row of it: what makers leave out of "active" and "effective" sizes
+		if o.Role == dtype.PerLayerEmbd { // one row: vendors exclude the rest from "active" and "effective" sizes
 			n += o.Out
 			continue
 		}

@@ -8,20 +8,20 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-// numbering counts the tensors of each category as llama.cpp's quantiser meets them: layer by layer. The tensors of an
-// encoder-decoder have no number where it looks for one: they come by name, the decoder's before the encoder's, layer 10
-// before layer 2 (src/llama-model-loader.h, weight_name_comparer).
+// numbering numbers the tensors of each category in the order of llama.cpp's quantizer: layer by layer. For an
+// encoder-decoder the quantizer goes by tensor name, so decoder precedes encoder and layer 10 precedes layer 2
+// (src/llama-model-loader.h, weight_name_comparer).
 type numbering struct {
 	named   bool
-	of      [16]int // of the part, or by name of the model
-	counted [16]int // before this layer, or by name before this part
-	part    [16]int // of this part
-	within  [16]int // of this layer, as far as it was asked about
+	of      [16]int // total in the part; by name, in the model
+	counted [16]int // before this layer; by name, before this part
+	part    [16]int // in this part
+	within  [16]int // in this layer, up to the current tensor
 	layer   int
-	ranks   []int // of each layer among names
+	ranks   []int // rank of each layer in name order
 }
 
-// numbered is the numbering of a model's tensors.
+// numbered returns the numbering of the model's tensors.
 func (m *Model) numbered(named bool) *numbering {
 	n := &numbering{named: named}
 	for i := 0; named && i < len(m.Parts); i++ {
@@ -30,7 +30,7 @@ func (m *Model) numbered(named bool) *numbering {
 	return n
 }
 
-// begin a part; trailing are the layers that a file holds behind those of the part.
+// begin starts a part; trailing is the number of extra layers that a file stores after it.
 func (n *numbering) begin(p *Part, trailing int) {
 	before := n.part
 	n.part, n.within, n.layer = p.categories(), [16]int{}, InPre
@@ -51,7 +51,7 @@ func sum(a, b [16]int) [16]int {
 	return a
 }
 
-// next tensor of the layer: the how manieth of how many of its category it is.
+// next returns the position of the layer's next tensor of category c, and the number of tensors in the category.
 func (n *numbering) next(layer int, c dtype.Category) (nth, of int) {
 	if layer != n.layer {
 		if !n.named {
@@ -67,7 +67,7 @@ func (n *numbering) next(layer int, c dtype.Category) (nth, of int) {
 	return nth, n.of[c]
 }
 
-// namedRanks is each layer's place when their numbers are sorted as text.
+// namedRanks returns each layer's rank when layer numbers are sorted as text.
 func namedRanks(layers int) []int {
 	order := make([]int, layers)
 	for i := range order {

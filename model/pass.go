@@ -2,26 +2,28 @@ package model
 
 import "github.com/memwall/memwall/unit"
 
-// TextTokens are the longest text of most denoisers (diffusers, examples/dreambooth/train_dreambooth_flux.py: max_sequence_length).
+// TextTokens is the maximum text length of most diffusion models (diffusers,
+// examples/dreambooth/train_dreambooth_flux.py: max_sequence_length).
 const TextTokens = 512
 
-// Made is what a denoiser makes at once where nobody says another size.
+// Made is the default output of a denoiser.
 type Made struct {
-	Tokens int64 // of the picture, or of all frames
+	Tokens int64 // of the image, or of all frames
 	Words  string
 }
 
-// Picture is what models of pictures are trained to make (diffusers, examples/dreambooth/train_dreambooth_flux.py: resolution).
+// Picture is the image size that diffusion models are trained for (diffusers,
+// examples/dreambooth/train_dreambooth_flux.py: resolution).
 var Picture = Made{4096, "a picture of 1024 × 1024, in patches of 16 × 16"}
 
-// videos are the defaults of diffusers' pipelines: pipelines/wan/pipeline_wan.py and hunyuan_video/pipeline_hunyuan_video.py, through
-// autoencoders of 8 × 8 × 4 and patches of 2 × 2.
+// videos holds the defaults of diffusers' pipelines (pipelines/wan/pipeline_wan.py and
+// hunyuan_video/pipeline_hunyuan_video.py), with autoencoders of 8 × 8 × 4 and patches of 2 × 2.
 var videos = map[string]Made{
 	"wan":           {21 * 30 * 52, "81 frames of 832 × 480"},
 	"hunyuan-video": {33 * 45 * 80, "129 frames of 1280 × 720"},
 }
 
-// Usual is what a denoiser makes by default.
+// Usual returns the output that a denoiser makes by default.
 func (m *Model) Usual() Made {
 	if v, ok := videos[m.Family]; ok {
 		return v
@@ -29,11 +31,10 @@ func (m *Model) Usual() Made {
 	return Picture
 }
 
-// PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
+// PartDenoiser is the name of the part that denoises a latent image or clip: the transformer of a diffusion model.
 const PartDenoiser = "denoiser"
 
-// Streams are how many of the tokens that a denoiser's step sees are of the picture, and how many of its text; 0 and 0 of a model
-// that is none.
+// Streams splits the tokens of a denoiser's step into image and text tokens; 0 and 0 if the model is not a denoiser.
 func (m *Model) Streams(tokens int64) (image, text int64) {
 	if m.Part(PartDenoiser) == nil {
 		return 0, 0
@@ -42,7 +43,7 @@ func (m *Model) Streams(tokens int64) (image, text int64) {
 	return tokens - text, text
 }
 
-// Share of a step's tokens that operators on such rows see.
+// Share returns the number of a step's tokens that operators on rows of kind r process.
 func (r Rows) Share(image, text int64) float64 {
 	switch all := float64(image + text); {
 	case r == PerImage && all > 0:
@@ -53,8 +54,8 @@ func (r Rows) Share(image, text int64) float64 {
 	return 1
 }
 
-// Pass is the arithmetic of one pass of a denoiser over so many tokens of a picture and of the text that it is made for: each
-// operator works on the tokens of its stream, and attention joins them. Steps of 16-bit activations.
+// Pass returns the FLOPs of one denoiser pass over the given image and text tokens: each operator processes its own
+// stream, and attention joins them. Activations are 16-bit.
 func (m *Model) Pass(image, text int64) (x unit.FLOPs) {
 	m.Decoder().Each(func(k *Kind, n int64) { x += unit.FLOPs(n) * k.pass(image, text) })
 	return x
@@ -79,7 +80,7 @@ func (k *Kind) pass(image, text int64) (x unit.FLOPs) {
 	return x
 }
 
-// stream is the step that an operator sees of a pass.
+// stream returns the part of a pass that an operator processes, as a Step.
 func (o *Op) stream(image, text int64) Step {
 	n := image + text
 	switch o.Rows {

@@ -1,64 +1,65 @@
 package model
 
-// Style is how a training framework keeps values for the backward pass.
+// Style describes how a training framework keeps values for the backward pass.
 type Style struct {
-	// Width is the bytes of an activation; 0 for the 2 of formats of 16 bits.
+	// Width is the bytes per activation; 0 means 2, for 16-bit formats.
 	Width int64
-	// Frozen: the base weights do not train (LoRA).
+	// Frozen reports that the base weights are not trained (LoRA).
 	Frozen bool
-	// FusedNorm keeps a norm's input instead of an fp32 copy of it. Layer norms are always fused.
+	// FusedNorm keeps a norm's input rather than an fp32 copy of it. Layer norms are always fused.
 	FusedNorm bool
-	// FusedGlu computes the activation of a gate again instead of keeping it.
+	// FusedGlu recomputes the activation of a gate instead of keeping it.
 	FusedGlu bool
-	// Adapts says which linear layers have an adapter; nil for none. An adapter shares the layer's input, unless
-	// AdapterWidth bytes a number are a copy of its own in its format. With Dropout it keeps a masked copy and the
-	// mask, one byte a number.
+	// Adapts reports which linear layers have an adapter; nil for none. An adapter shares the layer's input unless
+	// AdapterWidth is set, which is then the bytes per element of its own copy. Dropout also keeps a masked copy, and a
+	// mask of one byte per element.
 	Adapts       func(*Tensor) bool
 	AdapterWidth int64
 	Dropout      bool
-	// Magnitudes: a learned scale of every output of an adapted layer keeps what it scales, of the layer and of its adapter
+	// Magnitudes keeps, for a learned scale of every output of an adapted layer, the outputs of both layer and adapter
 	// (DoRA, arXiv:2402.09353).
 	Magnitudes bool
-	// RepeatKV: keys and values are repeated to all heads before the kernel.
+	// RepeatKV repeats keys and values to all heads before the kernel.
 	RepeatKV bool
-	// Scores are bytes kept of each score of a head, by attention that writes the score matrix; 0 when a kernel
-	// writes none.
+	// Scores is the bytes kept per attention score and head by attention that materializes the score matrix; 0 if no
+	// kernel does.
 	Scores int64
-	// HiddenDropout: what joins the residual stream goes through dropout, which keeps a mask of one byte a number.
+	// HiddenDropout applies dropout to whatever joins the residual stream, keeping a mask of one byte per element.
 	HiddenDropout bool
-	// Stream is how many ranks share values of the residual stream's width (sequence parallelism), Choices how many
-	// share the tokens that go to experts. Zero is one.
+	// Stream is the number of ranks that share values of the residual stream's width (sequence parallelism), Choices the
+	// number that share the tokens sent to experts. Zero means one.
 	Stream, Choices int64
-	// Whole: products keep their inputs of that width as they were gathered for them, where Megatron gathers again
-	// (torch/distributed/tensor: a plain product of what a DTensor was redistributed to).
+	// Whole reports that matmuls keep gathered inputs of that width, which Megatron gathers again
+	// (torch/distributed/tensor: a plain matmul on a redistributed DTensor).
 	Whole bool
-	// ExpertLoop: experts run one after another, so that backward holds the gradients of one of them at a time.
+	// ExpertLoop reports that experts run one after another, so that backward holds the gradients of one at a time.
 	ExpertLoop bool
-	// Inputs is the width in bytes of what a matrix product keeps of its input; 0 for that of the activation.
+	// Inputs is the bytes per element that a matmul keeps of its input; 0 for the width of activations.
 	Inputs int64
-	// ActInputs is the width in bytes of what a gated activation keeps of its inputs; 0 for that of the activation.
+	// ActInputs is the bytes per element that a gated activation keeps of its inputs; 0 for the width of activations.
 	ActInputs int64
-	// OutBits are those of a number of attention's output where attention and the product behind it keep one copy in a narrow format;
-	// 0 where attention keeps it as it is computed.
+	// OutBits is the bits per element of attention's output if attention and the following matmul share one copy in a
+	// narrow format; 0 if attention keeps it as computed.
 	OutBits int64
-	// OutTwice: attention keeps its output as it was made, and the product behind it what was exchanged of it (Ulysses, arXiv:2309.14509).
+	// OutTwice reports that attention keeps its output as computed and the following matmul keeps the exchanged copy
+	// (Ulysses, arXiv:2309.14509).
 	OutTwice bool
-	// Again are modules that compute their forward pass again by themselves.
+	// Again is the set of modules whose forward pass is recomputed.
 	Again Modules
-	// Image and Text are the tokens of a denoiser's step that are of the picture and of its text; 0 and 0 for models of one stream.
+	// Image and Text are a denoiser step's image and text tokens; 0 and 0 for models with a single stream.
 	Image, Text int64
-	// Sequences of a pass share what is made once for all of them; 0 is one.
+	// Sequences is the number of sequences that share what is computed once per pass; 0 means one.
 	Sequences int64
-	// WeighsEarly: choices are weighed at the experts' activation and not where their results are summed.
+	// WeighsEarly applies routing weights at the experts' activation rather than when their results are summed.
 	WeighsEarly bool
 }
 
 const (
-	half = 2 // bytes of a number in formats of 16 bits
-	full = 4 // and of fp32
+	half = 2 // bytes per element of 16-bit formats
+	full = 4 // bytes per element of fp32
 )
 
-// width of an activation in bytes.
+// width returns the bytes per activation.
 func (s *Style) width() int64 {
 	if s.Width > 0 {
 		return s.Width
@@ -66,15 +67,15 @@ func (s *Style) width() int64 {
 	return half
 }
 
-// part is what a token has averaged over so many bytes of a stream's tokens: all of a step's, or those of the picture or the text.
+// part averages n bytes over the tokens of the stream r: all tokens of a step, or those of the image or the text.
 func (s *Style) part(r Rows, n int64) int64 {
 	return int64(float64(n) * r.Share(s.Image, s.Text))
 }
 
-// Saved is what one layer's forward pass keeps for its backward pass, in bytes per token, by operator
-// kind. A value counts once however many operators keep it; the stream entering the layer is a checkpoint,
-// which the caller counts. Rules: what PyTorch's autograd saves for each operator of a transformers block,
-// checked against measured runs (docs/formulas.md#saved-activations).
+// Saved returns what one layer's forward pass keeps for its backward pass, in bytes per token, by operator kind. A
+// value counts once however many operators keep it; the stream entering the layer is a checkpoint, which the caller
+// counts. The rules are what PyTorch's autograd saves for each operator of a transformers block, checked against
+// measured runs (docs/formulas.md#saved-activations).
 func (k *Kind) Saved(s Style) map[OpKind]int64 {
 	out := map[OpKind]int64{}
 	for kind, n := range k.keepers(&s).out {
@@ -85,7 +86,7 @@ func (k *Kind) Saved(s Style) map[OpKind]int64 {
 	return out
 }
 
-// SavedBytes sums Saved.
+// SavedBytes returns the sum of Saved.
 func (k *Kind) SavedBytes(s Style) (n int64) {
 	for _, b := range k.keepers(&s).out {
 		n += b
@@ -93,7 +94,7 @@ func (k *Kind) SavedBytes(s Style) (n int64) {
 	return n
 }
 
-// SavedWithEntry is SavedBytes, and whether an operator of the layer keeps the stream that enters it too.
+// SavedWithEntry returns SavedBytes and reports whether an operator of the layer also keeps the stream entering it.
 func (k *Kind) SavedWithEntry(s Style) (n float64, entry bool) {
 	p := k.keepers(&s)
 	for _, b := range p.out {
@@ -102,7 +103,7 @@ func (k *Kind) SavedWithEntry(s Style) (n float64, entry bool) {
 	return n, p.entry
 }
 
-// SavedScores is what a layer keeps of its score matrices, in bytes per token and position of the sequence.
+// SavedScores returns what a layer keeps of its score matrices, in bytes per token and per position of the sequence.
 func (k *Kind) SavedScores(s Style) (n int64) {
 	for i := range k.Ops {
 		if a := k.Ops[i].Attn; a != nil {
@@ -112,8 +113,8 @@ func (k *Kind) SavedScores(s Style) (n int64) {
 	return n
 }
 
-// SavedProducts is what is kept of a layer whose other values are computed again: every second matrix product and the
-// output of attention, in bytes per token (torchtitan's selective checkpointing of operators).
+// SavedProducts returns what a layer keeps if only every second matmul and the output of attention are kept and all
+// else is recomputed, in bytes per token (torchtitan's selective operator checkpointing).
 func (k *Kind) SavedProducts(s Style) (n int64) {
 	products := 0
 	for i := range k.Ops {
@@ -136,19 +137,19 @@ type keeper struct {
 	s    *Style
 	out  [Mix + 1]int64
 	kept [maxOps + 1]bool
-	cast [maxOps + 1]bool // a narrower copy is counted
-	sent [maxOps + 1]bool // a copy for each expert is counted
-	// again is what modules that compute again hold from then on, and module the one whose operator is at work.
+	cast [maxOps + 1]bool // a narrower copy has been counted
+	sent [maxOps + 1]bool // a copy per expert has been counted
+	// again is what recomputed modules hold once they have run again, and module the one of the current operator.
 	again  [modules]int64
 	module int
-	// at is the operator at work, and last the last one that needs what a module computes again.
+	// at is the current operator, and last the last one to need what a module recomputes.
 	at   int
 	last [modules]int
-	// entry: the stream entering the layer is kept.
+	// entry reports that the stream entering the layer is kept.
 	entry bool
 }
 
-// maxOps is more than any layer has; what lies beyond it is counted each time it is kept.
+// maxOps exceeds the operators of any layer; values beyond it count each time they are kept.
 const maxOps = 127
 
 func (k *Kind) keepers(s *Style) *keeper {
@@ -163,7 +164,7 @@ func (k *Kind) keepers(s *Style) *keeper {
 	return &p
 }
 
-// storage follows views to the value that owns the bytes.
+// storage follows views to the value that owns the storage.
 func (k *Kind) storage(v Val) Val {
 	for v > 0 && (k.Ops[v-1].Kind == Slice || k.Ops[v-1].Kind == Gather) {
 		v = k.Ops[v-1].In[0]
@@ -171,7 +172,7 @@ func (k *Kind) storage(v Val) Val {
 	return v
 }
 
-// rowBytes of a value: per token, all chosen experts together, and a rank's share of it.
+// rowBytes returns a rank's share of a value in bytes per token, over all chosen experts.
 func (k *Kind) rowBytes(v Val, s *Style) int64 {
 	o := &k.Ops[v-1]
 	n := s.part(o.Rows, s.width()*o.Out*int64(o.choices()))
@@ -184,8 +185,8 @@ func (k *Kind) rowBytes(v Val, s *Style) int64 {
 	return n
 }
 
-// residual reports whether tensor parallelism leaves an operator's result whole: norms over the whole width, sums, and
-// products whose columns are cut, which are summed over ranks.
+// residual reports whether tensor parallelism leaves an operator's result unsharded: norms over the full width, sums,
+// and row-parallel matmuls, whose results are reduced over ranks.
 func (o *Op) residual() bool {
 	switch o.Kind {
 	case Norm:
@@ -200,7 +201,7 @@ func (o *Op) residual() bool {
 
 func (p *keeper) keep(kind OpKind, v Val) { p.keepAs(kind, v, p.s.width()) }
 
-// keepAs keeps a value in so many bytes a number.
+// keepAs keeps a value with the given bytes per element.
 func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
 	v = p.k.storage(v)
 	if v == 0 {
@@ -215,7 +216,7 @@ func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
 	p.add(kind, p.k.rowBytes(v, p.s)*width/p.s.width(), p.moduleOf(v))
 }
 
-// moduleOf is the module that makes a value again for the operator at work.
+// moduleOf returns the module that recomputes a value for the current operator.
 func (p *keeper) moduleOf(v Val) int {
 	if m := p.k.discarded(v, p.s.Again); m != 0 {
 		return m.index()
@@ -223,7 +224,7 @@ func (p *keeper) moduleOf(v Val) int {
 	return p.module
 }
 
-// add counts bytes that an operator keeps: its own, or what its module holds once it computes again.
+// add counts bytes kept by an operator: its own, or what its module holds once recomputed.
 func (p *keeper) add(kind OpKind, n int64, module int) {
 	if module > 0 {
 		p.again[module] += n
@@ -233,10 +234,10 @@ func (p *keeper) add(kind OpKind, n int64, module int) {
 	p.out[kind] += n
 }
 
-// addOwn counts bytes that are no value's.
+// addOwn counts bytes that belong to no value.
 func (p *keeper) addOwn(kind OpKind, n int64) { p.add(kind, n, p.module) }
 
-// narrow keeps a copy of a value in fewer bytes a number, beside the value.
+// narrow keeps a copy of a value with fewer bytes per element, in addition to the value.
 func (p *keeper) narrow(v Val, width int64) {
 	v = p.k.storage(v)
 	if v <= 0 || v <= maxOps && p.cast[v] {
@@ -263,7 +264,7 @@ func (p *keeper) op(i int) {
 		}
 	case Head:
 		if !p.gathered(o) {
-			p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
+			p.keep(o.Kind, o.In[0]) // held by the model's caller, whether or not the head is trained
 		}
 	case Attention:
 		p.attention(i)
@@ -296,8 +297,9 @@ func (p *keeper) op(i int) {
 	}
 }
 
-// activation keeps its inputs. One that weighs choices too, and has no kernel that does both, keeps what it makes before they
-// are weighed (megatron/core/transformer/moe/experts.py: bias_act_func; there are such kernels for gates and squared ReLU).
+// activation keeps an activation's inputs. If it also applies routing weights without a fused kernel, it keeps its
+// unweighted result (megatron/core/transformer/moe/experts.py: bias_act_func; fused kernels exist for gates and squared
+// ReLU).
 func (p *keeper) activation(i int) {
 	o, s := &p.k.Ops[i], p.s
 	width := s.width()
@@ -325,9 +327,9 @@ func (p *keeper) norm(i int) {
 	p.addOwn(o.Kind, own)
 }
 
-// normKeeps says whether a norm whose result takes n bytes keeps its input, and what it keeps of its own. Where it is not
-// fused that is an fp32 copy of the input, which is the input itself where that is in fp32, and, for the weight's gradient,
-// the normalised values.
+// normKeeps reports whether a norm with a result of n bytes keeps its input, and returns what else it keeps: if not
+// fused, an fp32 copy of the input (the input itself if already fp32) and, for the weight's gradient, the normalized
+// values.
 func (o *Op) normKeeps(s *Style, n int64) (input bool, own int64) {
 	if s.FusedNorm || o.Mean {
 		return true, 0
@@ -368,7 +370,8 @@ func (p *keeper) linear(o *Op) {
 	}
 }
 
-// gathered: the input of a product, cut along the text, is kept whole, once for all products of it.
+// gathered keeps the full input of a matmul that was sharded along the sequence, once for all matmuls that read it, and
+// reports whether it did.
 func (p *keeper) gathered(o *Op) bool {
 	v := p.k.storage(o.In[0])
 	if !p.s.Whole || v <= 0 || v > maxOps || o.Kind == ExpertLinear || !p.k.Ops[v-1].residual() {
@@ -381,9 +384,10 @@ func (p *keeper) gathered(o *Op) bool {
 	return true
 }
 
-// steered: results of a matrix of the condition shift and scale the normalised input of each of a block's branches and gate what
-// it gives (arXiv:2212.09748, adaLN-Zero; diffusers, models/normalization.py). A branch keeps what enters its norm, which of the first
-// is the stream that enters the block, and what its products read; where the condition trains, what is scaled and what is gated too.
+// steered keeps the values of adaptive norms, in which projections of the conditioning shift and scale the normalized
+// input of each branch of a block and gate its output (arXiv:2212.09748, adaLN-Zero; diffusers,
+// models/normalization.py). A branch keeps the input of its norm, which for the first is the stream entering the block,
+// and the inputs of its matmuls; if the conditioning is trained, also what is scaled and what is gated.
 func (p *keeper) steered(i int) {
 	o, s := &p.k.Ops[i], p.s
 	chunks := o.Steers
@@ -401,10 +405,10 @@ func (p *keeper) steered(i int) {
 	}
 }
 
-// convolved keeps what a convolution over the whole text by FFTs of twice its length does (stripedhyena/engine.py: parallel_iir,
-// compute_filter): its input for the skip's gain; the filter's spectrum of half the points, complex in fp32; where weights train, the
-// input's spectrum, which is a view of all the points, and each pole's exponentials, which the filter is summed from. What is the
-// filter's is there once for all sequences of a pass.
+// convolved keeps the values of a convolution over the whole sequence by FFTs of twice its length
+// (stripedhyena/engine.py: parallel_iir, compute_filter): its input for the skip gain; half the points of the filter's
+// spectrum, complex fp32; and if weights are trained, the input's spectrum, a view of all points, and the exponentials
+// of each pole that the filter is summed from. The filter's values are shared by all sequences of a pass.
 func (p *keeper) convolved(o *Op) {
 	const complex64 = 2 * full
 	s := p.s
@@ -416,15 +420,15 @@ func (p *keeper) convolved(o *Op) {
 	}
 }
 
-// fused: Mamba-2's kernel runs convolution and scan together and computes what lies between again
-// (mamba_ssm/ops/triton/ssd_combined.py).
+// fused reports whether one kernel runs convolution and scan together and recomputes what lies between, as Mamba-2's
+// does (mamba_ssm/ops/triton/ssd_combined.py).
 func (s *ScanDims) fused() bool { return s.Groups > 0 && !s.Delta }
 
-// narrows: products keep copies of their inputs in a narrower format.
+// narrows reports whether matmuls keep copies of their inputs in a narrower format.
 func (s *Style) narrows() bool { return s.Inputs > 0 && s.Inputs < s.width() }
 
-// dispatch: tokens are copied for each expert that they go to; that copy is the input of the experts' products, in the format
-// that they keep it in.
+// dispatch keeps the copies of tokens made for each expert they go to, which are the inputs of the experts' matmuls and
+// in their format. It reports whether there are any.
 func (p *keeper) dispatch(o *Op) bool {
 	v, width := p.k.storage(o.In[0]), p.s.width()
 	if o.Kind != ExpertLinear || v < 0 || v > maxOps || v > 0 && p.k.Ops[v-1].Rows == PerChoice {
@@ -440,15 +444,15 @@ func (p *keeper) dispatch(o *Op) bool {
 	return true
 }
 
-// attention keeps queries, keys, values, its output, and a log-sum per head unless it keeps the scores. MLA keeps the expanded,
-// concatenated forms.
+// attention keeps queries, keys, values and output, and a log-sum-exp per head unless it keeps the scores. MLA keeps
+// the expanded, concatenated forms.
 func (p *keeper) attention(i int) {
 	o := &p.k.Ops[i]
 	a := o.Attn
 	switch {
 	case a.Latent != nil:
 		p.expanded(o)
-	case o.In[0] == o.In[1] && o.In[1] == o.In[2]: // a layer written out names one value for all three
+	case o.In[0] == o.In[1] && o.In[1] == o.In[2]: // a spelled-out layer uses one value for all three
 		p.addOwn(o.Kind, p.s.part(o.Rows, p.s.width()*a.Heads*(2*a.DimK+a.DimV)))
 	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
@@ -464,7 +468,7 @@ func (p *keeper) attention(i int) {
 	}
 }
 
-// attended keeps the output of attention, v.
+// attended keeps v, the output of attention.
 func (p *keeper) attended(kind OpKind, v Val) {
 	if p.s.OutTwice {
 		p.addOwn(kind, p.k.rowBytes(v, p.s))
@@ -477,13 +481,13 @@ func (p *keeper) attended(kind OpKind, v Val) {
 	p.add(kind, p.k.rowBytes(v, p.s)*p.s.OutBits/(8*p.s.width()), p.moduleOf(v))
 }
 
-// expanded are the queries, keys and values that latent attention makes, and the latent that they are made of.
+// expanded keeps the queries, keys and values that latent attention computes, and the latent they come from.
 func (p *keeper) expanded(o *Op) {
 	l, module := o.Attn.Latent, p.module
 	if p.s.Again&LatentUps != 0 && module == 0 {
 		p.module = LatentUps.index()
 	}
 	p.addOwn(o.Kind, p.s.width()*o.Attn.Heads*(2*(l.Nope+l.Rope)+l.V))
-	p.keep(o.Kind, o.In[len(o.In)/2]) // the latent, behind the parts of the query
+	p.keep(o.Kind, o.In[len(o.In)/2]) // the latent, which follows the parts of the query
 	p.module = module
 }

@@ -7,14 +7,14 @@ import (
 
 // Step is one forward pass over a batch. All counts are of tokens or sequences.
 type Step struct {
-	Tokens  int64 // new tokens, all sequences together
+	Tokens  int64 // new tokens of all sequences
 	Seqs    int64
 	Outputs int64 // rows with logits
-	Context int64 // cached tokens of each sequence before the step
+	Context int64 // cached tokens per sequence before the step
 }
 
-// Feature numbers: the cost of every operator is linear in them. What is not linear in a Step (windows,
-// causality, experts touched) is worked out here once, not in every operator.
+// Indexes of Features. The cost of every operator is linear in them; whatever is not linear in a Step (windows,
+// causality, experts touched) is resolved here once rather than in each operator.
 const (
 	One      = iota // per step
 	Tokens          // per new token
@@ -22,18 +22,18 @@ const (
 	Seqs            // per sequence
 	Pairs           // per query-key pair, causal
 	Read            // per cached position read
-	Touched         // per routed expert with at least one token
-	pairsW          // Pairs and Read again for up to MaxSpans windows or chunks
+	Touched         // per routed expert chosen by at least one token
+	pairsW          // Pairs and Read again, for up to MaxSpans windows or chunks
 	features = pairsW + 2*MaxSpans
 )
 
-// MaxSpans is how many distinct windows, chunks and choices one model may have.
+// MaxSpans is the maximum number of distinct windows, chunks and choices per model.
 const MaxSpans = 2
 
 // Features is a point in feature space.
 type Features [features]float64
 
-// Windows lists the distinct windows and chunks that a model's caches are bounded by.
+// Windows returns the distinct windows and chunks that bound the model's caches.
 func (m *Model) Windows() (spans []int64) {
 	for i := range m.Parts {
 		m.Parts[i].Each(func(k *Kind, _ int64) {
@@ -47,8 +47,8 @@ func (m *Model) Windows() (spans []int64) {
 	return spans
 }
 
-// Spans lists how far the decoder's attention reaches where that is bounded: windows, chunks, and how many
-// positions indexers choose.
+// Spans returns the bounds on the reach of the decoder's attention: windows, chunks, and numbers of positions chosen by
+// indexers.
 func (m *Model) Spans() (spans []int64) {
 	m.Decoder().Each(func(k *Kind, _ int64) {
 		for j := range k.Ops {
@@ -69,7 +69,7 @@ func (a *Attn) spans(list []int64) []int64 {
 	return list
 }
 
-// Features of a step, for a model with the given spans and experts.
+// Features returns the features of a step for a model with the given spans and experts.
 func (s Step) Features(spans []int64, e *Experts) (f Features) {
 	n, c := float64(s.Seqs), float64(s.Context)
 	per := float64(s.Tokens) / n
@@ -89,14 +89,15 @@ func (s Step) Features(spans []int64, e *Experts) (f Features) {
 	return f
 }
 
-// windowPairs counts query-key pairs of per new tokens after c cached ones when each sees at most w.
+// windowPairs returns the number of query-key pairs of per new tokens after c cached ones if each attends to at most w
+// positions.
 func windowPairs(per, c, w float64) float64 {
-	growing := math.Min(per, math.Max(0, w-c)) // tokens that still see everything before them
+	growing := math.Min(per, math.Max(0, w-c)) // tokens that still attend to everything before them
 	return growing*c + growing*(growing+1)/2 + (per-growing)*w
 }
 
-// TouchedExperts is the expected number of experts that at least one of the tokens chooses, when choices
-// are uniform and independent: N (1 - (1 - k/N)^tokens).
+// TouchedExperts returns the expected number of experts chosen by at least one of the tokens, assuming uniform and
+// independent choices: N (1 - (1 - k/N)^tokens).
 func TouchedExperts(e *Experts, tokens float64) float64 {
 	n := float64(e.N)
 	return n * (1 - math.Pow(1-float64(e.Used)/n, tokens))

@@ -7,21 +7,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Stored says how one tensor is stored. Scheme is nil when the file's type is unknown (Bytes is then what
-// the file gives it) or when the file does not hold the tensor (Bytes is 0).
+// Stored says how one tensor is stored. Scheme is nil if the file's type is unknown, with Bytes as in the file, or if
+// the file lacks the tensor, with Bytes 0.
 type Stored struct {
 	Scheme *dtype.Scheme
 	Bytes  unit.Bytes
 }
 
-// Variant is a way in which layers of one kind are stored; Tensors are in the kind's order of tensors.
+// Variant is one way in which layers of a kind are stored. Tensors follow the kind's tensor order.
 type Variant struct {
 	Kind    uint8
 	Count   int64
 	Tensors []Stored
 }
 
-// Bytes of one layer of the variant.
+// Bytes returns the size of one layer of the variant.
 func (v *Variant) Bytes() (b unit.Bytes) {
 	for i := range v.Tensors {
 		b += v.Tensors[i].Bytes
@@ -29,24 +29,24 @@ func (v *Variant) Bytes() (b unit.Bytes) {
 	return b
 }
 
-// PartWeights is the storage of a Part: Layers[i] is the variant of layer i.
+// PartWeights is the storage of a Part: Layers[i] is the index of layer i's variant.
 type PartWeights struct {
 	Pre, Post []Stored
 	Variants  []Variant
 	Layers    []uint16
 }
 
-// Weights is the storage of a Model. It lies beside the model because layers of one structure may be
-// stored differently.
+// Weights is the storage of a Model. It is separate from the model because layers of one structure may be stored
+// differently.
 type Weights struct {
-	Name  string // the recipe, or what the file says
+	Name  string // recipe name, or as stated by the file
 	Parts []PartWeights
-	// Extra are bytes of a file's tensors that no operator of the model uses.
+	// Extra is the bytes of a file's tensors that no operator of the model uses.
 	Extra     unit.Bytes
 	ExtraName string
 }
 
-// Bytes of all tensors, without padding.
+// Bytes returns the size of all tensors, without padding.
 func (w *Weights) Bytes() (b unit.Bytes) {
 	for i := range w.Parts {
 		b += w.Parts[i].Bytes()
@@ -54,7 +54,7 @@ func (w *Weights) Bytes() (b unit.Bytes) {
 	return b + w.Extra
 }
 
-// Bytes of the part's tensors.
+// Bytes returns the size of the part's tensors.
 func (p *PartWeights) Bytes() (b unit.Bytes) {
 	p.Each(func(_ int, stored []Stored, count int64) {
 		for i := range stored {
@@ -64,8 +64,8 @@ func (p *PartWeights) Bytes() (b unit.Bytes) {
 	return b
 }
 
-// Each calls f for the tensors before the layers (variant InPre), of every variant of layer, and after
-// (InPost), with how many layers have them.
+// Each calls f for the tensors before the layers (variant InPre), for every variant of layer, and for those after
+// (InPost), with the number of layers stored so.
 func (p *PartWeights) Each(f func(variant int, stored []Stored, count int64)) {
 	f(InPre, p.Pre, 1)
 	for i := range p.Variants {
@@ -74,12 +74,12 @@ func (p *PartWeights) Each(f func(variant int, stored []Stored, count int64)) {
 	f(InPost, p.Post, 1)
 }
 
-// Bits is what a parameter takes in a storage of the model, scales and layers of prediction included.
+// Bits returns the bits per parameter as stored, including scales and prediction layers.
 func (m *Model) Bits(w *Weights) float64 {
 	return 8 * float64(w.Bytes()) / float64(max(1, m.Params()+m.Totals().MTP))
 }
 
-// Facts of the model that recipes ask for.
+// Facts returns the facts about the model that recipes depend on.
 func (m *Model) Facts() *dtype.Facts {
 	f := &dtype.Facts{Arch: m.Family, Layers: len(m.Decoder().Layers) + m.Traits.Trailing, Experts: m.Traits.Experts, GQA: 1}
 	f.Tied, f.Native = !m.ownHead(), m.Native
@@ -95,8 +95,8 @@ func (m *Model) Facts() *dtype.Facts {
 	return f
 }
 
-// ownHead reports whether files hold a head over the vocabulary: encoders and reward models have none, tied heads are the
-// embedding.
+// ownHead reports whether files hold a separate output head: encoders and reward models have none, and a tied head is
+// the embedding.
 func (m *Model) ownHead() (has bool) {
 	if p := m.Decoder(); p != nil {
 		p.Post.owned(func(t *Tensor) { has = has || t.Role == dtype.Output && !t.Bias })
@@ -104,7 +104,7 @@ func (m *Model) ownHead() (has bool) {
 	return has
 }
 
-// oneHeadCount are hybrids whose files give one number of KV heads for all layers, and not a list of each layer's.
+// oneHeadCount holds the hybrids whose files state one number of KV heads for all layers instead of one per layer.
 var oneHeadCount = map[string]bool{"qwen3next": true, "qwen35": true, "qwen35moe": true}
 
 // attendsAtOnce reports whether the first layer has attention.
@@ -113,14 +113,14 @@ func (m *Model) attendsAtOnce() bool {
 	return len(p.Layers) > 0 && slices.ContainsFunc(p.Kinds[p.Layers[0]].Ops, func(o Op) bool { return o.Attn != nil })
 }
 
-// Store applies a recipe: how every tensor of the model is stored under it.
+// Store returns how every tensor of the model is stored under a recipe.
 func (m *Model) Store(r *dtype.Recipe) *Weights {
 	w := &Weights{Name: r.Name, Parts: make([]PartWeights, len(m.Parts))}
 	facts := m.Facts()
 	n := m.numbered(r.Store == dtype.GGUF && m.Part(PartEncoder) != nil)
 	for i := range m.Parts {
 		n.begin(&m.Parts[i], m.Traits.Trailing)
-		var s dtype.Site // one for all tensors: recipes look at it and keep nothing
+		var s dtype.Site // shared by all tensors: recipes read it and do not retain it
 		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
 			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(),
 				Cols:  t.Cols,
@@ -138,7 +138,7 @@ func (m *Model) Store(r *dtype.Recipe) *Weights {
 	return w
 }
 
-// Store of one tensor under a scheme; nil means not stored.
+// Store returns how one tensor is stored under a scheme; a nil scheme means not stored.
 func Store(t *Tensor, s *dtype.Scheme) Stored {
 	if s == nil {
 		return Stored{}
@@ -146,8 +146,8 @@ func Store(t *Tensor, s *dtype.Scheme) Stored {
 	return Stored{Scheme: s, Bytes: t.Stored(s, t.Batch, t.Rows(), t.Cols)}
 }
 
-// Stored is what so many matrices of the tensor take, or as many rows and columns of each: scales of a tensor that lies in a
-// larger matrix of the file count over their part of that.
+// Stored returns the bytes of batch matrices of rows × cols each. Scales of a tensor that is part of a larger matrix in
+// the file are counted pro rata.
 func (t *Tensor) Stored(s *dtype.Scheme, batch, rows, cols int64) unit.Bytes {
 	if t.In == nil || len(s.With) == 0 {
 		return s.Bytes(batch, rows, cols)
@@ -159,7 +159,7 @@ func (t *Tensor) Stored(s *dtype.Scheme, batch, rows, cols int64) unit.Bytes {
 	return b
 }
 
-// category of a tensor; vectors have none, because mixtures only count matrices.
+// category returns the category of a tensor; vectors have none, because mixtures count only matrices.
 func (t *Tensor) category() dtype.Category {
 	if t.Dims < 2 {
 		return dtype.Other
@@ -167,9 +167,9 @@ func (t *Tensor) category() dtype.Category {
 	return t.Name().Category()
 }
 
-// store asks get how each tensor of the part is stored, in order of layers.
+// store builds the part's storage by calling get for every tensor, in layer order.
 func (p *Part) store(get func(layer int, t *Tensor) Stored) PartWeights {
-	var one []Stored // of the layer that is asked about; most are like one before
+	var one []Stored // of the current layer; most repeat an earlier one
 	ask := func(layer int, k *Kind) []Stored {
 		one = one[:0]
 		k.owned(func(t *Tensor) { one = append(one, get(layer, t)) })
@@ -185,7 +185,7 @@ func (p *Part) store(get func(layer int, t *Tensor) Stored) PartWeights {
 	return w
 }
 
-// Stored asks get for the storage of every tensor: of part, layer (or InPre, InPost) and tensor.
+// Stored builds the model's storage by calling get for every tensor with its part and its layer (or InPre, InPost).
 func (m *Model) Stored(name string, get func(part *Part, layer int, t *Tensor) Stored) *Weights {
 	w := &Weights{Name: name, Parts: make([]PartWeights, len(m.Parts))}
 	for i := range m.Parts {

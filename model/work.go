@@ -1,12 +1,12 @@
 package model
 
-// Term is a summand of the work of a step: Each operations or bytes for every one of Count things called Per.
+// Term is a summand of a step's work: Each operations or bytes for each of Count units named Per.
 type Term struct {
 	Per         string
 	Count, Each float64
 }
 
-// Total sums terms, in operations or bytes.
+// Total returns the sum of the terms, in operations or bytes.
 func Total(terms []Term) (x float64) {
 	for _, t := range terms {
 		x += t.Count * t.Each
@@ -14,17 +14,17 @@ func Total(terms []Term) (x float64) {
 	return x
 }
 
-// Work is the cost of a decoder's forward passes, ready to be asked for any step.
+// Work is the cost of a decoder's forward passes, compiled to be evaluated for any step.
 type Work struct {
 	coeffs Coeffs
 	spans  []int64
 	moe    *Experts
-	// Sparse: some layers choose which positions they read and nobody says how many, or there are more windows than
-	// Features tells apart. What depends on the number of cached positions is then left out of all terms.
+	// Sparse reports that some layers choose the positions they read and the number is unknown, or that the model has
+	// more windows than Features distinguishes. All terms then omit whatever depends on the number of cached positions.
 	Sparse bool
 }
 
-// Work compiles the decoder, stored as given; the windows of e are filled in.
+// Work compiles the decoder as stored; the spans of e are filled in.
 func (m *Model) Work(w *Weights, e Exec) Work {
 	e.Spans = m.Spans()
 	d := m.Decoder()
@@ -43,14 +43,14 @@ func (m *Model) Work(w *Weights, e Exec) Work {
 	return out
 }
 
-// FLOPs of a step.
+// FLOPs returns the operations of a step.
 func (w *Work) FLOPs(s Step) []Term { return w.terms(s, &w.coeffs.FLOPs) }
 
-// Weights are the bytes of weights that a step reads: of experts those that some token chooses, of the
-// embedding one row for each token.
+// Weights returns the bytes of weights that a step reads: experts that some token chooses, one embedding row per token,
+// all else once.
 func (w *Work) Weights(s Step) []Term { return w.terms(s, &w.coeffs.Weights) }
 
-// Cache are the bytes of keys, values and states that a step reads and writes.
+// Cache returns the bytes of keys, values and states that a step reads and writes.
 func (w *Work) Cache(s Step) []Term {
 	var both Features
 	for i := range both {
@@ -59,7 +59,7 @@ func (w *Work) Cache(s Step) []Term {
 	return w.terms(s, &both)
 }
 
-// perNames call what a feature counts, in formulas.
+// perNames names the unit of each feature, for formulas.
 var perNames = [features]string{One: "step", Tokens: "token", Outputs: "output", Seqs: "sequence", Pairs: "pair", Read: "position",
 	Touched: "expert",
 	pairsW:  "window_pair", pairsW + 1: "window_position", pairsW + 2: "window_2_pair", pairsW + 3: "window_2_position"}

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Problem says what is wrong with a field of a plan.
+// Problem describes what is wrong with a field of a plan.
 type Problem struct {
 	Field, Value, Message, Fix string
-	// Impossible: the field is well formed, but no such plan can run.
+	// Impossible reports that the value is well formed but no such plan can run.
 	Impossible bool
-	// Lacking: such a plan may run, and how much it takes is not described here.
+	// Lacking reports that such a plan may run, but its memory use is not described here.
 	Lacking bool
 }
 
 func (p *Problem) Error() string { return p.Message }
 
-// Bounds of counts, so that no request makes memwall work in proportion to a number in it.
+// Bounds on counts, so that no request causes work in proportion to a number in it.
 const (
 	MaxContext   = 1 << 30
 	MaxSequences = 1 << 24
-	// MaxSamples are the answers to one prompt that vLLM takes (VLLM_MAX_N_SEQUENCES, vllm/sampling_params.py).
+	// MaxSamples is the most answers to one prompt that vLLM accepts (VLLM_MAX_N_SEQUENCES, vllm/sampling_params.py).
 	MaxSamples = 1 << 14
 	MaxRanks   = 1 << 20
 	// MaxTokens bounds context × sequences.
@@ -33,7 +33,7 @@ func bad(field string, value any, message, fix string) *Problem {
 	return &Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf("%s = %v %s", field, value, message), Fix: fix}
 }
 
-// Check refuses values that are out of range for every engine.
+// Check rejects values that are out of range for every engine. The error is a *Problem.
 func (p *Plan) Check() error {
 	for _, c := range []struct {
 		field string
@@ -85,7 +85,7 @@ func (p *Plan) Check() error {
 	return p.checkLayers()
 }
 
-// checkLayers: -1 stands for all layers, or for no bound.
+// checkLayers checks the numbers of layers, where -1 means all layers or no bound.
 func (p *Plan) checkLayers() error {
 	for _, c := range []struct {
 		field string
@@ -153,7 +153,7 @@ func (p *Plan) offload() Offload {
 	return *p.Offload
 }
 
-// Ranks is how many devices the plan takes: the parallel groups of all its workers.
+// Ranks returns the number of devices that the plan uses: the parallel groups of all its workers.
 func (p *Plan) Ranks() int64 {
 	if d := p.Disaggregated; d != nil {
 		one, prompter := p.Worker(), p.Prompter()

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// DraftNGram and DraftSuffix are the values of draft_method.
+// Values of draft_method.
 const (
 	DraftNGram  = "ngram"
 	DraftSuffix = "suffix"
 )
 
-// Bounds of a tree of drafts.
+// Bounds on a tree of draft tokens.
 const (
 	maxDraftSteps    = 64
 	maxDraftBranches = 16
 )
 
-// checkDrafts refuses trees that cannot be and acceptances that say two things.
+// checkDrafts rejects impossible draft trees and contradictory acceptance rates.
 func (p *Plan) checkDrafts() error {
 	steps, branches, tokens := int64(p.DraftSteps), int64(p.DraftBranches), int64(p.DraftTokens)
 	switch {
@@ -61,7 +61,7 @@ func (p *Plan) checkAcceptance(tokens, steps int64) error {
 	return nil
 }
 
-// Positions are acceptance_at as numbers.
+// Positions returns acceptance_at as numbers: the acceptance rate at each draft position.
 func (p *Plan) Positions() (out []float64, err error) {
 	if p.AcceptanceAt == "" {
 		return nil, nil

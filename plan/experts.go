@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Values of All2All: kernels of DeepEP. Alone it takes the normal ones for steps with prompts and the low-latency ones for
-// the others.
+// Values of All2All that select kernels of DeepEP. DeepEP alone means its normal kernels in steps with prompts and its
+// low-latency kernels in all others.
 const (
 	DeepEP           = "deepep"
 	DeepEPNormal     = "deepep-normal"
 	DeepEPLowLatency = "deepep-low-latency"
 )
 
-// kernels of a worker that generates: where others compute prompts, it has no use for the normal ones.
+// kernels returns the kernels of a decode worker, which has no use for the normal ones if other workers run prefill.
 func (p *Plan) kernels() string {
 	if p.Disaggregated != nil && p.All2All == DeepEP {
 		return DeepEPLowLatency
@@ -23,20 +23,20 @@ func (p *Plan) kernels() string {
 	return p.All2All
 }
 
-// NormalKernels reports whether DeepEP's normal kernels run on the workers that generate.
+// NormalKernels reports whether decode workers run DeepEP's normal kernels.
 func (p *Plan) NormalKernels() bool { k := p.kernels(); return k == DeepEP || k == DeepEPNormal }
 
-// LowLatency reports whether its low-latency kernels do.
+// LowLatency reports whether decode workers run DeepEP's low-latency kernels.
 func (p *Plan) LowLatency() bool { k := p.kernels(); return k == DeepEP || k == DeepEPLowLatency }
 
 // Kinds of ExpertLoad.
 const evenLoad, zipfLoad = "even", "zipf:"
 
-// Bounds of ExpertLoad: experts that are counted, and the exponent of Zipf's law.
+// Bounds of ExpertLoad: number of listed experts, and exponent of Zipf's law.
 const mostExperts, steepest = 1 << 12, 8
 
-// Loads are the shares of tokens that each of so many experts has, the counted ones where these are listed; nil where all
-// have the same. The order of Zipf's law is that of the ranks, not of the experts.
+// Loads returns the share of tokens of each of the given number of experts: as listed, or by Zipf's law, ordered by
+// rank rather than by expert. It returns nil if all shares are equal.
 func (p *Plan) Loads(experts int64) ([]float64, error) {
 	text := strings.TrimSpace(p.ExpertLoad)
 	switch {
@@ -60,7 +60,7 @@ func zipf(n int64, exponent float64) []float64 {
 	return out
 }
 
-// counted reads a list of numbers, of which one at least is above zero.
+// counted parses a list of non-negative numbers, at least one of them positive.
 func counted(text string) ([]float64, error) {
 	words := strings.Split(text, ",")
 	if len(words) < 2 || len(words) > mostExperts {

@@ -10,20 +10,20 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Int is a whole number that may be written like 1e9 in JSON.
+// Int is an integer that JSON may write like 1e9.
 type Int int64
 
-// UnmarshalJSON reads any JSON number with a whole value.
+// UnmarshalJSON accepts any JSON number with an integral value.
 func (n *Int) UnmarshalJSON(data []byte) error {
 	x, err := wholeNumber(data)
 	*n = Int(x)
 	return err
 }
 
-// Size is a number of bytes; in JSON a number, or a string such as "24GiB".
+// Size is a number of bytes. JSON may write it as a number or as a string such as "24GiB".
 type Size unit.Bytes
 
-// UnmarshalJSON reads a number of bytes or a string with a unit.
+// UnmarshalJSON accepts a number of bytes or a string with a unit.
 func (s *Size) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte{'"'}) {
 		var text string

@@ -1,9 +1,9 @@
-// Package plan is how a model is to be run: plain data, and checks that name the field, the value and the
-// fix. The fields are those of a request; engine.go has the settings that belong to single engines,
-// field.go the table of all fields, from which flags, JSON and schema are made.
+// Package plan describes how a model is to be run: plain data, with checks whose errors name the field, the value and a
+// fix. The fields are those of a request. engine.go holds the settings specific to an engine, and field.go the table of
+// all fields, from which flags, JSON and schema are derived.
 package plan
 
-// Plan says how to run a model. A zero field is one that was not given; an engine's Defaults fill it in.
+// Plan says how to run a model. Zero fields are unset and filled in by an engine's Defaults.
 type Plan struct {
 	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, ik_llama.cpp, transformers, mlx-lm, exllamav2, exllamav3, tgi, lmdeploy, ktransformers, mlc or generic; @version picks one, as in vllm@0.19"`
 	Weights      string `json:"weights,omitempty" flag:"weights" doc:"format or recipe of the weights, such as bf16, fp8, awq, q4_k_m"`
@@ -37,12 +37,13 @@ type Plan struct {
 	Serving
 }
 
-// Offload says where parts live: "none", "host", "nvme", or "pool": memory beyond the host, over CXL.
+// Offload says where parts of the model are held: "none", "host", "nvme", or "pool" for memory beyond the host,
+// attached over CXL.
 type Offload struct {
 	Weights string `json:"weights,omitempty" enum:"none,host,nvme,pool" doc:"weights"`
 	KV      string `json:"kv,omitempty" enum:"none,host,nvme,pool" doc:"KV cache"`
 	Experts string `json:"experts,omitempty" enum:"none,host,nvme,pool" doc:"routed experts"`
-	// Of training: optimizer states, parameters, and the inputs of blocks that are computed again.
+	// Set for training only: optimizer states, parameters, and the inputs of recomputed blocks.
 	Optimizer   string `json:"optimizer,omitempty" enum:"none,host,nvme" doc:"optimizer states"`
 	Params      string `json:"params,omitempty" enum:"none,host,nvme" doc:"parameters"`
 	Activations string `json:"activations,omitempty" enum:"none,host" doc:"saved inputs of blocks"`
@@ -55,7 +56,7 @@ type Adapter struct {
 	Format  string   `json:"format,omitempty" doc:"format of its weights"`
 }
 
-// LlamaCpp are the settings of llama.cpp, llama-server and Ollama.
+// LlamaCpp holds the settings of llama.cpp, llama-server and Ollama.
 type LlamaCpp struct {
 	Backend        string `json:"backend,omitempty" flag:"backend" enum:"cuda,hip,rocm,vulkan,metal,sycl,cpu" doc:"backend that llama.cpp is built with; the usual one of the device if not given" engines:"llama.cpp"`
 	ContextTotal   Int    `json:"context_total,omitempty" flag:"ctx-total" unit:"length" doc:"-c: tokens of all slots together, instead of context" engines:"llama.cpp"`
@@ -89,7 +90,7 @@ type LlamaCpp struct {
 	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }
 
-// Forked are the settings of ik_llama.cpp.
+// Forked holds the settings of ik_llama.cpp.
 type Forked struct {
 	MLA           *Int   `json:"mla,omitempty" flag:"mla" doc:"-mla: how multi-head latent attention is computed, 0 to 3" engines:"ik_llama.cpp"`
 	AttnMaxBatch  Int    `json:"attn_max_batch,omitempty" flag:"attn-max-batch" doc:"-amb: most MiB of attention scores at a time" engines:"ik_llama.cpp"`
@@ -98,7 +99,7 @@ type Forked struct {
 	ExpertsAtMost string `json:"smart_expert_reduction,omitempty" flag:"smart-expert-reduction" doc:"-ser: fewest experts per token, and the share below which one is skipped, as in 6,1" engines:"ik_llama.cpp"`
 }
 
-// Serving are the settings of vLLM, SGLang and TensorRT-LLM.
+// Serving holds the settings of vLLM, SGLang and TensorRT-LLM.
 type Serving struct {
 	GPUMemoryUtilization  *float64       `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of device memory that vLLM may use" engines:"vllm"`
 	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"most tokens per step" engines:"vllm,sglang,tensorrt-llm,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`

@@ -2,8 +2,8 @@ package plan
 
 import "fmt"
 
-// Disaggregated says how many workers compute prompts and how many generate. The groups of a worker that generates are
-// the plan's own; those of one that computes prompts are the same where nothing else is said.
+// Disaggregated gives the numbers of prefill and decode workers. The parallel groups of a decode worker are the plan's
+// own; those of a prefill worker are the same unless set here.
 type Disaggregated struct {
 	Prefill   Int   `json:"prefill" doc:"prefill workers"`
 	Decode    Int   `json:"decode" doc:"decode workers"`
@@ -12,7 +12,7 @@ type Disaggregated struct {
 	PrefillDP int64 `json:"prefill_dp,omitempty" doc:"its data parallelism"`
 }
 
-// Workers of the plan that generate; one where nothing is disaggregated.
+// Workers returns the number of decode workers; one if the plan is not disaggregated.
 func (p *Plan) Workers() int64 {
 	if p.Disaggregated == nil {
 		return 1
@@ -20,7 +20,7 @@ func (p *Plan) Workers() int64 {
 	return max(1, int64(p.Disaggregated.Decode))
 }
 
-// Pooled is how many workers of both kinds share the devices; one where nothing is disaggregated.
+// Pooled returns the number of workers of both kinds that share the devices; one if the plan is not disaggregated.
 func (p *Plan) Pooled() int64 {
 	if p.Disaggregated == nil {
 		return 1
@@ -28,7 +28,7 @@ func (p *Plan) Pooled() int64 {
 	return p.Workers() + max(1, int64(p.Disaggregated.Prefill))
 }
 
-// Worker is the plan of a single worker that generates.
+// Worker returns the plan of a single decode worker.
 func (p *Plan) Worker() Plan {
 	w := *p
 	w.All2All = p.kernels()
@@ -36,8 +36,7 @@ func (p *Plan) Worker() Plan {
 	return w
 }
 
-// Prompter is the plan of a single worker that computes prompts. How many sequences a step may have bounds those that
-// generate.
+// Prompter returns the plan of a single prefill worker. The bound on sequences per step applies to decode workers only.
 func (p *Plan) Prompter() Plan {
 	w := p.Worker()
 	w.MaxSeqs = 0
@@ -52,7 +51,7 @@ func (p *Plan) Prompter() Plan {
 	return w
 }
 
-// checkPools refuses pools without workers, and numbers out of range.
+// checkPools rejects pools without workers and numbers out of range.
 func (p *Plan) checkPools() error {
 	d := p.Disaggregated
 	if d == nil {

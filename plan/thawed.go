@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// ThawedForms are the ways in which trained_layers is written.
+// ThawedForms shows how trained_layers may be written.
 const ThawedForms = "last:2, first:2 or spread:4"
 
-// Layers that train of a model's so many, by trained_layers: the last or the first so many, or so many spread evenly; nil where all
-// do. ok is false where the text says none of these, more layers than there are, or a number that they do not divide into.
+// Layers returns which of a model's layers are trained according to trained_layers: the first or last few, or some
+// spread evenly. It returns nil if all are. ok is false if the text has none of these forms, asks for more layers than
+// there are, or for a number that does not divide them.
 func (t *Training) Layers(of int64) (trained []bool, ok bool) {
 	if t.Thawed == "" {
 		return nil, true

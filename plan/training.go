@@ -1,7 +1,7 @@
 package plan
 
-// Training says how a model is trained. A zero field is one that was not given; a framework's defaults fill it in.
-// Parallelism and attention are those of Plan; dp is derived from the devices where it is not given.
+// Training says how a model is trained. Zero fields are unset and filled in by a framework's defaults. Parallelism and
+// attention are those of Plan; an unset dp is derived from the number of devices.
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
 	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,kto,simpo,cpo,orpo,distill,qat" doc:"training objective"`
@@ -15,7 +15,7 @@ type Training struct {
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that generates rollouts for ppo and grpo"`
 
 	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,adamw-4bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad,shampoo,soap,schedule-free-adamw,prodigy" doc:"optimizer; what its states are stored in depends on precision and framework"`
-	// InBackward: no gradient waits for the others.
+	// InBackward applies the optimizer during the backward pass, so that each gradient is freed at once.
 	InBackward *bool `json:"optimizer_in_backward,omitempty" flag:"optimizer-in-backward" asks:"train" doc:"the optimizer steps on each gradient as it is made (torchtune)"`
 
 	Precision string `json:"precision,omitempty" flag:"precision" asks:"train" enum:"bf16-mixed,bf16,fp16-mixed,fp32,tf32,fp8,fp8-rowwise,mxfp8,nvfp4" doc:"what is computed in, and whether masters are kept in fp32; fp8 has a scale for each tensor, fp8-rowwise for each row, mxfp8 for 32 numbers, nvfp4 for 16"`
@@ -56,7 +56,7 @@ type Training struct {
 	Packing *bool  `json:"packing,omitempty" flag:"packing" asks:"train" doc:"samples are packed to the sequence length; without it they are padded to the longest of a batch"`
 }
 
-// Rollout is the engine that writes the answers which reinforcement learning scores.
+// Rollout is the engine that generates the answers scored in reinforcement learning.
 type Rollout struct {
 	Engine    string  `json:"engine,omitempty" doc:"vllm or sglang"`
 	Colocated *bool   `json:"colocated,omitempty" doc:"on the training devices"`
@@ -69,7 +69,7 @@ type Rollout struct {
 	Away      *bool   `json:"trainer_away,omitempty" doc:"what trains waits in host memory while it writes"`
 }
 
-// Narrow tells precisions that multiply in 8 or 4 bits what is kept in 16.
+// Narrow reports whether the precision multiplies in 8 or 4 bits while weights are kept in 16.
 func (t *Training) Narrow() bool {
 	switch t.Precision {
 	case "fp8", "fp8-rowwise", "mxfp8", "nvfp4":
@@ -78,7 +78,7 @@ func (t *Training) Narrow() bool {
 	return false
 }
 
-// ZeROStage is the stage of ZeRO that sharding names (arXiv:1910.02054), 0 for none.
+// ZeROStage returns the ZeRO stage that sharding names (arXiv:1910.02054), 0 for none.
 func (t *Training) ZeROStage() int64 {
 	switch t.Sharding {
 	case "zero1":

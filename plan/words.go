@@ -2,7 +2,7 @@ package plan
 
 import "strings"
 
-// words are what people call fields of a plan: flags of engines and of other planners. A row a field.
+// words maps flags of engines and of other planners to the plan fields they correspond to, one row per field.
 var words = map[string]string{
 	"context":       "ctx_size n_ctx context_length context_size max_model_len max_context ctx_len max_seq_len seq_len num_ctx contextsize max_length",
 	"sequences":     "users concurrency batch batch_size concurrent parallel np num_seqs requests_at_once simultaneous",
@@ -40,7 +40,7 @@ var words = map[string]string{
 	"recompute":              "gradient_checkpointing activation_checkpointing",
 }
 
-// FieldCalled is the field that a word means, however it is marked; "" for none.
+// FieldCalled returns the field that a word stands for, ignoring dashes and case, or "" if there is none.
 func FieldCalled(word string) string {
 	word = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(word, "-")), "-", "_")
 	for field, list := range words {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A scale is a suffix and what one of it is worth.
+// A scale is a suffix and its value in base units.
 type scale struct {
 	suffix string
 	worth  float64
@@ -29,8 +29,9 @@ var flopScales = []scale{
 	{"gops", 1e9}, {"tops", 1e12}, {"pops", 1e15},
 }
 
-// ParseBytes reads "24GiB", "80 GB", "512MiB", "1e9" or "1024": decimal and binary prefixes mean what
-// they say, to the nearest byte; a bare number is bytes. Negative, fractional and overflowing ones are errors.
+// ParseBytes parses "24GiB", "80 GB", "512MiB", "1e9" or "1024". Decimal and binary prefixes keep their meanings, and
+// the result is rounded to the nearest byte; a number without a unit is in bytes. Negative and overflowing sizes, and
+// fractions of a byte, are errors.
 func ParseBytes(s string) (Bytes, error) {
 	const want = "a size such as 24GiB or 80GB"
 	if _, worth, ok := split(strings.TrimSpace(s), byteScales); ok && worth > 1 {
@@ -40,7 +41,7 @@ func ParseBytes(s string) (Bytes, error) {
 	return Bytes(x), err
 }
 
-// wholeBytes reads a size with a prefix to the nearest byte: 9.4GiB is no whole number of them.
+// wholeBytes parses a size with a prefix, rounding to the nearest byte: 9.4GiB, for example, is not integral.
 func wholeBytes(s, want string) (Bytes, error) {
 	x, err := parseFloat(s, byteScales, want)
 	switch {
@@ -52,17 +53,17 @@ func wholeBytes(s, want string) (Bytes, error) {
 	return Bytes(exact(s, byteScales, math.Round(x))), nil
 }
 
-// ParseLength reads a number of tokens; k is 1,024 ("32k" is 32,768).
+// ParseLength parses a number of tokens, where k means 1,024: "32k" is 32,768.
 func ParseLength(s string) (int64, error) {
 	return parse(s, lengthScales, "a length such as 8192 or 32k")
 }
 
-// ParseCount reads a budget; k, M, B and T are decimal ("10M" tokens is 10,000,000).
+// ParseCount parses a count with decimal suffixes k, M, B and T: "10M" is 10,000,000.
 func ParseCount(s string) (int64, error) {
 	return parse(s, countScales, "a count such as 1000, 10M or 2T")
 }
 
-// ParseByteRate reads "3.35TB/s" or "900GB/s".
+// ParseByteRate parses "3.35TB/s" or "900GB/s".
 func ParseByteRate(s string) (ByteRate, error) {
 	const want = "a rate such as 900GB/s or 3.35TB/s"
 	body, ok := cutSuffixFold(strings.TrimSpace(s), "/s")
@@ -73,7 +74,7 @@ func ParseByteRate(s string) (ByteRate, error) {
 	return ByteRate(x), err
 }
 
-// ParseFLOPRate reads "80TFLOPS", "989 TFLOP/s" or "1.9PFLOPS".
+// ParseFLOPRate parses "80TFLOPS", "989 TFLOP/s" or "1.9PFLOPS".
 func ParseFLOPRate(s string) (FLOPRate, error) {
 	x, err := parseFloat(s, flopScales, "a peak such as 80TFLOPS")
 	return FLOPRate(x), err
@@ -92,7 +93,7 @@ func parse(s string, scales []scale, want string) (int64, error) {
 	return exact(s, scales, x), nil
 }
 
-// exact re-reads plain integers beyond 2^53, which a float64 cannot hold.
+// exact reparses plain integers beyond 2^53, which a float64 cannot represent.
 func exact(s string, scales []scale, x float64) int64 {
 	num, worth, _ := split(strings.TrimSpace(s), scales)
 	if n, err := strconv.ParseInt(num, 10, 64); err == nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// exactWithin is the half band below which a size is shown with two decimals of a GiB.
+// exactWithin is the half width of a band below which a size is shown with two decimals of a GiB.
 const exactWithin = GiB / 20
 
-// Decimals is how many decimals of a GiB a size with the band low..high deserves: two when it is exact
-// or known to 0.05 GiB, else one.
+// Decimals returns the number of decimals of a GiB to print a size with the band low..high with: two if it is exact or
+// known to 0.05 GiB, else one.
 func Decimals(v, low, high Bytes) int {
 	if high-v < exactWithin && v-low < exactWithin {
 		return 2
@@ -18,8 +18,8 @@ func Decimals(v, low, high Bytes) int {
 	return 1
 }
 
-// Fixed prints x with the given number of decimals; a positive x that would round to zero prints as
-// "<0.01" (or "<0.1"), because zero means none.
+// Fixed formats x with the given number of decimals. A positive x that would round to zero is formatted as "<0.01" (or
+// "<0.1"), since zero means none.
 func Fixed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	if x > 0 && strings.Trim(s, "0.") == "" {
@@ -28,8 +28,8 @@ func Fixed(x float64, decimals int) string {
 	return s
 }
 
-// Size prints b in the binary unit that suits it, with the decimals given for GiB: bytes and KiB under
-// 1 MiB, MiB under 0.1 GiB, GiB under 1,000 GiB, then TiB.
+// Size formats b in a suitable binary unit: bytes or KiB below 1 MiB, MiB below 0.1 GiB, GiB below 1,000 GiB, then TiB.
+// decimals is the number of decimals for GiB.
 func Size(b Bytes, decimals int) string {
 	switch {
 	case b < KiB:
@@ -44,16 +44,16 @@ func Size(b Bytes, decimals int) string {
 	return Fixed(float64(b)/float64(TiB), 2) + " TiB"
 }
 
-// String prints the size for people, to two decimals of its unit. Use Count for the exact number.
+// String formats the size to two decimals of a suitable unit. Use Count for the exact number of bytes.
 func (b Bytes) String() string {
 	if b < 0 {
-		return "-" + Size(-max(b, -math.MaxInt64), 2) // the least number has no positive twin
+		return "-" + Size(-max(b, -math.MaxInt64), 2) // the minimum int64 has no positive counterpart
 	}
 	return Size(b, 2)
 }
 
-// Exact is a size as flags take it and people write it, in the largest unit that it is a whole number of: 9GiB, 1536MiB. ParseBytes
-// reads it back.
+// Exact formats a size in the largest unit that it is a whole multiple of, as in 9GiB or 1536MiB. ParseBytes reads it
+// back exactly.
 func Exact(b Bytes) string {
 	for _, u := range []struct {
 		worth Bytes
@@ -66,7 +66,7 @@ func Exact(b Bytes) string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-// Count prints n with thousands commas.
+// Count formats n with thousands separators.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	neg := strings.HasPrefix(s, "-")
@@ -84,8 +84,8 @@ func Count(n int64) string {
 	return b.String()
 }
 
-// Length prints a number of tokens the way people type it: 8k and 128k when it is a whole number of
-// 1,024, else with commas.
+// Length formats a number of tokens the way people write it: 8k or 128k for multiples of 1,024, else with thousands
+// separators.
 func Length(n int64) string {
 	const k = 1 << 10
 	switch {
@@ -97,7 +97,7 @@ func Length(n int64) string {
 	return Count(n)
 }
 
-// Significant prints x with the given number of significant digits and no exponent.
+// Significant formats x with the given number of significant digits and no exponent.
 func Significant(x float64, digits int) string {
 	if x == 0 {
 		return "0"
@@ -108,7 +108,7 @@ func Significant(x float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', max(0, digits-1-exp), 64)
 }
 
-// Rate prints a rate: two significant digits under 100, three above, with commas.
+// Rate formats a rate with two significant digits below 100 and three above, with thousands separators.
 func Rate(x float64) string {
 	if math.Abs(x) < 99.5 {
 		return Significant(x, 2)
@@ -120,16 +120,16 @@ func Rate(x float64) string {
 	return s
 }
 
-// String prints the rate in the decimal unit that suits it, to three significant digits: 3.35 TB/s.
+// String formats the rate in a suitable decimal unit, to three significant digits: 3.35 TB/s.
 func (r ByteRate) String() string { return prefixed(float64(r), "B/s") }
 
-// String prints the rate in the decimal unit that suits it, to three significant digits: 989 TFLOP/s.
+// String formats the rate in a suitable decimal unit, to three significant digits: 989 TFLOP/s.
 func (r FLOPRate) String() string { return prefixed(float64(r), "FLOP/s") }
 
-// String prints the count in the decimal unit that suits it, to three significant digits.
+// String formats the count in a suitable decimal unit, to three significant digits.
 func (f FLOPs) String() string { return prefixed(float64(f), "FLOP") }
 
-// String prints the time in the unit that suits it, to two significant digits: 27 ms, 0.71 s, 1.8 h.
+// String formats the time in a suitable unit, to two significant digits: 27 ms, 0.71 s, 1.8 h.
 func (s Seconds) String() string {
 	x := float64(s)
 	switch {

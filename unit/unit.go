@@ -1,8 +1,8 @@
-// Package unit holds the quantities that memwall counts: bytes, floating-point operations, seconds,
-// rates, energy and money, with parsing and printing.
+// Package unit defines the quantities that memwall computes with: bytes, floating-point operations, seconds, rates,
+// energy and money, with parsing and formatting.
 //
-// A unit lives in a type, never in a name, and decimal and binary prefixes are never mixed: GB is 10^9
-// bytes, GiB is 2^30. Start with Bytes and ParseBytes; print.go says how many digits a number deserves.
+// The unit is part of the type, never of a name, and decimal and binary prefixes are never mixed: GB is 10^9 bytes, GiB
+// is 2^30. Start with Bytes and ParseBytes; print.go decides how many digits a number deserves.
 package unit
 
 import "math"
@@ -27,22 +27,22 @@ const (
 	PB       = 1000 * TB
 )
 
-// GiB gives the quantity in units of 2^30 bytes.
+// GiB returns the size in units of 2^30 bytes.
 func (b Bytes) GiB() float64 { return float64(b) / float64(GiB) }
 
-// MiB gives the quantity in units of 2^20 bytes.
+// MiB returns the size in units of 2^20 bytes.
 func (b Bytes) MiB() float64 { return float64(b) / float64(MiB) }
 
-// Seconds is a duration. A float, because predicted times are never exact.
+// Seconds is a duration. It is a float because predicted times are never exact.
 type Seconds float64
 
-// FLOPs counts floating-point operations; a multiply-add is two.
+// FLOPs is a number of floating-point operations; a multiply-add counts as two.
 type FLOPs float64
 
-// FLOPRate is floating-point operations per second.
+// FLOPRate is a rate in floating-point operations per second.
 type FLOPRate float64
 
-// ByteRate is bytes per second.
+// ByteRate is a rate in bytes per second.
 type ByteRate float64
 
 // Watts is power.
@@ -51,10 +51,10 @@ type Watts float64
 // USD is money.
 type USD float64
 
-// Transfer is the time that moving b at rate r takes.
+// Transfer returns the time to move b bytes at rate r.
 func (b Bytes) Transfer(r ByteRate) Seconds { return Seconds(float64(b) / float64(r)) }
 
-// CeilDiv is the smallest n with n*b >= a, for a >= 0 and b > 0.
+// CeilDiv returns a/b rounded up, for a >= 0 and b > 0.
 func CeilDiv(a, b int64) int64 {
 	if a <= 0 {
 		return 0
@@ -62,10 +62,10 @@ func CeilDiv(a, b int64) int64 {
 	return (a-1)/b + 1
 }
 
-// PadUp rounds a up to a multiple of b, for a >= 0 and b > 0.
+// PadUp returns a rounded up to a multiple of b, for a >= 0 and b > 0.
 func PadUp(a, b int64) int64 { return CeilDiv(a, b) * b }
 
-// MulOK multiplies non-negative numbers and reports whether the product fits.
+// MulOK returns the product of two non-negative numbers and reports whether it did not overflow.
 func MulOK(a, b int64) (int64, bool) {
 	if a == 0 || b == 0 {
 		return 0, true
