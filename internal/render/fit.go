@@ -218,14 +218,13 @@ func (s *screen) suggestions() {
 		return
 	}
 	timed := slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return rungSpeed(s.a, &c) != "" })
-	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true,
-		Most: map[int]int{0: max(s.page.Style.Cells()/2, 32)}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true}
 	row := func(change, saves, then, speed, flags term.Text) {
 		cells := []term.Text{change, saves, then, speed, flags}
 		if !timed {
 			cells = append(cells[:3], flags)
 		}
-		tb.Row(cells...)
+		tb.Wrapped(0, max(s.page.Style.Cells()/2, 22), cells...)
 	}
 	if tb.Give = []int{1}; timed {
 		tb.Sides, tb.Give = append(tb.Sides, term.Left), []int{3, 1} // the verdict stays

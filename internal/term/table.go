@@ -27,6 +27,8 @@ type Table struct {
 	Most map[int]int
 	// Give are columns that a page without room for all gives up before the last ones, in order.
 	Give []int
+	// continued are the rows that go on with a wrapped cell of the row above.
+	continued map[int]bool
 }
 
 // Row adds a row; a nil cell is empty.
@@ -40,6 +42,10 @@ func (tb *Table) Wrapped(at, n int, cellsOf ...Text) {
 	for _, l := range lines[1:] {
 		rest := make([]Text, at+1)
 		rest[at] = l
+		if tb.continued == nil {
+			tb.continued = map[int]bool{}
+		}
+		tb.continued[len(tb.Rows)] = true
 		tb.Row(rest...)
 	}
 }
@@ -53,8 +59,15 @@ func (p *Page) Add(tb *Table) {
 	tb.clean(p)
 	tb.layout()
 	tb.narrow(p.Style.Cells())
-	for _, r := range tb.Rows {
-		p.row(tb, r)
+	var below Text // a remark without room beside its row, which stands below all lines of the row
+	for i, r := range tb.Rows {
+		if rest := p.row(tb, r); rest != nil {
+			below = rest
+		}
+		if below != nil && !tb.continued[i+1] {
+			p.Para(Pad(2*Gap), below)
+			below = nil
+		}
 	}
 }
 
@@ -144,8 +157,8 @@ func Pad(n int) Text {
 	return Say(strings.Repeat(" ", n))
 }
 
-// row writes one row; a remark wraps in its column, or stands below when the column is narrow.
-func (p *Page) row(tb *Table, r []Text) {
+// row writes one row with its remark, which wraps in its column, or returns the remark where the column is too narrow.
+func (p *Page) row(tb *Table, r []Text) Text {
 	line := Pad(Gap)
 	for c, x := range r {
 		if tb.Remark && c >= len(tb.Sides)-2 && lastWord(tb, r) <= c {
@@ -158,9 +171,16 @@ func (p *Page) row(tb *Table, r []Text) {
 	}
 	if !tb.Remark || len(r) < len(tb.Sides) || r[len(r)-1].Cells() == 0 {
 		p.Line(line)
-		return
+		return nil
 	}
-	p.remark(line, 2*Gap, r[len(r)-1])
+	x := r[len(r)-1]
+	room := p.Style.Cells() - line.Cells() - Gap
+	if room >= x.Cells() || room >= least && room >= x.widest() {
+		p.Hang(Join(line, Pad(Gap)), line.Cells()+Gap, x)
+		return nil
+	}
+	p.Line(line)
+	return x
 }
 
 // lastWord is the column where a row's remark begins: one further left when the cell before it is empty.
@@ -174,16 +194,6 @@ func lastWord(tb *Table, r []Text) int {
 
 // least cells for a column of remarks.
 const least = 16
-
-func (p *Page) remark(line Text, below int, x Text) {
-	room := p.Style.Cells() - line.Cells() - Gap
-	if room >= x.Cells() || room >= least && room >= x.widest() {
-		p.Hang(Join(line, Pad(Gap)), line.Cells()+Gap, x)
-		return
-	}
-	p.Line(line)
-	p.Para(Pad(below), x)
-}
 
 // Column aligns cells that stand in one column without a table.
 func Column(list []Text, how Side) {
