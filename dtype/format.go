@@ -1,9 +1,9 @@
-// Package dtype knows how numbers are stored: formats (bits, blocks, scales) and recipes, which say
-// which tensor of a model gets which format under a named quantisation.
+// Package dtype describes how numbers are stored: formats (bits, blocks, scales) and recipes, which say which format
+// each tensor of a model gets under a named quantization.
 //
-// format.go and ggml.go hold the formats, scheme.go what lies beside the elements of a stored tensor
-// (scales, zero points, indices), role.go what a tensor is for, recipe.go the named quantisations. To
-// learn what Q4_K_M does to a model, open recipe_ggml.go.
+// format.go and ggml.go hold the formats, scheme.go the companions of a stored tensor (scales, zero points, indices),
+// role.go the purpose of a tensor, and recipe.go the named quantizations. To see what Q4_K_M does to a model, open
+// recipe_ggml.go.
 package dtype
 
 import (
@@ -12,47 +12,47 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Format is one way to store a row of numbers: blocks of BlockElems elements in BlockBytes bytes.
+// Format stores a row of numbers as blocks of BlockElems elements in BlockBytes bytes.
 type Format struct {
 	Name       string // canonical, lower case: "bf16", "q4_k"
 	BlockElems int64
 	BlockBytes int64
-	RowBytes   int64  // before the blocks of each row, in files of ik_llama.cpp
-	GGML       int    // number of the type in GGUF files, or NoGGML
-	Float      *Float // set for plain floating-point elements
-	Note       string // block layout in one line
+	RowBytes   int64  // preceding the blocks of each row, in ik_llama.cpp files
+	GGML       int    // type number in GGUF files, or NoGGML
+	Float      *Float // set for plain floating-point formats
+	Note       string // one-line description of the block layout
 }
 
-// NoGGML marks a format that GGUF files cannot hold.
+// NoGGML marks a format that GGUF files cannot store.
 const NoGGML = -1
 
-// Float describes the bits of a floating-point number.
+// Float describes the bit layout of a floating-point number.
 type Float struct {
 	Exponent, Fraction int
-	// NoInf: the largest exponent code holds finite numbers (E4M3: all but one code, E2M1: all).
+	// NoInf reports that the largest exponent encodes finite numbers (E4M3: all codes but one, E2M1: all).
 	NoInf bool
-	// NoNaN: not even one code is a NaN (E2M1).
+	// NoNaN reports that there is no NaN at all (E2M1).
 	NoNaN bool
 }
 
-// Bytes of n elements; n must be a multiple of BlockElems (see Fits).
+// Bytes returns the size of n elements; n must be a multiple of BlockElems (see Fits).
 func (f *Format) Bytes(n int64) unit.Bytes { return unit.Bytes(n / f.BlockElems * f.BlockBytes) }
 
-// Row is Bytes for a row that may end inside a block or a byte: the last block is stored whole.
+// Row is Bytes for a row that may end within a block or a byte: the last block is stored whole.
 func (f *Format) Row(n int64) unit.Bytes {
 	return unit.Bytes(unit.CeilDiv(n, f.BlockElems)*f.BlockBytes + f.RowBytes)
 }
 
-// Fits reports whether rows of n elements can be stored in whole blocks.
+// Fits reports whether a row of n elements consists of whole blocks.
 func (f *Format) Fits(n int64) bool { return n%f.BlockElems == 0 }
 
-// Bits per element, block scales included.
+// Bits returns the bits per element, block scales included.
 func (f *Format) Bits() float64 { return float64(8*f.BlockBytes) / float64(f.BlockElems) }
 
-// Bias of the exponent: IEEE 754's 2^(e-1)-1.
+// Bias returns the exponent bias, IEEE 754's 2^(e-1)-1.
 func (f *Float) Bias() int { return 1<<(f.Exponent-1) - 1 }
 
-// Max is the largest finite value.
+// Max returns the largest finite value.
 func (f *Float) Max() float64 {
 	exp, frac := 1<<f.Exponent-2, 2-math.Pow(2, -float64(f.Fraction))
 	if f.NoInf {
@@ -64,15 +64,15 @@ func (f *Float) Max() float64 {
 	return frac * math.Pow(2, float64(exp-f.Bias()))
 }
 
-// SmallestNormal is the smallest positive number with full precision.
+// SmallestNormal returns the smallest positive normal number.
 func (f *Float) SmallestNormal() float64 { return math.Pow(2, float64(1-f.Bias())) }
 
-// SmallestSubnormal is the smallest positive number.
+// SmallestSubnormal returns the smallest positive number.
 func (f *Float) SmallestSubnormal() float64 {
 	return f.SmallestNormal() * math.Pow(2, -float64(f.Fraction))
 }
 
-// Epsilon is the gap between 1 and the next larger number.
+// Epsilon returns the gap between 1 and the next larger number.
 func (f *Float) Epsilon() float64 { return math.Pow(2, -float64(f.Fraction)) }
 
 // Plain formats, as PyTorch and safetensors store them.

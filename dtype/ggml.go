@@ -32,7 +32,7 @@ var (
 	NVFP4   = ggml("nvfp4", 40, 64, 36, "4 × e4m3 scale + 64 × e2m1")
 )
 
-// GGML lists every type that a GGUF file can hold, by number.
+// GGML lists every GGUF tensor type, by number.
 var GGML = []*Format{
 	F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, Q8_K,
 	IQ2_XXS, IQ2_XS, IQ3_XXS, IQ1_S, IQ4_NL, IQ3_S, IQ2_S, IQ4_XS, I8, I16, I32, I64, F64,
@@ -43,7 +43,7 @@ func ggml(name string, id int, elems, bytes int64, note string) *Format {
 	return &Format{Name: name, GGML: id, BlockElems: elems, BlockBytes: bytes, Note: note}
 }
 
-// ByGGML finds a type by its number in GGUF files, of llama.cpp or of ik_llama.cpp; nil when unknown.
+// ByGGML returns the type with the given number in GGUF files of llama.cpp or ik_llama.cpp, or nil.
 func ByGGML(id uint32) *Format {
 	for _, list := range [][]*Format{GGML, Forked} {
 		for _, f := range list {
@@ -55,13 +55,13 @@ func ByGGML(id uint32) *Format {
 	return nil
 }
 
-// retired are type numbers that existed once; llama.cpp refuses files that use them.
+// retired holds type numbers that no longer exist; llama.cpp rejects files that use them.
 var retired = map[uint32]string{
 	4: "q4_2", 5: "q4_3", 31: "q4_0_4_4", 32: "q4_0_4_8", 33: "q4_0_8_8",
 	36: "iq4_nl_4_4", 37: "iq4_nl_4_8", 38: "iq4_nl_8_8",
 }
 
-// Retired names a type number that llama.cpp no longer reads.
+// Retired returns the name of a type number that llama.cpp no longer reads.
 func Retired(id uint32) (string, bool) {
 	name, ok := retired[id]
 	return name, ok

@@ -1,7 +1,7 @@
 package dtype
 
-// Types of ik_llama.cpp's files. Blocks and numbers: ggml/src/ggml-common.h and ggml/include/ggml.h of ik_llama.cpp at
-// 8337e4c (2026-08-15). Some have a scale for each row before its blocks (row_meta_size in ggml/src/ggml.c).
+// Types of ik_llama.cpp files. Blocks and numbers: ggml/src/ggml-common.h and ggml/include/ggml.h of ik_llama.cpp at
+// 8337e4c (2026-08-15). Some store a scale before the blocks of each row (row_meta_size in ggml/src/ggml.c).
 var (
 	Q6_0    = ggml("q6_0", 133, 32, 26, "f16 scale + 32 × 6 bits")
 	IQ2_BN  = forked("iq2_bn", 135, 64, 16, 4, "64 ternary digits in 2 bits, f32 a row")
@@ -32,8 +32,7 @@ func forked(name string, id int, elems, bytes, row int64, note string) *Format {
 	return f
 }
 
-// repacked are formats whose rows are stored interleaved, as -rtr stores them too: what they take is what the format
-// takes whose rows lie one behind the other.
+// repacked formats interleave rows, as -rtr does at run time; they take as many bytes as the formats they interleave.
 var repacked = []struct {
 	suffix string
 	id     int
@@ -46,7 +45,7 @@ var repacked = []struct {
 	{"r4", 339, IQ4_K}, {"r4", 340, IQ5_K}, {"r4", 344, IQ4_KS}, {"r4", 352, IQ5_KS}, {"r8", 353, MXFP4},
 }
 
-// Forked lists the types that files of ik_llama.cpp hold beside those of llama.cpp.
+// Forked lists the types of ik_llama.cpp files that llama.cpp does not have.
 var Forked = forkedFormats()
 
 func forkedFormats() []*Format {
@@ -60,8 +59,8 @@ func forkedFormats() []*Format {
 	return out
 }
 
-// forkedTypes are file types of ik_llama.cpp (include/llama.h at 8337e4c). Their mixtures differ from build to build and
-// from author to author; the default type, and six bits for the head, stand for them.
+// forkedTypes are file types of ik_llama.cpp (include/llama.h at 8337e4c). Their mixtures vary by build and author;
+// they are represented by the default type with a 6-bit head.
 var forkedTypes = []ftype{
 	{"iq2_k", "IQ2_K - 2.375 bpw", 138, IQ2_K, nil}, {"iq3_k", "IQ3_K - 3.4325 bpw", 139, IQ3_K, nil},
 	{"iq4_k", "IQ4_K - 4.5 bpw", 140, IQ4_K, nil}, {"iq5_k", "IQ5_K - 5.5 bpw", 141, IQ5_K, nil},
@@ -73,7 +72,7 @@ var forkedTypes = []ftype{
 	{"iq1_kt", "IQ1_KT - 1.75 bpw", 156, IQ1_KT, nil},
 }
 
-// forkedRecipes are those, each also under the name of its interleaved form.
+// forkedRecipes returns their recipes, each also under the name of its interleaved form.
 func forkedRecipes() (out []*Recipe) {
 	for i := range forkedTypes {
 		t := &forkedTypes[i]

@@ -1,10 +1,9 @@
 package dtype
 
-// Loose is what a word that names no format means to those who use it: a mixture of GGUF files, or a checkpoint of the
-// hub.
+// Loose is the usual meaning of a word that is not the name of a format: a GGUF mixture, or a hub checkpoint.
 type Loose struct{ InGGUF, OnHub string }
 
-// loose words, without marks; "q4" is a word of GGUF files, "4 bit" of both.
+// loose holds such words without punctuation; "q4" belongs to GGUF files, "4 bit" to both.
 var loose = map[string]Loose{
 	"q2": {"q2_k", ""}, "q3": {"q3_k_m", ""}, "q4": {"q4_k_m", ""}, "q5": {"q5_k_m", ""}, "q6": {"q6_k", ""}, "q8": {"q8_0", ""},
 	"2bit": {"q2_k", ""}, "3bit": {"q3_k_m", ""}, "4bit": {"q4_k_m", "int4"}, "5bit": {"q5_k_m", ""}, "6bit": {"q6_k", ""},
@@ -16,7 +15,7 @@ var loose = map[string]Loose{
 	"half": {"f16", "f16"}, "full": {"bf16", "bf16"}, "gguf": {"q4_k_m", ""}, "quantized": {"q4_k_m", "int4"},
 }
 
-// FindLoose reads such a word; nil for others.
+// FindLoose returns the meaning of such a word, or nil.
 func FindLoose(word string) *Loose {
 	if l, ok := loose[fold(word)]; ok {
 		return &l
@@ -24,7 +23,7 @@ func FindLoose(word string) *Loose {
 	return nil
 }
 
-// For gives the recipe for an engine that reads GGUF files, or for one that does not; nil where the word is none of its.
+// For returns the recipe for an engine that does or does not read GGUF files; nil if the word means nothing there.
 func (l *Loose) For(gguf bool) *Recipe {
 	if gguf {
 		return FindRecipe(l.InGGUF)

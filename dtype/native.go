@@ -1,23 +1,23 @@
 package dtype
 
-// Use says what a format is for: what computes in it, what stores in it, and what training in it asks for.
-// These are facts about hardware and practice; nothing is computed from them.
+// Use describes what a format is for: hardware that computes in it, files that store it, and what training in it
+// requires. These are facts about hardware and practice; nothing is computed from them.
 type Use struct {
 	Format *Format
-	// Native hardware multiplies the format without widening it first; Not names what people take for
-	// native and is not.
+	// Native lists hardware that multiplies the format without widening it first; Not lists hardware commonly but
+	// wrongly thought to.
 	Native, Not string
-	// Scaling is what keeps small numbers from vanishing when a model is trained in the format.
+	// Scaling is how training in the format keeps small numbers from underflowing.
 	Scaling string
-	// StoredBy is what files are in it.
+	// StoredBy lists files that use the format.
 	StoredBy string
-	// Why is what decides between this format and the one Beside it.
+	// Why says how to choose between this format and the one named by Beside.
 	Why    string
 	Beside *Format
 	Source string
 }
 
-// UseOf finds the use of a format; nil when nothing is known beyond its bits.
+// UseOf returns the use of a format; nil if nothing is known beyond its bits.
 func UseOf(f *Format) *Use {
 	for i := range uses {
 		if uses[i].Format == f {
@@ -27,7 +27,7 @@ func UseOf(f *Format) *Use {
 	return nil
 }
 
-// Uses lists all of them.
+// Uses returns the uses of all formats.
 func Uses() []Use { return uses }
 
 // Sources: NVIDIA CUDA C++ programming guide, arithmetic instructions and warp matrix functions by compute

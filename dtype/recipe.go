@@ -5,33 +5,34 @@ import (
 	"sync"
 )
 
-// Recipe is a named quantisation of a whole model: which tensor gets which scheme. Pick gives nil for a
-// tensor that such files do not hold (rotary tables outside GGUF).
+// Recipe is a named quantization of a whole model: which tensor gets which scheme. Pick returns nil for a tensor that
+// such files do not store (rotary tables outside GGUF).
 type Recipe struct {
 	Name    string // canonical, lower case: "q4_k_m", "fp8", "awq"
-	Title   string // as its makers write it: "Q4_K - Medium"
+	Title   string // as its authors write it: "Q4_K - Medium"
 	Aliases []string
 	Store   Store
-	Base    *Format // what most of the weights are in
+	Base    *Format // format of most of the weights
 	FType   int     // general.file_type of GGUF files, NoGGML elsewhere
 	Note    string
-	// StandsFor says that the mixture is another's: what is known of it, "" for a recipe that is known.
+	// StandsFor says that the recipe approximates another mixture and what is known of that; "" for a recipe known
+	// exactly.
 	StandsFor string
-	// Low and High are what files of the recipe take in parts of what Pick stores; 0 for exactly that.
+	// Low and High bound the size of real files of the recipe, relative to what Pick stores; 0 if exact.
 	Low, High float64
 	Pick      func(*Site) *Scheme
 }
 
-// Store is the kind of file that a recipe writes.
+// Store is the kind of file that a recipe produces.
 type Store uint8
 
 const (
-	Checkpoint Store = iota // safetensors or PyTorch files of the hub
+	Checkpoint Store = iota // safetensors or PyTorch files on the hub
 	GGUF
 	MLX
 )
 
-// Site says where a tensor sits in its model: all that a recipe may look at.
+// Site describes a tensor's place in its model, which is all that a recipe may depend on.
 type Site struct {
 	Part       string // of the model: "decoder", "mtp", "vision"
 	Role       Role
@@ -44,23 +45,23 @@ type Site struct {
 	// Nth of Of tensors of the same Category, counted in layer order.
 	Nth, Of int
 	Model   *Facts
-	// InRows × InCols is the matrix of a file that holds the tensor among others, 0 when it is one of its own; First marks
-	// the tensor beside which its scales count.
+	// InRows and InCols are the shape of the larger matrix that holds the tensor in a file, 0 if it is stored alone;
+	// First marks the tensor that its scales are counted with.
 	InRows, InCols int64
 	First          bool
 }
 
-// Facts are what recipes ask about the whole model.
+// Facts are what recipes depend on about the whole model.
 type Facts struct {
 	Arch    string // GGUF name of the architecture
-	Layers  int    // with the prediction layers that a file holds behind them
+	Layers  int    // including prediction layers stored after the others
 	Experts int64
-	GQA     int64   // query heads per KV head of the first layer; 0 where that has no attention, by its file
-	Tied    bool    // no tensor of the file is a head
-	Native  *Format // of the unquantised checkpoint
+	GQA     int64   // query heads per KV head of the first layer; 0 if it has no attention, per its file
+	Tied    bool    // the file stores no separate head
+	Native  *Format // format of the unquantized checkpoint
 }
 
-// Category lumps roles that llama.cpp's mixtures treat alike (tensor_category in src/llama-quant.cpp).
+// Category groups roles that llama.cpp's mixtures treat alike (tensor_category in src/llama-quant.cpp).
 type Category uint8
 
 const (
@@ -76,8 +77,8 @@ const (
 	CatDown
 )
 
-// Category of a role: llama.cpp looks for parts of the tensor's name (tensor_get_category), so that keys and values that
-// cross from an encoder or choose tokens count as ordinary ones.
+// Category returns the category of a role. llama.cpp matches parts of the tensor's name (tensor_get_category), so keys
+// and values of cross-attention or of an indexer count as ordinary ones.
 func (r Role) Category() Category {
 	if r == TokenEmbd || r == PerLayerEmbd {
 		return CatEmbedding
@@ -93,7 +94,7 @@ func (r Role) Category() Category {
 	return Other
 }
 
-// categories: a part that ends the name before ".weight", or one that may stand anywhere within it.
+// categories maps name parts to categories: parts that end the name before ".weight", or that may occur anywhere in it.
 var categories = [...]struct {
 	part   Role
 	within bool
@@ -103,7 +104,7 @@ var categories = [...]struct {
 	{AttnOutput, false, CatAttnOut}, {FFNUp, true, CatUp}, {FFNGate, true, CatGate}, {FFNDown, true, CatDown},
 }
 
-// Recipes lists every recipe: plain formats, then GGUF file types, then those of the hub and of MLX.
+// Recipes returns every recipe: plain formats, then GGUF file types, then those of the hub and of MLX.
 func Recipes() []*Recipe { return recipes() }
 
 var recipes = sync.OnceValue(func() []*Recipe {
@@ -119,7 +120,7 @@ var recipeNames = sync.OnceValue(func() map[string]*Recipe {
 	m := map[string]*Recipe{}
 	for _, r := range recipes() {
 		for _, name := range append([]string{r.Name, r.Title}, r.Aliases...) {
-			// the first recipe keeps a name: "bf16" is the plain one, not the GGUF file type
+			// the first recipe wins a name: "bf16" is the plain format, not the GGUF file type
 			if _, taken := m[fold(name)]; !taken && name != "" {
 				m[fold(name)] = r
 			}
@@ -128,12 +129,12 @@ var recipeNames = sync.OnceValue(func() map[string]*Recipe {
 	return m
 })
 
-// FindRecipe reads a name as people write it: "Q4_K_M", "q4_k_m", "Q4_K - Medium", "bfloat16", "awq-int4".
-// It gives nil for an unknown name.
+// FindRecipe returns the recipe for a name in any common spelling ("Q4_K_M", "q4_k_m", "Q4_K - Medium", "bfloat16",
+// "awq-int4"), or nil.
 func FindRecipe(name string) *Recipe { return recipeNames()[fold(name)] }
 
-// InGGUF is the recipe of a GGUF file that means the same: f16 becomes the file type F16, whose norms are
-// f32. It gives nil when GGUF files have no such type.
+// InGGUF returns the equivalent recipe of a GGUF file: f16, for example, becomes the file type F16, whose norms are
+// f32. It returns nil if GGUF files have none.
 func (r *Recipe) InGGUF() *Recipe {
 	if r.Store == GGUF {
 		return r
@@ -141,7 +142,7 @@ func (r *Recipe) InGGUF() *Recipe {
 	return recipeNames()[fold("gguf-"+r.Name)]
 }
 
-// RecipeByFileType finds a GGUF recipe by general.file_type; nil when unknown.
+// RecipeByFileType returns the GGUF recipe with the given general.file_type, or nil.
 func RecipeByFileType(t int) *Recipe {
 	for _, r := range recipes() {
 		if r.Store == GGUF && r.FType == t {
@@ -155,7 +156,7 @@ var folder = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "(", "", ")
 
 func fold(s string) string { return folder.Replace(strings.ToLower(s)) }
 
-// FindFormat reads a format's name as people write it; nil when unknown.
+// FindFormat returns the format for a name in any common spelling, or nil.
 func FindFormat(name string) *Format { return formatNames()[fold(name)] }
 
 var formatNames = sync.OnceValue(func() map[string]*Format {
@@ -177,7 +178,7 @@ var formatNames = sync.OnceValue(func() map[string]*Format {
 	return m
 })
 
-// plainRecipes keep every tensor in one format.
+// plainRecipes returns the recipes that store every tensor in one format.
 func plainRecipes() []*Recipe {
 	one := func(f *Format, aliases ...string) *Recipe {
 		return &Recipe{Name: f.Name, Base: f, Aliases: aliases, FType: NoGGML, Pick: func(s *Site) *Scheme {

@@ -2,11 +2,12 @@ package dtype
 
 import "strconv"
 
-// exlBits are the averages that ExLlama's converters are asked for (turboderp-org/exllamav2 convert.py -b, exllamav3
+// exlBits are the average bits offered by ExLlama's converters (turboderp-org/exllamav2 convert.py -b, exllamav3
 // convert.py --bits), in hundredths.
 var exlBits = []int64{200, 225, 250, 275, 300, 325, 350, 375, 400, 425, 450, 475, 500, 525, 550, 600, 650, 700, 800}
 
-// exlRecipes are ExLlama's: linear layers in as many bits on the average, the head in 6, embeddings and norms as they were.
+// exlRecipes returns ExLlama's recipes: linear layers at the given average, the head at 6 bits, embeddings and norms
+// unchanged.
 func exlRecipes() (out []*Recipe) {
 	for _, version := range []string{"exl2", "exl3"} {
 		for _, bits := range exlBits {
@@ -24,7 +25,7 @@ func exlRecipes() (out []*Recipe) {
 	return out
 }
 
-// exl stores 32 elements in as many quarters of a byte.
+// exl stores 32 elements in hundredths/25 bytes.
 func exl(hundredths int64) *Scheme {
 	return &Scheme{Name: "exl-" + strconv.FormatInt(hundredths, 10),
 		Elem: &Format{Name: "exl" + strconv.FormatInt(hundredths, 10), BlockElems: 32, BlockBytes: hundredths / 25, GGML: NoGGML}}

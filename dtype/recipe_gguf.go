@@ -43,7 +43,7 @@ func ggufRecipes() []*Recipe {
 		{Name: "gguf-f32", Title: "all F32", Store: GGUF, Base: F32, FType: 0, Pick: func(*Site) *Scheme { return Of(F32) }},
 		{Name: "gguf-f16", Title: "F16", Store: GGUF, Base: F16, FType: 1, Pick: unquantised(F16), Aliases: []string{"mostly F16"}},
 		{Name: "gguf-bf16", Title: "BF16", Store: GGUF, Base: BF16, FType: 32, Pick: unquantised(BF16), Aliases: []string{"mostly BF16"}},
-		// Models that were trained in so few bits have them in every matrix, embeddings and head too (PrismML's Bonsai).
+		// Models trained at this width use it in every matrix, embeddings and head included (PrismML's Bonsai).
 		{Name: "q1_0", Title: "Q1_0", Store: GGUF, Base: Q1_0, FType: 40, Pick: unquantised(Q1_0)},
 		{Name: "q2_0", Title: "Q2_0", Store: GGUF, Base: Q2_0, FType: 41, Pick: unquantised(Q2_0)},
 	}
@@ -64,8 +64,9 @@ func ggufRecipes() []*Recipe {
 	return out
 }
 
-// keepingExperts leaves gpt-oss's experts in the MXFP4 that they are published in: the converter copies their blocks
-// (convert_hf_to_gguf.py, GptOssModel.repack_mxfp4), and files under other formats' names, F16 to Q2_K, have the rest in them.
+// keepingExperts leaves gpt-oss's experts in the MXFP4 they are published in: the converter copies their blocks
+// (convert_hf_to_gguf.py, GptOssModel.repack_mxfp4), so that files named after other formats, F16 to Q2_K, use those
+// for the remaining tensors only.
 func keepingExperts(pick func(*Site) *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Batch > 1 && s.Dims > 2 && s.Model.Arch == "gpt-oss" && !s.Bias {
@@ -75,9 +76,9 @@ func keepingExperts(pick func(*Site) *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// dynamic are Unsloth's mixtures, whose formats differ from layer to layer and from model to model
-// (docs.unsloth.ai, "Dynamic 2.0 GGUFs"): name, the mixture of llama.cpp that it is nearest to in size, and what published
-// files take in parts of that, by sizes on the hub: 0.94 to 1.09 for most, the eight-bit one with much left in 16 bits.
+// dynamic holds Unsloth's mixtures, whose formats vary by layer and model (docs.unsloth.ai, "Dynamic 2.0 GGUFs"): name,
+// the llama.cpp mixture closest in size, and the size of published files relative to it: 0.94 to 1.09 for most; the
+// eight-bit one keeps much in 16 bits.
 var dynamic = []struct {
 	name, like string
 	low, high  float64
@@ -113,7 +114,7 @@ func standIn(u *struct {
 	panic("no recipe " + u.like) // a name in the table above
 }
 
-// largeEnds are mixtures whose embeddings and head are in Q8_0 (bartowski's "L" files, made by llama-quantize
+// largeEnds are mixtures with embeddings and head in Q8_0 (bartowski's "L" files, made with llama-quantize
 // --token-embedding-type q8_0 --output-tensor-type q8_0).
 var largeEnds = map[string]string{"q2_k_l": "q2_k", "q4_k_l": "q4_k_m", "q5_k_l": "q5_k_m", "q6_k_l": "q6_k"}
 
@@ -136,7 +137,7 @@ func largeEnd(name, like string, known []*Recipe) *Recipe {
 	panic("no recipe " + like)
 }
 
-// unquantised is the conversion step (convert_hf_to_gguf.py): matrices in f, everything small in F32.
+// unquantised picks what the converter writes (convert_hf_to_gguf.py): matrices in f, everything small in F32.
 func unquantised(f *Format) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Dims < 2 || s.Bias || s.Table || s.Role.Norm() || keptF32[s.Role] {
@@ -146,7 +147,7 @@ func unquantised(f *Format) func(*Site) *Scheme {
 	}
 }
 
-// keptF32 are matrices that the conversion leaves in F32, because they are small and sensitive (conversion/base.py,
+// keptF32 are matrices that the converter leaves in F32 because they are small and sensitive (conversion/base.py,
 // prepare_tensors).
 var keptF32 = map[Role]bool{
 	FFNGateInp: true, FFNGateInpSh: true, FFNGateInpScl: true, FFNDownScale: true, SSMConv: true, ShortConv: true, SSMA: true, SSMD: true,
@@ -154,14 +155,13 @@ var keptF32 = map[Role]bool{
 	TimeMixFirst: true, TimeMixW1: true, TimeMixW2: true, TimeMixDecayW1: true, TimeMixDecayW2: true,
 }
 
-// keptAsIs are matrices that quantisation does not touch: they stay as the conversion wrote them (src/llama-quant.cpp,
-// tensor_allows_quantization).
+// keptAsIs are matrices that the quantizer leaves as converted (src/llama-quant.cpp, tensor_allows_quantization).
 var keptAsIs = map[Role]bool{
 	AltupProj: true, AltupUnembdProj: true, AltupRouter: true, LaurelL: true, LaurelR: true, PerLayerProj: true, AttnRelBias: true,
 	TimeMixA1: true, TimeMixA2: true, TimeMixV1: true, TimeMixV2: true, TimeMixG1: true, TimeMixG2: true,
 }
 
-// pick: a matrix of one row is a vector to ggml, which the quantiser leaves as it is.
+// pick returns the scheme of a tensor. A matrix with one row is a vector to ggml, which the quantizer leaves unchanged.
 func (t *ftype) pick(s *Site) *Scheme {
 	plain := unquantised(F16)(s)
 	if plain.Elem == F32 || keptAsIs[s.Role] || s.Rows*s.Batch == 1 {
@@ -170,7 +170,7 @@ func (t *ftype) pick(s *Site) *Scheme {
 	return Of(fallback(t.mixture(s), s.Cols))
 }
 
-// fallback replaces a type whose blocks do not divide the rows.
+// fallback replaces a format whose block size does not divide the row length.
 func fallback(f *Format, cols int64) *Format {
 	if f.Fits(cols) {
 		return f
@@ -236,7 +236,7 @@ func (t *ftype) embedding() *Format {
 	return t.base
 }
 
-// tiny file types, under 3 bits, share one set of exceptions.
+// tiny reports whether the file type is below 3 bits; such types share one set of exceptions.
 func (t *ftype) tiny() bool {
 	switch t.name {
 	case "iq2_xxs", "iq2_xs", "iq2_s", "iq2_m", "iq1_s", "iq1_m":
@@ -311,7 +311,7 @@ func (t *ftype) attnQK() *Format {
 	return t.base
 }
 
-// moreBits: the first and last eighth of the layers and every third between them.
+// moreBits reports whether layer i of n is in the first or last eighth, or every third in between.
 func moreBits(i, n int) bool { return i < n/8 || i >= 7*n/8 || (i-n/8)%3 == 2 }
 
 func (t *ftype) attnV(s *Site) *Format {
@@ -325,7 +325,7 @@ func (t *ftype) attnV(s *Site) *Format {
 	return f
 }
 
-// is70B reports whether llama.cpp takes the model for one of 70B (LLM_TYPE_70B: load_arch_hparams in src/models/llama.cpp,
+// is70B reports whether llama.cpp considers the model a 70B (LLM_TYPE_70B: load_arch_hparams in src/models/llama.cpp,
 // qwen2.cpp, deci.cpp, jais2.cpp).
 func (m *Facts) is70B() bool {
 	switch m.Arch {
@@ -362,7 +362,8 @@ func (t *ftype) attnVByType(s *Site) *Format {
 	return t.base
 }
 
-// depth is the layer that mixtures count by: the tensor's ordinal, or with experts its block.
+// depth returns the layer index that mixtures count by: the tensor's ordinal in its category, or with experts its
+// block.
 func (s *Site) depth() (i, n int) {
 	if s.Model.Experts > 1 {
 		return s.Layer, s.Model.Layers

@@ -8,8 +8,8 @@ import (
 // Quantised checkpoints of the hub. Each names the scheme of the linear layers inside the blocks; what it
 // leaves alone stays in the checkpoint's own format.
 
-// Blocks is a recipe over the linear layers of the blocks (attention and FFN matrices, experts included).
-// Norms, biases, embeddings, head, routers, convolutions and towers stay native.
+// Blocks returns a Pick that applies a scheme to the linear layers of the blocks (attention and FFN matrices, experts
+// included). Norms, biases, embeddings, head, routers, convolutions and towers keep their native format.
 func Blocks(linear *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Layer < 0 || s.Tower() || !s.Quantisable() {
@@ -19,10 +19,10 @@ func Blocks(linear *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// Tower reports whether the tensor is of a part that sees or hears.
+// Tower reports whether the tensor belongs to a vision or audio tower.
 func (s *Site) Tower() bool { return strings.HasPrefix(s.Part, "vision") || s.Part == "audio" }
 
-// Quantisable reports whether the tensor is a matrix of a linear layer.
+// Quantisable reports whether the tensor is the matrix of a linear layer.
 func (s *Site) Quantisable() bool {
 	if s.Dims < 2 || s.Bias || s.Table || s.Role.Norm() || s.Role.Router() || s.Role.Embedding() {
 		return false
@@ -46,26 +46,26 @@ func native(s *Site) *Scheme {
 	return Of(s.Model.Native)
 }
 
-// FP8Tensor: e4m3 with one f32 scale per matrix and one for its input (static).
+// FP8Tensor is e4m3 with one f32 scale per matrix and one for its input (static).
 var FP8Tensor = &Scheme{Name: "fp8-tensor", Elem: FP8E4M3, With: []Companion{
 	{Name: "weight_scale", Elem: F32, Fixed: 1}, {Name: "input_scale", Elem: F32, Fixed: 1}}}
 
-// FP8Channel: e4m3 with one scale per output row; inputs are scaled on the fly (compressed-tensors).
+// FP8Channel is e4m3 with one scale per output row; inputs are scaled dynamically (compressed-tensors).
 var FP8Channel = &Scheme{Name: "fp8-channel", Elem: FP8E4M3, With: []Companion{{Name: "weight_scale", Elem: BF16, Rows: 1}}}
 
-// FP8Block: e4m3 with one f32 scale per 128 × 128 block (DeepSeek-V3, arXiv:2412.19437).
+// FP8Block is e4m3 with one f32 scale per 128 × 128 block (DeepSeek-V3, arXiv:2412.19437).
 var FP8Block = &Scheme{Name: "fp8-block", Elem: FP8E4M3, With: []Companion{{Name: "weight_scale_inv", Elem: F32, Rows: 128, Cols: 128}}}
 
-// Int8Channel: 8-bit weights with one f32 scale per output row (W8A8, SmoothQuant, arXiv:2211.10438).
+// Int8Channel is 8-bit integers with one f32 scale per output row (W8A8, SmoothQuant, arXiv:2211.10438).
 var Int8Channel = &Scheme{Name: "int8-channel", Elem: I8, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1}}}
 
-// LLMInt8: bitsandbytes 8-bit: one f32 absmax per row (arXiv:2208.07339), and a byte that says how the
-// matrix is laid out (weight_format of bitsandbytes/nn/modules.py).
+// LLMInt8 is bitsandbytes 8-bit: one f32 absmax per row (arXiv:2208.07339), and one byte for the matrix layout
+// (weight_format in bitsandbytes/nn/modules.py).
 var LLMInt8 = &Scheme{Name: "llm.int8", Elem: I8, With: []Companion{{Name: "SCB", Elem: F32, Rows: 1},
 	{Name: "weight_format", Elem: U8, Fixed: 1}}}
 
-// GPTQ: 4-bit codes, f16 scales and packed 4-bit zero points per group of columns, and the i32 group index
-// of every column (arXiv:2210.17323; layout of auto-gptq).
+// GPTQ returns a scheme of integer codes with, per group of columns, f16 scales and packed zero points, and an i32
+// group index per column (arXiv:2210.17323; auto-gptq layout).
 func GPTQ(bits *Format, group int64) *Scheme {
 	return &Scheme{Name: grouped("gptq", group), Elem: bits, With: []Companion{
 		{Name: "scales", Elem: F16, Rows: 1, Cols: group},
@@ -73,58 +73,57 @@ func GPTQ(bits *Format, group int64) *Scheme {
 		{Name: "g_idx", Elem: I32, Rows: 0, Cols: 1}}}
 }
 
-// AWQ: 4-bit codes, f16 scales and packed 4-bit zero points per group of columns (arXiv:2306.00978;
-// layout of autoawq).
+// AWQ returns a scheme of 4-bit codes with f16 scales and packed 4-bit zero points per group of columns
+// (arXiv:2306.00978; autoawq layout).
 func AWQ(group int64) *Scheme {
 	return &Scheme{Name: grouped("awq", group), Elem: I4, With: []Companion{
 		{Name: "scales", Elem: F16, Rows: 1, Cols: group},
 		{Name: "qzeros", Elem: I4, Rows: 1, Cols: group}}}
 }
 
-// Packed: symmetric integers in i32 words with one bf16 scale per group and the matrix's own shape as two
-// i64 (compressed-tensors, pack-quantized).
+// Packed returns a scheme of symmetric integers in i32 words with one bf16 scale per group, and the matrix's shape as
+// two i64 (compressed-tensors, pack-quantized).
 func Packed(bits *Format, group int64) *Scheme {
 	return &Scheme{Name: grouped("packed", group), Elem: bits, With: []Companion{
 		{Name: "weight_scale", Elem: BF16, Rows: 1, Cols: group},
 		{Name: "weight_shape", Elem: I64, Fixed: 2}}}
 }
 
-// W4A8AWQ: 4-bit codes of AWQ whose products take activations in fp8, as ModelOpt writes them for TensorRT-LLM (W4A8_AWQ).
+// W4A8AWQ is AWQ's 4-bit codes with activations in fp8, as ModelOpt writes them for TensorRT-LLM (W4A8_AWQ).
 var W4A8AWQ = &Scheme{Name: "w4a8-awq", Elem: I4, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1, Cols: 128},
 	{Name: "pre_quant_scale", Elem: F32, Cols: 1}}}
 
-// MXFP4Split: e2m1 codes with one e8m0 scale per 32 columns, in tensors of their own (gpt-oss; OCP MX
-// specification 1.0).
+// MXFP4Split is e2m1 codes with one e8m0 scale per 32 columns, in separate tensors (gpt-oss; OCP MX specification 1.0).
 var MXFP4Split = &Scheme{Name: "mxfp4-split", Elem: FP4E2M1, With: []Companion{{Name: "scales", Elem: E8M0, Rows: 1, Cols: 32}}}
 
-// MXFP8: e4m3 with one e8m0 scale per 32 columns (OCP MX specification 1.0).
+// MXFP8 is e4m3 with one e8m0 scale per 32 columns (OCP MX specification 1.0).
 var MXFP8 = &Scheme{Name: "mxfp8", Elem: FP8E4M3, With: []Companion{{Name: "scales", Elem: E8M0, Rows: 1, Cols: 32}}}
 
-// NVFP4Split: e2m1 codes, one e4m3 scale per 16 columns, and one f32 scale each for the matrix and its
-// input (modelopt).
+// NVFP4Split is e2m1 codes with one e4m3 scale per 16 columns, and one f32 scale each for the matrix and its input
+// (modelopt).
 var NVFP4Split = &Scheme{Name: "nvfp4-split", Elem: FP4E2M1, With: []Companion{
 	{Name: "weight_scale", Elem: FP8E4M3, Rows: 1, Cols: 16},
 	{Name: "weight_scale_2", Elem: F32, Fixed: 1}, {Name: "input_scale", Elem: F32, Fixed: 1}}}
 
-// NF4Single: bitsandbytes NF4 (or FP4: same size) with one f32 absmax per 64 elements: 4.5 bits
-// (QLoRA, arXiv:2305.14314).
+// NF4Single is bitsandbytes NF4 (or FP4, of the same size) with one f32 absmax per 64 elements: 4.5 bits (QLoRA,
+// arXiv:2305.14314).
 var NF4Single = &Scheme{Name: "nf4-single", Elem: NF4,
 	With: []Companion{{Name: "absmax", Elem: F32, Flat: 64}, {Name: "quant_map", Elem: F32, Fixed: 16}}}
 
-// NF4Double: the absmax values are 8-bit themselves, with one f32 per 256 of them and one offset: 4.127
-// bits (QLoRA, section 3).
+// NF4Double is NF4 with absmax values quantized to 8 bits, with one f32 per 256 of them and one offset: 4.127 bits
+// (QLoRA, section 3).
 var NF4Double = &Scheme{Name: "nf4-double", Elem: NF4, With: []Companion{
 	{Name: "absmax", Elem: U8, Flat: 64}, {Name: "nested_absmax", Elem: F32, Flat: 64 * 256},
 	{Name: "nested_quant_map", Elem: F32, Fixed: 256}, {Name: "quant_map", Elem: F32, Fixed: 16}, {Name: "offset", Elem: F32, Fixed: 1}}}
 
-// MLXGroup: MLX affine quantisation: packed codes, a scale and a bias in bf16 per group.
+// MLXGroup returns MLX's affine quantization: packed codes, and a bf16 scale and bias per group.
 func MLXGroup(bits *Format, group int64) *Scheme {
 	return &Scheme{Name: grouped("mlx", group), Elem: bits, With: []Companion{
 		{Name: "scales", Elem: BF16, Rows: 1, Cols: group}, {Name: "biases", Elem: BF16, Rows: 1, Cols: group}}}
 }
 
-// Sparse24: two of every four 16-bit weights, and 2 bits for the place of each kept one (NVIDIA sparse
-// tensor cores; arXiv:2104.08378).
+// Sparse24 keeps two of every four 16-bit weights, with 2 bits for the position of each (NVIDIA sparse tensor cores;
+// arXiv:2104.08378).
 var Sparse24 = &Scheme{Name: "sparse-2:4", Elem: &Format{Name: "bf16-2of4", BlockElems: 4, BlockBytes: 4, GGML: NoGGML},
 	With: []Companion{{Name: "metadata", Elem: Bit, Rows: 1, Cols: 1}}}
 
@@ -179,7 +178,7 @@ func hubRecipes() []*Recipe {
 	}
 }
 
-// expertsOnly quantises the routed experts and leaves the rest.
+// expertsOnly quantizes the routed experts only.
 func expertsOnly(scheme *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Role.Expert() && s.Quantisable() {
@@ -189,7 +188,7 @@ func expertsOnly(scheme *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// expertsElseAll quantises the routed experts, and all linear layers of a model that has none.
+// expertsElseAll quantizes the routed experts, or all linear layers if there are none.
 func expertsElseAll(scheme *Scheme) func(*Site) *Scheme {
 	experts, all := expertsOnly(scheme), Blocks(scheme)
 	return func(s *Site) *Scheme {
@@ -200,7 +199,7 @@ func expertsElseAll(scheme *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// feedForward quantises feed-forward layers and experts and leaves the rest.
+// feedForward quantizes feed-forward layers and experts only.
 func feedForward(scheme *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if strings.HasPrefix(string(s.Role), "ffn_") && !s.Role.Router() && s.Quantisable() {

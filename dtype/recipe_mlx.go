@@ -2,14 +2,14 @@ package dtype
 
 import "strconv"
 
-// Widths that only MLX packs.
+// Widths that only MLX supports.
 var (
 	I5 = &Format{Name: "i5", BlockElems: 8, BlockBytes: 5, GGML: NoGGML}
 	I6 = &Format{Name: "i6", BlockElems: 4, BlockBytes: 3, GGML: NoGGML}
 )
 
-// mlxRecipes are the conversions of mlx_lm.convert: affine codes in groups of 64, or an MX or NV format, for every linear
-// layer and the embeddings (mlx.nn.quantize).
+// mlxRecipes returns the conversions of mlx_lm.convert: affine codes in groups of 64, or an MX or NV format, for every
+// linear layer and the embeddings (mlx.nn.quantize).
 func mlxRecipes() (out []*Recipe) {
 	for _, b := range []struct {
 		bits int
@@ -40,7 +40,7 @@ func mlxRecipes() (out []*Recipe) {
 			Pick: everyMatrix(nv)})
 }
 
-// everyMatrix quantises what MLX does.
+// everyMatrix applies a scheme to every tensor that MLX quantizes.
 func everyMatrix(scheme *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Multiplied() {
@@ -50,7 +50,7 @@ func everyMatrix(scheme *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// experts quantises routed experts by one scheme and what else MLX does by another.
+// experts applies one scheme to routed experts and another to the rest of what MLX quantizes.
 func experts(inside, rest *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Role.Expert() && s.Quantisable() {
@@ -60,8 +60,9 @@ func experts(inside, rest *Scheme) func(*Site) *Scheme {
 	}
 }
 
-// Multiplied reports whether MLX quantises the tensor: every Linear and Embedding (mlx.nn.quantize), per-layer embeddings and routers
-// among them, but for encoders, which mlx-vlm leaves as they are (mlx_vlm/utils.py, skip_multimodal_module).
+// Multiplied reports whether MLX quantizes the tensor: every Linear and Embedding (mlx.nn.quantize), including
+// per-layer embeddings and routers but not encoders, which mlx-vlm leaves unchanged (mlx_vlm/utils.py,
+// skip_multimodal_module).
 func (s *Site) Multiplied() bool {
 	if s.Tower() {
 		return false

@@ -2,8 +2,8 @@ package dtype
 
 import "strings"
 
-// Role is what a tensor is for. The names are those of GGUF files (without "blk.N." and ".weight"),
-// because they are the only ones that mean the same in every architecture.
+// Role is the purpose of a tensor. Names are those of GGUF files (without "blk.N." and ".weight"), the only ones with
+// the same meaning across architectures.
 type Role string
 
 const (
@@ -89,7 +89,7 @@ const (
 	ProjectorIn    Role = "projector_0"
 	ProjectorOut   Role = "projector_2"
 	DeepStackNorm  Role = "deepstack_norm"
-	// DraftIn maps a target's states to a drafter's stream (EAGLE-3, DFlash), DraftInNorm normalises them.
+	// DraftIn maps a target's states to a draft model's stream (EAGLE-3, DFlash); DraftInNorm normalizes them.
 	DraftIn      Role = "draft_fc"
 	DraftInNorm  Role = "draft_fc_norm"
 	DeepStackIn  Role = "deepstack_0"
@@ -118,7 +118,7 @@ const (
 	PerLayerPostNorm  Role = "post_norm"
 )
 
-// Norm reports whether the tensor scales a normalisation.
+// Norm reports whether the tensor is the weight of a norm.
 func (r Role) Norm() bool {
 	return strings.Contains(string(r), "_norm") || r == MTPEmbedNorm || r == MTPHiddenNorm
 }
@@ -126,7 +126,7 @@ func (r Role) Norm() bool {
 // Expert reports whether the tensor holds one matrix per routed expert.
 func (r Role) Expert() bool { return strings.HasSuffix(string(r), "_exps") }
 
-// Router reports whether the tensor chooses experts or weighs the shared one.
+// Router reports whether the tensor chooses experts or weighs the shared expert.
 func (r Role) Router() bool {
 	return r == FFNGateInp || r == FFNGateInpSh || r == ExpProbsB || r == FFNGateInpScl
 }

@@ -1,10 +1,11 @@
 package dtype
 
-// Roles of diffusion transformers, and of what steers them.
+// Roles of diffusion transformers and of their conditioning.
 const (
 	TimeIn  Role = "time_embd.0"
 	TimeOut Role = "time_embd.2"
-	// SteerMix, SteerContext and SteerOut scale and shift by the condition: the image's stream, the text's, the end.
+	// SteerMix, SteerContext and SteerOut scale and shift by the conditioning: the image stream, the text stream, the
+	// final layer.
 	SteerMix     Role = "adaln"
 	SteerContext Role = "adaln_context"
 	SteerOut     Role = "adaln_out"
@@ -12,7 +13,7 @@ const (
 	SizeEmbed    Role = "size_embd"
 	PatchOut     Role = "patch_out"
 
-	// The text's stream.
+	// Text stream.
 	ContextIn     Role = "context_embd"
 	ContextMid    Role = "context_embd.2"
 	ContextNorm   Role = "context_norm"
@@ -25,7 +26,7 @@ const (
 	ContextUp     Role = "context_up"
 	ContextDown   Role = "context_down"
 
-	// Keys and values of an image beside those of the text.
+	// Keys and values of an image, in addition to those of the text.
 	ImageK     Role = "image_k"
 	ImageV     Role = "image_v"
 	ImageKNorm Role = "image_k_norm"

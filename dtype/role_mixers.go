@@ -1,13 +1,14 @@
 package dtype
 
-// Roles of rarer parts. Names are those of GGUF files where llama.cpp has the part, else formed like them.
+// Roles of less common layers. Names are those of GGUF files if llama.cpp supports the layer, otherwise in the same
+// style.
 const (
-	// Score is the head of a reward model.
+	// Score is the output layer of a reward model.
 	Score Role = "cls.output"
 	// AttnMidNorm is DBRX's norm between attention and experts.
 	AttnMidNorm Role = "attn_output_norm"
 
-	// The numbers of xIELU.
+	// Parameters of xIELU.
 	ActAlphaP Role = "xielu.alpha_p"
 	ActAlphaN Role = "xielu.alpha_n"
 
@@ -16,24 +17,24 @@ const (
 	ShortConv    Role = "shortconv.conv"
 	ShortConvOut Role = "shortconv.out_proj"
 
-	// Kimi delta attention: gates through a low rank.
+	// Kimi delta attention: low-rank gates,
 	SSMFA Role = "ssm_f_a"
 	SSMFB Role = "ssm_f_b"
 	SSMGA Role = "ssm_g_a"
 	SSMGB Role = "ssm_g_b"
-	// and a convolution each of queries, keys and values.
+	// and separate convolutions for queries, keys and values.
 	SSMConvQ Role = "ssm_conv1d_q"
 	SSMConvK Role = "ssm_conv1d_k"
 	SSMConvV Role = "ssm_conv1d_v"
 
-	// The indexer of sparse attention chooses the tokens that are attended to (DeepSeek V3.2).
+	// Indexer of sparse attention, which chooses the tokens attended to (DeepSeek V3.2).
 	IndexQ     Role = "indexer.attn_q_b"
 	IndexK     Role = "indexer.attn_k"
 	IndexKNorm Role = "indexer.k_norm"
 	IndexQNorm Role = "indexer.q_norm"
 	IndexProj  Role = "indexer.proj"
 
-	// DeepSeek V4: one key and value for all heads, compressed rows, a low-rank output, hyper-connections.
+	// DeepSeek V4: a key and value shared by all heads, compressed rows, low-rank output, hyper-connections.
 	AttnKV        Role = "attn_kv"
 	AttnKVNorm    Role = "attn_kv_norm"
 	AttnOutputA   Role = "attn_output_a"
@@ -86,7 +87,7 @@ const (
 	TimeMixRK   Role = "time_mix_r_k"
 	ChannelMix  Role = "channel_mix_lerp_k"
 
-	// Zamba2: a block that layers share, low-rank additions of each, and the matrix that lets it in.
+	// Zamba2: a block shared by layers, low-rank adapters for each, and its input projection.
 	SharedNorm    Role = "shared.attn_norm"
 	SharedQ       Role = "shared.attn_q"
 	SharedK       Role = "shared.attn_k"

@@ -1,6 +1,6 @@
 package dtype
 
-// Roles of resamplers, of what a second kind of token adds to the layers of a decoder, and of long convolutions.
+// Roles of resamplers, of what a second kind of token adds to decoder layers, and of long convolutions.
 const (
 	LatentNorm    Role = "latent_norm"
 	LatentSource  Role = "latent_source_norm"
@@ -17,11 +17,11 @@ const (
 	FFNSubNorm    Role = "ffn_sub_norm"
 	EncoderHead   Role = "encoder_head"
 
-	// BranchDown and BranchUp are of a low-rank branch beside a matrix, taken by tokens of one modality.
+	// BranchDown and BranchUp form a low-rank branch parallel to a matrix, used by tokens of one modality.
 	BranchDown Role = "branch_down"
 	BranchUp   Role = "branch_up"
 
-	// ConvMid is the matrix across channels behind a convolution over time.
+	// ConvMid is the matrix across channels after a convolution over time.
 	ConvMid Role = "conv_pw"
 
 	HyenaIn      Role = "hyena_in"

@@ -1,7 +1,7 @@
 package dtype
 
-// Roles of encoders, towers and cross-attention. Where llama.cpp has a name for the tensor
-// (gguf-py/gguf/constants.py), it is that name; else one in its manner.
+// Roles of encoders, towers and cross-attention. Names are llama.cpp's (gguf-py/gguf/constants.py) where it has one,
+// otherwise in the same style.
 const (
 	AttnRelBias  Role = "attn_rel_b"
 	AttnOutNorm  Role = "attn_output_norm"
@@ -87,6 +87,6 @@ const (
 	ConvMidNorm  Role = "conv_norm"
 	ConvOut      Role = "conv_pw2"
 
-	// Table holds a row for each of many things: items and users of a recommender.
+	// Table is a large lookup table, such as the items and users of a recommender.
 	Table Role = "embedding_table"
 )

@@ -2,16 +2,15 @@ package dtype
 
 import "github.com/memwall/memwall/unit"
 
-// Scheme is how one tensor is stored: its elements and the companions that lie beside them.
+// Scheme says how one tensor is stored: the format of its elements, and companion tensors.
 type Scheme struct {
 	Name string
 	Elem *Format
 	With []Companion
 }
 
-// Companion is a smaller tensor that belongs to a stored one: scales, zero points, an index.
-// It holds one value per Rows × Cols elements (0 means the whole dimension), or one per Flat
-// consecutive elements of the whole tensor, or Fixed values.
+// Companion is a smaller tensor stored with another: scales, zero points, an index. It has one value per Rows × Cols
+// elements (0 means the whole dimension), or one per Flat consecutive elements of the whole tensor, or Fixed values.
 type Companion struct {
 	Name       string
 	Elem       *Format
@@ -20,7 +19,7 @@ type Companion struct {
 	Fixed      int64
 }
 
-// Of wraps a format that needs no companions.
+// Of returns the scheme of a format without companions.
 func Of(f *Format) *Scheme { return plainSchemes[f] }
 
 var plainSchemes = func() map[*Format]*Scheme {
@@ -33,12 +32,12 @@ var plainSchemes = func() map[*Format]*Scheme {
 	return m
 }()
 
-// Bytes of a tensor of batch matrices with the given rows and columns.
+// Bytes returns the size of batch matrices with the given rows and columns.
 func (s *Scheme) Bytes(batch, rows, cols int64) unit.Bytes {
 	return unit.Bytes(batch) * (unit.Bytes(rows)*s.Elem.Row(cols) + s.ScaleBytes(rows, cols))
 }
 
-// ScaleBytes is what the companions of one matrix take.
+// ScaleBytes returns the size of one matrix's companions.
 func (s *Scheme) ScaleBytes(rows, cols int64) (b unit.Bytes) {
 	for i := range s.With {
 		b += s.With[i].bytes(rows, cols)
@@ -46,8 +45,8 @@ func (s *Scheme) ScaleBytes(rows, cols int64) (b unit.Bytes) {
 	return b
 }
 
-// Values is how many stored numbers the tensor has, companions and packed words included, when elements
-// narrower than a byte are packed into words of packed bytes: what a file's own parameter count says.
+// Values returns the number of stored values, companions included, with elements narrower than a byte packed into words
+// of the given bytes. This is what a file's own parameter count reports.
 func (s *Scheme) Values(batch, rows, cols, packed int64) int64 {
 	n := rows * cols
 	if s.Elem.BlockElems > 1 {
@@ -83,7 +82,7 @@ func parts(n, per int64) int64 {
 	return unit.CeilDiv(n, per)
 }
 
-// Bits per element of a large matrix, companions included.
+// Bits returns the bits per element of a large matrix, companions included.
 func (s *Scheme) Bits() float64 {
 	const n = 1 << 13
 	return 8 * float64(s.Bytes(1, n, n)) / (n * n)

@@ -13,10 +13,9 @@ import (
 // Eager attention writes the matrix of scores of one layer: sequences × heads × queries × keys. Fused
 // kernels (FlashAttention, arXiv:2205.14135; memory-efficient attention, arXiv:2112.05682) never do.
 
-// ScoreBytes is what eager attention holds for each score at its peak (transformers,
-// modeling_llama.py eager_attention_forward; torch, aten/src/ATen/native/SoftMax.cpp): the scores, their
-// copy in fp32 and the softmax of it. From fp16, CUDA's softmax converts as it goes, and the peak comes
-// when the probabilities are cast back.
+// ScoreBytes returns the peak bytes that eager attention holds per score (transformers, modeling_llama.py
+// eager_attention_forward; torch, aten/src/ATen/native/SoftMax.cpp): the scores, an fp32 copy, and its softmax. From
+// fp16, CUDA's softmax converts on the fly, and the peak is when the probabilities are cast back.
 //
 //	bf16: 2 scores + 4 copy + 4 softmax
 //	fp16: 2 scores + 4 softmax + 2 probabilities
@@ -31,7 +30,7 @@ func ScoreBytes(f *dtype.Format) (bytes int64, why string) {
 	return 10, "2 scores + 4 copy in fp32 + 4 softmax"
 }
 
-// scoreHeads is the largest number of query heads that a layer of the rank has; 0 without attention.
+// scoreHeads returns the largest number of query heads in any of the rank's layers; 0 without attention.
 func scoreHeads(kinds []KindCount) (heads int64) {
 	for i := range kinds {
 		for j := range kinds[i].Kind.Ops {
@@ -43,8 +42,8 @@ func scoreHeads(kinds []KindCount) (heads int64) {
 	return heads
 }
 
-// EagerScores books the scores of the widest layer; false when no layer attends. Windows do not help: the
-// matrix is masked, not cut.
+// EagerScores returns the score matrix of the widest layer; false if no layer has attention. Windows do not reduce it:
+// the matrix is masked, not cut.
 func EagerScores(b *ledger.Book, kinds []KindCount, f *dtype.Format, sequences, queries, keys int64) (ledger.Item, bool) {
 	heads := scoreHeads(kinds)
 	if heads == 0 {
@@ -58,8 +57,8 @@ func EagerScores(b *ledger.Book, kinds []KindCount, f *dtype.Format, sequences, 
 		"docs/formulas.md#eager-attention"), true
 }
 
-// EagerCliff is the longest prompt whose scores stay within limit: √(limit / (sequences × heads × bytes)).
-// 0 without attention.
+// EagerCliff returns the longest prompt whose scores fit in limit: √(limit / (sequences × heads × bytes)); 0 without
+// attention.
 func EagerCliff(kinds []KindCount, f *dtype.Format, sequences int64, limit unit.Bytes) int64 {
 	heads := scoreHeads(kinds)
 	if heads == 0 || sequences <= 0 || limit <= 0 {
@@ -77,12 +76,12 @@ func EagerCliff(kinds []KindCount, f *dtype.Format, sequences int64, limit unit.
 	return n
 }
 
-// eagerNote is the code of the remark below.
+// eagerNote is the code of the note added by EagerNote.
 const eagerNote = "eager_attention"
 
-// EagerNote remarks what the score matrix costs when the plan asks for eager attention, and the prompt at
-// which it exceeds a quarter of the device. written says whether the engine writes the matrix, so that it
-// stands in the ledger. Asked twice, it remarks once.
+// EagerNote adds a note on the cost of the score matrix if the plan asks for eager attention, with the prompt length at
+// which it exceeds a quarter of the device. written says whether the engine materializes the matrix, so that it is in
+// the ledger. Repeated calls add one note.
 func EagerNote(j *Job, written bool) {
 	if j.Plan.Attention != "eager" || j.noted(eagerNote) {
 		return
@@ -121,7 +120,7 @@ func firstKinds(j *Job) []KindCount {
 	return placed[0].Kinds
 }
 
-// ActivationFormat is what a model computes in: its own 16-bit format, else bf16.
+// ActivationFormat returns the format a model computes in: its own 16-bit format, else bf16.
 func ActivationFormat(m *model.Model) *dtype.Format {
 	if n := m.Native; n != nil && n.Float != nil && n.BlockElems == 1 && (n.BlockBytes == 2 || n.BlockBytes == 4) {
 		return n
@@ -129,7 +128,7 @@ func ActivationFormat(m *model.Model) *dtype.Format {
 	return dtype.BF16
 }
 
-// Prompt is the longest prompt of a load: what the plan keeps for answers stays free.
+// Prompt returns the longest prompt of a load: the context less what the plan reserves for output.
 func Prompt(j *Job, l Load) int64 {
 	answer := int64(j.Plan.Context - j.Plan.PromptTokens)
 	if j.Plan.PromptTokens == 0 {

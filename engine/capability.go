@@ -11,16 +11,16 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// floor is the least compute capability that an engine runs a format on.
+// floor is the lowest compute capability on which an engine runs a format.
 type floor struct {
 	engine  string
-	formats []string // recipes, and those that begin with the word and a hyphen
+	formats []string // recipe names, or prefixes of names up to a hyphen
 	since   []Since[float64]
 	instead string
 }
 
-// floors of NVIDIA's devices: the tables of supported hardware of the engines' documentation. vLLM multiplies fp8 and
-// fp4 weights in 16 bits where the device has no such arithmetic (Marlin), and so does SGLang with fp8.
+// floors are the minimum compute capabilities of NVIDIA devices, from the engines' tables of supported hardware. On
+// devices without native support, vLLM multiplies fp8 and fp4 weights in 16 bits (Marlin), and so does SGLang for fp8.
 var floors = []floor{
 	{"vllm", []string{"fp8", "nvfp4", "mxfp4"}, []Since[float64]{
 		{From: V(0, 0, 0), Value: 8.0, Source: "docs.vllm.ai/en/v0.11.2 and v0.15.1, features/quantization: Marlin"},
@@ -37,8 +37,9 @@ var floors = []floor{
 		Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
 }
 
-// cacheFloors are those of formats of keys and values: FlashInfer begins with Ampere, and what is left to older devices refuses eight bits,
-// of vLLM from 0.24 on. Triton has no E4M3 below 8.9, and E5M2 everywhere. TensorRT-LLM begins with Ampere altogether.
+// cacheFloors are the minimum compute capabilities of KV cache formats: FlashInfer needs Ampere, and the backends for
+// older devices reject 8-bit caches, in vLLM from 0.24 on. Triton supports E4M3 from 8.9 and E5M2 everywhere.
+// TensorRT-LLM needs Ampere altogether.
 var cacheFloors = []floor{
 	{"vllm", []string{"fp8", "fp8_e4m3", "fp8_e5m2"}, []Since[float64]{
 		{From: V(0, 0, 0), Value: 7.0, Source: "vllm/v1/attention/backends/flashinfer.py before 0.24"},
@@ -50,27 +51,28 @@ var cacheFloors = []floor{
 		Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "bf16"},
 }
 
-// leastOf is the least compute capability that an engine has kernels for.
+// leastOf is the lowest compute capability that each engine has kernels for.
 var leastOf = map[string]float64{
 	"vllm":   7.0, // docs.vllm.ai/en/v0.11.2, getting_started/installation/gpu: compute capability 7.0 or higher
 	"sglang": 7.5, // docs.sglang.ai, get_started/install: sm75 and above
 }
 
-// Runs reports whether an engine has kernels for a device, as far as its compute capability says.
+// Runs reports whether an engine has kernels for a device, judging by compute capability.
 func Runs(engine string, d *hardware.Device) bool {
 	c, ok := Capability(d)
 	return !ok || c >= leastOf[engine]
 }
 
-// leastBF16 is the least compute capability with arithmetic in bf16.
+// leastBF16 is the lowest compute capability with bf16 arithmetic.
 const leastBF16 = 8.0
 
-// unstable in f16 are families that vLLM then loads in f32 (vllm/config/model.py, _FLOAT16_NOT_SUPPORTED_MODELS of August 2026).
+// unstable holds the families numerically unstable in f16, which vLLM then loads in f32 (vllm/config/model.py,
+// _FLOAT16_NOT_SUPPORTED_MODELS of August 2026).
 var unstable = []string{"gemma2", "gemma3", "glm4"}
 
-// WithoutBF16 names the format in which an engine loads a checkpoint in bf16 on a machine with a device that has no such
-// arithmetic; "" where it stays (vllm/config/model.py, _resolve_auto_dtype and supported_dtypes of platforms/cuda.py, from 0.9 on;
-// sglang/srt/model_executor/model_runner.py, load_model).
+// WithoutBF16 returns the format in which an engine loads a bf16 checkpoint on a machine that has a device without bf16
+// arithmetic, or "" if it stays bf16 (vllm/config/model.py, _resolve_auto_dtype and supported_dtypes of
+// platforms/cuda.py, from 0.9 on; sglang/srt/model_executor/model_runner.py, load_model).
 func WithoutBF16(engine, family string, m *hardware.Machine) string {
 	if m == nil || engine != "vllm" && engine != "sglang" {
 		return ""
@@ -86,8 +88,8 @@ func WithoutBF16(engine, family string, m *hardware.Machine) string {
 	return ""
 }
 
-// CheckCapability refuses a device that the engine has no kernels for, and a format of weights or of keys and values that the engine does
-// not run on a device of the plan.
+// CheckCapability rejects devices that the engine has no kernels for, and weight or KV cache formats that the engine
+// does not run on a device of the plan.
 func CheckCapability(j *Job, engine string) error {
 	if j.Machine == nil {
 		return nil
@@ -109,7 +111,7 @@ func CheckCapability(j *Job, engine string) error {
 	return checkFloors(j, engine, "kv", j.Plan.KV, cacheFloors)
 }
 
-// checkFloors refuses what a field names on a device below its floor.
+// checkFloors rejects the value of a field on devices below its floor.
 func checkFloors(j *Job, engine, field, value string, among []floor) error {
 	for i := range among {
 		f := &among[i]
@@ -130,8 +132,8 @@ func checkFloors(j *Job, engine, field, value string, among []floor) error {
 	return nil
 }
 
-// checkUnstable refuses what vLLM refuses of families that f16 is too narrow for: f16 itself, and where there is no bf16 formats whose
-// kernels do not compute in f32, which bitsandbytes' alone do (get_supported_act_dtypes of
+// checkUnstable rejects what vLLM rejects for families that f16 is too narrow for: f16 itself, and on devices without
+// bf16 all formats whose kernels cannot compute in f32, that is, all but bitsandbytes (get_supported_act_dtypes in
 // vllm/model_executor/layers/quantization).
 func checkUnstable(j *Job, engine string) error {
 	if engine != "vllm" || j.Model == nil || !slices.Contains(unstable, j.Model.Family) {
@@ -160,7 +162,7 @@ func (f *floor) holds(recipe string) bool {
 	return false
 }
 
-// Capability is the compute capability of a device of NVIDIA's.
+// Capability returns the compute capability of an NVIDIA device.
 func Capability(d *hardware.Device) (float64, bool) {
 	x, err := strconv.ParseFloat(d.Capability, 64)
 	return x, err == nil && d.Vendor == "NVIDIA"

@@ -14,14 +14,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Parallel gives the groups of a plan.
+// Parallel returns the parallel groups of a plan.
 func Parallel(p *plan.Plan) shard.Parallel {
 	return shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, Redundant: int64(p.RedundantExperts)}.Normal()
 }
 
-// DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
-// attention heads and that the engine can take, when it says which; what is left is data parallelism, but for the stages of
-// a pipeline where so many devices do not hold the weights.
+// DefaultParallel sets unset groups: tensor parallelism to the largest divisor of a node's devices that divides the
+// attention heads and that takes, if given, accepts; pipeline parallelism to as many stages as the weights need; the
+// rest to data parallelism.
 func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	p := j.Plan
 	devices := j.Devices() / p.Pooled()
@@ -57,11 +57,12 @@ func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	}
 }
 
-// full is the part of a device that weights may take where a layout is chosen: caches and what an engine keeps need the rest.
+// full is the fraction of a device that weights may occupy when a layout is chosen; the rest is left to caches and the
+// engine.
 const full = 0.85
 
-// stages is over how many groups of devices a model is cut by layers, where one group does not hold it: the fewest that
-// do, 1 where one does or none do.
+// stages returns the smallest number of device groups to split the layers over such that the model fits; 1 if one group
+// is enough, or no number is.
 func stages(j *Job, groups int64) int64 {
 	d := j.Device(0)
 	if d == nil || j.Weights == nil || !d.Usable.Known {
@@ -76,7 +77,7 @@ func stages(j *Job, groups int64) int64 {
 	return 1
 }
 
-// divides reports whether heads, and the heads of scans, can be cut in n.
+// divides reports whether attention heads and scan heads can be divided by n.
 func divides(n int64, m *model.Model) bool {
 	ok := m.Traits.Heads == 0 || m.Traits.Heads%n == 0
 	m.Decoder().Each(func(k *model.Kind, _ int64) {
@@ -89,7 +90,7 @@ func divides(n int64, m *model.Model) bool {
 	return ok
 }
 
-// widest is how many ways heads can be cut at most; without heads nothing bounds it.
+// widest returns how many ways heads can be divided at most; unbounded without heads.
 func widest(m *model.Model) int64 {
 	n := m.Traits.Heads
 	m.Decoder().Each(func(k *model.Kind, _ int64) {
@@ -105,7 +106,7 @@ func widest(m *model.Model) int64 {
 	return n
 }
 
-// CheckParallel refuses groups that do not fit the model or the machine.
+// CheckParallel rejects groups that do not fit the model or the machine.
 func CheckParallel(j *Job) error {
 	p := j.Plan
 	if p.TP > 1 && !divides(p.TP, j.Model) {
@@ -134,8 +135,8 @@ func CheckParallel(j *Job) error {
 	return nil
 }
 
-// CheckCross refuses a decoder that attends to an encoder's output, for an engine whose rules for its cache are not
-// described; the Message names the engine.
+// CheckCross rejects encoder-decoder models for an engine whose cross-attention cache is not described; the message
+// names the engine.
 func CheckCross(j *Job, engine string) error {
 	if !j.Model.Caches(func(c model.Cache) bool { return c.Class == model.CrossKV }) {
 		return nil
@@ -175,7 +176,7 @@ func nextDividing(n int64, m *model.Model) int64 {
 	return 0
 }
 
-// NewRank names a class of ranks and its device.
+// NewRank returns a Rank for a class of ranks, with its device.
 func NewRank(b *ledger.Book, j *Job, pl *Placed) Rank {
 	d := j.Device(pl.Index)
 	if d == nil {
@@ -192,7 +193,7 @@ func NewRank(b *ledger.Book, j *Job, pl *Placed) Rank {
 	return r
 }
 
-// Unreserved is what a plan leaves of a device: nothing where it reserves more than there is.
+// Unreserved returns what a plan leaves of a device's usable memory; zero if it reserves more than that.
 func Unreserved(b *ledger.Book, p *plan.Plan, usable ledger.Num) ledger.Num {
 	if p.Reserved <= 0 {
 		return usable
@@ -211,13 +212,13 @@ func (g *WeightGroup) bytes() (b unit.Bytes) {
 	return b
 }
 
-// InputName makes a name of an input: words joined by underscores.
+// InputName returns s as the name of an input: words joined by underscores.
 func InputName(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), "_")
 }
 
-// OtherParts books towers and the like, which lie whole on every rank of the first stage, and tensors of
-// a file that no operator uses. An engine that is silent leaves out what speaks.
+// OtherParts books towers and other parts, which are replicated on every rank of the first stage, and tensors of a file
+// that no operator uses. A silent engine skips parts that synthesize audio.
 func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.Item) {
 	if pl.Stage != 0 {
 		return extraItems(b, j, pl)
@@ -244,10 +245,10 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 	return out
 }
 
-// partEncoder is what a decoder attends to: no tower that one could leave out.
+// partEncoder is the encoder of an encoder-decoder, which unlike a tower cannot be left out.
 const partEncoder = "encoder"
 
-// partTitle names a part beside the decoder in words.
+// partTitle returns a readable name of a part other than the decoder.
 func partTitle(part string) string {
 	title := strings.ReplaceAll(part, "_", " ")
 	if part == partEncoder {
@@ -256,8 +257,8 @@ func partTitle(part string) string {
 	return title + " tower"
 }
 
-// towerBytes is a rank's share of a tower: tensor parallelism cuts its layers as it cuts the decoder's,
-// when it divides the heads.
+// towerBytes returns a rank's share of a tower: tensor parallelism shards its layers like the decoder's, if it divides
+// the heads.
 func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes) {
 	part.Each(func(k *model.Kind, _ int64) {
 		for i := range k.Ops {
@@ -276,8 +277,8 @@ func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes)
 	return b
 }
 
-// CacheItems books caches without pages: every sequence holds its full length of keys and values, windows
-// hold their span, states their fixed size.
+// CacheItems books unpaged caches: every sequence holds keys and values for its full length, windows hold their span,
+// states their fixed size.
 func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
 	var total, stateSum ledger.Num
 	seen, hasState := false, false
@@ -340,7 +341,7 @@ func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
 		b.Size("v_row", v.Row(c.V), fmt.Sprintf("%d elements in %s", c.V, v.Name)))
 }
 
-// PerToken is what one more token of a long sequence takes: full and latent caches and index keys only.
+// PerToken returns the cache growth per token of a long sequence: full and latent caches and index keys only.
 func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
@@ -352,14 +353,15 @@ func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 	return b
 }
 
-// StateBytes are what one recurrent layer keeps of a sequence: convolution states in elements of conv bytes,
-// scan states in the format that the plan names, or the model's config, else in elements of scan bytes.
+// StateBytes returns what one recurrent layer keeps per sequence: convolution states with conv bytes per element, scan
+// states in the format named by the plan or the model's config, or else with scan bytes per element.
 func StateBytes(j *Job, c *model.Cache, conv, scan int64) unit.Bytes {
 	scan = StateWidth(j, scan)
 	return unit.Bytes(conv*c.ConvElems + scan*c.StateElems)
 }
 
-// StateWidth is the bytes of an element of a scan's state: of the plan's format, or that of the model's config; usual without either.
+// StateWidth returns the bytes per element of a scan's state: of the plan's format or that of the model's config, or
+// usual if neither is given.
 func StateWidth(j *Job, usual int64) int64 {
 	if f := dtype.FindFormat(j.Plan.StateFormat); f != nil && j.Plan.StateFormat != "" {
 		return f.BlockBytes
@@ -370,7 +372,7 @@ func StateWidth(j *Job, usual int64) int64 {
 	return usual
 }
 
-// StateFormat is what a model's recurrent states are stored in: as its configuration says, else fp32.
+// StateFormat returns the format of a model's recurrent states: as its configuration says, else fp32.
 func StateFormat(m *model.Model) *dtype.Format {
 	if m.State != nil {
 		return m.State

@@ -30,13 +30,15 @@ func BeforeLoading(ranks int64, d *hardware.Device) (Taken, string) {
 	return Taken{0.4, 0.35, 0.9}, "CUDA context, NCCL over PCIe"
 }
 
-// nvlink: boards and racks join their devices by links of their own; cards, in pairs at most, go over PCIe.
+// nvlink reports whether a device has links beyond PCIe: boards and racks do; cards, bridged in pairs at most, do not
+// count.
 func nvlink(d *hardware.Device) bool {
 	return d != nil && d.Link.Name != "" && !strings.Contains(d.Link.Name, "bridge")
 }
 
-// Outside is what a process of an engine holds of a device beside all that its ledger shows, which others on the device miss; 0 where
-// the ledger shows all. An engine that leaves something out says so with a method of that name.
+// Outside returns the device memory that an engine process holds beyond what its ledger shows, and that is therefore
+// missing to other users of the device; 0 if the ledger is complete. Engines that leave something out implement a
+// method of that name.
 func Outside(e Engine, j *Job) unit.Bytes {
 	if own, has := e.(interface{ Outside(*Job) unit.Bytes }); has {
 		return own.Outside(j)

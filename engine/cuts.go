@@ -10,9 +10,9 @@ import (
 	"github.com/memwall/memwall/shard"
 )
 
-// What the kernels of quantised matrices ask of tensor parallelism: a rank's part of a matrix that is cut along its inputs holds
-// whole blocks of scales. Cuts along outputs need not (linear.py of vLLM, _maybe_allow_fp8_block_shape_mismatch), but for
-// experts, whose gate and up are as wide as the input of down.
+// Constraints that kernels for quantized matrices put on tensor parallelism: if a matrix is sharded along its inputs,
+// each shard must hold whole scale blocks. Sharding along outputs is free (linear.py of vLLM,
+// _maybe_allow_fp8_block_shape_mismatch), except for experts, whose gate and up are as wide as the input of down.
 //
 //   - FP8 with scales of 128 × 128: vllm/model_executor/layers/quantization/utils/fp8_utils.py, validate_fp8_block_shape, and
 //     fp8.py, Fp8MoEMethod.create_weights ("The output_size of gate's and up's weight = … is not divisible by weight
@@ -21,7 +21,7 @@ import (
 //     with the quantized weight shape"; experts take groups down to 32 (moe_wna16.py).
 //   - NVFP4: modelopt.py, "in features size is not multiple of 16". MXFP4 is padded.
 
-// inputBlock is how many inputs a rank's part of a matrix holds a multiple of; 1 for any.
+// inputBlock returns the number of inputs that a shard of a matrix must be a multiple of; 1 if unconstrained.
 func inputBlock(s *dtype.Scheme, expert bool) int64 {
 	const least = 32
 	way, _, _ := strings.Cut(s.Name, "-")
@@ -42,13 +42,13 @@ func inputBlock(s *dtype.Scheme, expert bool) int64 {
 	return 1
 }
 
-// brokenBlock is a matrix whose part does not hold whole blocks.
+// brokenBlock is a matrix whose shards do not hold whole blocks.
 type brokenBlock struct {
 	role             dtype.Role
 	inputs, part, of int64
 }
 
-// broken finds the first matrix of the decoder whose blocks a plan cuts; nil for none.
+// broken returns the first decoder matrix whose blocks the plan splits; nil if none.
 func broken(j *Job, p shard.Parallel) *brokenBlock {
 	if j.Weights == nil || p.TP <= 1 {
 		return nil
@@ -78,20 +78,21 @@ func brokenIn(t *model.Tensor, s *dtype.Scheme, p *shard.Parallel) *brokenBlock 
 	}
 	block := inputBlock(s, t.BatchBy == model.ByExpert)
 	if s == dtype.FP8Block && strings.HasSuffix(string(t.Role), "_shexp") {
-		return nil // some models hold shared experts whole, or in 16 bits: Step-3.7-Flash-FP8 runs with 160 of 1,280 on a rank
+		return nil // some models replicate shared experts or keep them in 16 bits: Step-3.7-Flash-FP8 runs with 160 of 1,280 on a rank
 	}
 	mine := p.Piece(t, p.Coord(0)).Cols
 	if mine == t.Cols || mine%block == 0 {
 		return nil
 	}
-	// makers pad a width that no two ranks could share: Qwen2.5-72B-Instruct-AWQ has 29,696 in place of 29,568
+	// vendors pad a width that no two ranks could share: Qwen2.5-72B-Instruct-AWQ has 29,696 instead of 29,568
 	if s.Elem.Bits() < 8 && t.Cols/block%2 == 1 {
 		return nil
 	}
 	return &brokenBlock{t.Role, t.Cols, mine, block}
 }
 
-// KeepsBlocks reports whether so many tensor parallel ranks cut no block of scales, the rest of the plan as it stands.
+// KeepsBlocks returns a function that reports whether a tensor parallel size splits no scale block, the plan being
+// otherwise unchanged.
 func KeepsBlocks(j *Job) func(tp int64) bool {
 	return func(tp int64) bool {
 		p := Parallel(j.Plan)
@@ -100,7 +101,7 @@ func KeepsBlocks(j *Job) func(tp int64) bool {
 	}
 }
 
-// CheckBlocks refuses tensor parallelism that cuts a quantised matrix within a block of scales; name is the engine's.
+// CheckBlocks rejects tensor parallelism that splits a scale block of a quantized matrix; name is the engine's.
 func CheckBlocks(j *Job, name, wholeExperts string) error {
 	p := Parallel(j.Plan)
 	b := broken(j, p)
@@ -113,7 +114,8 @@ func CheckBlocks(j *Job, name, wholeExperts string) error {
 		Fix: blockFix(j, p, wholeExperts)}
 }
 
-// blockFix is the ways out that hold: experts that stay whole, and the most ranks that cut no block.
+// blockFix returns alternatives that work: unsharded experts, and the largest tensor parallel size that splits no
+// block.
 func blockFix(j *Job, p shard.Parallel, wholeExperts string) string {
 	var ways []string
 	if whole := p; p.EP <= 1 && j.Model.Traits.Experts > 0 {

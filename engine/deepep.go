@@ -12,16 +12,16 @@ import (
 // that vLLM and SGLang ask for: deepseek-ai/DeepEP, csrc/config.hpp (LowLatencyLayout, get_nvl_buffer_size_hint,
 // get_rdma_buffer_size_hint) and deep_ep/buffer.py (get_dispatch_config, get_combine_config).
 
-// DeepEP is what its buffers depend on.
+// DeepEP holds the parameters that its buffer sizes depend on.
 type DeepEP struct {
 	Normal, LowLatency bool
-	Ranks              int64 // that share experts
-	Slots              int64 // experts of a layer, copies included
-	Hidden             int64 // elements of a token's vector
-	Tokens             int64 // that a rank sends at most, of the low-latency kernels
+	Ranks              int64 // ranks that share experts
+	Slots              int64 // experts per layer, replicas included
+	Hidden             int64 // hidden size
+	Tokens             int64 // maximum that a rank sends with the low-latency kernels
 }
 
-// DeepEPOf a plan whose low-latency kernels send so many tokens.
+// DeepEPOf returns the parameters for a plan whose low-latency kernels send up to the given number of tokens.
 func DeepEPOf(j *Job, tokens int64) DeepEP {
 	return DeepEP{Normal: j.Plan.NormalKernels(), LowLatency: j.Plan.LowLatency(), Ranks: max(1, j.Plan.EP), Slots: Slots(j),
 		Hidden: j.Model.Hidden, Tokens: tokens}
@@ -34,13 +34,14 @@ const (
 	mostScales     = 128     // kNumMaxScales
 	sourceMeta     = 8       // bytes of internode::SourceMeta
 	spareRDMA      = 1 << 20 // "a large number to be safe"
-	heapGranule    = 1 << 29 // NVSHMEM_CUMEM_GRANULARITY: the symmetric heap grows by so many bytes
+	heapGranule    = 1 << 29 // NVSHMEM_CUMEM_GRANULARITY: the symmetric heap grows in such steps
 	alignment      = 128     // NUM_BUFFER_ALIGNMENT_BYTES
 	scaleGroup     = 128     // elements that share a scale of FP8
 	mostDispatched = 1024    // FINISHED_SUM_TAG
 )
 
-// received are tokens of a chunk that a receiver has room for: over NVLink by the number of ranks, over RDMA.
+// received is the number of tokens per chunk that a receiver has room for, over NVLink by the number of ranks, and over
+// RDMA.
 var received = []struct{ ranks, nvlink, rdma int64 }{
 	{8, 256, 0}, {16, 288, 140}, {24, 288, 140}, {32, 288, 140}, {64, 288, 140}, {128, 560, 132}, {160, 720, 132},
 }
@@ -65,7 +66,7 @@ func (d *DeepEP) Item(b *ledger.Book) ledger.Item {
 	return it.Band(hint, it.Bytes+heapGranule)
 }
 
-// heap is what RDMA reaches, of which both kinds of kernels use the same; false where nothing does.
+// heap returns the RDMA buffer, shared by both kinds of kernels; false if none is needed.
 func (d *DeepEP) heap(b *ledger.Book) (n ledger.Num, ok bool) {
 	between := d.Normal && d.Ranks > nodePeers
 	switch {
@@ -86,7 +87,7 @@ func (d *DeepEP) name() string {
 	return fmt.Sprintf("DeepEP, %d ranks", d.Ranks)
 }
 
-// lowLatency is the room of two turns: what is sent and what comes in for each expert from each rank.
+// lowLatency returns the double-buffered space for tokens sent and for those received by each expert from each rank.
 func (d *DeepEP) lowLatency(b *ledger.Book) ledger.Num {
 	slots, tokens := b.Int("experts", d.Slots, "of a layer, copies included"), b.Int("tokens", d.Tokens, "that a rank sends at most")
 	hidden := b.Int("hidden", d.Hidden, "model")
@@ -98,7 +99,7 @@ func (d *DeepEP) lowLatency(b *ledger.Book) ledger.Num {
 	return b.Mul(b.Lit(2), b.Add(b.Mul(b.Lit(2), each), counts))
 }
 
-// nvlink is the room of chunks between the ranks of a node.
+// nvlink returns the space for chunks between the ranks of a node.
 func (d *DeepEP) nvlink(b *ledger.Book) ledger.Num {
 	peers, chunk := min(d.Ranks, nodePeers), d.chunk().nvlink
 	token := 2*d.Hidden + sourceMeta + mostChoices*8 + mostChoices*4 + mostScales*4
@@ -109,7 +110,7 @@ func (d *DeepEP) nvlink(b *ledger.Book) ledger.Num {
 		b.Add(counts, messages)), b.Lit(alignment))
 }
 
-// rdma is the room of chunks between nodes, for both ways.
+// rdma returns the space for chunks between nodes, in both directions.
 func (d *DeepEP) rdma(b *ledger.Book) ledger.Num {
 	token := 2*d.Hidden + sourceMeta + mostChoices*8 + mostChoices*4 + mostScales*4 + 16
 	chunks := b.Mul(b.Lit(2), b.Int("rdma_channels", usualSMs/2, "half of 20 multiprocessors"),
@@ -129,8 +130,8 @@ func (d *DeepEP) chunk() (c struct{ ranks, nvlink, rdma int64 }) {
 	return c
 }
 
-// CheckDispatch refuses DeepEP where no ranks share experts, more tokens than its messages can count, and two batches without
-// it (vllm/config/vllm.py; sglang/srt/server_args.py).
+// CheckDispatch rejects DeepEP without expert parallelism, more tokens than its messages can count, and two-batch
+// overlap without DeepEP (vllm/config/vllm.py; sglang/srt/server_args.py).
 func CheckDispatch(j *Job) error {
 	p := j.Plan
 	switch kernels := p.All2All; {

@@ -6,10 +6,12 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Slots are the places for experts of a layer over all ranks that share them: one for each, and one for each copy.
+// Slots returns the number of expert slots of a layer over all ranks that share them: one per expert, and one per
+// replica.
 func Slots(j *Job) int64 { return j.Model.Traits.Experts + int64(j.Plan.RedundantExperts) }
 
-// TakeSlots turns places for experts into the copies that they have room for; CheckSlots says why it could not.
+// TakeSlots converts a number of expert slots into a number of replicas; CheckSlots reports slots for which it could
+// not.
 func TakeSlots(j *Job) {
 	p := j.Plan
 	if CheckSlots(j) == nil && p.ExpertSlots > 0 {
@@ -17,7 +19,7 @@ func TakeSlots(j *Job) {
 	}
 }
 
-// CheckSlots refuses fewer places than experts, and those that two fields count otherwise.
+// CheckSlots rejects fewer slots than experts, and fields that contradict each other.
 func CheckSlots(j *Job) error {
 	p, experts := j.Plan, plan.Int(j.Model.Traits.Experts)
 	n, copies := p.ExpertSlots, p.ExpertSlots-experts
@@ -59,9 +61,9 @@ func checkExperts(j *Job) error {
 	return nil
 }
 
-// CheckEvenExperts refuses expert parallelism that gives ranks unequal numbers of experts, for engines that do (SGLang's
-// fused_moe_triton/layer.py, TensorRT-LLM's fused_moe/interface.py). vLLM gives the first ranks one more (fused_moe/layer.py,
-// determine_expert_map).
+// CheckEvenExperts rejects expert parallelism that gives ranks unequal numbers of experts, for engines that do the same
+// (SGLang's fused_moe_triton/layer.py, TensorRT-LLM's fused_moe/interface.py). vLLM gives the first ranks one more
+// (fused_moe/layer.py, determine_expert_map).
 func CheckEvenExperts(j *Job) error {
 	ep, experts := j.Plan.EP, j.Model.Traits.Experts
 	if ep <= 1 || Slots(j)%ep == 0 {
@@ -75,8 +77,9 @@ func CheckEvenExperts(j *Job) error {
 		Fix:     fmt.Sprintf("--redundant-experts %d, an ep that divides them, or none", wholeSlots(experts, ep, 1))}
 }
 
-// CheckRedundant refuses copies of experts that no ranks share, that do not go evenly over those that do (vllm/config/parallel.py,
-// EPLBConfig; sglang/srt/eplb/expert_location.py), or that are so many that a rank would hold an expert twice.
+// CheckRedundant rejects replicas of experts without expert parallelism, replicas that do not divide evenly among the
+// ranks (vllm/config/parallel.py, EPLBConfig; sglang/srt/eplb/expert_location.py), and so many that a rank would hold
+// an expert twice.
 func CheckRedundant(j *Job) error {
 	p, experts := j.Plan, j.Model.Traits.Experts
 	n := int64(p.RedundantExperts)
@@ -121,7 +124,7 @@ func unevenSlots(j *Job) error {
 		Message: fmt.Sprintf("%d experts and %d copies do not go evenly over %d ranks", experts, n, p.EP), Fix: fix}
 }
 
-// wholeSlots is the least number of copies, from one on, with which each rank holds equally many experts.
+// wholeSlots returns the smallest number of replicas, at least from, for which all ranks hold equally many experts.
 func wholeSlots(experts, ranks, from int64) int64 {
 	return from + (ranks-(experts+from)%ranks)%ranks
 }

@@ -14,8 +14,8 @@ import (
 // What is loaded beside the model: a draft model (arXiv:2211.17192) or the model's own prediction layers (predictor.go), and
 // LoRA adapters (arXiv:2106.09685).
 
-// WithDraft are a rank's layers and those of what drafts, whose caches lie in the same pool. It
-// runs on the last stage.
+// WithDraft returns a rank's layers together with the drafter's, whose caches share the pool. The drafter runs on the
+// last stage.
 func WithDraft(j *Job, pl *Placed, kinds []KindCount) []KindCount {
 	switch {
 	case !pl.Post:
@@ -27,7 +27,8 @@ func WithDraft(j *Job, pl *Placed, kinds []KindCount) []KindCount {
 	return kinds
 }
 
-// draftShare is the draft model on one rank: cut as the model is where that divides its heads, else whole.
+// draftShare returns one rank's share of the draft model: sharded like the target if that divides its heads, else
+// replicated.
 func draftShare(j *Job, pl *Placed) *Placed {
 	d := j.Draft
 	tp := pl.Parallel.TP
@@ -35,13 +36,13 @@ func draftShare(j *Job, pl *Placed) *Placed {
 		tp = 1
 	}
 	placed, err := Place(d.Model.Decoder(), &d.Weights.Parts[0], shard.Parallel{TP: tp})
-	if err != nil { // one stage and a tp that divides: nothing is left to refuse
+	if err != nil { // one stage and a tp that divides: cannot fail
 		panic(err)
 	}
 	return &placed[0]
 }
 
-// extraItems books what is loaded beside the model.
+// extraItems books what is loaded besides the model.
 func extraItems(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 	switch {
 	case !pl.Post:
@@ -62,7 +63,7 @@ func draftItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 		"tensors as stored, this rank")
 }
 
-// adapterTargets are the names that LoRA configurations use, as roles of tensors.
+// adapterTargets maps module names of LoRA configurations to tensor roles.
 var adapterTargets = map[string][]dtype.Role{
 	"q_proj": {dtype.AttnQ, dtype.AttnQB}, "k_proj": {dtype.AttnK}, "v_proj": {dtype.AttnV}, "o_proj": {dtype.AttnOutput},
 	"gate_proj": {dtype.FFNGate, dtype.FFNGateSh}, "up_proj": {dtype.FFNUp, dtype.FFNUpSh}, "down_proj": {dtype.FFNDown, dtype.FFNDownSh},
@@ -70,7 +71,7 @@ var adapterTargets = map[string][]dtype.Role{
 	"qkv_proj": {dtype.AttnQKV, dtype.AttnQ, dtype.AttnK, dtype.AttnV}, "in_proj": {dtype.SSMIn}, "out_proj": {dtype.SSMOut},
 }
 
-// CheckExtras refuses adapters and images that cannot be.
+// CheckExtras rejects impossible adapters and images.
 func CheckExtras(j *Job) error {
 	if err := checkAdapters(j.Plan); err != nil {
 		return err
@@ -80,7 +81,7 @@ func CheckExtras(j *Job) error {
 
 const maxAdapters = 256
 
-// checkAdapters refuses an adapter without a rank or with a target that does not exist.
+// checkAdapters rejects an adapter without a rank or with an unknown target.
 func checkAdapters(p *plan.Plan) error {
 	if n := len(p.Adapters); n > maxAdapters {
 		return &plan.Problem{Field: "adapters", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d adapters", n),
@@ -107,7 +108,7 @@ func checkAdapters(p *plan.Plan) error {
 	return nil
 }
 
-// adapterItem books the adapters: rank × (inputs + outputs) of every matrix that one sits on.
+// adapterItem books the adapters: rank × (inputs + outputs) of every adapted matrix.
 func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 	total := b.Lit(0)
 	for i, a := range j.Plan.Adapters {
@@ -126,8 +127,8 @@ func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 		ledger.Device, "docs/formulas.md#adapters")
 }
 
-// Adapted tells the matrices that an adapter sits on. Without targets these are all linear layers but the
-// head, as PEFT's all-linear has it.
+// Adapted returns a function that reports whether a matrix has an adapter. Without targets these are all linear layers
+// except the head, as with PEFT's all-linear.
 func Adapted(a *plan.Adapter) func(*model.Tensor) bool {
 	on := map[dtype.Role]bool{}
 	for _, t := range a.Targets {
@@ -141,7 +142,7 @@ func Adapted(a *plan.Adapter) func(*model.Tensor) bool {
 	}
 }
 
-// adapted sums inputs and outputs over the matrices that an adapter sits on.
+// adapted returns the sum of inputs and outputs over the adapted matrices.
 func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
 	on := Adapted(a)
 	for _, g := range pl.WeightGroups() {
@@ -157,7 +158,7 @@ func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
 	return n
 }
 
-// checkImages refuses images for a model that sees none, and more than its context holds.
+// checkImages rejects images for a model without vision, and more of them than its context holds.
 func checkImages(j *Job) error {
 	n := int64(j.Plan.Images)
 	if n == 0 || j.Plan.MMProj != "" {

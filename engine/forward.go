@@ -8,13 +8,13 @@ import (
 // The forward pass of engines that run operator by operator: what is alive between two operators of a
 // layer, for every token of the step. Layers run one after another, so that only the widest one counts.
 
-// Streams is how many copies of the residual stream its callers hold while a layer runs: the layer's own
-// input and its normed form. With them the rule gives 3 × inner + 3 × hidden for a gated FFN, which is what
-// vLLM's first generation allocated for Llama-3.1-8B with 20,000 and 29,000 tokens (2.07 and 2.99 GiB).
+// Streams is the number of copies of the residual stream held by the callers while a layer runs: the layer's input and
+// its normalized form. The rule then yields 3 × inner + 3 × hidden for a gated FFN, which is what vLLM V0 allocated for
+// Llama-3.1-8B with 20,000 and 29,000 tokens (2.07 and 2.99 GiB).
 const Streams = 2
 
-// Widest is the most elements of one token that are alive at once inside a layer. choices is the part of
-// the routed choices that is computed at a time: 1 for kernels that do all experts together.
+// Widest returns the maximum number of elements per token live at once inside a layer. choices is the fraction of
+// routed choices computed at a time: 1 for kernels that process all experts together.
 func Widest(k *model.Kind, hidden int64, choices float64) (most float64) {
 	last := lastUse(k)
 	alive := 0.0
@@ -34,8 +34,8 @@ func Widest(k *model.Kind, hidden int64, choices float64) (most float64) {
 	return most
 }
 
-// lastUse gives for each value the number of the operator that reads it last; a value that nobody reads
-// dies where it was made, and the result outlives the layer. A slice keeps the value that it is cut from.
+// lastUse returns, for each value, the index of the last operator that reads it. A value without readers dies where it
+// is made; the layer's result outlives the layer. A slice keeps its source alive.
 func lastUse(k *model.Kind) []int {
 	last := make([]int, len(k.Ops)+1)
 	for v := range last {
@@ -58,7 +58,7 @@ func lastUse(k *model.Kind) []int {
 	return last
 }
 
-// width of a value: elements per token. Slices have no storage of their own.
+// width returns a value's elements per token. Slices have no storage of their own.
 func width(k *model.Kind, v model.Val, hidden int64, choices float64) float64 {
 	if v == 0 {
 		return float64(hidden)
@@ -73,14 +73,14 @@ func width(k *model.Kind, v model.Val, hidden int64, choices float64) float64 {
 	return float64(o.Out)
 }
 
-// Forward is the widest of the layers that a rank has.
+// Forward describes the widest of a rank's layers.
 type Forward struct {
-	Elements float64 // per token, the callers' streams included
+	Elements float64 // per token, including the callers' streams
 	Layer    string
 	Hidden   int64
 }
 
-// ForwardOf finds the widest layer.
+// ForwardOf returns the widest layer.
 func ForwardOf(kinds []KindCount, hidden int64, choices float64) (f Forward) {
 	f.Hidden = hidden
 	for i := range kinds {
@@ -91,7 +91,7 @@ func ForwardOf(kinds []KindCount, hidden int64, choices float64) (f Forward) {
 	return f
 }
 
-// Peak books the forward pass of tokens in elements of bytes.
+// Peak returns the activation peak of a forward pass over tokens, with the given bytes per element.
 func (f *Forward) Peak(b *ledger.Book, tokens ledger.Num, bytes int64) ledger.Num {
 	return b.Mul(tokens, b.In("elements_alive", f.Elements, "widest point of layer "+f.Layer+", this rank"),
 		b.Int("bytes", bytes, "activations"))

@@ -16,28 +16,28 @@ import (
 // these are built, each whole, until the budget of a rank is reached. Embedding, head and towers stay
 // (vllm/model_executor/models/utils.py, maybe_offload_to_cpu; sglang/srt/utils/offloader.py, OffloaderV1).
 
-// HostedParam is a parameter of a layer that could lie in host memory.
+// HostedParam is a layer parameter that can be offloaded to host memory.
 type HostedParam struct {
-	Counted unit.Bytes // that the budget counts when it is moved
-	Bytes   unit.Bytes // that the device has less and the host more; 0 for one that comes back
-	Pinned  unit.Bytes // of page-locked memory that hold them
+	Counted unit.Bytes // counted against the offload budget
+	Bytes   unit.Bytes // moved from device to host; 0 if copied back
+	Pinned  unit.Bytes // page-locked memory that holds it
 	Expert  bool
 }
 
-// Hosted is what a rank of a stage keeps in host memory.
+// Hosted is what a rank offloads to host memory.
 type Hosted struct {
 	Stage         int64
 	Bytes, Pinned unit.Bytes
-	Experts       unit.Bytes // of Bytes, those of routed experts
-	Window        unit.Bytes // the most of one layer
-	Movable       unit.Bytes // what the budget could be at most
-	// Layers are moved whole, and of the next one the first Rest parameters.
+	Experts       unit.Bytes // part of Bytes in routed experts
+	Window        unit.Bytes // the largest layer's share
+	Movable       unit.Bytes // largest useful budget
+	// Layers are offloaded entirely, and the first Rest parameters of the next one.
 	Layers, Rest int
-	// InPlace: kernels read the host's memory; else a layer is copied before it is computed.
+	// InPlace reports that kernels read host memory directly; otherwise a layer is copied before it runs.
 	InPlace bool
 }
 
-// MoveLayers moves parameters of layers until the budget is reached.
+// MoveLayers offloads layer parameters until the budget is reached.
 func MoveLayers(budget unit.Bytes, layers int, params func(n int) []HostedParam) (h Hosted) {
 	for n := range layers {
 		var window unit.Bytes
@@ -60,7 +60,7 @@ func MoveLayers(budget unit.Bytes, layers int, params func(n int) []HostedParam)
 	return h
 }
 
-// Of is how many parameters of the n-th layer of the rank lie in host memory, of as many as it has.
+// Of returns how many of the given number of parameters of the rank's n-th layer are offloaded.
 func (h *Hosted) Of(n, params int) int {
 	switch {
 	case n < h.Layers:
@@ -71,7 +71,7 @@ func (h *Hosted) Of(n, params int) int {
 	return 0
 }
 
-// PinnedBlock is the page-locked memory that torch takes for so many bytes: the next power of two
+// PinnedBlock returns the page-locked memory that torch allocates for b bytes: the next power of two
 // (aten/src/ATen/core/CachingHostAllocator.h).
 func PinnedBlock(b unit.Bytes) unit.Bytes {
 	if b <= 1 {
@@ -80,22 +80,22 @@ func PinnedBlock(b unit.Bytes) unit.Bytes {
 	return 1 << bits.Len64(uint64(b-1))
 }
 
-// fused are roles that vLLM and SGLang load into one parameter.
+// fused maps roles that vLLM and SGLang load into one parameter.
 var fused = map[dtype.Role]dtype.Role{
 	dtype.AttnK: dtype.AttnQ, dtype.AttnV: dtype.AttnQ,
 	dtype.FFNUp: dtype.FFNGate, dtype.FFNUpExps: dtype.FFNGateExps, dtype.FFNUpSh: dtype.FFNGateSh,
 	dtype.AttnVB: dtype.AttnKB, dtype.AttnKVA: dtype.AttnQA,
 }
 
-// Fused is the role of the parameter that a tensor is loaded into.
+// Fused returns the role of the parameter that a tensor is loaded into.
 func Fused(r dtype.Role) dtype.Role { return cmp.Or(fused[r], r) }
 
-// LayerNorm reports the norms that modules of layers create after what they join.
+// LayerNorm reports whether the role is a norm that a layer's module creates after its submodules.
 func LayerNorm(r dtype.Role) bool {
 	return slices.Contains([]dtype.Role{dtype.AttnNorm, dtype.AttnNorm2, dtype.AttnPostNorm, dtype.FFNNorm, dtype.FFNPostNorm}, r)
 }
 
-// HostedParams are the parameters of each of a rank's layers, as stored.
+// HostedParams returns the parameters of each of the rank's layers, as stored.
 func (pl *Placed) HostedParams() func(n int) []HostedParam {
 	of := map[int][]HostedParam{}
 	groups := pl.WeightGroups()
@@ -136,8 +136,8 @@ func hostedParams(tensors []WeightTensor) []HostedParam {
 	return out
 }
 
-// CheckHosted refuses to move weights where there is no device, or where host and device are one, and more than the
-// layers of the largest rank hold.
+// CheckHosted rejects offloading without a device, with memory shared by host and device, and beyond the layers of the
+// largest rank.
 func CheckHosted(j *Job, ranks []Hosted) error {
 	n := unit.Bytes(j.Plan.CPUOffload)
 	if n == 0 {
@@ -162,7 +162,7 @@ func CheckHosted(j *Job, ranks []Hosted) error {
 	return nil
 }
 
-// HostedItems are what a rank keeps in host memory.
+// HostedItems returns the items that a rank offloads to host memory.
 func HostedItems(b *ledger.Book, h *Hosted) []ledger.Item {
 	if h.Bytes == 0 {
 		return nil
@@ -183,16 +183,16 @@ func hostedOrigin(h *Hosted) string {
 	return fmt.Sprintf("all of %d layers and %d of the next, this rank", h.Layers, h.Rest)
 }
 
-// HostedWindow is the copy of the layer that is computed.
+// HostedWindow returns the device copy of the layer being computed.
 func HostedWindow(b *ledger.Book, h *Hosted) ledger.Item {
 	n := b.Size("largest_layer", h.Window, "of what lies in host memory")
 	return ledger.Known("workspace", "copy of one layer's weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
 		"docs/formulas.md#cpu-offload")
 }
 
-// EvictedItems are the caches that a rank keeps in host memory when the device evicts them: as many bytes as the plan says, or as many
-// times the device's pool. Both engines allocate the whole, page-locked, at start (vllm/v1/kv_offload, OffloadingConnector;
-// sglang/srt/mem_cache/memory_pool_host.py).
+// EvictedItems returns the host-memory caches that hold what the device evicts: of the size the plan states, or a
+// multiple of the device's pool. Both engines allocate them fully and page-locked at start (vllm/v1/kv_offload,
+// OffloadingConnector; sglang/srt/mem_cache/memory_pool_host.py).
 func EvictedItems(b *ledger.Book, p *plan.Plan, pool unit.Bytes) []ledger.Item {
 	var n ledger.Num
 	switch {

@@ -1,6 +1,6 @@
-// Package engine holds what inference engines reserve: versioned rules as rows, one package per engine.
-// An Engine fills in defaults, refuses plans that it would refuse, and gives a Sizer, which books a load
-// in a ledger. place.go shares a model among ranks; version.go has the tables of rules.
+// Package engine models the memory that inference engines reserve: versioned rules as table rows, with one package per
+// engine. An Engine fills in defaults, rejects the plans it would reject, and returns a Sizer, which turns a load into
+// ledgers. place.go distributes a model over ranks; version.go has the tables of rules.
 //
 // To add a version of an engine, follow docs/guides/add-an-engine-version.md.
 package engine
@@ -18,29 +18,28 @@ import (
 
 // Engine is an inference engine.
 type Engine interface {
-	// Name is the canonical name: "vllm".
+	// Name returns the canonical name: "vllm".
 	Name() string
-	// Latest is the newest version whose rules are known.
+	// Latest returns the newest version whose rules are known.
 	Latest() Version
-	// Defaults fills in what the plan leaves open and remarks on what decides.
+	// Defaults fills in what the plan leaves open and notes the choices that matter.
 	Defaults(j *Job)
-	// Check refuses a plan as the engine would.
+	// Check rejects the plans that the engine would reject.
 	Check(j *Job) error
-	// Sizer prepares what does not depend on the load.
+	// Sizer prepares whatever does not depend on the load.
 	Sizer(j *Job) (Sizer, error)
-	// Command is the command line that runs the plan.
+	// Command returns the command line that runs the plan.
 	Command(j *Job) string
 }
 
-// ReadsGGUF reports whether an engine loads GGUF files only. Such an engine says so with a method of that
-// name.
+// ReadsGGUF reports whether an engine loads GGUF files only, which it declares by a method of that name.
 func ReadsGGUF(e Engine) bool {
 	r, ok := e.(interface{ ReadsGGUF() bool })
 	return ok && r.ReadsGGUF()
 }
 
-// MaxSequences is how many sequences an engine serves at once, whatever its memory; ok is false when it sets
-// no limit. An engine that does says so with a method of that name.
+// MaxSequences returns the engine's limit on concurrent sequences, regardless of memory; ok is false if there is none.
+// Engines with a limit have a method of that name.
 func MaxSequences(e Engine, j *Job) (n int64, ok bool) {
 	if own, has := e.(interface{ MaxSequences(*Job) int64 }); has {
 		return own.MaxSequences(j), true
@@ -48,63 +47,65 @@ func MaxSequences(e Engine, j *Job) (n int64, ok bool) {
 	return 0, false
 }
 
-// Sizer books loads. It may be asked many times.
+// Sizer sizes loads. It can be used repeatedly.
 type Sizer interface {
-	// Size gives the ledger of each class of ranks, the deciding one first. A nil Book computes the same
-	// numbers without formulas.
+	// Size returns the ledger of each class of ranks, the limiting one first. A nil Book computes the same numbers
+	// without formulas.
 	Size(b *ledger.Book, l Load) []Rank
 }
 
-// Load is what one replica serves: Sequences at once of Context tokens each. Over is how many ranks share
-// the tokens of a sequence (context parallelism); 0 is one. Silent: nobody asks what the engine prints.
+// Load is what one replica serves: Sequences concurrent sequences of Context tokens each. Over is the number of ranks
+// that share a sequence's tokens (context parallelism); 0 means 1. Silent reports that the engine's printed figures are
+// not needed.
 type Load struct {
 	Context, Sequences, Over int64
 	Silent                   bool
 }
 
-// Job is a model to be run on a machine by a plan.
+// Job is a model to run on a machine under a plan.
 type Job struct {
 	Model   *model.Model
 	Weights *model.Weights
-	Machine *hardware.Machine // nil: no bounds
+	Machine *hardware.Machine // nil: unbounded
 	Plan    *plan.Plan
 	Version Version
-	// Checkpoint is what a command line calls the model.
+	// Checkpoint is how a command line refers to the model.
 	Checkpoint Checkpoint
-	// Vision is the tower of the published model, where the file that is loaded leaves it out.
+	// Vision is the vision tower of the published model, if the loaded file omits it.
 	Vision *model.Part
-	// Projector is the file that the plan loads beside a GGUF model, where it was read.
+	// Projector is the file that the plan loads with a GGUF model, if it was read.
 	Projector *Projector
-	// Draft is the model that drafts for speculative decoding, when there is one.
+	// Draft is the draft model for speculative decoding, or nil.
 	Draft *Job
-	// MTP are the prediction layers of the published model, when the plan has them draft.
+	// MTP are the prediction layers of the published model, if the plan drafts with them.
 	MTP   *Predictor
 	Notes []Note
-	// Room is what the plan leaves free on the device that has least; 0 where it was not sized.
+	// Room is the memory that the plan leaves on the device with the least left; 0 if the plan was not sized.
 	Room unit.Bytes
-	// Shared is what the jobs of a search have in common; nil for a job of its own.
+	// Shared is work shared among the jobs of a search; nil for a single job.
 	Shared *Shared
 }
 
-// Checkpoint is a name on the hub or a path, and the recipe that is stored there.
+// Checkpoint is a hub name or a path, and the recipe it is stored in.
 type Checkpoint struct {
 	Name, Stored string
-	// Cache is the format of the KV cache that the checkpoint's configuration states, by the method that wrote it.
+	// Cache is the KV cache format that the checkpoint's configuration states, Method the quantization tool that wrote
+	// it.
 	Cache, Method string
-	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone
-	// is known.
+	// HubFile is the GGUF file, if on the hub: org/name/file.gguf, or org/name:FORMAT if only the repository is known.
 	HubFile string
-	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name with Ollama, "" where that has
-	// none in the plan's format.
+	// File is a GGUF file on this machine, the first of a split set; Address is the URL of one; Library is its name in
+	// Ollama's library, "" if that has none in the plan's format.
 	File, Address, Library string
-	// Assumed: the format is known by name alone: which layers stay in 16 bits is the choice of whoever quantised it.
+	// Assumed reports that the format is known from the name only, so that which layers stay in 16 bits was the
+	// quantizer's choice.
 	Assumed bool
 }
 
-// Keeps reports whether the checkpoint is stored as the plan has its weights, so that a command can name its file.
+// Keeps reports whether the checkpoint is stored in the plan's weight format, so that a command can name it.
 func (j *Job) Keeps() bool { return j.Plan.Weights == "" || j.Plan.Weights == j.Checkpoint.Stored }
 
-// CheckpointName is what a command line calls the model: its id where nothing better is known.
+// CheckpointName returns how a command line refers to the model: its id if nothing better is known.
 func (j *Job) CheckpointName() string {
 	if j.Checkpoint.Name != "" {
 		return j.Checkpoint.Name
@@ -115,23 +116,22 @@ func (j *Job) CheckpointName() string {
 // Note is a remark on a plan. Severity is "info", "warn" or "error".
 type Note struct{ Code, Severity, Field, Text string }
 
-// Note adds a remark.
+// Note adds a note.
 func (j *Job) Note(code, severity, field, format string, args ...any) {
 	j.Notes = append(j.Notes, Note{code, severity, field, fmt.Sprintf(format, args...)})
 }
 
-// noted reports whether a remark was made.
+// noted reports whether a note with the code was added.
 func (j *Job) noted(code string) bool {
 	return slices.ContainsFunc(j.Notes, func(n Note) bool { return n.Code == code })
 }
 
-// Default remarks that a field was filled in.
+// Default notes that a field was filled in.
 func (j *Job) Default(field string, value any) {
 	j.Note("default_used", "info", field, "%s = %v by default", field, value)
 }
 
-// Devices is how many the machine has; 1 when there is no machine, which stands for a device without
-// bounds.
+// Devices returns the machine's number of devices; 1 without a machine, which stands for an unbounded device.
 func (j *Job) Devices() int64 {
 	if j.Machine == nil {
 		return max(1, j.Plan.Ranks())
@@ -139,7 +139,7 @@ func (j *Job) Devices() int64 {
 	return int64(j.Machine.Devices())
 }
 
-// PerNode is how many devices share a node.
+// PerNode returns the number of devices per node.
 func (j *Job) PerNode() int64 {
 	if j.Machine == nil {
 		return j.Devices()
@@ -147,7 +147,7 @@ func (j *Job) PerNode() int64 {
 	return int64(max(1, j.Machine.PerNode))
 }
 
-// Device is the one that a rank runs on; nil without a machine or accelerators.
+// Device returns the device that a rank runs on; nil without a machine or accelerators.
 func (j *Job) Device(rank int64) *hardware.Device {
 	if j.Machine == nil {
 		return nil
@@ -158,7 +158,7 @@ func (j *Job) Device(rank int64) *hardware.Device {
 	return &j.Machine.Groups[j.group(rank)].Device
 }
 
-// Load is what one replica of the plan serves.
+// Load returns what one replica of the plan serves.
 func (j *Job) Load() Load {
 	dp := max(1, j.Plan.DP) * j.Plan.Workers()
 	return Load{Context: int64(j.Plan.Context), Sequences: unit.CeilDiv(int64(j.Plan.Sequences), dp)}
@@ -167,16 +167,15 @@ func (j *Job) Load() Load {
 // Rank is a class of identical ranks with its ledger.
 type Rank struct {
 	Name  string
-	Index int64 // of the first of them
+	Index int64 // of the first rank
 	Count int64
-	// Capacity is what the driver reports, Usable what this plan may use of it, and Limit says why when
-	// that is less than the device shows.
+	// Capacity is what the driver reports, Usable what the plan may use of it. Limit says why, if that is less.
 	Capacity, Usable ledger.Num
 	UsableBasis      ledger.Basis
 	Unlimited        bool
 	Limit            string
-	// Items are what the load needs; Pool is what the engine will allocate for caches, when it allocates
-	// ahead. Beside are items on the device that do not count against Usable.
+	// Items are what the load needs. Pool is what the engine preallocates for caches. Beside are items on the device
+	// that do not count against Usable.
 	Items  []ledger.Item
 	Beside []ledger.Item
 	Host   []ledger.Item
@@ -184,24 +183,24 @@ type Rank struct {
 	Prints []Print
 }
 
-// KV is what a rank's caches hold.
+// KV describes a rank's caches.
 type KV struct {
-	// PerToken is what one more token of a sequence takes on this rank.
+	// PerToken is the cache growth per token of a sequence on this rank.
 	PerToken unit.Bytes
-	// Pool is what the engine allocates, Needed what the load takes of it.
+	// Pool is what the engine allocates, Needed what the load uses of it.
 	Pool, Needed unit.Bytes
-	// Tokens that the pool holds in full-length sequences; -1 when nothing bounds it.
+	// Tokens that the pool holds in full-length sequences; -1 if unbounded.
 	Tokens              int64
 	Blocks, BlockTokens int64
-	// Pages are how sequences share the pool out, where the engine gives it in blocks.
+	// Pages describes how sequences share the pool, if the engine allocates it in blocks.
 	Pages        Pages
 	Preallocated bool
-	// Given: the plan says how large the pool is, and the load must have room in it.
+	// Given reports that the plan fixes the size of the pool, which the load must fit in.
 	Given bool
 }
 
-// Print is a figure that the engine itself prints at start-up. Low and High bound it; a print without
-// them is as exact as its inputs.
+// Print is a figure that the engine prints at start-up. Low and High bound it; without them it is as exact as its
+// inputs.
 type Print struct {
 	Name      string
 	Value     float64
@@ -210,7 +209,7 @@ type Print struct {
 	Low, High float64
 }
 
-// Banded is the figure with its band filled in: one that says none is exact.
+// Banded returns the figure with its band filled in; without one it is exact.
 func (p Print) Banded() Print {
 	if p.Low == 0 && p.High == 0 {
 		p.Low, p.High = p.Value, p.Value
@@ -218,10 +217,10 @@ func (p Print) Banded() Print {
 	return p
 }
 
-// Needed sums the items on the device.
+// Needed returns the sum of the items on the device.
 func (r *Rank) Needed() ledger.Total { return ledger.At(r.Items, ledger.Device) }
 
-// SizeRanks gives each class of ranks that was prepared its ledger.
+// SizeRanks returns the ledger of each prepared class of ranks.
 func SizeRanks[P any](prepared []P, ledgerOf func(*P) Rank) []Rank {
 	out := make([]Rank, len(prepared))
 	for i := range prepared {
@@ -230,7 +229,7 @@ func SizeRanks[P any](prepared []P, ledgerOf func(*P) Rank) []Rank {
 	return out
 }
 
-// GrowingKV is of an engine whose caches grow with what they hold: no pool is taken ahead.
+// GrowingKV describes the caches of an engine that allocates no pool in advance.
 func GrowingKV(perToken unit.Bytes, caches []ledger.Item) KV {
 	kv := KV{PerToken: perToken, Tokens: -1}
 	for i := range caches {
@@ -240,7 +239,7 @@ func GrowingKV(perToken unit.Bytes, caches []ledger.Item) KV {
 	return kv
 }
 
-// OffDevice are the items that lie elsewhere than on the device.
+// OffDevice returns the items held elsewhere than on the device.
 func OffDevice(items []ledger.Item) (out []ledger.Item) {
 	for i := range items {
 		if items[i].Place != ledger.Device {

@@ -5,8 +5,8 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// OneFormat gives the formats of cached keys and values their canonical names, values that of the keys
-// unless the plan says otherwise. What is no format stays as it is, for Check to refuse.
+// OneFormat normalizes the names of the cache formats, defaulting that of values to that of keys. Unknown names are
+// left for Check to reject.
 func OneFormat(p *plan.Plan) {
 	if p.KVV == "" {
 		p.KVV = p.KV

@@ -7,11 +7,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// KindCount is a kind of layer, as one rank holds it, and how many such layers the rank has.
+// KindCount is a kind of layer as sharded to one rank, and the rank's number of such layers.
 type KindCount struct {
 	Kind  *model.Kind
 	Count int64
-	// Variant is how the layers are stored: an index into the part's variants.
+	// Variant is how the layers are stored, as an index into the part's variants.
 	Variant int
 }
 
@@ -24,7 +24,7 @@ type Placed struct {
 	Kinds    []KindCount
 }
 
-// Place gives each class of ranks its layers and its share of their kinds.
+// Place distributes layers over stages and shards their kinds, and returns the share of each class of ranks.
 func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, error) {
 	p = p.Normal()
 	ranks, err := shard.Layout(part, p)
@@ -32,7 +32,7 @@ func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, 
 		return nil, err
 	}
 	out := make([]Placed, len(ranks))
-	cut := map[shard.Coord][]*model.Kind{} // stages cut their layers alike
+	cut := map[shard.Coord][]*model.Kind{} // stages shard layers alike
 	for i, r := range ranks {
 		out[i] = Placed{Rank: r, Parallel: p, Part: part, Weights: w}
 		if cut[r.Coord] == nil {
@@ -43,13 +43,12 @@ func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, 
 	return out, nil
 }
 
-// LocalKinds are the layers First..Last by variant, as this rank holds them.
-// Local is a kind as this rank holds it.
+// LocalKinds returns the rank's layers First..Last by variant, as sharded to it.
 func (pl *Placed) LocalKinds() []KindCount {
 	return pl.localKinds(make([]*model.Kind, len(pl.Part.Kinds)))
 }
 
-// localKinds fills in the kinds that were not cut before.
+// localKinds shards the kinds not yet in local.
 func (pl *Placed) localKinds(local []*model.Kind) []KindCount {
 	counts := make([]int64, len(pl.Weights.Variants))
 	for l := pl.First; l < pl.Last; l++ {
@@ -69,7 +68,7 @@ func (pl *Placed) localKinds(local []*model.Kind) []KindCount {
 	return out
 }
 
-// Local is a kind as this rank holds it.
+// Local returns a kind as sharded to this rank.
 func (pl *Placed) Local(k *model.Kind) *model.Kind {
 	if pl.Parallel.TP <= 1 && pl.Parallel.EP <= 1 {
 		return k
@@ -78,24 +77,24 @@ func (pl *Placed) Local(k *model.Kind) *model.Kind {
 	return &l
 }
 
-// WeightGroup is the stored bytes of all layers of one variant, or of an end of the part.
+// WeightGroup is the stored size of all layers of one variant, or of the tensors before or after the layers.
 type WeightGroup struct {
 	Name  string
 	Count int64
-	// Tensors of one layer: the whole tensor, and the bytes that the rank holds of it.
+	// Tensors of one layer: the whole tensor, and the rank's bytes of it.
 	Tensors []WeightTensor
 }
 
-// WeightTensor is a tensor and what the rank holds of it.
+// WeightTensor is a tensor and the rank's share of it.
 type WeightTensor struct {
 	*model.Tensor
 	Local  unit.Bytes
-	Main   unit.Bytes // of Local, the elements without their companions
+	Main   unit.Bytes // part of Local in elements, without companions
 	Scheme *dtype.Scheme
 }
 
-// WeightGroups lists what the rank stores: embedding (on the first stage), layers, head (on the last; a
-// tied head on another stage than the embedding is a second copy).
+// WeightGroups returns what the rank stores: embedding (on the first stage), layers, and head (on the last; a tied head
+// on another stage than the embedding is a second copy).
 func (pl *Placed) WeightGroups() []WeightGroup {
 	var out []WeightGroup
 	if pl.Pre {
@@ -141,7 +140,7 @@ func (pl *Placed) tensor(t *model.Tensor, s model.Stored) WeightTensor {
 	return w
 }
 
-// tiedHead is the embedding table again, for a head that reads it from another stage.
+// tiedHead returns the second copy of the embedding for a tied head on another stage.
 func (pl *Placed) tiedHead() []WeightTensor {
 	for i := range pl.Part.Post.Ops {
 		o := &pl.Part.Post.Ops[i]
@@ -157,7 +156,7 @@ func (pl *Placed) tiedHead() []WeightTensor {
 	return nil
 }
 
-// PreTensors lists the tensors before the layers, in the order of PartWeights.Pre.
+// PreTensors returns the tensors before the layers, in the order of PartWeights.Pre.
 func PreTensors(p *model.Part) (out []*model.Tensor) {
 	for i := range p.Pre.Ops {
 		if !p.Pre.Ops[i].Lent {

@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/shard"
 )
 
-// PlaceDecoder gives each class of ranks its share of the job's decoder. Ranks that are alike but run on
-// different devices are classes of their own.
+// PlaceDecoder returns the share of the job's decoder of each class of ranks. Identical ranks on different devices are
+// separate classes.
 func (j *Job) PlaceDecoder(p shard.Parallel) ([]Placed, error) {
 	p = p.Normal()
 	placed, err := j.placeShared(j.Model.Decoder(), &j.Weights.Parts[0], p)
@@ -22,7 +22,7 @@ func (j *Job) PlaceDecoder(p shard.Parallel) ([]Placed, error) {
 	return out, nil
 }
 
-// shareKey is all that the shares of a part depend on; stages are their numbers of layers, printed.
+// shareKey identifies the sharding of a part; stages are their layer counts, formatted.
 type shareKey struct {
 	part       *model.Part
 	weights    *model.PartWeights
@@ -35,7 +35,7 @@ type shareKey struct {
 	stages     string
 }
 
-// placeShared is Place, once for the jobs of a search.
+// placeShared is Place, computed once for the jobs of a search.
 func (j *Job) placeShared(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, error) {
 	type result struct {
 		placed []Placed
@@ -52,8 +52,8 @@ func (j *Job) placeShared(part *model.Part, w *model.PartWeights, p shard.Parall
 	return got.placed, got.err
 }
 
-// byGroup splits a class by the group of devices that its ranks lie in. Devices are counted through tensor
-// parallel ranks, then stages, then replicas, as torch.distributed launchers do.
+// byGroup splits a class by the device group of its ranks. Devices are assigned to tensor parallel ranks first, then
+// stages, then replicas, as torch.distributed launchers do.
 func (j *Job) byGroup(pl *Placed) []Placed {
 	p := &pl.Parallel
 	replicas := p.DP * p.CP
@@ -80,7 +80,7 @@ func (j *Job) byGroup(pl *Placed) []Placed {
 	return out[:n]
 }
 
-// group is the number of the group of devices that a rank runs on.
+// group returns the index of the device group that a rank runs on.
 func (j *Job) group(rank int64) int {
 	for i := range j.Machine.Groups {
 		n := int64(j.Machine.Groups[i].Count)

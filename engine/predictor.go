@@ -18,7 +18,7 @@ type Predictor struct {
 	Weights *model.PartWeights
 }
 
-// Predicts finds the prediction layers of a model; nil when it has none.
+// Predicts returns the prediction layers of a model; nil if it has none.
 func Predicts(m *model.Model, w *model.Weights) *Predictor {
 	for i := range m.Parts {
 		if m.Parts[i].Name == model.PartMTP {
@@ -28,8 +28,9 @@ func Predicts(m *model.Model, w *model.Weights) *Predictor {
 	return nil
 }
 
-// DraftDefaults says who drafts in vLLM, SGLang and TensorRT-LLM: the draft model, else the model's own prediction layers
-// unless mtp is false, else what the text repeats. One token is drafted where the plan asks for a drafter and for no number.
+// DraftDefaults chooses the drafter in vLLM, SGLang and TensorRT-LLM: the draft model if given, else the model's
+// prediction layers unless mtp is false, else n-grams or suffixes. If the plan asks for a drafter without a number of
+// tokens, one is drafted.
 func DraftDefaults(j *Job) {
 	p := j.Plan
 	if p.DraftTokens == 0 && (j.Draft != nil || Drafts(p.MTP) || p.DraftMethod != "") {
@@ -45,11 +46,11 @@ func DraftDefaults(j *Job) {
 	whoDrafts(j)
 }
 
-// SuffixDepth is how many tokens trees of suffixes draft at most where nobody says it (vllm/config/speculative.py,
+// SuffixDepth is the default maximum number of tokens drafted by suffix trees (vllm/config/speculative.py,
 // suffix_decoding_max_tree_depth).
 const SuffixDepth = 24
 
-// whoDrafts without a draft model.
+// whoDrafts chooses the drafter if there is no draft model.
 func whoDrafts(j *Job) {
 	p := j.Plan
 	found := Predicts(j.Model, j.Weights)
@@ -67,10 +68,10 @@ func whoDrafts(j *Job) {
 	}
 }
 
-// Drafts reports whether prediction layers are asked for.
+// Drafts reports whether prediction layers are requested.
 func Drafts(mtp *bool) bool { return mtp != nil && *mtp }
 
-// CheckTarget refuses a draft for a model that generates nothing.
+// CheckTarget rejects a drafter for a model that does not generate.
 func CheckTarget(j *Job) error {
 	if j.Draft == nil || len(j.Model.Decoder().Layers) == 0 || j.Model.Remembers() {
 		return nil
@@ -80,7 +81,7 @@ func CheckTarget(j *Job) error {
 		Fix:     "leave it out"}
 }
 
-// CheckDrafts refuses prediction layers that are not there, two drafters, and a draft for a model that generates nothing.
+// CheckDrafts rejects missing prediction layers, two drafters, and a drafter for a model that does not generate.
 func CheckDrafts(j *Job) error {
 	if err := CheckTarget(j); err != nil {
 		return err
@@ -106,14 +107,14 @@ func CheckDrafts(j *Job) error {
 	return nil
 }
 
-// share is what a rank of the last stage holds of the prediction layers: cut as the model is, all of them on that stage.
-// Their embedding and head are the model's own, which engines lend them (vllm/v1/spec_decode, _maybe_share_embeddings and
-// _maybe_share_lm_head; sglang/srt/speculative/eagle_worker.py, set_embed_and_head).
+// share returns the prediction layers held by a rank of the last stage, sharded like the model. Embedding and head are
+// shared with the model (vllm/v1/spec_decode, _maybe_share_embeddings and _maybe_share_lm_head;
+// sglang/srt/speculative/eagle_worker.py, set_embed_and_head).
 func (d *Predictor) share(pl *Placed) *Placed {
 	by := pl.Parallel
 	placed, err := Place(d.Part, d.Weights, shard.Parallel{TP: by.TP, EP: by.EP, DP: by.DP,
 		DenseTP: by.DenseTP, SharedTP: by.SharedTP})
-	if err != nil { // one stage, cut as the model already is
+	if err != nil { // one stage, sharded as the model already is
 		panic(err)
 	}
 	s := &placed[0]
@@ -122,7 +123,7 @@ func (d *Predictor) share(pl *Placed) *Placed {
 	return s
 }
 
-// item books the layers without the tables that are lent.
+// item books the layers without the shared tables.
 func (d *Predictor) item(b *ledger.Book, pl *Placed) ledger.Item {
 	total := b.Lit(0)
 	for i, g := range d.share(pl).WeightGroups() {
@@ -145,7 +146,7 @@ func (d *Predictor) item(b *ledger.Book, pl *Placed) ledger.Item {
 		"tensors as stored, this rank; embedding and head are the model's")
 }
 
-// Steps are how many tokens ahead the layers predict; a step of drafting runs those of one.
+// Steps returns how many tokens ahead the layers predict; a drafting step runs the layers for one.
 func (d *Predictor) Steps() (n int) {
 	for _, kind := range d.Part.Layers {
 		if slices.ContainsFunc(d.Part.Kinds[kind].Ops, func(o model.Op) bool {
@@ -157,7 +158,7 @@ func (d *Predictor) Steps() (n int) {
 	return max(1, n)
 }
 
-// LentHead reports whether they end in the head of the model itself.
+// LentHead reports whether the layers use the model's own head.
 func (d *Predictor) LentHead() bool {
 	for i := range d.Part.Kinds {
 		if slices.ContainsFunc(d.Part.Kinds[i].Ops, func(o model.Op) bool { return o.Kind == model.Head }) {

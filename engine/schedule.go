@@ -5,40 +5,41 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Schedule is how an engine composes its steps: what a simulator of its scheduler needs. Names of the rules are those of
-// package sim.
+// Schedule describes how an engine composes its steps, for the scheduler simulation. Rule names are those of package
+// sim.
 type Schedule struct {
-	// Rules are "in-flight" (tokens of those who decode, and prompts in what the budget leaves) or "prompts-first".
+	// Rules is "in-flight" (decoding tokens first, prompts in what remains of the budget) or "prompts-first".
 	Rules string
-	// Sequences that run at once, and tokens of a step.
+	// Limits on concurrent sequences, and on tokens per step.
 	MaxSequences, StepTokens int64
-	// WholePrompts are computed in one step or not at all.
+	// WholePrompts reports that prompts are not split over steps.
 	WholePrompts bool
-	// Mixed: of prompts-first rules, who decodes goes along in steps of prompts, whose pieces leave room for that.
+	// Mixed reports, for prompts-first rules, that decodes are included in prefill steps, whose chunks leave room for
+	// them.
 	Mixed bool
-	// GraphTokens is the most tokens of a step with prompts that runs as CUDA graphs between its attentions; 0 where none does.
+	// GraphTokens is the largest step with prompts that runs as piecewise CUDA graphs; 0 if none does.
 	GraphTokens int64
-	// Ahead: a step is composed while the one before it is computed.
+	// Ahead reports that a step is scheduled while the previous one runs.
 	Ahead bool
-	// Promise: who is admitted is sure of room for the longest answer.
+	// Promise reports that admission guarantees room for the longest answer.
 	Promise bool
-	// WholeRoom: a request is admitted only if its whole prompt finds room, not just the first piece of it.
+	// WholeRoom reports that admission requires room for the whole prompt, not just its first chunk.
 	WholeRoom bool
-	// SlotTokens is the cache that each sequence has from the start, in tokens; 0 where it is taken as needed.
+	// SlotTokens is the cache reserved for each sequence from the start, in tokens; 0 if allocated on demand.
 	SlotTokens int64
-	// PrefixCache keeps caches of requests that ended for others that begin alike.
+	// PrefixCache reports that caches of finished requests are kept for later ones with the same prefix.
 	PrefixCache bool
-	// HostTier is what the plan has host memory keep of the cache when the device evicts it, for others that begin alike.
+	// HostTier is the host memory that holds cache evicted from the device for reuse.
 	HostTier HostTier
 }
 
-// HostTier is a size in bytes on each rank, or a multiple of the pool.
+// HostTier is a size in bytes per rank, or a multiple of the pool.
 type HostTier struct {
 	Bytes unit.Bytes
 	Pools float64
 }
 
-// HostTierOf is what a plan says of it.
+// HostTierOf returns the host tier that a plan specifies.
 func HostTierOf(p *plan.Plan) (t HostTier) {
 	t.Bytes = unit.Bytes(p.KVHost)
 	if p.KVHostRatio != nil {
@@ -47,16 +48,16 @@ func HostTierOf(p *plan.Plan) (t HostTier) {
 	return t
 }
 
-// Scheduler is an engine that batches requests as they come.
+// Scheduler is an engine with continuous batching.
 type Scheduler interface {
 	Schedule(j *Job) Schedule
 }
 
-// Pages are how a pool of blocks is shared out: a sequence takes Full blocks for each row of BlockTokens tokens, Window
-// more for the last Rows of them, and Fixed once.
+// Pages describes the allocation of a paged pool: a sequence takes Full blocks for each row of BlockTokens tokens,
+// Window more for each of the last Rows of them, and Fixed once.
 type Pages struct{ BlockTokens, Full, Window, Rows, Fixed int64 }
 
-// On reports whether a switch of a plan is on, which has a default.
+// On returns the value of a plan's switch, or its default if not given.
 func On(given *bool, otherwise bool) bool {
 	if given == nil {
 		return otherwise

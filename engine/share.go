@@ -4,30 +4,30 @@ import (
 	"github.com/memwall/memwall/hardware"
 )
 
-// Share is what one device, or the host's processor, computes of a model: fractions of the whole.
+// Share is the part of a model computed by one device or by the host's CPU, as fractions of the whole.
 type Share struct {
-	// Device is its index in the machine, Host for the processor.
+	// Device is the index in the machine, or Host for the CPU.
 	Device  int
 	Backend string // "cuda", "rocm", "metal", "vulkan", "sycl", "cann", "musa", "cpu"
-	// Dense are the matrices that every token goes through, Experts those of experts, Head the output, Cache the
-	// layers whose caches lie there.
+	// Dense covers the matrices that every token uses, Experts the experts, Head the output layer, Cache the layers
+	// whose caches are held there.
 	Dense, Experts, Head, Cache float64
 }
 
-// Host is the Device of what the processor computes.
+// Host is the Device value for the CPU.
 const Host = -1
 
-// Sharer is a Sizer that knows who computes what, and whether attention is fused (flash attention).
+// Sharer is a Sizer that knows which device computes what, and whether attention is fused (flash attention).
 type Sharer interface {
 	Shares() []Share
 	Flash() bool
 }
 
-// makers are what measurements call the back ends of torch and its kin, by who makes the device.
+// makers maps device vendors to the names that measurements use for the backends of torch and similar frameworks.
 var makers = map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal", "Intel": "sycl", "Huawei": "cann",
 	"Moore Threads": "musa"}
 
-// TorchBackend is the back end of a device in engines that leave no choice of it.
+// TorchBackend returns the backend of a device in engines that offer no choice.
 func TorchBackend(d *hardware.Device) string {
 	if d == nil || d.IsCPU() {
 		return "cpu"
@@ -35,7 +35,7 @@ func TorchBackend(d *hardware.Device) string {
 	return makers[d.Vendor]
 }
 
-// LayersOverDevices: devices hold whole layers, one after another, by whom; what the plan says is kept.
+// LayersOverDevices defaults the plan to whole layers on successive devices; by names who places them.
 func LayersOverDevices(j *Job, by string) {
 	p := j.Plan
 	if n := j.Devices(); p.TP == 0 && p.PP == 0 && p.DP == 0 && n > 1 {

@@ -1,17 +1,16 @@
 package engine
 
-// Shared is what the jobs of one search have in common, worked out once: keys are an engine's own types. It is not for
-// several at once.
+// Shared caches work common to the jobs of one search, under keys of types private to each engine. It is not safe for
+// concurrent use.
 type Shared struct{ found map[any]any }
 
-// NewShared knows nothing yet.
+// NewShared returns an empty cache.
 func NewShared() *Shared { return &Shared{map[any]any{}} }
 
-// Len is how many things are known.
+// Len returns the number of entries.
 func (s *Shared) Len() int { return len(s.found) }
 
-// Once gives what make gives for a key: of a job that shares, what it gave the first time. The key holds all that make
-// depends on.
+// Once returns the result of make, cached under key if the job has a Shared. The key must determine the result.
 func Once[T any](j *Job, key any, make func() T) T {
 	if j.Shared == nil {
 		return make()

@@ -2,11 +2,12 @@ package engine
 
 import "github.com/memwall/memwall/unit"
 
-// Voice says whether an engine loads the parts of a model that speak.
+// Voice says whether an engine loads the parts of a model that synthesize audio.
 type Voice bool
 
-// Silent engines give text alone and load of an omni model what thinks: vLLM since #15130 (model_executor/models/registry.py
-// names the thinker for the whole), SGLang since #10911 (models/qwen3_omni_moe.py skips talker and code2wav).
+// Silent engines only generate text, and load only the thinker of an omni model: vLLM since #15130
+// (model_executor/models/registry.py maps the whole to the thinker), SGLang since #10911 (models/qwen3_omni_moe.py
+// skips talker and code2wav).
 const (
 	Silent   Voice = false
 	Speaking Voice = true
@@ -14,7 +15,7 @@ const (
 
 const speechNote = "speech_not_loaded"
 
-// SpeechNote remarks what an engine that is silent leaves out of the model. Asked twice, it remarks once.
+// SpeechNote notes what a silent engine leaves out of the model. Repeated calls add one note.
 func SpeechNote(j *Job) {
 	var b unit.Bytes
 	for i := range j.Model.Parts {

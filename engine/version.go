@@ -9,8 +9,8 @@ import (
 // Version of an engine: major, minor, patch.
 type Version struct{ Major, Minor, Patch int }
 
-// ParseVersion reads "0.24", "v0.9.2", "0.13.0rc2.dev112+g763963a" (the numbers before the first letter
-// count: a release candidate has the rules of its release).
+// ParseVersion parses "0.24", "v0.9.2" or "0.13.0rc2.dev112+g763963a"; only the numbers before the first letter count,
+// since a release candidate has the rules of its release.
 func ParseVersion(s string) (Version, error) {
 	text := strings.TrimPrefix(strings.TrimSpace(s), "v")
 	if i := strings.IndexAny(text, "+-"); i >= 0 {
@@ -45,7 +45,7 @@ func leadingDigits(s string) int {
 	return i
 }
 
-// V is a version written down: V(0, 9, 2).
+// V returns a version: V(0, 9, 2).
 func V(major, minor, patch int) Version { return Version{major, minor, patch} }
 
 // AtLeast reports whether v is o or later.
@@ -62,7 +62,7 @@ func (v Version) AtLeast(o Version) bool {
 // Before reports whether v is earlier than o.
 func (v Version) Before(o Version) bool { return !v.AtLeast(o) }
 
-// String prints major.minor, and patch when it is not zero.
+// String formats the version as major.minor, with the patch if not zero.
 func (v Version) String() string {
 	if v.Patch == 0 {
 		return fmt.Sprintf("%d.%d", v.Major, v.Minor)
@@ -70,8 +70,8 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
 
-// VersionName is a version as an engine's users know it: an engine that counts in a way of its own, such as
-// builds, says so with a method of that name.
+// VersionName formats a version as the engine's users know it. Engines with a numbering of their own, such as builds,
+// have a method of that name.
 func VersionName(e Engine, v Version) string {
 	if own, ok := e.(interface{ VersionName(Version) string }); ok {
 		return own.VersionName(v)
@@ -79,15 +79,15 @@ func VersionName(e Engine, v Version) string {
 	return v.String()
 }
 
-// Since is a rule that holds from a version on, until the next row of its table.
+// Since is a rule in force from a version until the next row of its table.
 type Since[T any] struct {
 	From   Version
 	Value  T
 	Source string
 }
 
-// At gives the row that holds for a version: the last whose From is not later. Rows are in order, and the
-// first holds for everything before it too.
+// At returns the row in force at a version: the last one whose From is not later. Rows must be sorted; the first one
+// also covers everything before it.
 func At[T any](rows []Since[T], v Version) Since[T] {
 	found := rows[0]
 	for _, r := range rows[1:] {

@@ -5,15 +5,15 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// WeightSum is the bytes of one layer of a variant, or of an end of the part, and how many such layers the
-// rank has.
+// WeightSum is the size of one layer of a variant, or of the tensors before or after the layers, and the rank's number
+// of such layers.
 type WeightSum struct {
 	Name  string // an input's name
 	Count int64
 	Bytes unit.Bytes
 }
 
-// WeightSums adds up what the rank stores; it does not depend on a load, so that a Sizer does it once.
+// WeightSums returns the sizes of what the rank stores. They do not depend on the load, so a Sizer computes them once.
 func (pl *Placed) WeightSums() []WeightSum {
 	groups := pl.WeightGroups()
 	out := make([]WeightSum, len(groups))
@@ -23,7 +23,7 @@ func (pl *Placed) WeightSums() []WeightSum {
 	return out
 }
 
-// ExpertSums are the bytes of routed experts alone.
+// ExpertSums returns the sizes of routed experts alone.
 func (pl *Placed) ExpertSums() (out []WeightSum) {
 	for _, g := range pl.WeightGroups() {
 		var b unit.Bytes
@@ -39,7 +39,8 @@ func (pl *Placed) ExpertSums() (out []WeightSum) {
 	return out
 }
 
-// BookWeights books the decoder's share of weights: each kind of layer times its count, and the ends.
+// BookWeights books the decoder's share of weights: each kind of layer times its count, plus the tensors before and
+// after.
 func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
 	var total ledger.Num
 	for i := range sums {
@@ -55,8 +56,8 @@ func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
 	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, source)
 }
 
-// Rebook gives what OtherParts sized before, which does not depend on a load; with a Book it is booked
-// again, formulas and all.
+// Rebook returns the items that OtherParts computed before, which do not depend on the load; with a Book it computes
+// them again to record formulas.
 func Rebook(b *ledger.Book, j *Job, pl *Placed, voice Voice, sized []ledger.Item) []ledger.Item {
 	if b == nil {
 		return sized

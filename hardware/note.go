@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Note says what was taken for granted. Codes: default_used, nodes_assumed, link_assumed,
-// fabric_assumed, name_unread, link_halved, partly_used, board_of_dies, memory_default.
+// Note describes an assumption. Codes: default_used, nodes_assumed, link_assumed, fabric_assumed, name_unread,
+// link_halved, partly_used, board_of_dies, memory_default.
 type Note struct {
 	Code string
 	Text string
@@ -14,13 +14,13 @@ type Note struct {
 
 func note(code, format string, args ...any) Note { return Note{code, fmt.Sprintf(format, args...)} }
 
-// Codes of an Error.
+// Error codes.
 const (
 	UnknownHardware = "unknown_hardware"
 	BadField        = "bad_field"
 )
 
-// Error says which field, which value, what is wrong with it, and what would mend it.
+// Error names the field and value, what is wrong with it, and a fix.
 type Error struct {
 	Code       string
 	Field      string
@@ -43,7 +43,7 @@ func bad(field, value, problem, fix string) *Error {
 	return &Error{Code: BadField, Field: field, Value: value, Problem: problem, Fix: fix}
 }
 
-// quote shows a value, shortened in the middle.
+// quote quotes a value, shortened in the middle.
 func quote(s string) string {
 	const most = 80
 	if len(s) > most {

@@ -2,8 +2,8 @@ package hardware
 
 import "strings"
 
-// One gives the device that a text means: a name of the catalog as Find takes it, or a device of one's own,
-// name=x,memory=24GiB,... as Parse takes it. Several devices, and nodes, are refused.
+// One returns the single device that a text describes: a catalog name as accepted by Find, or a custom device
+// (name=x,memory=24GiB,...) as accepted by Parse. Several devices and nodes are rejected.
 func One(text string) (*Device, []Note, error) {
 	if !strings.Contains(text, "=") {
 		d, notes, err := Find(text)

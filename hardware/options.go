@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// apply reads the keys that describe the machine around its devices.
+// apply applies the keys that describe the machine around its devices.
 func (m *Machine) apply(options []option) ([]Note, error) {
 	var notes []Note
 	seen := map[string]bool{}
@@ -65,7 +65,7 @@ func (m *Machine) set(o option) ([]Note, error) {
 	return nil, err
 }
 
-// setPerNode lays the devices out anew. What was said of the links stays.
+// setPerNode redistributes the devices over nodes, keeping explicitly given links.
 func (m *Machine) setPerNode(o option) ([]Note, error) {
 	n, err := perNode(o)
 	if err != nil {
@@ -90,7 +90,7 @@ func (m *Machine) setPerNode(o option) ([]Note, error) {
 	return notes, nil
 }
 
-// givenCores reads the number of the host's cores.
+// givenCores parses the number of host cores.
 func givenCores(o option) (Fact[int], error) {
 	const most = 1 << 16
 	n, err := strconv.Atoi(o.value)
@@ -100,8 +100,8 @@ func givenCores(o option) (Fact[int], error) {
 	return fact(n, ledger.Exact, given), nil
 }
 
-// setUsable says what a program may use of each device, where a driver or a limit of this machine differs from
-// what the catalog knows.
+// setUsable sets how much of each device a program may use, where a driver or limit on this machine differs from the
+// catalog.
 func (m *Machine) setUsable(o option) error {
 	b, err := givenSize(o)
 	switch {
@@ -122,7 +122,7 @@ func (m *Machine) setUsable(o option) error {
 	return nil
 }
 
-// setPCIe says how the devices are connected to the host: a slot may have fewer lanes than the card.
+// setPCIe sets how the devices are connected to the host: a slot may have fewer lanes than the card.
 func (m *Machine) setPCIe(o option) error {
 	p, err := givenPCIe(o)
 	switch {
@@ -140,7 +140,8 @@ func (m *Machine) setPCIe(o option) error {
 	return nil
 }
 
-// bridge is "link=nvlink": the link that the catalog knows for the device, which for a card is a bridge bought apart.
+// bridge handles "link=nvlink": the link that the catalog lists for the device, which for a card is a separately sold
+// bridge.
 func (m *Machine) bridge(o option) ([]Note, error) {
 	if len(m.Groups) != 1 || !m.Groups[0].Device.Link.EachWay.Known {
 		return nil, bad(o.key, o.value, "is a link of which no rate is known here", "name:rate, such as nvlink:900GB/s")
@@ -150,7 +151,7 @@ func (m *Machine) bridge(o option) ([]Note, error) {
 		return []Note{note("link_assumed", "a bridge joins two of %s: between all %d the slower PCIe counts", d.ID, m.PerNode)}, nil
 	}
 	m.Intra = d.Link
-	m.Intra.EachWay.Source = given // that it is there; the rate has the basis of the catalog
+	m.Intra.EachWay.Source = given // its presence is given; the rate keeps the catalog's basis
 	return nil, nil
 }
 
@@ -161,7 +162,7 @@ func linkNote(l Link) []Note {
 	return []Note{note("link_halved", "link=%s counts both directions, as datasheets do: %s each way", l.Name, l.EachWay.Value)}
 }
 
-// givenStore reads "128GiB@200GB/s" or "128GiB".
+// givenStore parses "128GiB@200GB/s" or "128GiB".
 func givenStore(o option) (Store, error) {
 	size, rate, hasRate := strings.Cut(o.value, "@")
 	c, err := givenSize(option{o.key, strings.TrimSpace(size)})
@@ -175,7 +176,7 @@ func givenStore(o option) (Store, error) {
 	return s, err
 }
 
-// givenLink reads "nvlink:900GB/s".
+// givenLink parses "nvlink:900GB/s".
 func givenLink(o option) (Link, error) {
 	name, rate, ok := strings.Cut(o.value, ":")
 	name = strings.TrimSpace(name)

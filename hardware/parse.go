@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Bounds on what a description may ask for.
+// Limits of a description.
 const (
-	MaxDevices = 1_000_000 // devices in all
+	MaxDevices = 1_000_000 // in total
 	maxText    = 2000      // bytes
 	maxGroups  = 16        // kinds of devices
 )
 
-// Parse reads a machine:
+// Parse parses the description of a machine:
 //
 //	[N x]NAME[+[N x]NAME...][,key=value...]   devices of the catalog: "2xh100", "rtx-4090+rtx-3060"
 //	[N x]NODE[,key=value...]                  nodes of the catalog: "2xp5.48xlarge"
-//	[N x]name=x,memory=24GiB,...              a device of one's own; see custom.go for the keys
-//	cpu | local                               no accelerator; the machine at hand
+//	[N x]name=x,memory=24GiB,...              a custom device; see custom.go for the keys
+//	cpu | local                               no accelerator; this machine
 //
-// The keys host, cores, nvme, pool, link, fabric and per-node, which describe the machine, may follow each form
-// but "local"; usable and pcie also devices of the catalog. devices is how many were asked for beside the text; 0 when nothing was said. It
-// must
-// agree with the text's own counts. The notes say what was taken for granted; an error is an *Error.
+// The keys host, cores, nvme, pool, link, fabric and per-node, which describe the machine, may follow any form but
+// "local"; usable and pcie may also follow devices of the catalog. devices is the device count requested separately, 0
+// if none; it must agree with any count in the text. The notes list assumptions. The error is an *Error.
 func Parse(text string, devices int) (Machine, []Note, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -61,8 +60,8 @@ func parse(text string, devices int) (Machine, []Note, error) {
 	return m, notes, nil
 }
 
-// withMemory puts a memory that is given as a key behind the name of the catalog's device, which is how its versions are told apart:
-// "m3-max,memory=64GB". A device of one's own has the key itself.
+// withMemory appends a memory size given as a key to the catalog device's name, which is how its versions are told
+// apart: "m3-max,memory=64GB". A custom device has a memory key of its own.
 func withMemory(head string, options []option) (string, []option) {
 	at := slices.IndexFunc(options, func(o option) bool { return o.key == "memory" })
 	if at < 0 || head == "" || isCount(head) || slices.ContainsFunc(options, func(o option) bool { return o.key == "name" }) {
@@ -72,7 +71,7 @@ func withMemory(head string, options []option) (string, []option) {
 	return head, slices.Delete(options, at, at+1)
 }
 
-// standing drops the notes on links that the keys settle.
+// standing drops notes about links that the keys specify.
 func (m *Machine) standing(notes []Note) []Note {
 	return slices.DeleteFunc(notes, func(n Note) bool {
 		return n.Code == "fabric_assumed" && m.Inter.EachWay.Source == given ||
@@ -109,10 +108,11 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	return parseDevices(head, devices)
 }
 
-// behindGPUs is a count as flavours of clouds and data sheets of nodes end with it: l40s-4-gpu, HGX H200 8-GPU.
+// behindGPUs matches a trailing count, as in cloud flavors and data sheets of nodes: l40s-4-gpu, HGX H200 8-GPU.
 var behindGPUs = regexp.MustCompile(`(?i)^(.*\w)[ _-](\d{1,3})[ _-]?gpus?$`)
 
-// inGPUs puts such a count in front; of a node that has as many it goes. The cores of Apple's chips are counted in the same words.
+// inGPUs moves such a count to the front, or drops it if the node has that many anyway. The GPU cores of Apple's chips
+// are worded the same way.
 func inGPUs(text string) string {
 	m := behindGPUs.FindStringSubmatch(text)
 	if len(m) == 0 || slices.ContainsFunc(split(m[1]), func(w string) bool { return chip([]string{w}) }) {
@@ -127,7 +127,7 @@ func inGPUs(text string) string {
 	return m[2] + "x" + m[1]
 }
 
-// sizeAlone reads "24GB" and "16 GB of VRAM": a device of which nothing else is said.
+// sizeAlone matches "24GB" and "16 GB of VRAM": a device described by its memory alone.
 func sizeAlone(text string) (size string, ok bool) {
 	words := split(text)
 	if len(words) == 0 {
@@ -143,7 +143,7 @@ func sizeAlone(text string) (size string, ok bool) {
 	return n, number(n) && (strings.HasSuffix(w, "gb") || strings.HasSuffix(w, "gib") || strings.HasSuffix(w, "g"))
 }
 
-// parseSize is a device of a size and of no maker: what it holds is known, and nobody knows how fast it is.
+// parseSize returns a device of a given memory size and no vendor: its capacity is known, its speed is not.
 func parseSize(size string, options *[]option, devices int) (Machine, []Note, error) {
 	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}, {"vendor", "nvidia"}}, *options...)
 	m, notes, err := parseCustom("", options, devices)
@@ -152,8 +152,8 @@ func parseSize(size string, options *[]option, devices int) (Machine, []Note, er
 			"speed and for what its driver keeps", size)), err
 }
 
-// cut parts a description into what comes before the first key and the keys. Commas within parentheses
-// belong to a name. A count before the first key stays in head: "4xname=..." gives "4x".
+// cut splits a description into what precedes the first key, and the keys. Commas within parentheses belong to a name.
+// A count before the first key stays in head: "4xname=..." yields "4x".
 func cut(text string) (head string, options []option, err error) {
 	var plain []string
 	for _, part := range fields(text) {
@@ -175,7 +175,7 @@ func cut(text string) (head string, options []option, err error) {
 	return strings.TrimSpace(strings.Join(plain, ",")), options, nil
 }
 
-// fields parts a text at commas outside of parentheses.
+// fields splits a text at commas outside parentheses.
 func fields(text string) []string {
 	var parts []string
 	depth, from := 0, 0
@@ -194,8 +194,8 @@ func fields(text string) []string {
 	return append(parts, text[from:])
 }
 
-// CountOf reads "8xh100", "2 x H100" and "4×..." into the count and the rest. An x that begins a word
-// counts nothing: "7900 XTX".
+// CountOf splits "8xh100", "2 x H100" or "4×..." into the count and the rest. An x that begins a word is not a
+// multiplication sign: "7900 XTX".
 func CountOf(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -214,8 +214,8 @@ func CountOf(s string) (n int, rest string, ok bool) {
 	return 0, s, false
 }
 
-// named reports whether what follows four figures ends their name: "7900xtx", "9070xt", "6800 xt"; "7950x" and "5800x3d" are of
-// processors, whose figures end in one nought or two.
+// named reports whether what follows four digits completes a GPU name: "7900xtx", "9070xt", "6800 xt". "7950x" and
+// "5800x3d" are processors, whose numbers end in a single zero or in 00.
 func named(figures, rest string) bool {
 	if len(figures) != 4 {
 		return false
@@ -237,7 +237,7 @@ func isCount(s string) bool {
 	return ok && rest == ""
 }
 
-// nodeNamed reads "[N x]NODE". The names of some nodes begin with a count of their own.
+// nodeNamed parses "[N x]NODE". Some node names begin with a count of their own.
 func nodeNamed(s string) (n *Node, count int, ok bool) {
 	if n, ok = FindNode(s); ok {
 		return n, 0, true
@@ -276,7 +276,7 @@ func disagree(devices, total int, text string) *Error {
 		"give the number once")
 }
 
-// parseDevices reads "[N x]NAME[+[N x]NAME...]". The whole may be one name with a plus in it.
+// parseDevices parses "[N x]NAME[+[N x]NAME...]". The whole text may also be one name that contains a plus.
 func parseDevices(text string, devices int) (Machine, []Note, error) {
 	groups, counts, notes, err := readGroups(text)
 	if err != nil {
@@ -299,7 +299,7 @@ func parseDevices(text string, devices int) (Machine, []Note, error) {
 	return m, append(notes, more...), nil
 }
 
-// readGroups reads the devices between pluses; counts tells whether the text states any number.
+// readGroups parses the devices between plus signs; counts reports whether the text states any number.
 func readGroups(text string) (groups []Group, counts bool, notes []Note, err error) {
 	parts := strings.Split(text, "+")
 	if len(parts) > maxGroups {
@@ -316,8 +316,8 @@ func readGroups(text string) (groups []Group, counts bool, notes []Note, err err
 	return groups, counts, notes, nil
 }
 
-// longest reads the most parts that make one name, for a name may hold a plus or three ("Apple M3 Pro
-// 5P+6E+14GPU"). The error is that of the shortest.
+// longest joins as many parts as form one name, since a name may contain plus signs ("Apple M3 Pro 5P+6E+14GPU"). The
+// error is that of the shortest attempt.
 func longest(parts []string, from int) (g Group, counted bool, notes []Note, to int, err error) {
 	for to = min(len(parts), from+4); to > from; to-- {
 		name := strings.Join(parts[from:to], "+")
@@ -345,7 +345,7 @@ func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
 	return g, counted, notes, err
 }
 
-// CountBehind reads "h100 x2", "rtx-3090x2", "4090 * 4" and "A100-80GB:8" into the count and the rest.
+// CountBehind splits "h100 x2", "rtx-3090x2", "4090 * 4" or "A100-80GB:8" into the count and the rest.
 func CountBehind(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ")"))
 	digits := len(s) - len(strings.TrimRight(s, "0123456789"))
@@ -363,7 +363,8 @@ func CountBehind(s string) (n int, rest string, ok bool) {
 	return 0, s, false
 }
 
-// ofName reports whether the x that ends a text is of a name, "RX 6800" and "RTX 3090", and counts nothing.
+// ofName reports whether an x that ends a text is part of a name ("RX 6800", "RTX 3090") rather than a multiplication
+// sign.
 func ofName(head string) bool {
 	if evo.MatchString(head) {
 		return true
@@ -372,14 +373,14 @@ func ofName(head string) bool {
 	return slices.Contains([]string{"rx", "gtx", "rtx", "agx", "dgx", "hgx", "nx", "xtx", "mx"}, w)
 }
 
-// evo is a computer's name up to its number: EVO-X2.
+// evo matches a computer's name up to its number: EVO-X2.
 var evo = regexp.MustCompile(`(?i)\bevo[- ]x$`)
 
-// counting are words that count.
+// counting maps words to numbers.
 var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "pair": 2, "couple": 2, "three": 3, "triple": 3, "four": 4,
 	"quad": 4, "six": 6, "eight": 8}
 
-// countBefore reads "8 H100", "dual 3090" and "two 4090s".
+// countBefore parses "8 H100", "dual 3090" and "two 4090s".
 func countBefore(s string) (n int, rest string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(s), " ")
 	if slices.Contains([]string{"a", "an", "my", "the", "our"}, strings.ToLower(word)) { // "a single 5090", "a pair of 3090s"

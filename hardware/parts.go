@@ -2,9 +2,9 @@ package hardware
 
 import "strings"
 
-// findInParts reads a name with words in parentheses. The device may stand before them ("H100 SXM 80GB
-// (Azure ND H100 v5)"), in them ("Custom PC (Nvidia RTX 3060)"), or both may name the same one. A
-// processor before an accelerator in parentheses is its host.
+// findInParts resolves a name with words in parentheses. The device may precede them ("H100 SXM 80GB (Azure ND H100
+// v5)"), be inside them ("Custom PC (Nvidia RTX 3060)"), or be named by both. A processor before an accelerator in
+// parentheses is its host.
 func findInParts(name string) (Device, []Note, error) {
 	outside, inside := parts(name)
 	out, outNotes, outErr := findOutside(outside, inside)
@@ -23,7 +23,7 @@ func findInParts(name string) (Device, []Note, error) {
 	return Device{}, nil, errMissing
 }
 
-// findOutside reads the words before the parentheses; a memory that only the parentheses state counts.
+// findOutside resolves the words before the parentheses; a memory size inside the parentheses applies.
 func findOutside(outside, inside string) (Device, []Note, error) {
 	q, p := read(outside), read(inside)
 	if len(q.memory) == 0 {
@@ -32,8 +32,8 @@ func findOutside(outside, inside string) (Device, []Note, error) {
 	return q.find(outside)
 }
 
-// findInside reads the words in parentheses. A footnote's figure may be stuck to the last of them
-// ("RTX 40901"): it is cut off when only that gives a device.
+// findInside resolves the words in parentheses. A footnote mark may be stuck to the last one ("RTX 40901"): it is
+// dropped if only that yields a device.
 func findInside(inside string) (Device, []Note, error) {
 	d, notes, err := read(inside).find(inside)
 	if err == nil {
@@ -49,7 +49,7 @@ func findInside(inside string) (Device, []Note, error) {
 	return Device{}, nil, err
 }
 
-// parts gives the words outside of parentheses and those inside.
+// parts returns the words outside parentheses and those inside.
 func parts(name string) (outside, inside string) {
 	var out, in strings.Builder
 	depth := 0

@@ -7,22 +7,23 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Price is what a provider or a dealer asked on a day.
+// Price is what a provider or dealer asked on a given day.
 type Price struct {
 	Device   string // id
-	Node     string // the instance rented, as its provider names it; of the catalog when FindNode knows it
+	Node     string // rented instance, as its provider names it; FindNode may know it
 	Provider string
 	Devices  int      // in the instance
 	PerHour  unit.USD // of the whole instance; 0 for a purchase
 	Purchase unit.USD // of one device; 0 for rent
-	Kind     string   // "on-demand", "spot", "msrp" (list price), "street", or "estimate" (a cost model, no price)
+	Kind     string   // "on-demand", "spot", "msrp" (list price), "street", or "estimate" (from a cost model)
 	Region   string
-	Date     string // "" when only the day of the source's version is known
+	Date     string // "" if only the date of the source's version is known
 	Source   string // key
 	Note     string
 }
 
-// rented reads "[N x]INSTANCE" of which nothing but its price is listed: a smaller one of a kind whose largest is a node.
+// rented parses "[N x]INSTANCE" for an instance of which only the price is listed: a smaller size of a type whose
+// largest is a catalog node.
 func rented(text string) (p Price, count int, ok bool) {
 	count, name := 1, text
 	if n, rest, counted := CountOf(text); counted && n > 0 && n <= mostInNode {
@@ -42,10 +43,10 @@ func rented(text string) (p Price, count int, ok bool) {
 	return Price{}, 0, false
 }
 
-// PerDeviceHour is the rent of one device for an hour.
+// PerDeviceHour returns the rent of one device per hour.
 func (p *Price) PerDeviceHour() unit.USD { return p.PerHour / unit.USD(p.Devices) }
 
-// Prices gives what is known of the rent and price of a device or a node, by its id. None is nil.
+// Prices returns the known rents and prices of the device or node with the given id; nil if none.
 func Prices(id string) []Price {
 	var all []Price
 	for _, r := range prices.lines() {

@@ -2,14 +2,14 @@ package hardware
 
 import "github.com/memwall/memwall/unit"
 
-// Memory rates of hosts that nobody described: a desktop has two channels of DDR5-5600; modules sit in servers of two
-// sockets, with eight channels of DDR4-3200 each at the least (NVIDIA, DGX A100 system architecture).
+// Default host memory bandwidths: a desktop has two channels of DDR5-5600; SXM and OAM modules are in two-socket
+// servers with at least eight channels of DDR4-3200 per socket (NVIDIA, DGX A100 system architecture).
 const (
 	DesktopRate = unit.ByteRate(89.6e9)
 	ServerRate  = unit.ByteRate(409.6e9)
 )
 
-// HostRate is how fast the memory of a node's host is read; assumed, by the form of its devices, where nobody says.
+// HostRate returns the memory bandwidth of a node's host. If not given, it is assumed from the form of the devices.
 func (m *Machine) HostRate() (rate unit.ByteRate, assumed bool) {
 	switch {
 	case m.Host.Bandwidth.Known:
@@ -20,12 +20,12 @@ func (m *Machine) HostRate() (rate unit.ByteRate, assumed bool) {
 	return DesktopRate, true
 }
 
-// module tells devices that are soldered to a board for servers.
+// module reports whether the device is mounted on a server board rather than a card.
 func (d *Device) module() bool { return d.Form == "SXM" || d.Form == "OAM" }
 
-// Reach is the rate at which a device reads what lies in the host's memory ("host"), on its disk ("nvme") or in a pool
-// beyond it ("pool"): that of its link, or its part of the store's where so many devices of a node share it. false where
-// nobody says.
+// Reach returns the rate at which a device reads from host memory ("host"), disk ("nvme") or a pool beyond the host
+// ("pool"): the rate of its link, or its share of the store's bandwidth if that is less, with the given number of
+// devices per node sharing it. It returns false if unknown.
 func (m *Machine) Reach(d *Device, where string, sharers int64) (unit.ByteRate, bool) {
 	rate := d.PCIe.EachWay.Value
 	if d.Attached != nil && d.Attached.EachWay.Known {

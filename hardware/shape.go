@@ -11,7 +11,7 @@ var shapesText string
 
 var shapes = table{"shapes", shapesText}
 
-// providers stand before the names of what they rent.
+// providers are names of cloud providers, which may precede an instance name.
 var providers = setOf(`oracle oci aws amazon ec2 sagemaker gcp google gce azure lambda lambdalabs digitalocean scaleway coreweave
 	runpod vast.ai vast nebius cloud instance vm kaggle colab paperspace hetzner ovh ovhcloud modal fluidstack tensordock`)
 
@@ -23,7 +23,7 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// offered is a text without the provider before it and the kind behind it: "aws g5.12xlarge", "ml.p5.48xlarge".
+// offered strips the provider and the trailing offer type from a text: "aws g5.12xlarge", "ml.p5.48xlarge".
 func offered(text string) string {
 	words := unprovided(text)
 	if len(words) != 1 {
@@ -32,7 +32,7 @@ func offered(text string) string {
 	return strings.TrimPrefix(strings.ToLower(words[0]), "ml.")
 }
 
-// unprovided are the words of a text without those at its ends that say who rents it out.
+// unprovided returns the words of a text without leading and trailing ones that name the provider.
 func unprovided(text string) []string {
 	words := strings.Fields(text)
 	for len(words) > 1 && providers[strings.ToLower(words[0])] {
@@ -44,7 +44,7 @@ func unprovided(text string) []string {
 	return words
 }
 
-// shaped reads "[N x]SHAPE": a cloud's name of a machine, which says how many devices it has, or of which shapes.tsv does.
+// shaped parses "[N x]SHAPE": a cloud instance name that encodes the number of devices, or for which shapes.tsv has it.
 func shaped(text string) (device string, count int, ok bool) {
 	count = 1
 	if n, rest, counted := CountOf(text); counted && n > 0 && n <= mostInNode {
@@ -65,7 +65,7 @@ func shaped(text string) (device string, count int, ok bool) {
 	return "", 0, false
 }
 
-// fill says what number stands in a text at the mark of a shape, 0 where it has none.
+// fill returns the number at the placeholder of a shape in a text, 0 if there is none.
 func fill(shape, text string) (n int, ok bool) {
 	front, back, open := strings.Cut(shape, "#")
 	if !open {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// joining are words that stand between two devices, or between a device and the memory beside it.
+// joining maps words between two devices, or between a device and its host memory, to a plus sign.
 var joining = strings.NewReplacer(" and ", "+", " & ", "+", " with ", "+", " plus ", "+", " w/ ", "+")
 
-// readDescription writes a machine that somebody describes in words as Parse reads it: "RTX 5090 and 2x RTX 3090", "5090 + 64GB
-// RAM", "2 nodes of 8xH100", "2x8xH100", "vram 12gb". A text that says none of these stays as it is.
+// readDescription rewrites a machine described in words into the syntax of Parse: "RTX 5090 and 2x RTX 3090", "5090 +
+// 64GB RAM", "2 nodes of 8xH100", "2x8xH100", "vram 12gb". Any other text is returned unchanged.
 func readDescription(text string) string {
 	head, options, err := cut(text)
 	if err != nil {
@@ -21,7 +21,7 @@ func readDescription(text string) string {
 	if bridged {
 		options = append(options, option{"link", "nvlink"})
 	}
-	if front, back, ok := cutLast(head); ok { // a comma parts devices of a list, and a device from the memory beside it
+	if front, back, ok := cutLast(head); ok { // a comma separates devices, and a device from its host memory
 		if rest, host := hostMemory(back); rest == "" && host != "" {
 			head, options = front, append(options, option{"host", host})
 		}
@@ -53,7 +53,7 @@ func readDescription(text string) string {
 	return head
 }
 
-// unbridged cuts "nvlink", "with NVLink" and "(NVLink)" off the end of a text.
+// unbridged strips "nvlink", "with NVLink" or "(NVLink)" from the end of a text.
 func unbridged(text string) (rest string, ok bool) {
 	words := strings.Fields(text)
 	end := len(words)
@@ -68,7 +68,7 @@ func unbridged(text string) (rest string, ok bool) {
 	return strings.TrimSuffix(strings.Join(words[:end], " "), ","), ok
 }
 
-// processorAlone reads "cpu only 64gb", "no gpu, 32 GB" and "64GB cpu": a machine without a device, and its memory.
+// processorAlone parses "cpu only 64gb", "no gpu, 32 GB" and "64GB cpu": a machine without accelerator, and its memory.
 func processorAlone(text string) (option, bool) {
 	var rest []string
 	says := false
@@ -96,7 +96,7 @@ func cutLast(text string) (front, back string, ok bool) {
 	return text[:i], text[i+1:], true
 }
 
-// hostMemory cuts "64GB RAM", "128 GB DDR5" and "96gb system memory" off the end of a part.
+// hostMemory strips "64GB RAM", "128 GB DDR5" or "96gb system memory" from the end of a part.
 func hostMemory(part string) (rest, size string) {
 	words := strings.Fields(part)
 	end := len(words)
@@ -130,13 +130,13 @@ func hostWord(w string) bool {
 		strings.HasPrefix(w, "ddr4-") || strings.HasPrefix(w, "ddr5-")
 }
 
-// mostInNode devices share one interconnect: a rack of CloudMatrix.
+// mostInNode is the most devices on one interconnect: a CloudMatrix rack.
 const mostInNode = 384
 
-// nodeWords are what people call machines that are joined.
+// nodeWords are words for networked machines.
 var nodeWords = []string{"node", "nodes", "servers", "machines", "hosts"}
 
-// spread reads "16x H100 on 2 nodes".
+// spread parses "16x H100 on 2 nodes".
 func spread(text string) (n, each int, device string, ok bool) {
 	words := strings.Fields(text)
 	at := len(words) - 3
@@ -154,7 +154,7 @@ func spread(text string) (n, each int, device string, ok bool) {
 	return 0, 0, "", false
 }
 
-// nodesOf reads "2 nodes of 8xH100", "2 nodes x 8 H100", "2x8xH100" and "16x H100 on 2 nodes".
+// nodesOf parses "2 nodes of 8xH100", "2 nodes x 8 H100", "2x8xH100" and "16x H100 on 2 nodes".
 func nodesOf(text string) (n, each int, device string, ok bool) {
 	if n, each, device, ok = spread(text); ok {
 		return n, each, device, ok
@@ -181,7 +181,7 @@ func nodesOf(text string) (n, each int, device string, ok bool) {
 	return 0, 0, "", false
 }
 
-// inWords is what Parse makes of a text that is no description by itself, read as somebody would say it.
+// inWords parses a text that failed with err once more, as a description in words.
 func inWords(text string, devices int, err error) (Machine, []Note, error) {
 	var unread *Error
 	again := readDescription(text)

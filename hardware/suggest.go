@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// unknown makes the error for a name that finds nothing.
+// unknown returns the error for a name that matches nothing.
 func unknown(name, problem string, candidates []string) *Error {
 	e := &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: problem, Candidates: candidates}
 	if len(candidates) > 0 {
@@ -26,8 +26,8 @@ func severalMeant(name string, ids []string) *Error {
 
 const notThere = "is not in the catalog"
 
-// missing makes the error for a name that no device has: those that have all its words are candidates,
-// else those spelt most like it, three at most.
+// missing returns the error for a name that no device has, with up to three candidates: the devices with all its words,
+// else those closest in spelling.
 func missing(name string, q query) error {
 	k := key(q.words...)
 	if hits := (query{words: q.words, cores: q.cores}).hits(k + q.cores); len(hits) > 0 {
@@ -49,7 +49,7 @@ func missing(name string, q query) error {
 	return e
 }
 
-// containing gives the devices whose ids have every word.
+// containing returns the devices whose ids contain every word.
 func containing(words []string) []string {
 	var ids []string
 	for id := range devices.lines() {
@@ -61,7 +61,7 @@ func containing(words []string) []string {
 	return ids
 }
 
-// nearest gives up to three ids whose names are at the smallest edit distance, if it is a small one.
+// nearest returns up to three ids at the smallest edit distance, if it is small.
 func nearest(k string) []string {
 	type scored struct {
 		id   string
@@ -94,7 +94,7 @@ func nearest(k string) []string {
 	return ids
 }
 
-// distance is Levenshtein's, or limit+1 when it is larger.
+// distance returns the Levenshtein distance of a and b, or limit+1 if it is larger.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

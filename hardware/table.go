@@ -35,8 +35,8 @@ var defaultsText string
 //go:embed catalog/sources.tsv
 var sourcesText string
 
-// A table is one file of the catalog: a line of column heads, then a line for each row, cells apart by
-// tabs, the first cell the row's name.
+// A table is one catalog file: a header line, then one line per row, cells separated by tabs, the first cell being the
+// row's name.
 type table struct{ name, text string }
 
 var (
@@ -52,7 +52,7 @@ var (
 	sources  = table{"sources", sourcesText}
 )
 
-// lines walks over the rows without reading them: the first cell and the row.
+// lines iterates over the rows without parsing them: the first cell and the row.
 func (t table) lines() iter.Seq2[string, row] {
 	return func(yield func(string, row) bool) {
 		head, body, _ := strings.Cut(t.text, "\n")
@@ -97,13 +97,13 @@ func (t table) ids() []string {
 	return ids
 }
 
-// A row gives its cells by the head of their column.
+// A row returns its cells by column header.
 type row struct {
 	table      string
 	head, line string
 }
 
-// text gives a cell as it stands; "" when there is none.
+// text returns a cell verbatim, or "".
 func (r row) text(column string) string {
 	head, line := r.head, r.line
 	for head != "" {
@@ -117,7 +117,7 @@ func (r row) text(column string) string {
 	return ""
 }
 
-// second gives the second cell, where devices and nodes have their other names.
+// second returns the second cell, which holds the aliases of devices and nodes.
 func (r row) second() string {
 	_, rest, _ := strings.Cut(r.line, "\t")
 	s, _, _ := strings.Cut(rest, "\t")
@@ -129,8 +129,8 @@ func (r row) id() string {
 	return id
 }
 
-// A figure is a cell read: "24", "79.11..79.22" or "44.5..44.6..47.5", then a mark for its basis and,
-// after an @, its source. Without a mark it is a datasheet figure of the row's first source.
+// A figure is a parsed cell: "24", "79.11..79.22" or "44.5..44.6..47.5", followed by a mark for its basis and, after an
+// @, its source. Without a mark it is a datasheet figure from the row's first source.
 type figure struct {
 	low, value, high float64
 	basis            ledger.Basis
@@ -140,10 +140,10 @@ type figure struct {
 
 var marks = map[string]ledger.Basis{"~": ledger.Derived, "!": ledger.Measured, "?": ledger.Assumed}
 
-// recalled is the source of an assumed figure that names none.
+// recalled is the source of assumed figures that name none.
 const recalled = "recalled"
 
-// rangeOf reads "a", "low..high" (the value is the middle) or "low..a..high".
+// rangeOf parses "a", "low..high" (with the midpoint as value) or "low..a..high".
 func rangeOf(s string) (low, value, high float64, err error) {
 	parts := strings.Split(s, "..")
 	var x [3]float64
@@ -164,16 +164,15 @@ func rangeOf(s string) (low, value, high float64, err error) {
 	return x[0], x[1], x[2], nil
 }
 
-// A reader reads the cells of one row, best in the order of the columns, and remembers the first that
-// cannot be read.
+// A reader reads the cells of one row, most efficiently in column order, and remembers the first one that is invalid.
 type reader struct {
 	row
-	restHead, restLine string // what lies beyond the cell read last
+	restHead, restLine string // what follows the last cell read
 	first              string // the row's first source
 	err                error
 }
 
-// text gives a cell as it stands, looking on from the last one.
+// text returns a cell verbatim, searching from the last one read.
 func (r *reader) text(column string) string {
 	for range 2 {
 		for r.restHead != "" {
@@ -189,7 +188,7 @@ func (r *reader) text(column string) string {
 	return ""
 }
 
-// figure reads a cell.
+// figure parses a cell.
 func (r *reader) figure(column string) figure {
 	cell := r.text(column)
 	if cell == "" {
@@ -205,7 +204,7 @@ func (r *reader) figure(column string) figure {
 	return f
 }
 
-// marked parts a cell into its number, the basis that its mark says, and its source.
+// marked splits a cell into number, basis and source.
 func (r *reader) marked(cell string) (number string, basis ledger.Basis, source string) {
 	number, source, _ = strings.Cut(cell, "@")
 	basis = ledger.Vendor
@@ -231,7 +230,7 @@ func (r *reader) fail(column, cell string) {
 	}
 }
 
-// size reads a cell in units of a size.
+// size parses a size in the given unit.
 func (r *reader) size(column string, of unit.Bytes) Fact[unit.Bytes] {
 	f := r.figure(column)
 	if !f.known {
@@ -240,7 +239,7 @@ func (r *reader) size(column string, of unit.Bytes) Fact[unit.Bytes] {
 	return fact(bytesOf(f.value, of), f.basis, f.source).band(bytesOf(f.low, of), bytesOf(f.high, of))
 }
 
-// countFact is a cell with a count.
+// countFact parses a count.
 func (r *reader) countFact(column string) Fact[int] {
 	f := r.figure(column)
 	if !f.known {
@@ -249,7 +248,7 @@ func (r *reader) countFact(column string) Fact[int] {
 	return fact(int(f.value), f.basis, f.source)
 }
 
-// rate reads a cell in units of a rate or of watts.
+// rate parses a rate, or watts, in the given unit.
 func rate[T ~float64](r *reader, column string, of float64) Fact[T] {
 	f := r.figure(column)
 	if !f.known {

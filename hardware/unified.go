@@ -8,13 +8,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// unified describes the rule under which device and system share a memory; nil for other devices.
+// unified returns the rule by which device and system share memory; nil for devices with memory of their own.
 func unified(d *Device, rule string) *Unified {
 	switch rule {
 	case "metal":
 		return &Unified{Rule: rule, Raise: "sudo sysctl iogpu.wired_limit_mb=N, until the next start"}
 	case "gtt":
-		// 120 of 128 GiB were reached with ttm.pages_limit.
+		// 120 of 128 GiB have been reached with ttm.pages_limit.
 		limit := fact(share(d.Memory.Value, 120.0/128), ledger.Assumed, "gtt-reports")
 		if d.Memory.Value == 128*unit.GiB {
 			limit.Basis = ledger.Measured
@@ -27,8 +27,9 @@ func unified(d *Device, rule string) *Unified {
 	return nil
 }
 
-// Grantable is as much of a memory that device and system share as the system can do without, in whole GiB, and what to enter for it;
-// 0 where the device has all that it can have. macOS is left an eighth, of 3 to 8 GiB: an assumption.
+// Grantable returns how much shared memory the device could be given at most, in whole GiB, leaving the system what it
+// needs, and the setting that does so; 0 if it has all already. macOS keeps an eighth, but at least 3 and at most 8
+// GiB: assumed.
 func (d *Device) Grantable() (unit.Bytes, string) {
 	if d.Unified == nil || !d.Memory.Known {
 		return 0, ""
@@ -44,10 +45,10 @@ func (d *Device) Grantable() (unit.Bytes, string) {
 	return 0, ""
 }
 
-// metalShare is the part of RAM that macOS lets the GPU wire, recommendedMaxWorkingSetSize. Earlier
-// systems give 2/3 below 36 GiB and 3/4 from there on; later ones give more: metal.tsv has what logs
-// show of both. The value is the earlier share, which every system grants; the band reaches to the
-// later one. A log line of one's own machine replaces it.
+// metalShare returns the part of RAM that macOS lets the GPU wire, recommendedMaxWorkingSetSize. Earlier versions allow
+// 2/3 below 36 GiB and 3/4 from there on; later ones allow more, as the logs in metal.tsv show. The value is the
+// earlier share, which every version allows; the band extends to the later one. A log line from the user's machine
+// overrides it.
 func metalShare(ram Fact[unit.Bytes]) Fact[unit.Bytes] {
 	const border = 36 * unit.GiB
 	v := share(ram.Value, 3.0/4)
@@ -64,7 +65,7 @@ func metalShare(ram Fact[unit.Bytes]) Fact[unit.Bytes] {
 		if size > ram.Value {
 			break
 		}
-		// The share does not fall with the size, so a smaller machine's bounds it from below.
+		// The share does not decrease with size, so that of a smaller machine is a lower bound.
 		high = share(ram.Value, float64(later.Value)/float64(size))
 		if size == ram.Value && earlier.Known {
 			f = fact(earlier.Value, ledger.Measured, "metal-logs")
@@ -73,8 +74,8 @@ func metalShare(ram Fact[unit.Bytes]) Fact[unit.Bytes] {
 	return f.band(f.Value, high)
 }
 
-// gttShare is the part of RAM that Linux maps for the GPU of an AMD or Intel chip by default: half of
-// what the kernel has. The band reaches to the largest BIOS carve-out.
+// gttShare returns the part of RAM that Linux maps by default for the GPU of an AMD or Intel chip: half of what the
+// kernel has. The band extends to the largest BIOS carve-out.
 func gttShare(ram Fact[unit.Bytes]) Fact[unit.Bytes] {
 	f := fact(share(ram.Value, apuShare), ledger.Assumed, "gtt-reports")
 	if ram.Value == 128*unit.GiB {
@@ -83,7 +84,7 @@ func gttShare(ram Fact[unit.Bytes]) Fact[unit.Bytes] {
 	return f.band(f.Value, share(ram.Value, apuCarveOut))
 }
 
-// sharedPart is what remains of a shared memory beside an idle system: 1 to 4 GiB less, 2 assumed.
+// sharedPart returns what an idle system leaves of shared memory: all but 1 to 4 GiB, 2 assumed.
 func sharedPart(all Fact[unit.Bytes]) Fact[unit.Bytes] {
 	f := fact(all.Low-2*unit.GiB, ledger.Assumed, "os-share")
 	return f.band(all.Low-4*unit.GiB, all.High-unit.GiB)

@@ -16,11 +16,11 @@ var boardsText string
 
 var boards = table{"vgpu", boardsText}
 
-// Names of virtual GPUs, as a guest's nvidia-smi prints them: a board, gigabytes and the letter of a series ("NVIDIA A40-24C",
-// "GRID T4-8Q"); between them the slices of compute where an instance of MIG stands behind it ("A100-3-20C").
+// virtual matches names of virtual GPUs as a guest's nvidia-smi prints them: a board, gigabytes and a series letter
+// ("NVIDIA A40-24C", "GRID T4-8Q"), with compute slices in between if backed by a MIG instance ("A100-3-20C").
 var virtual = regexp.MustCompile(`(?i)^(?:(?:nvidia|grid|tesla)[ -]+)*(.+?)(?:-([1-7]))?-(\d{1,3})[abcq](?:me)?$`)
 
-// virtualized finds a virtual GPU by its name; false where it is none.
+// virtualized resolves the name of a virtual GPU; false if it is not one.
 func virtualized(name string) (Device, []Note, bool, error) {
 	at := virtual.FindStringSubmatch(strings.TrimSpace(name))
 	if at == nil {
@@ -48,10 +48,10 @@ func virtualized(name string) (Device, []Note, bool, error) {
 	return timeSliced(of, size, memory), []Note{shared}, true, nil
 }
 
-// timeSliced is a virtual GPU of a board: memory of its own, all multiprocessors in turn. The hypervisor keeps, of a profile of
-// so many MiB, size/16 + 16, 128 over the number of such profiles for retired pages, and with ECC on memory that is not HBM
-// another sixteenth (NVIDIA AI Enterprise, "Total frame buffer for vGPUs is less than the total frame buffer on the physical
-// GPU": at most so much).
+// timeSliced returns a virtual GPU of a board: memory of its own, and all multiprocessors in turn. For a profile of
+// size MiB the hypervisor reserves size/16 + 16, 128 divided by the number of such profiles for retired pages, and with
+// ECC on memory other than HBM another sixteenth (NVIDIA AI Enterprise, "Total frame buffer for vGPUs is less than the
+// total frame buffer on the physical GPU"; these are upper bounds).
 func timeSliced(d Device, size string, memory unit.Bytes) Device {
 	const source = "nvidia-vgpu"
 	kept := memory/16 + 16*unit.MiB + 128*unit.MiB/max(1, d.Memory.Value/memory)
