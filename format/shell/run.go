@@ -174,7 +174,8 @@ func (m *machine) sumAnswer(text string) answer {
 	return truth(n != "0")
 }
 
-// choice runs the first branch whose condition holds; one that is open leaves open what all branches from it on would set.
+// choice runs the first branch whose condition holds; one that is open leaves open what all branches from it on would set. Flags that
+// a branch passed over would set are none.
 func (m *machine) choice(s *statement) {
 	for i := 0; i+1 < len(s.parts); i += 2 {
 		switch m.run(s.parts[i]) {
@@ -184,6 +185,9 @@ func (m *machine) choice(s *statement) {
 		case open:
 			m.either(&statement{line: s.line, parts: s.parts[i+1:]})
 			return
+		}
+		if !m.pasted {
+			m.assigns(s.parts[i+1], m.lack)
 		}
 	}
 	if len(s.parts)%2 == 1 {
@@ -223,31 +227,44 @@ func (m *machine) either(s *statement) {
 // doubt leaves open what statements would set, and notes where.
 func (m *machine) doubt(s *statement) {
 	m.Open = append(m.Open, s.line)
-	m.forget(s)
+	m.assigns(s, m.lose)
 }
 
-func (m *machine) forget(s *statement) {
+// assigns tells what statements would set, and to what, as it is written.
+func (m *machine) assigns(s *statement, tell func(name, value string)) {
 	if m.steps++; m.steps > maxSteps {
 		return
 	}
 	switch s.kind {
 	case array:
-		m.lose(strings.TrimRight(s.text, "+="), strings.Join(s.words, " "))
+		tell(strings.TrimRight(s.text, "+="), strings.Join(s.words, " "))
 	case command:
 		for _, w := range s.words {
 			if name, value, ok := strings.Cut(w, "="); ok && IsName(strings.TrimSuffix(name, "+")) {
-				m.lose(strings.TrimSuffix(name, "+"), value)
+				tell(strings.TrimSuffix(name, "+"), value)
 			}
 		}
 	}
 	for _, p := range s.parts {
-		m.forget(p)
+		m.assigns(p, tell)
+	}
+}
+
+// writesFlags tells flags from other values, as they are written.
+func writesFlags(value string) bool {
+	return strings.HasPrefix(strings.Trim(value, "\"' \t\n\\"), "--")
+}
+
+// lack leaves a variable of flags empty that nothing has set.
+func (m *machine) lack(name, value string) {
+	if _, has := m.vars[name]; !has && writesFlags(value) {
+		m.set(name, []string{""})
 	}
 }
 
 // lose leaves a variable open. One that may hold flags is a flag itself, or it would be taken for the value of the one before it.
 func (m *machine) lose(name, value string) {
-	if strings.HasPrefix(strings.Trim(value, "\"' \t\n\\"), "--") || m.holdsFlags(name) {
+	if writesFlags(value) || m.holdsFlags(name) {
 		m.set(name, []string{"--" + m.unknown(name, "")})
 		return
 	}

@@ -32,6 +32,7 @@ func TestFollow(t *testing.T) {
 		{"if [ $T = 8B ]; then L=32; elif [[ $T == 7* ]]; then L=80; else L=1; fi; run $L", "run|1"},
 		{"T=70B; if [ $T = 8B ]; then L=32; elif [[ $T == 7* ]]; then L=80; else L=1; fi; run $L", "run|80"},
 		{"T=$1; if [ $T = 8B ]; then L=32; O=\" --f 2\"; fi; run $L $O", "run|${L}|--${O}"},
+		{"T=no; if [ $T = yes ]; then O=\" --f 2\"; L=3; fi; run $L $O", "run|${L}"},
 		{"set -- 8B; T=$1; if [ $T = 8B ]; then L=32; fi; run $L $# ${2:-no}", "run|32|1|no"},
 		{"if [ -z ${X} ]; then X=5; fi; [ -n \"$X\" ] && run $X", "run|5"},
 		{"if [ $A -gt 3 -a $A != 7 ]; then :; fi; A=5; if [ $A -gt 3 -a $A != 7 ]; then run yes; fi", "run|yes"},

@@ -72,6 +72,9 @@ func sameShape(s *family.Spec, d *config.Shape) bool {
 		return false
 	}
 	first, last := &s.Layers[0], &s.Layers[len(s.Layers)-1]
+	if last.Cross.Heads > 0 { // a decoder that reads an encoder's output
+		return false
+	}
 	a := &last.Attn
 	if a.Heads != d.Heads || !d.Latent && (a.KVHeads != d.KVHeads || a.DimK != d.HeadDim) {
 		return false

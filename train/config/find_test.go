@@ -98,6 +98,20 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFlagsInYAML: Megatron-LM's tests have the flags of a command as keys of a YAML file; a switch that is off is none.
+func TestFlagsInYAML(t *testing.T) {
+	text := "TEST_TYPE: release\nMODEL_ARGS:\n  --num-layers: 12\n  --hidden-size: 512\n  --num-attention-heads: 8\n" +
+		"  --micro-batch-size: 4\n  --seq-length: 1024\n  --sequence-parallel: false\n  --tensor-model-parallel-size: 2\n  --bf16: true\n"
+	got, err := Find([][]byte{[]byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Framework != "megatron" || got.Shape == nil || got.Shape.Layers != 12 || got.Plan.TP != 2 || got.Training.MicroBatch != 4 ||
+		yes(got.Training.SequenceParallel) || got.Training.Precision != "bf16-mixed" {
+		t.Errorf("%s: %+v, tp %d, micro-batch %d", got.Framework, got.Shape, got.Plan.TP, got.Training.MicroBatch)
+	}
+}
+
 // TestFindRefuses: what is no configuration of training says so, and names no key of its own.
 func TestFindRefuses(t *testing.T) {
 	for name, c := range map[string]struct {

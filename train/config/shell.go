@@ -41,6 +41,9 @@ func follow(data []byte) (*shell.Script, error) {
 // fromShell reads the flags of the command of a script that has most of them, with the variables that the text sets put in; those of
 // arrays and variables where it starts no command. Nothing is run.
 func fromShell(data []byte) (*node, error) {
+	if n := flagsInYAML(data); n != nil {
+		return n, nil
+	}
 	s, err := follow(data)
 	if err != nil {
 		return nil, err
@@ -51,6 +54,31 @@ func fromShell(data []byte) (*node, error) {
 		return nil, noFlags()
 	}
 	return out, nil
+}
+
+// flagsInYAML are those that stand in a block of a YAML file as they stand in a command, as Megatron-LM's tests have them:
+// MODEL_ARGS: {--num-layers: 12}; nil where there is no such block. A switch that is off is none.
+func flagsInYAML(data []byte) *node {
+	if !bytes.Contains(data, []byte(":\n  --")) && !bytes.Contains(data, []byte("_ARGS:")) {
+		return nil
+	}
+	root, err := fromYAML(data)
+	if err != nil {
+		return nil
+	}
+	for _, key := range root.keys {
+		block := root.of[key]
+		if !strings.HasSuffix(key, "_ARGS") || block.of == nil || !slices.ContainsFunc(block.keys, isFlag) {
+			continue
+		}
+		for _, k := range slices.Clone(block.keys) {
+			if v := block.of[k]; v.text == "false" || !isFlag(k) {
+				block.drop(k)
+			}
+		}
+		return block
+	}
+	return nil
 }
 
 // opens names what a script reads in, where something in the command hangs on what it does not say.
