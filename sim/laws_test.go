@@ -92,3 +92,19 @@ func TestMixedChunk(t *testing.T) {
 		}
 	}
 }
+
+// TestLittle: as many wait on average as arrive in the time that one waits, also for the rest of a step that began without him.
+func TestLittle(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for n := range 8 {
+		res := played(t, &Fleet{Replicas: alike(1 + n%3), Router: LeastLoaded()}, mixed(t, r, 4+8*r.Float64())())
+		waited := 0.0
+		for i := range res.Series.Points {
+			waited += res.Series.Points[i].Waiting * res.Series.Width.Seconds()
+		}
+		want := res.Wait.Mean().Seconds() * float64(res.Wait.N())
+		if res.Preemptions == 0 && (waited < 0.99*want || waited > 1.01*want) {
+			t.Errorf("run %d: requests waited for %.3f s in all, and the series has %.3f", n, want, waited)
+		}
+	}
+}

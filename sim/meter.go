@@ -82,8 +82,15 @@ func (m *meter) begun(s *server, st *step) {
 	if m.opt.Step != nil {
 		m.opt.Step(&Step{s.index, st.start, st.end, st.n, st.batch, int64(s.waiting.n), s.running.n, used})
 	}
-	m.Series.add(st.start, st.end, Point{Waiting: float64(s.waiting.n), Running: float64(s.running.n), KV: used / m.replicas,
-		Tokens: float64(st.tokens * st.n)})
+	m.Series.add(st.start, st.end, Point{Running: float64(s.running.n), KV: used / m.replicas, Tokens: float64(st.tokens * st.n)})
+}
+
+// queued notes who has waited up to now, before their number changes: within a step too, which some come in the midst of.
+func (m *meter) queued(s *server, now time.Duration) {
+	if n := s.waiting.n; n > 0 && now > s.counted {
+		m.Series.add(s.counted, now, Point{Waiting: float64(n)})
+	}
+	s.counted = max(s.counted, now)
 }
 
 // gaps between the tokens of those who decode: the first repetition of a step comes after whatever was computed since the

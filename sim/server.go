@@ -21,6 +21,7 @@ type server struct {
 	store           *store
 	slots           slots
 	waiting         queue
+	counted         time.Duration // up to when the series has who waits
 	last            looked
 	running         order
 	partial         []int32 // prompts that are being computed, in order
@@ -56,6 +57,7 @@ func newServer(r *Replica, index int, m *meter) *server {
 
 // arrive puts a request in the queue.
 func (s *server) arrive(r *workload.Request, now time.Duration) int32 {
+	s.m.queued(s, now)
 	at := s.slots.add(r)
 	s.slots.all[at].ready = now
 	s.wait(at)
@@ -161,6 +163,7 @@ func (s *server) compose(now, start time.Duration) *step {
 	}
 	*st = step{firsts: st.firsts[:0], lasts: st.lasts[:0], n: 1}
 	s.again = false
+	s.m.queued(s, now)
 	s.hangUps(now)
 	s.receive(now)
 	if !s.Policy.compose(s, st, now, start) {
