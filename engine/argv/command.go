@@ -299,7 +299,7 @@ func (c *Command) visible() {
 
 // countDevices of "0,1,2" or a list of UUIDs; 0 for "all", "none" and what it does not know.
 func countDevices(list string) (n int64) {
-	for _, part := range strings.Split(list, ",") {
+	for _, part := range strings.Split(strings.TrimRight(list, ", "), ",") {
 		part = strings.TrimSpace(part)
 		_, err := strconv.ParseUint(part, 10, 16)
 		if err != nil && !strings.HasPrefix(part, "GPU-") && !strings.HasPrefix(part, "MIG-") {

@@ -167,7 +167,7 @@ func (c *Command) packaged() string {
 // tells are flags that one server alone has, among those of an image that nobody knows.
 var tells = []struct{ program, flags string }{
 	{"vllm.entrypoints.openai.api_server", "--max-model-len --gpu-memory-utilization --max-num-seqs --tensor-parallel-size --max-num-batched-tokens"},
-	{"sglang.launch_server", "--mem-fraction-static --tp-size --context-length --chunked-prefill-size --model-path"},
+	{"sglang.launch_server", "--mem-fraction-static --tp-size --context-length --chunked-prefill-size"},
 	{"text-generation-launcher", "--num-shard --max-input-tokens --max-total-tokens --model-id"},
 	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers --cache-type-k -ctk --tensor-split --n-cpu-moe"},
 }

@@ -19,6 +19,7 @@ func Tidied(text string) string {
 	text = strings.NewReplacer("\x00", " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
 	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
 	text = flattened.ReplaceAllString(text, " $1")
+	text = loose.ReplaceAllString(text, "$1=$2")
 	lines := strings.Split(powerShell(batch(inline(text))), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
@@ -31,6 +32,9 @@ var escaped = regexp.MustCompile(`\\\\[ \t]*\n([ \t]*-)`)
 
 // flattened is the end of a line that lost its break where somebody pasted the text as one.
 var flattened = regexp.MustCompile(`[ \t]\\[ \t]+(--?[A-Za-z])`)
+
+// loose is the name of a model that was assigned with a blank behind the sign, which a shell would run: model= org/name.
+var loose = regexp.MustCompile(`(?mi)^([ \t]*\w*model\w*)=[ \t]+([\w.-]+/[\w./-]+)[ \t]*$`)
 
 // inline is a text without the backquotes around all of it.
 func inline(text string) string {
@@ -77,7 +81,7 @@ func Unfenced(text, between string) string {
 		return text
 	}
 	var inside []string
-	open, seen := false, false
+	open, seen := headless(text), false
 	for _, l := range strings.Split(text, "\n") {
 		switch {
 		case fence.MatchString(l):
@@ -96,6 +100,25 @@ func Unfenced(text, between string) string {
 		return text
 	}
 	return strings.Join(inside, "\n")
+}
+
+var (
+	// fences are the marks of a text, with the language that stands behind one that opens.
+	fences = regexp.MustCompile("(?m)^[ \t>]*(?:```|~~~)[ \t]*(\\w*)[ \t]*$")
+	// flagged is a word that a command has, and no sentence.
+	flagged = regexp.MustCompile(`(?m)(^|[\s"'])--?[a-z][\w-]+`)
+)
+
+// headless: the first mark closes a block whose opening was not pasted. The next one says a language, or flags stand before it alone.
+func headless(text string) bool {
+	all := fences.FindAllStringSubmatchIndex(text, 3)
+	if len(all) == 0 || all[0][2] < all[0][3] {
+		return false
+	}
+	if len(all) > 1 {
+		return all[1][2] < all[1][3]
+	}
+	return flagged.MatchString(text[:all[0][0]]) && !flagged.MatchString(text[all[0][1]:])
 }
 
 func quoted(mark string) bool { return strings.TrimSpace(mark) == ">" }

@@ -218,7 +218,8 @@ var pythonFlags = []argv.Flag[launch]{
 	{Names: "--use-mmap", Kind: argv.Maybe, Set: toggle(func(p *plan.Plan) **bool { return &p.Mmap })},
 	{Names: "--use-mlock", Kind: argv.Maybe, Set: toggle(func(p *plan.Plan) **bool { return &p.MLock })},
 	{Names: "--main-gpu", Set: mainGPU},
-	{Names: "--lora-path --lora-base --clip-model-path --draft-model --tensor-split --split-mode --rope-scaling-type --yarn-orig-ctx --logits-all --embedding", Kind: argv.Maybe, Unread: true},
+	{Names: "--clip-model-path", Set: word(func(p *plan.Plan) *string { return &p.MMProj })},
+	{Names: "--lora-path --lora-base --draft-model --tensor-split --split-mode --rope-scaling-type --yarn-orig-ctx --logits-all --embedding", Kind: argv.Maybe, Unread: true},
 	{Names: "--chat-format --host --port --n-threads --n-threads-batch --seed --verbose --interrupt-requests --cache --cache-type --cache-size --model-alias --api-key --chat-handler --rope-freq-base --rope-freq-scale --last-n-tokens-size --numa --local-dir --cache-dir --additional-files --hf-tokenizer-config-path --hf-pretrained-model-name-or-path --vocab-only --config-file", Kind: argv.Maybe},
 }
 

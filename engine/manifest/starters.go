@@ -88,7 +88,19 @@ func settled(_ *file, d *yaml.Node) []container {
 			return []container{{entry: []string{"python3", "-m", "sglang.launch_server"}, args: Arguments(d)}}
 		}
 	}
+	if ofTensorRT(d) {
+		const name = "settings.json"
+		c := container{entry: []string{"trtllm-serve", d.At("model").Value(), "--extra_llm_api_options", name}}
+		c.Files = map[string]string{name: object(d)}
+		return []container{c}
+	}
 	return []container{{entry: []string{"vllm", "serve"}, args: Arguments(d)}}
+}
+
+// ofTensorRT tells settings by blocks that TensorRT-LLM alone has (tensorrt_llm/llmapi/llm_args.py; Triton's llmapi model.yaml).
+func ofTensorRT(d *yaml.Node) bool {
+	return d.At("kv_cache_config") != nil || d.At("triton_config") != nil ||
+		d.At("cuda_graph_config") != nil || d.At("speculative_config", "decoding_type") != nil
 }
 
 // evaluated is a deployment of NeMo Evaluator: flags of vLLM among the keys of a batch system, and more of them as one text.

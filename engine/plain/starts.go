@@ -91,7 +91,7 @@ var startTGI = start{
 
 // startLMDeploy: lmdeploy/cli/utils.py and serve.py.
 var startLMDeploy = start{
-	programs: []string{"lmdeploy"}, verbs: []string{"serve", "api_server", "gradio", "chat"},
+	programs: []string{"lmdeploy", "lmdeploy.serve.openai.api_server"}, verbs: []string{"serve", "api_server", "gradio", "chat"},
 	others: []string{"proxy", "api_client", "convert", "lite", "check_env", "list"}, before: "lmdeploy serve api_server",
 	options: []option{
 		ranksBy("--tp", "", shards), ranksBy("--dp", "", func(p *plan.Plan) *int64 { return &p.DP }), contextBy("--session-len", ""),
@@ -99,7 +99,7 @@ var startLMDeploy = start{
 		cacheBy("--quant-policy", "", map[string]string{"int8": "8", "int4": "4"}), methodBy("--model-format", "", nil),
 		unread(argv.Value, "--cache-block-seq-len --ep --cp --rope-scaling-factor --num-tokens-per-iter --max-prefill-iters --speculative-algorithm --speculative-draft-model --speculative-num-draft-tokens --device --role"),
 		unread(argv.List, "--adapters"), {Flag: argv.Flag[launch]{Names: "--backend", Set: backendOfLMDeploy}},
-		passedOn(argv.Value, "--model-name --chat-template --max-batch-size --dtype --server-name --server-port --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), passedOn(argv.List, "--api-keys"),
+		passedOn(argv.Value, "--model-name --chat-template --max-batch-size --dtype --server-name --server-port --instance-num --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), passedOn(argv.List, "--api-keys"),
 		passedOn(argv.Switch, "--enable-prefix-caching --ssl --use-logn-attn --eager-mode --disable-fastapi-docs --allow-terminate-by-client --enable-metrics --communicator"),
 	},
 }

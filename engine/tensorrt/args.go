@@ -148,7 +148,8 @@ var keys = map[string]string{
 }
 
 // besides are keys without bearing on memory.
-var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true,
+var besides = map[string]bool{"model": true,
+	"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true,
 	"trust_remote_code": true, "moe_config.load_balancer.layer_updates_per_iter": true}
 
 func (l *launch) setting(v argv.Variable) error {

@@ -23,7 +23,8 @@ func (m *machine) sum(s string) string {
 	n := a.ternary()
 	a.blanks()
 	if a.failed || a.at < len(a.text) {
-		return m.unknown("(("+strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(s)+"))", "$(("+s+"))")
+		s = strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(s) // one word, wherever it is put
+		return m.unknown("(("+s+"))", "$(("+s+"))")
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -63,22 +63,28 @@ func rest(text string) *argv.Launch {
 	if len(text) > argv.MaxText {
 		return nil
 	}
-	if l, err := loggedLaunch(text); l != nil && err == nil {
+	if l, log := within(text), logged(text); l != nil && l.Model != "" && (log == nil || len(l.Unknown) <= len(log.Unknown)) {
 		return l
 	}
-	if l := fragment(text); l != nil {
-		return l
-	}
-	if at := begins.FindStringIndex(text); len(at) > 0 && at[0] > 0 {
-		if l, err := readCommands(text[at[0]:]); err == nil {
+	for _, t := range append([]string{text}, undone(text[:min(len(text), mostPart)])...) {
+		if l, err := readLaunch(t); t != text && err == nil && l.Model+servedAs(l.Served) != "" {
 			return l
+		}
+		for _, read := range []func(string) *argv.Launch{logged, fragment, within, scraps} {
+			if l := read(t); l != nil {
+				return l
+			}
 		}
 	}
 	return nil
 }
 
-// begins is where a server is started within a line of other words.
-var begins = regexp.MustCompile(`(?:vllm|sglang|trtllm-serve|lmdeploy) serve |python3? -m (?:sglang|vllm)\.|llama-server(?:\.exe)? +-`)
+func logged(text string) *argv.Launch {
+	if l, err := loggedLaunch(text); err == nil {
+		return l
+	}
+	return nil
+}
 
 func readLaunch(text string) (*argv.Launch, error) {
 	switch {
@@ -242,7 +248,8 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	if strings.HasPrefix(program, "llama-") && argv.ServerOf(c.Args) == "llama-server" && !slices.Contains(llamacpp.Programs(), program) {
 		program, c.Program = "llama-server", "llama-server" // of a fork, or by another name
 	}
-	for _, name := range []string{program, builtFor.ReplaceAllString(program, ""), ownBuild.FindString(program)} {
+	ways := []string{program, builtFor.ReplaceAllString(program, ""), ownBuild.FindString(program), vendored.FindString(program)}
+	for _, name := range ways {
 		for _, r := range commandReaders {
 			if slices.Contains(r.programs, name) {
 				if name != program {
@@ -260,6 +267,9 @@ var builtFor = regexp.MustCompile(`(?i)([-_](linux|windows|win|macos|mac|ubuntu|
 
 // ownBuild is the name that somebody's own build of a server begins with: llama-server-new, llama-server.b9000.
 var ownBuild = regexp.MustCompile(`^(ik-)?(llama-server|llama-cli|llama-bench|koboldcpp)\b`)
+
+// vendored is the server that a vendor's package brings along: ipex_llm.vllm.entrypoints.openai.api_server.
+var vendored = regexp.MustCompile(`vllm\.entrypoints\.(?:openai\.)?api_server$`)
 
 // starts tells a server among the words of another program: its name alone may be what is built, copied or killed.
 func starts(c *argv.Command) bool {
@@ -366,6 +376,9 @@ func plainCache(m *model.Model) bool {
 // that leaves the format open is listed as not read.
 func quantised(r *api.Request, l *argv.Launch) {
 	ref, hub := r.Model, question.IsHubName(r.Model)
+	if ref == "" && r.Weights == "" && l.Quant != "" {
+		ref, hub = l.Quant, true // which may say it alone
+	}
 	if r.Weights != "" || ref == "" || !hub && (l.Quant == "" || l.Quant == "gguf" || strings.HasSuffix(ref, ".gguf")) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 var (
 	// worded is the key of a container's words, and what a block begins with.
-	worded = regexp.MustCompile(`(?:^|[\s{])(?:args|command|start_command|cmd):(?:[ \t]*[|>][-+]?(?:[ \t]*\n|[ \t]+))?`)
+	worded = regexp.MustCompile(`(?:^|[\s{])"?(?:args|command|start_command|cmd)"?:(?:[ \t]*[|>][-+]?(?:[ \t]*\n|[ \t]+))?`)
 	// remark is what stands behind a word of such a file.
 	remark = regexp.MustCompile(`(?m)(^|[ \t])#[ \t][^\n]*$`)
 	// dash begins an item of a list.
@@ -41,11 +41,15 @@ func fragment(text string) *argv.Launch {
 	if m := running.FindStringSubmatch(text); m != nil {
 		c.Image = m[1]
 	}
-	ways := [][]argv.Command{contained(c, words), parsed(strings.Join(words, " ")), contained(c, flagsOf(words, len(keyed) > 0))}
+	ways := [][]argv.Command{contained(c, words), parsed(strings.Join(words, " ")), contained(c, flagsOf(words, len(keyed) > 0)),
+		namedServer(text, words)}
 	for _, cmds := range ways {
 		if l, err := firstLaunch(cmds); l != nil && err == nil {
 			if l.Devices == 0 {
 				l.Devices = granted(text)
+			}
+			if l.Model == "" && l.Served == "" {
+				l.Model = keyedModel(text)
 			}
 			return l
 		}
@@ -74,6 +78,27 @@ func listedWords(text string) []string {
 		text = strings.ReplaceAll(flow, ",", " ")
 	}
 	return argv.Words(text)
+}
+
+// servers by the words that texts name them with.
+var servers = []struct{ word, program string }{{"vllm", "vllm.entrypoints.openai.api_server"}, {"sglang", "sglang.launch_server"},
+	{"text-generation-inference", "text-generation-launcher"}, {"llama.cpp", "llama-server"}, {"llama-server", "llama-server"}}
+
+// namedServer has flags that tell none, in a text that names one alone.
+func namedServer(text string, words []string) []argv.Command {
+	text, program := strings.ToLower(text), ""
+	for _, s := range servers {
+		if strings.Contains(text, s.word) && s.program != program {
+			if program != "" {
+				return nil
+			}
+			program = s.program
+		}
+	}
+	if program == "" || !strings.HasPrefix(words[0], "--") {
+		return nil
+	}
+	return []argv.Command{{Program: program, Args: words}}
 }
 
 // flagsOf are words behind a program that nobody knows: its flags may tell the server that it starts.

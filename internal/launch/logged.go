@@ -2,9 +2,11 @@ package launch
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/pycall"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/vllm"
@@ -12,27 +14,41 @@ import (
 
 // What a server says of itself as it starts: the settings that it was given, as a dict or a call of Python, and its version.
 
-var vllmServer = pythonCall{program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs}
+var (
+	vllmServer   = pythonCall{program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs}
+	sglangServer = pythonCall{program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs}
+)
 
 // settings of servers by what stands in front of them in their logs (vllm/entrypoints/utils.py, log_non_default_args;
-// sglang/srt/entrypoints/engine.py).
+// vllm/v1/engine/core.py and vllm/config.py, VllmConfig.__str__; sglang/srt/entrypoints/engine.py).
 var settings = []struct {
 	at   *regexp.Regexp
 	call pythonCall
+	// called are the flags of settings that are called otherwise; where there are any, others are of the engine's making.
+	called map[string]string
 }{
-	{regexp.MustCompile(`non-default args: *(\{)`), vllmServer},
-	{regexp.MustCompile(`\bargs: *Namespace(\()`), vllmServer},
-	{regexp.MustCompile(`\bServerArgs(\()`), pythonCall{program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs}},
+	{at: regexp.MustCompile(`non-default args: *(\{)`), call: vllmServer},
+	{at: regexp.MustCompile(`\bargs: *Namespace(\()`), call: vllmServer},
+	{at: regexp.MustCompile(`LLM engine (?:\(v[^)]*\) )?with config: ()\S`), call: vllmServer, called: engineConfig},
+	{at: regexp.MustCompile(`\bServerArgs(\()`), call: sglangServer},
 }
+
+// engineConfig are the settings that an engine of vLLM logs as it starts, by the flags that make them.
+var engineConfig = map[string]string{"model": "model", "max_seq_len": "max_model_len", "tensor_parallel_size": "tensor_parallel_size",
+	"pipeline_parallel_size": "pipeline_parallel_size", "data_parallel_size": "data_parallel_size", "quantization": "quantization",
+	"enforce_eager": "enforce_eager", "kv_cache_dtype": "kv_cache_dtype", "enable_prefix_caching": "enable_prefix_caching",
+	"chunked_prefill_enabled": "enable_chunked_prefill", "enable_chunked_prefill": "enable_chunked_prefill"}
 
 // loggedLaunch is the server whose log a text is; nil where it says no settings.
 func loggedLaunch(text string) (*argv.Launch, error) {
+	text = unboxed.ReplaceAllString(text, "$1")
 	for i := range settings {
-		at := settings[i].at.FindStringSubmatchIndex(text)
+		s := &settings[i]
+		at := s.at.FindStringSubmatchIndex(text)
 		if at == nil {
 			continue
 		}
-		calls, err := pycall.Calls("logged(" + inner(bracketed(text[at[2]:])) + ")")
+		calls, err := pycall.Calls("logged(" + inner(bracketed(text[at[2]:], at[3]-at[2])) + ")")
 		if err != nil || len(calls) == 0 {
 			return nil, err
 		}
@@ -40,12 +56,33 @@ func loggedLaunch(text string) (*argv.Launch, error) {
 		if dict := call.Positional(0); dict != nil && dict.Pairs != nil {
 			call = &pycall.Call{Name: call.Name, Args: dict.Pairs}
 		}
-		c := settings[i].call
-		cmds := []argv.Command{{Program: c.program, Args: c.flags(&pycall.Call{Args: given(call.Args)})}}
+		cmds := []argv.Command{{Program: s.call.program, Args: s.call.flags(&pycall.Call{Args: given(call.Args, s.called)})}}
 		versioned(cmds, text)
-		return c.read(&cmds[0])
+		return s.call.read(&cmds[0])
 	}
-	return nil, nil
+	return launcherArgs(text)
+}
+
+// unboxed are lines between the sides of a box, as terminals draw logs.
+var unboxed = regexp.MustCompile(`(?m)^[ \t]*[│|][ \t]?(.*?)[│|]?[ \t]*$`)
+
+// launcherArg is a setting that TGI's launcher logs (launcher/src/main.rs): name: Some("value",).
+var launcherArg = regexp.MustCompile(`(?m)^\s+(model_id|num_shard|quantize|max_total_tokens|max_batch_prefill_tokens|kv_cache_dtype|` +
+	`speculate|cuda_memory_fraction|max_batch_total_tokens): *(?:Some\(\s*)?("[^"\n]*"|[\w.]+)`)
+
+// launcherArgs reads those, where a text has them.
+func launcherArgs(text string) (*argv.Launch, error) {
+	_, text, ok := strings.Cut(text, "text_generation_launcher: Args {")
+	if !ok {
+		return nil, nil
+	}
+	c := argv.Command{Program: "text-generation-launcher"}
+	for _, m := range launcherArg.FindAllStringSubmatch(text, -1) {
+		if m[2] != "None" {
+			c.Args = append(c.Args, "--"+strings.ReplaceAll(m[1], "_", "-"), strings.Trim(m[2], `"`))
+		}
+	}
+	return plain.FromArgs(&c)
 }
 
 // inner is what stands within the brackets of a call; a dict keeps its own.
@@ -56,13 +93,22 @@ func inner(settings string) string {
 	return settings
 }
 
-// bracketed is a text up to where its first bracket closes, or its line ends.
-func bracketed(text string) string {
-	depth, quote := 0, byte(0)
+// record begins a line of a log; what begins no record goes on with the one before, cut where the terminal ended.
+var record = regexp.MustCompile("^[ \\t]*(?:\\(?\\w+ pid=|(?:INFO|WARNING|ERROR|DEBUG)\\b|\\[|\\d{2,4}[-/]\\d\\d|```|[A-Za-z ]*$|[#>*-])")
+
+// bracketed is a text up to where its first bracket closes, or its record of the log ends; without one (0) its record alone counts.
+func bracketed(text string, brackets int) string {
+	var whole strings.Builder
+	depth, quote := 1-brackets, byte(0)
 	for i := 0; i < len(text); i++ {
+		whole.WriteByte(text[i])
 		switch c := text[i]; {
+		case c == '\n' && record.MatchString(line(text[i+1:])):
+			return unbroken(strings.TrimSpace(whole.String()))
 		case c == '\n':
-			return unbroken(text[:i])
+			joined := strings.TrimSuffix(whole.String(), "\n")
+			whole.Reset()
+			whole.WriteString(joined)
 		case quote != 0:
 			if c == quote {
 				quote = 0
@@ -73,16 +119,23 @@ func bracketed(text string) string {
 			depth++
 		case strings.IndexByte(")]}", c) >= 0:
 			if depth--; depth == 0 {
-				return text[:i+1]
+				return whole.String()
 			}
 		}
 	}
-	return unbroken(text)
+	return unbroken(strings.TrimSpace(whole.String()))
+}
+
+func line(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
 }
 
 // unbroken is what a line that was cut short has whole: its last setting goes.
 func unbroken(text string) string {
-	if at := strings.LastIndex(text, ", "); at > 0 {
+	if whole, ok := strings.CutSuffix(text, ","); ok {
+		text = whole
+	} else if at := strings.LastIndex(text, ", "); at > 0 {
 		text = text[:at]
 	}
 	if strings.HasPrefix(text, "{") {
@@ -92,17 +145,39 @@ func unbroken(text string) string {
 }
 
 // given are settings without those that only name what another holds, or are none of memory's.
-func given(args []pycall.Pair) (out []pycall.Pair) {
+func given(args []pycall.Pair, called map[string]string) (out []pycall.Pair) {
+	names := func(name string) bool {
+		return slices.ContainsFunc(args, func(p pycall.Pair) bool { return p.Name == name && p.Value.Quoted })
+	}
 	for _, a := range args {
 		switch a.Name {
-		case "model_tag", "subparser", "dispatch_function", "tokenizer_path", "config", "additional_ports":
+		case "model_tag":
+			if !names("model") {
+				out = append(out, pycall.Pair{Name: "model", Value: a.Value})
+			}
+		case "subparser", "dispatch_function", "tokenizer_path", "config", "additional_ports":
 		default:
-			if a.Value.Items == nil {
+			if called != nil {
+				a.Name = called[a.Name]
+				a.Value = loggedWord(a.Value)
+			}
+			if a.Value.Items == nil && a.Name != "" {
 				out = append(out, a)
 			}
 		}
 	}
 	return out
+}
+
+// loggedWord is a value that stands in a log without its quotes.
+func loggedWord(v *pycall.Value) *pycall.Value {
+	switch v.Text {
+	case "None", "True", "False":
+		return v
+	case "auto":
+		return &pycall.Value{Text: "None"}
+	}
+	return &pycall.Value{Text: v.Text, Quoted: true}
 }
 
 // versions that servers log as they start, by a part of their programs' names.

@@ -1,0 +1,268 @@
+package launch
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+)
+
+// Settings without a command: keys of engines in lines of YAML, of a program or of an environment, items of a list of flags, flags in
+// a variable. They are read where they tell their server.
+
+// setting is an option of a server by the names that it has outside of command lines, in small letters without marks.
+type setting struct{ names, flag string }
+
+// keyed is a server with its settings, the flag of its model, flags that it has alone, and the words of a text that name it.
+type keyed struct {
+	program, model, own, words string
+	keys                       []setting
+}
+
+var keysOf = []keyed{
+	{"vllm.entrypoints.openai.api_server", "--model", "", "vllm", []setting{
+		{"maxmodellen maxmodellength", "--max-model-len"}, {"gpumemoryutilization gpumemoryutil", "--gpu-memory-utilization"},
+		{"tensorparallelsize tensorparallelism tp tensorparallel", "--tensor-parallel-size"},
+		{"pipelineparallelsize pipelineparallelism pp", "--pipeline-parallel-size"},
+		{"dataparallelsize dp", "--data-parallel-size"}, {"maxnumseqs", "--max-num-seqs"},
+		{"maxnumbatchedtokens", "--max-num-batched-tokens"},
+		{"kvcachedtype", "--kv-cache-dtype"}, {"enforceeager", "--enforce-eager"}, {"enableprefixcaching", "--enable-prefix-caching"},
+		{"enableexpertparallel", "--enable-expert-parallel"}, {"quantization", "--quantization"}, {"blocksize", "--block-size"},
+		{"cpuoffloadgb", "--cpu-offload-gb"}, {"speculativeconfig", "--speculative-config"},
+		{"enablechunkedprefill", "--enable-chunked-prefill"}}},
+	{"sglang.launch_server", "--model-path", "", "sglang sgl", []setting{
+		{"memfractionstatic", "--mem-fraction-static"}, {"contextlength", "--context-length"}, {"tpsize tp", "--tp-size"},
+		{"dpsize dp", "--dp-size"},
+		{"maxrunningrequests", "--max-running-requests"}, {"chunkedprefillsize", "--chunked-prefill-size"},
+		{"kvcachedtype", "--kv-cache-dtype"},
+		{"quantization", "--quantization"}}},
+	{"trtllm-serve", "", "--max_num_tokens --kv_cache_free_gpu_memory_fraction", "tensorrtllm trtllm tensorrt", []setting{
+		{"maxnumtokens", "--max_num_tokens"}, {"maxbatchsize", "--max_batch_size"}, {"maxseqlen", "--max_seq_len"},
+		{"freegpumemoryfraction", "--kv_cache_free_gpu_memory_fraction"}, {"tensorparallelsize tensor tpsize", "--tp_size"},
+		{"pipelineparallelsize pipeline ppsize", "--pp_size"}, {"moeexpertparallelsize epsize", "--ep_size"}}},
+}
+
+// modelKeys name the model in such texts.
+const modelKeys = " model modelid modelname modeltag modelpath modelsource hfmodelid url modelurl storageuri vllmmodel neuronmodelpath " +
+	"pretrained "
+
+var (
+	// keyLine is a key with its value, of YAML, of an assignment, of a dict or a call.
+	keyLine = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?(?:export[ \t]+|\{[ \t]*)?["']?([A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*` +
+		`(\{[^\n]*\}|"[^"\n]*"|'[^'\n]*'|[^\s,#]+)[^\n]*$`)
+	// pairLine is a variable of a container, whose value stands in a line of its own.
+	pairLine = regexp.MustCompile(`(?m)^([ \t]*)- name:[ \t]*["']?([A-Z][A-Z0-9_]*)["']?[ \t]*\n[ \t]*value:[ \t]*`)
+	// itemLine is an item of a list.
+	itemLine = regexp.MustCompile(`(?m)^[ \t]*-[ \t]+("[^"\n]*"|'[^'\n]*'|[^\n#]+?)[ \t]*(?:#[^\n]*)?$`)
+	// held are flags that a text keeps in a variable.
+	held = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?\w+=["'](-[^"'\n]+)["'][ \t]*$`)
+)
+
+// scraps reads them; nil where they tell no server.
+func scraps(text string) *argv.Launch {
+	text = folded(pairLine.ReplaceAllString(argv.Unfenced(text, "\n"), "$1$2: "))
+	if l := keyedSettings(text); l != nil {
+		return l
+	}
+	for _, m := range held.FindAllStringSubmatch(text, -1) {
+		if l := flagsAlone(argv.Words(m[1]), ""); l != nil {
+			return l
+		}
+	}
+	if l := listedFlags(text); l != nil {
+		return l
+	}
+	return ofScript(text)
+}
+
+// ofScript are the flags of a program of somebody's own, which starts the server that they tell.
+func ofScript(text string) *argv.Launch {
+	cmds, err := argv.Parse(text[:min(len(text), mostPart)])
+	for i := 0; i < len(cmds) && err == nil; i++ {
+		c := &cmds[i]
+		if !strings.HasSuffix(c.Program, ".py") || len(c.Args) == 0 || !strings.HasPrefix(c.Args[0], "-") {
+			continue
+		}
+		if l := flagsAlone(c.Args, ""); l != nil {
+			l.Unknown = append(l.Unknown, argv.Blotted(c.Program)+", which may start another server")
+			return l
+		}
+	}
+	return nil
+}
+
+var (
+	// braced is a dict on several lines, drafted the head of a block of speculation.
+	braced  = regexp.MustCompile(`\{[^{}]*\}`)
+	drafted = regexp.MustCompile(`^([ \t]*)(speculative[-_]\w+)[ \t]*:[ \t]*$`)
+	// literals of Python in JSON.
+	pythonWords = strings.NewReplacer("True", "true", "False", "false", "None", "null", "'", `"`)
+	lastComma   = regexp.MustCompile(`,[ \t\n]*\}`)
+)
+
+// folded is a text whose dicts, and whose settings of speculation, stand in a line each: their keys are not those around them.
+func folded(text string) string {
+	text = braced.ReplaceAllStringFunc(text, func(dict string) string {
+		if !strings.Contains(dict, "\n") {
+			return dict
+		}
+		return strings.Join(strings.Fields(pythonWords.Replace(lastComma.ReplaceAllString(dict, "}"))), " ")
+	})
+	var out []string
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		m := drafted.FindStringSubmatch(lines[i])
+		if m == nil {
+			out = append(out, lines[i])
+			continue
+		}
+		fields := map[string]any{}
+		for i+1 < len(lines) && strings.HasPrefix(lines[i+1], m[1]+" ") {
+			i++
+			if k := keyLine.FindStringSubmatch(lines[i]); k != nil {
+				fields[k[1]] = jsonOf(unquoted(k[2]))
+			}
+		}
+		data, _ := json.Marshal(fields)
+		out = append(out, m[1]+m[2]+": "+string(data))
+	}
+	return strings.Join(out, "\n")
+}
+
+// jsonOf is a value as JSON has it: numbers and switches are no texts.
+func jsonOf(v string) any {
+	if json.Valid([]byte(v)) {
+		return json.RawMessage(v)
+	}
+	return v
+}
+
+// listedFlags are items of a list that begins with a flag.
+func listedFlags(text string) *argv.Launch {
+	var words []string
+	for _, m := range itemLine.FindAllStringSubmatch(text, -1) {
+		words = append(words, unquoted(m[1]))
+	}
+	at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "--") })
+	if at < 0 {
+		return nil
+	}
+	return flagsAlone(words[at:], keyedModel(text))
+}
+
+// keyedModel is the model that a key of a text names.
+func keyedModel(text string) string {
+	_, model := (&keyed{}).settings(keyLine.FindAllStringSubmatch(text, maxKeys))
+	return model
+}
+
+// flagsAlone are flags that tell their server.
+func flagsAlone(words []string, model string) *argv.Launch {
+	program := argv.ServerOf(words)
+	if program == "" {
+		return nil
+	}
+	if model != "" && strings.HasPrefix(program, "vllm") {
+		words = append([]string{"--model", model}, words...)
+	}
+	return served(program, words)
+}
+
+// keyedSettings are keys of one server: two of them, or one and a model, in a text that names the engine or has a key of it alone.
+func keyedSettings(text string) *argv.Launch {
+	lower, all := strings.ToLower(text), keyLine.FindAllStringSubmatch(text, -1)
+	if len(all) > maxKeys {
+		return nil
+	}
+	for i := range keysOf {
+		k := &keysOf[i]
+		words, model := k.settings(all)
+		says := func(w string) bool { return strings.Contains(lower, w) }
+		own := argv.ServerOf(words) == k.program || slices.ContainsFunc(words, func(w string) bool {
+			flag, _, _ := strings.Cut(w, "=")
+			return slices.Contains(strings.Fields(k.own), flag)
+		})
+		if !own && !slices.ContainsFunc(strings.Fields(k.words), says) {
+			continue
+		}
+		if len(words) == 0 || len(words) == 1 && model == "" {
+			continue
+		}
+		switch {
+		case model != "" && k.model == "":
+			words = append([]string{model}, words...)
+		case model != "":
+			words = append([]string{k.model, model}, words...)
+		}
+		if l := served(k.program, words); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// maxKeys of a text: longer ones are programs.
+const maxKeys = 400
+
+// settings of the server among the keys of a text, as flags, and the model that a key names.
+func (k *keyed) settings(all [][]string) (words []string, model string) {
+	seen := map[string]bool{}
+	for _, m := range all {
+		key, value := plainKey(m[1]), unquoted(m[2])
+		flag := k.flag(key)
+		switch {
+		case flag == "" && model == "" && strings.Contains(modelKeys, " "+key+" "):
+			model = hubOrFolder(value)
+		case flag == "" || seen[flag] || value == "" || argv.Open(value) || strings.EqualFold(value, "none"):
+		case strings.HasPrefix(value, "{") && !json.Valid([]byte(value)):
+		default:
+			seen[flag] = true
+			words = append(words, flag+"="+value)
+		}
+	}
+	return words, model
+}
+
+// flag of a key; "" where the server has none.
+func (k *keyed) flag(key string) string {
+	for _, s := range k.keys {
+		if slices.Contains(strings.Fields(s.names), key) {
+			return s.flag
+		}
+	}
+	return ""
+}
+
+// plainKey is a key without what texts write it with.
+func plainKey(key string) string {
+	key = key[strings.LastIndexByte(key, '.')+1:]
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(key))
+}
+
+func unquoted(word string) string { return strings.Trim(strings.TrimSpace(word), `"',`) }
+
+// hubOrFolder is a model that a key names: a repository, a folder, or a URI of either.
+func hubOrFolder(value string) string {
+	_, rest, uri := strings.Cut(value, "://")
+	switch {
+	case strings.HasPrefix(value, "http") || argv.Open(value):
+		return ""
+	case uri && strings.HasPrefix(value, "hf"):
+		return rest
+	case uri:
+		return "/" + rest
+	case servedAs(value) != "" || strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1:
+		return value
+	}
+	return ""
+}
+
+func served(program string, words []string) *argv.Launch {
+	l, err := firstLaunch([]argv.Command{{Program: program, Args: words}})
+	if err != nil {
+		return nil
+	}
+	return l
+}

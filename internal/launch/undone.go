@@ -1,0 +1,85 @@
+package launch
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// What stands around every line of a text: the marks of a change, the quotes of a notebook, a deeper beginning.
+
+var (
+	// added is a line of a change that came, changed one of it.
+	added   = regexp.MustCompile(`(?m)^\+( |$|[^+])`)
+	changed = regexp.MustCompile(`^([+\- ]|@@|diff |index |$)`)
+	// cell is a line of a notebook.
+	cell = regexp.MustCompile(`^\s*("(?:[^"\\]|\\.)*"),?\s*$`)
+)
+
+// undone are readings of a text without such marks, those that change it.
+func undone(text string) (out []string) {
+	for _, f := range []func(string) string{withoutMarks, withoutCells, outdented, beforeQuote} {
+		if t := f(text); t != "" && t != text {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// withoutMarks is what a change makes of a file; "" where the text is none.
+func withoutMarks(text string) string {
+	if len(added.FindAllString(text, 3)) < 3 {
+		return ""
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		switch {
+		case !changed.MatchString(l):
+			return ""
+		case strings.HasPrefix(l, "+"), strings.HasPrefix(l, " "):
+			b.WriteString(l[1:])
+		}
+	}
+	return b.String()
+}
+
+// withoutCells are the lines that strings of a notebook hold; "" where the text has other lines.
+func withoutCells(text string) string {
+	var b strings.Builder
+	cells, others := 0, 0
+	for l := range strings.Lines(text) {
+		m := cell.FindStringSubmatch(l)
+		var line string
+		if m == nil || json.Unmarshal([]byte(m[1]), &line) != nil {
+			others++
+			continue
+		}
+		cells++
+		b.WriteString(strings.TrimSuffix(line, "\n") + "\n")
+	}
+	if cells < 4 || others > cells {
+		return ""
+	}
+	return b.String()
+}
+
+// outdented is a text without the lines at its beginning that lie deeper than one behind them.
+func outdented(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	least, from := 1<<20, 0
+	for i, l := range lines {
+		if body := strings.TrimLeft(l, " "); strings.TrimSpace(body) != "" && len(l)-len(body) < least {
+			least, from = len(l)-len(body), i
+		}
+	}
+	return strings.Join(lines[from:], "")
+}
+
+// beforeQuote is a text up to its last flag whose quoted value was cut.
+func beforeQuote(text string) string {
+	at := strings.LastIndexByte(text, '\'')
+	if at < 0 || strings.Count(text, "'")%2 == 0 || !strings.HasPrefix(text[at:], "'{") {
+		return ""
+	}
+	return uncut(text[:at])
+}
