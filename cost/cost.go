@@ -1,8 +1,8 @@
-// Package cost says what a plan takes in energy and in money: watts of a device from how hard it works,
-// joules a token, dollars a million tokens from a dated price.
+// Package cost computes the energy and cost of running a plan: a device's watts from its utilization, joules per token,
+// and dollars per million tokens from a dated price.
 //
-// power.go has the law of power and its fitted table, energy.go joules, money.go dollars. What has no sourced
-// row is unknown: it is not guessed.
+// power.go has the power model and its fitted table, energy.go joules, money.go dollars. Figures without a sourced row
+// are unknown rather than guessed.
 package cost
 
 import (
@@ -14,7 +14,8 @@ import (
 // Figure is a value with its 90 % band. The zero Figure is unknown.
 type Figure = speed.Figure
 
-// per divides two figures whose errors have different causes: their logarithms' deviations add in quadrature.
+// per returns the quotient of two figures with independent errors: the deviations of their logarithms add in
+// quadrature.
 func per(f, g Figure) Figure {
 	if !f.Known() || !g.Known() {
 		return Figure{}

@@ -1,10 +1,10 @@
 package cost
 
-// JoulesPerToken is the energy that devices take for a token: watts / tokens a second. tokens is the rate of
-// all sequences on all devices together; watts of one device. Unknown when either is.
+// JoulesPerToken returns the energy per token, devices × watts / tokens. watts is per device; tokens is the rate in
+// tokens a second over all sequences and devices. It is unknown if either is.
 func JoulesPerToken(watts Figure, devices int, tokens Figure) Figure {
 	return per(watts.Times(float64(devices)), tokens)
 }
 
-// joulesPerKWh is a kilowatt for an hour.
+// joulesPerKWh is the energy of a kilowatt-hour in joules.
 const joulesPerKWh = 3.6e6

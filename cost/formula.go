@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Drawing is Law as a formula of the watts of a device, with the numbers of its table; false where Watts are not known.
+// Drawing returns Law as a formula for the watts of a device, with the table's coefficients; false if Watts is unknown.
 func Drawing(d *hardware.Device, l Load) (speed.Formula, bool) {
 	if !Watts(d, l).Known() {
 		return speed.Formula{}, false

@@ -10,18 +10,18 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Rate is what running costs an hour, and where that is from.
+// Rate is an hourly cost, with its source.
 type Rate struct {
-	PerHour Figure // dollars, of all devices
-	// Price is the row that the middle figure is from.
+	PerHour Figure // dollars for all devices
+	// Price is the row behind the middle figure.
 	Price hardware.Price
-	// Rows is how many rows the range is over: of rent one a provider.
+	// Rows is the number of rows behind the range; for rent, one per provider.
 	Rows int
-	// Source is a citation; Date when it was asked, "" when only the version of the source is known.
+	// Source is a citation. Date is when the price was asked, "" if only the source's version is known.
 	Source, Date string
 }
 
-// Devices is how many are rented where so many are needed: instances are whole.
+// Devices returns how many devices are rented to get the number needed, given that only whole instances are rented.
 func (r Rate) Devices(needed int) int {
 	if r.Price.Devices <= 0 {
 		return needed
@@ -29,10 +29,10 @@ func (r Rate) Devices(needed int) int {
 	return int(unit.CeilDiv(int64(needed), int64(r.Price.Devices))) * r.Price.Devices
 }
 
-// Rent of so many devices for an hour, on demand. Instances are rented whole, so what a provider asks for is
-// its instances' number times their price, by the instance with which that is least. The range is from the
-// cheapest to the dearest provider, the figure the lower median. Who rents out more at a time than is needed counts only where nobody
-// rents out less. Unknown where no row is.
+// Rent returns the hourly rent of the given number of devices, on demand. Only whole instances are rented, so a
+// provider's price is that of its cheapest combination of instances of one type. The range spans the cheapest to the
+// most expensive provider; the figure is the lower median. Providers that only rent more devices than needed are
+// considered only if no other does. Rent is unknown if no row exists.
 func Rent(device string, devices int) Rate {
 	rows := pricesOf(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
 	larger := func(p hardware.Price) bool { return int64(p.Devices) > int64(devices) }
@@ -43,7 +43,7 @@ func Rent(device string, devices int) Rate {
 	return rate(cheapest(rows, hour), hour)
 }
 
-// cheapest leaves one row of each provider; of equals the first.
+// cheapest returns each provider's cheapest row; on a tie, the first.
 func cheapest(rows []hardware.Price, hour func(*hardware.Price) float64) (out []hardware.Price) {
 	for i := range rows {
 		at := slices.IndexFunc(out, func(p hardware.Price) bool { return p.Provider == rows[i].Provider })
@@ -57,24 +57,23 @@ func cheapest(rows []hardware.Price, hour func(*hardware.Price) float64) (out []
 	return out
 }
 
-// wholeInstances is the price of an hour of as many instances as hold the devices.
+// wholeInstances returns the hourly price of as many instances as hold the devices.
 func wholeInstances(p *hardware.Price, devices int) float64 {
 	return float64(unit.CeilDiv(int64(devices), int64(p.Devices))) * float64(p.PerHour)
 }
 
-// Terms are those of an owner. None has a default that would be honest everywhere.
+// Terms are the terms of ownership. No field has a default, since none would be right everywhere.
 type Terms struct {
-	LifetimeHours float64  // that the purchase is spread over
-	PerKWh        unit.USD // what a kilowatt-hour costs
-	// Overhead is what a site draws for each watt of the devices: hosts, losses, cooling. 1 counts the devices
-	// alone.
+	LifetimeHours float64  // over which the purchase is spread
+	PerKWh        unit.USD // price of a kilowatt-hour
+	// Overhead is the site's power per watt of the devices, for hosts, losses and cooling. 1 counts the devices alone.
 	Overhead float64
-	// Purchase is the price of one device, where it is known better than by published ones; else 0.
+	// Purchase is the price of one device, overriding published prices; 0 if not given.
 	Purchase unit.USD
 }
 
-// Own is what owned devices cost an hour: their purchase over its lifetime, and their energy. Unknown where no
-// purchase price is, the watts are unknown or the terms are not positive.
+// Own returns the hourly cost of owned devices: their price spread over the lifetime, and their energy. It is unknown
+// if no purchase price is known, the watts are unknown, or the terms are not positive.
 func Own(device string, devices int, watts Figure, t Terms) Rate {
 	if !(t.LifetimeHours > 0) || !(t.PerKWh > 0) || !(t.Overhead >= 1) || !watts.Known() {
 		return Rate{}
@@ -91,8 +90,8 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 	return r
 }
 
-// PerMillion is the price of a million tokens: an hour's over the tokens of an hour. tokens is the rate of all
-// sequences together. Its band is that of the rate: what others ask for an hour is no error of a prediction.
+// PerMillion returns the price of a million tokens, the hourly cost over the tokens of an hour. tokens is the rate of
+// all sequences together. The band is that of the rate: the spread of prices is not a prediction error.
 func PerMillion(r Rate, tokens Figure) Figure {
 	taken := Figure{Mid: r.PerHour.Mid, Low: r.PerHour.Mid, High: r.PerHour.Mid}
 	return per(taken.Times(1e6/3600), tokens)

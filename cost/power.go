@@ -9,26 +9,26 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Load is how hard a device works, as a mean over time: the share of its memory rate that is reached, and of
-// the peak of the arithmetic in use.
+// Load is a device's mean utilization: the shares reached of its memory bandwidth and of the peak of the arithmetic in
+// use.
 type Load struct{ Memory, Compute float64 }
 
-// Law is the share of its power limit that a device draws:
+// Law returns the share of its power limit that a device draws:
 //
 //	x = idle + memory × Memory^memory_power + compute × Compute^compute_power
 //	share = x / (1 + x^knee)^(1/knee)
 //
-// Logic draws in proportion to its work; exponents below one stand for what runs whenever anything does. The
-// second line is the limit: a device that would draw more lowers its clocks. c holds the coefficients of Uses
-// in their order. That shares are of the limit, whatever the device's rates for each watt, is all that seven
-// devices can tell: with energies of a byte and of an operation the error on devices left out depends on where
-// they are centred. docs/formulas.md#power
+// Logic draws power in proportion to its work; exponents below one stand for what runs whenever anything does. The
+// second line is the limit: a device that would draw more lowers its clocks. c holds the coefficients of Uses, in
+// order. Seven devices can only support shares of the limit, independent of a device's rates per watt: with energies
+// per byte and per operation, the error on held-out devices depends on where they are centered. See
+// docs/formulas.md#power.
 func Law(c []float64, l Load) float64 {
 	x := c[idle] + c[memory]*math.Pow(l.Memory, c[memoryPower]) + c[compute]*math.Pow(l.Compute, c[computePower])
 	return x / math.Pow(1+math.Pow(x, c[knee]), 1/c[knee])
 }
 
-// Places of the coefficients.
+// Indexes of the coefficients.
 const (
 	idle = iota
 	memory
@@ -41,7 +41,7 @@ const (
 
 var names = [coefficients]string{"idle", "memory", "compute", "memory_power", "compute_power", "knee"}
 
-// Uses are the coefficients of Law on a device.
+// Uses returns the coefficients of Law for a device.
 func Uses(d *hardware.Device) []coef.Use {
 	levels := []coef.Level{{Name: "all", Key: "all"}, {Name: "family", Key: d.Architecture}, {Name: "device", Key: d.ID}}
 	out := make([]coef.Use, coefficients)
@@ -51,8 +51,8 @@ func Uses(d *hardware.Device) []coef.Use {
 	return out
 }
 
-// Bands of the table: of devices that were measured, and of others. They rest on rows whose model, or whose
-// hardware, the fit had not seen.
+// Rows of the table for the bands of measured and of other devices. They rest on predictions for models or hardware
+// left out of the fit.
 const (
 	Measured = "watts.measured"
 	Unseen   = "watts.unseen"
@@ -69,15 +69,16 @@ var fitted = sync.OnceValue(func() *coef.Table {
 	return t
 })
 
-// Power is what a device draws, in watts as its driver reads them: the board, without host, fans and losses.
+// Power is a device's power draw in watts, as its driver reports it: the board, without host, fans and losses.
 type Power struct {
 	Figure
-	// On is what measurements are behind it: "device", "family", or "all" when only other families were measured.
+	// On says how close the measurements behind it are: "device", "family", or "all" if only other families were
+	// measured.
 	On string
 }
 
-// Watts of a device under a load, unknown where the catalog has no power limit of the device. What the fit knows
-// is that of validation/rows/power.
+// Watts returns a device's power under a load, unknown if the catalog has no power limit for it. The fit uses
+// validation/rows/power.
 func Watts(d *hardware.Device, l Load) Power {
 	if !d.TDP.Known || !(l.Memory >= 0) || !(l.Compute >= 0) {
 		return Power{}
@@ -89,7 +90,8 @@ func Watts(d *hardware.Device, l Load) Power {
 	return Power{Figure{Mid: mid, Low: low, High: math.Max(mid, math.Min(high, float64(d.TDP.Value)))}, on}
 }
 
-// Band around watts of a device that was measured, or of another: that is not known better than the first.
+// Band returns the band around the watts of a device, which is never narrower for unmeasured devices than for measured
+// ones.
 func Band(t *coef.Table, measured bool, mid, variance float64) (low, high float64) {
 	s, _ := t.Spread(Measured)
 	low, high = s.Band(mid, variance)
@@ -101,8 +103,7 @@ func Band(t *coef.Table, measured bool, mid, variance float64) (low, high float6
 	return low, high
 }
 
-// Predict gives the watts that a table says, and the variance of their logarithm that comes from what the table
-// does not know.
+// Predict returns the watts that a table predicts, and the variance of their logarithm due to the table's uncertainty.
 func Predict(t *coef.Table, d *hardware.Device, l Load) (watts, variance float64) {
 	l = Load{math.Min(1, l.Memory), math.Min(1, l.Compute)}
 	var c, v [coefficients]float64
@@ -122,7 +123,7 @@ func Predict(t *coef.Table, d *hardware.Device, l Load) (watts, variance float64
 	return float64(d.TDP.Value) * share, variance
 }
 
-// evidence is the nearest level with measurements.
+// evidence returns the closest level with measurements.
 func evidence(t *coef.Table, d *hardware.Device) string {
 	if _, ok := t.Offset(names[memory], "device", d.ID); ok {
 		return "device"

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// index files rows under their models, by target, source and metric.
+// index files rows by model, then by target, source and metric.
 func (t *table) index() {
 	for _, s := range t.models {
 		s.benches = map[Target][]bench{}
@@ -33,7 +33,7 @@ func (t *table) index() {
 	}
 }
 
-// familyOf a model: that of models.tsv, else the name's.
+// familyOf returns the family of a model, from models.tsv or else from the name.
 func (t *table) familyOf(id string) string {
 	for _, s := range t.models {
 		if id != "" && (s.catalog == id || s.name == id) {
@@ -43,8 +43,9 @@ func (t *table) familyOf(id string) string {
 	return familyName(id)
 }
 
-// familyName is what stands before the size of a model, up to the major version: "llama-3" of llama-3.1-8b, "qwen2"
-// of qwen2.5-7b, "gpt-oss" of gpt-oss-120b. Versions within it share their network's shape, and mostly their data.
+// familyName returns what precedes the size in a model's name, up to the major version: "llama-3" for llama-3.1-8b,
+// "qwen2" for qwen2.5-7b, "gpt-oss" for gpt-oss-120b. Versions within a family share their architecture, and mostly
+// their data.
 func familyName(id string) string {
 	var words []string
 	for word := range strings.SplitSeq(strings.ToLower(id), "-") {
@@ -60,7 +61,7 @@ func familyName(id string) string {
 	return strings.Join(words, "-")
 }
 
-// isSize: "8b", "1.5b", "125m", "a3b".
+// isSize reports whether a word is a size: "8b", "1.5b", "125m", "a3b".
 func isSize(word string) bool {
 	digits := strings.TrimPrefix(word, "a")
 	digits, billions := strings.CutSuffix(digits, "b")
@@ -68,7 +69,7 @@ func isSize(word string) bool {
 	return billions != millions && digits != "" && strings.Trim(digits, "0123456789.") == ""
 }
 
-// majorOf cuts "qwen2.5" to "qwen2".
+// majorOf truncates "qwen2.5" to "qwen2".
 func majorOf(word string) (major string, versioned bool) {
 	name := strings.TrimRight(word, "0123456789.")
 	if name == word {

@@ -9,16 +9,15 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Published are the rows of something, the most telling first: those that are the format as it is, perplexities
-// before accuracies.
+// Published is a list of rows, most informative first: those of the exact format, and perplexities before accuracies.
 type Published []*Row
 
-// OfRecipe gives every row that stands for a recipe, however it was made.
+// OfRecipe returns every row that stands for a recipe, however it was made.
 func OfRecipe(r *dtype.Recipe) Published {
 	return published().sorted(func(f *Format) bool { return f.Target == Weights && f.As == r.Name })
 }
 
-// OfCacheFormat gives every row of caches that hold keys or values in a format, or both; of 16 bits both.
+// OfCacheFormat returns every row of caches that hold keys, values or both in a format; for 16 bits, both.
 func OfCacheFormat(f *dtype.Format) Published {
 	return published().sorted(func(g *Format) bool {
 		if g.Target != KVCache || g.As == "" {
@@ -29,12 +28,12 @@ func OfCacheFormat(f *dtype.Format) Published {
 	})
 }
 
-// Named gives the rows of a name that sources use; none when no row has it.
+// Named returns the rows with a name that sources use, or none.
 func Named(name string) Published {
 	return published().sorted(func(f *Format) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// Unresolved lists the names of formats that stand for nothing that memwall sizes.
+// Unresolved returns the names of formats that correspond to nothing memwall sizes.
 func Unresolved() (names []string) {
 	for _, f := range published().formats {
 		if f.As == "" {
@@ -44,7 +43,7 @@ func Unresolved() (names []string) {
 	return names
 }
 
-// FormatNames lists every name that rows have.
+// FormatNames returns every format name in the rows.
 func FormatNames() (names []string) {
 	for _, f := range published().formats {
 		names = append(names, f.Name)
@@ -67,8 +66,8 @@ func (t *table) sorted(keep func(*Format) bool) (out Published) {
 
 func (h How) order() int { return slices.Index([]How{Same, Near, Made, ""}, h) }
 
-// Typical leaves one row of each model and format: that of its first metric that has a change. Of caches it leaves
-// every metric, for what a cache costs shows in some alone: long reasoning, not sums.
+// Typical returns one row per model and format: that of its first metric with a change. For caches it keeps every
+// metric, since the cost of a quantized cache shows in some metrics only (long reasoning, but not short sums).
 func (p Published) Typical() (out Published) {
 	type key struct {
 		model  *subject

@@ -12,32 +12,33 @@ import (
 //go:embed methods.tsv
 var methodsText string
 
-// Method is a way to quantise: what it asks for, what runs it and when to take it. These are facts and advice with
-// their sources; nothing is computed from them.
+// Method is a quantization method: what it requires, what runs it and when to use it. These are sourced facts and
+// advice; nothing is computed from them.
 type Method struct {
 	ID, Name string
 	Target   Target
-	// Recipes of weights, the first of them typical, or Formats of a cache; none for what goes with any format.
+	// Recipes are the method's weight recipes, the most typical first, or Formats its cache formats; neither if it
+	// applies to any format.
 	Recipes []*dtype.Recipe
 	Formats []*dtype.Format
-	// Calibration is what making it takes beside the weights.
+	// Calibration is what quantizing requires besides the weights.
 	Calibration Calibration
-	// Arithmetic is the format that hardware multiplies in where it can; nil where everything is widened to 16 bits.
+	// Arithmetic is the format that capable hardware multiplies in; nil if everything is widened to 16 bits.
 	Arithmetic *dtype.Format
-	// Engines that load it.
+	// Engines that can load it.
 	Engines []string
-	// Prefill and Decode say in words what it does to speed.
+	// Prefill and Decode describe the effect on speed.
 	Prefill, Decode string
 	When            string
 	Source          string
 }
 
-// Calibration is what a method asks for beside the weights.
+// Calibration says what data a method requires.
 type Calibration string
 
 const (
 	NoData       Calibration = "none"
-	OptionalData Calibration = "optional" // better with it
+	OptionalData Calibration = "optional" // optional, but helps
 	NeedsData    Calibration = "data"     // sample text
 	Training     Calibration = "training"
 )
@@ -50,10 +51,10 @@ var guidance = sync.OnceValue(func() []Method {
 	return list
 })
 
-// Methods lists the guidance: weights, then caches.
+// Methods returns the guidance: weights, then caches.
 func Methods() []Method { return slices.Clone(guidance()) }
 
-// MethodOf finds the method of a recipe; nil when none is told.
+// MethodOf returns the method of a recipe, or nil.
 func MethodOf(r *dtype.Recipe) *Method {
 	for _, m := range guidance() {
 		if slices.Contains(m.Recipes, r) {
@@ -63,7 +64,7 @@ func MethodOf(r *dtype.Recipe) *Method {
 	return nil
 }
 
-// MethodOfCache finds the method of a cache format; nil when none is told.
+// MethodOfCache returns the method of a cache format, or nil.
 func MethodOfCache(f *dtype.Format) *Method {
 	for _, m := range guidance() {
 		if slices.Contains(m.Formats, f) {
@@ -73,7 +74,7 @@ func MethodOfCache(f *dtype.Format) *Method {
 	return nil
 }
 
-// Bits of an element, scales included, from the fewest to the most of its formats; 0 where it goes with any.
+// Bits returns the range of bits per element over the method's formats, scales included; 0 if it applies to any.
 func (m *Method) Bits() (least, most float64) {
 	var all []float64
 	for _, r := range m.Recipes {

@@ -6,25 +6,25 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-// names gives what is asked a number: recipes and pairs of cache formats that rows stand for, and names that
-// rows have themselves.
+// names numbers what can be asked about: recipes and pairs of cache formats that rows stand for, and names in the rows
+// themselves.
 type names struct {
 	weights map[string]int
 	kv      map[cacheKey]int
 	own     map[string]int
 }
 
-// cacheKey is the formats of keys and values; nil is 16 bits or wider.
+// cacheKey is the formats of keys and values; nil means 16 bits or wider.
 type cacheKey struct{ k, v *dtype.Format }
 
-// side is one end of a change: a format, or 16 bits and wider, which baselines are in.
+// side is one side of a change: a format, or the 16 bits and wider that baselines use.
 type side struct {
 	wide bool
-	own  bool // found by the name that rows have, not by what they stand for
+	own  bool // matched by the rows' own name rather than by what they stand for
 	id   int
 }
 
-// holds reports whether a row is of the side.
+// holds reports whether a row belongs to the side.
 func (s side) holds(f *Format) bool {
 	if s.own {
 		return f.own == s.id
@@ -34,7 +34,7 @@ func (s side) holds(f *Format) bool {
 
 const none = -1
 
-// resolve numbers a format; not ok where it stands for something unknown.
+// resolve numbers a format; ok is false if it stands for something unknown.
 func (n *names) resolve(f *Format) (ok bool) {
 	f.as, f.own = none, numbered(n.own, string(f.Target)+" "+f.Name)
 	if f.As == "" {
@@ -67,14 +67,14 @@ func numbered[K comparable](m map[K]int, key K) int {
 	return m[key]
 }
 
-// Wide reports whether a recipe keeps the weights in 16 bits or more: what losses are counted from.
+// Wide reports whether a recipe keeps the weights in 16 bits or more, the reference for losses.
 func Wide(r *dtype.Recipe) bool {
 	return wideFormat(r.Base) && r.BulkBits() >= 16 // pruned weights have a wide base
 }
 
 func wideFormat(f *dtype.Format) bool { return f.Float != nil && f.Bits() >= 16 }
 
-// cacheOf reads the formats of a cache; "" for values means those of keys.
+// cacheOf parses the formats of a cache; values default to the format of keys.
 func cacheOf(c Cache) (key cacheKey, known bool) {
 	if c.V == "" {
 		c.V = c.K
@@ -96,7 +96,7 @@ func keyOf(k, v *dtype.Format) (key cacheKey) {
 	return key
 }
 
-// weightSide finds a recipe by any of its names, else the name of rows. Not ok: no row has it.
+// weightSide returns the side for any name of a recipe, or for a name in the rows; false if no row has it.
 func (n *names) weightSide(name string) (side, bool) {
 	if r := dtype.FindRecipe(name); r != nil {
 		id, ok := n.weights[r.Name]

@@ -9,9 +9,9 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Order puts recipes and cache formats of one model in a total order, the least loss first. The change of
-// perplexity on wikitext-2 from 16 bits decides where it is published. A format without it takes its place by its
-// bits, between the neighbours whose loss is known: a guess that says so and gives no number.
+// Order is a total order of recipes and of cache formats for one model, least loss first. It follows the change of
+// perplexity on wikitext-2 from 16 bits if published. Other formats are placed by their bits between neighbours of
+// known loss; such a rank says that it is a guess and carries no figure.
 type Order struct {
 	t       *table
 	model   Model
@@ -19,40 +19,40 @@ type Order struct {
 	cache   []anchor
 }
 
-// Rank is a place in an order. Places of one Order compare with each other; weights with weights, caches with
+// Rank is a place in an order. Only places in the same Order are comparable, and only weights with weights, caches with
 // caches.
 type Rank struct {
 	Name string
-	// Bits of an element, scales included.
+	// Bits per element, scales included.
 	Bits   float64
 	Effect Effect
-	// Guess says how the place was found where no row decides it.
+	// Guess says how the place was determined if no row decides it.
 	Guess string
 
-	key    float64 // percent where a row decides
-	native int     // -1 for what the makers publish
+	key    float64 // percent, if a row decides
+	native int     // -1 for the vendor's own format
 }
 
-// Guesses of ranks that no row decides.
+// Guesses for ranks that no row decides.
 const (
 	ByBits  = "ranked by bits, no sourced row"
 	ByError = "ranked by the error measured on these weights, no sourced row says what it is worth"
-	Last    = "ranked last: pruned, no sourced row" // bits do not tell what leaving weights out costs
+	Last    = "ranked last: pruned, no sourced row" // bits do not reveal the cost of pruning
 )
 
-// pruned reports whether a recipe leaves weights out instead of rounding them.
+// pruned reports whether a recipe drops weights rather than rounding them.
 func pruned(r *dtype.Recipe) bool { return wideFormat(r.Base) && !Wide(r) }
 
-// Compare orders ranks: less loss first, of equals what the makers publish, the one with more bits, then by name.
+// Compare orders ranks by loss, then vendor's own format first, then more bits, then by name.
 func Compare(a, b Rank) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.native, b.native), cmp.Compare(b.Bits, a.Bits), cmp.Compare(a.Name, b.Name))
 }
 
-// decisive is the metric that orders: most rows have it, and changes of other perplexities are of other sizes (a
-// word is more than one token).
+// decisive is the metric that orders: most rows have it, and other perplexities change by other amounts (a word is more
+// than one token).
 const decisive = "ppl-wikitext2"
 
-// NewOrder ranks every recipe for a model. It costs a question for each; do it once for a search.
+// NewOrder ranks every recipe for a model. It evaluates them all, so call it once per search.
 func NewOrder(m Model) *Order { return published().newOrder(m) }
 
 func (t *table) newOrder(m Model) *Order {
@@ -81,10 +81,10 @@ func (t *table) newOrder(m Model) *Order {
 	return o
 }
 
-// Weights is the place of a recipe.
+// Weights returns the rank of a recipe.
 func (o *Order) Weights(r *dtype.Recipe) Rank { return o.weights[r.Name] }
 
-// Cache is the place of the formats of keys and values; its bits are their mean.
+// Cache returns the rank of a pair of key and value formats; its bits are their mean.
 func (o *Order) Cache(k, v *dtype.Format) Rank {
 	r := o.t.cacheRank(o.model, keyOf(k, v), (cacheBits(k)+cacheBits(v))/2)
 	r.Name = k.Name + "/" + v.Name
@@ -101,7 +101,7 @@ func (t *table) cacheRank(m Model, key cacheKey, bits float64) Rank {
 	return r
 }
 
-// cacheAnchors are the pairs of cache formats that rows decide.
+// cacheAnchors returns the known losses of pairs of cache formats.
 func (t *table) cacheAnchors(m Model) (known []anchor) {
 	for key := range t.ids.kv {
 		if r := t.cacheRank(m, key, key.bits()); r.Guess == "" && key != (cacheKey{}) {
@@ -114,8 +114,8 @@ func (t *table) cacheAnchors(m Model) (known []anchor) {
 	return falling(append(known, anchor{bits: cacheKey{}.bits()}))
 }
 
-// usualCache are the losses of cache formats in the rows of all models, for a model that none of them is near: keys and values lose far
-// less by each bit than weights do.
+// usualCache returns the losses of cache formats over all models' rows, for a model that is near none of them: keys and
+// values lose far less per bit than weights do.
 func (t *table) usualCache() (known []anchor) {
 	for key := range t.ids.kv {
 		to, ok := t.ids.keySide(key)
@@ -130,7 +130,7 @@ func (t *table) usualCache() (known []anchor) {
 	return known
 }
 
-// bits of an element of the cache: the mean of keys and values.
+// bits returns the mean bits per element of keys and values.
 func (k cacheKey) bits() float64 {
 	of := func(f *dtype.Format) float64 {
 		if f == nil {
@@ -141,7 +141,7 @@ func (k cacheKey) bits() float64 {
 	return (of(k.k) + of(k.v)) / 2
 }
 
-// cacheBits are the bits of an element of a cache, scales included: engines keep e2m1 with one byte for 16 (SGLang,
+// cacheBits returns the bits per cache element, scales included: engines store e2m1 with one byte per 16 (SGLang,
 // TensorRT-LLM).
 func cacheBits(f *dtype.Format) float64 {
 	if f == dtype.FP4E2M1 {
@@ -150,7 +150,7 @@ func cacheBits(f *dtype.Format) float64 {
 	return f.Bits()
 }
 
-// decided places a rank by its row. What seems to gain, which is chance, loses nothing.
+// decided places a rank by its row. An apparent gain is chance and counts as no loss.
 func (r *Rank) decided(wide bool) bool {
 	r.Guess = ""
 	switch p := r.Effect.Perplexity; {
@@ -169,8 +169,8 @@ func (r *Rank) decided(wide bool) bool {
 // anchor is a known loss at a number of bits.
 type anchor struct{ bits, key float64 }
 
-// falling leaves one anchor for each number of bits, their mean, from many bits to few, with losses that never
-// shrink on the way: guesses must not prefer fewer bits.
+// falling returns one anchor per number of bits, the mean, from many bits to few, with losses made non-decreasing:
+// guesses must not prefer fewer bits.
 func falling(known []anchor) (out []anchor) {
 	stable.Sort(known, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.bits, a.bits), cmp.Compare(a.key, b.key)) })
 	least := 0.
@@ -186,14 +186,15 @@ func falling(known []anchor) (out []anchor) {
 	return out
 }
 
-// fewBits are those below which losses grow by themselves: the noise of rounding has four times the power for each bit less
-// (Bennett 1948), and perplexity rises with it. Published rows agree: TestFewBits. Above it formats differ by more than their bits.
+// fewBits is where losses start to grow by themselves: each bit less quadruples the power of rounding noise (Bennett
+// 1948), and perplexity rises with it. Published rows agree: TestFewBits. Above it, formats differ by more than their
+// bits.
 const fewBits = 4.5
 
-// usualLoss is that of fewBits where no row tells of a model, in percent: the middle of published rows (TestFewBits).
+// usualLoss is the default loss at fewBits in percent, the median of published rows (TestFewBits).
 const usualLoss = 1.5
 
-// noisier is the loss with fewer bits than the last that a row tells of.
+// noisier extrapolates a loss to fewer bits than the lowest with a row.
 func noisier(loss, bits, now float64) float64 {
 	from := min(bits, fewBits)
 	if now >= from {
@@ -202,8 +203,7 @@ func noisier(loss, bits, now float64) float64 {
 	return max(1, loss+bits-from) * math.Exp2(2*(from-now))
 }
 
-// guessed places a rank that no row decides between its neighbours in bits: by the share of the way that its bits
-// are.
+// guessed places an undecided rank between its neighbours by linear interpolation in bits.
 func (r *Rank) guessed(known []anchor) {
 	if r.Guess != ByBits {
 		return

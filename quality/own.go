@@ -10,22 +10,23 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Own are errors that were measured on the model's own weights: relative, of the root mean square, by recipe. They stand
-// in place of published rows of the recipes that they name.
+// Own holds errors measured on the model's own weights, relative to their root mean square, by recipe. They override
+// published rows of the recipes they name.
 type Own struct {
 	Errors map[string]float64
-	scale  *scale // what an error is worth; nil where no published row tells
+	scale  *scale // converts errors to perplexity; nil if no published row allows it
 }
 
-// scale is percent of perplexity for an error whose square is 1. Perplexity grows with the squared relative error of the
-// weights (arXiv:2411.17525, theorem 1); by how much differs between models, and published rows tell.
+// scale is the percentage of perplexity for a squared relative error of 1. Perplexity grows with the squared relative
+// error of the weights (arXiv:2411.17525, theorem 1); the factor differs between models and is taken from published
+// rows.
 type scale struct {
 	low, mid, high float64
 	rows           int
-	like           *Change // the row in the middle
+	like           *Change // the median row
 }
 
-// NewOwn errors of a model.
+// NewOwn returns the Own of a model with the given errors.
 func NewOwn(m Model, errors map[string]float64) *Own {
 	if len(errors) == 0 {
 		return nil
@@ -33,7 +34,7 @@ func NewOwn(m Model, errors map[string]float64) *Own {
 	return &Own{errors, published().scale(m, errors)}
 }
 
-// scale of a model from the recipes that have both a measured error and a published loss that is more than noise.
+// scale fits the factor for a model to the recipes with both a measured error and a published loss above the noise.
 func (t *table) scale(m Model, errors map[string]float64) *scale {
 	type slope struct {
 		percent float64
@@ -60,12 +61,12 @@ func (t *table) scale(m Model, errors map[string]float64) *scale {
 	return &scale{low: all[0].percent, mid: mid, high: all[n-1].percent, rows: n, like: all[stat.MedianRow(n)].like}
 }
 
-// ofWeightsAlone: a loss that is more than noise, and not of activations too.
+// ofWeightsAlone reports whether a loss is above the noise and does not include activations.
 func (c *Change) ofWeightsAlone() bool {
 	return c != nil && c.Metric.Name == decisive && c.Low > 0 && c.Format.Activations == 0
 }
 
-// errorOf is the error of a recipe, 0 where it keeps 16 bits or what the makers publish.
+// errorOf returns the error of a recipe, 0 if it keeps 16 bits or the vendor's own format.
 func (o *Own) errorOf(m *Model, name string) (e float64, ok bool) {
 	r := dtype.FindRecipe(name)
 	if o == nil || r == nil {
@@ -78,12 +79,12 @@ func (o *Own) errorOf(m *Model, name string) (e float64, ok bool) {
 	return e, ok
 }
 
-// OwnError is the metric of errors that no published row turns into perplexity.
+// OwnError is the metric of errors that cannot be converted to perplexity.
 const OwnError = "error-weights"
 
 var ownMetric = &Metric{Name: OwnError, Kind: Divergence, LowerIsBetter: true}
 
-// change from one recipe to another by what both cost these weights; nil where one was not measured.
+// change returns the change between two recipes from their measured errors; nil if either was not measured.
 func (o *Own) change(m *Model, from, to string) *Change {
 	a, okA := o.errorOf(m, from)
 	b, okB := o.errorOf(m, to)
@@ -106,5 +107,5 @@ func (o *Own) change(m *Model, from, to string) *Change {
 	return c
 }
 
-// place of an error that is worth no known perplexity: as far below others as its bits are fewer.
+// place ranks an error that cannot be converted to perplexity: as far from others as its bits are fewer.
 func (c *Change) place() float64 { return math.Log2(max(c.Mid/100, 1e-9)) }

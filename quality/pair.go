@@ -2,14 +2,14 @@ package quality
 
 import "math"
 
-// sample is a change between two rows, or between a row and its baseline, in percent.
+// sample is the change between two rows, or between a row and its baseline, in percent.
 type sample struct {
 	low, mid, high float64
 	to             *Row
 }
 
-// pairs adds what the rows of a bench say of a change. From 16 bits, or back, a row is compared with its own
-// baseline; between two formats, two rows with one baseline are.
+// pairs appends the changes that a bench shows. A change from or to 16 bits compares a row with its own baseline; one
+// between two formats compares two rows with the same baseline.
 func (b *bench) pairs(from, to side, found []sample) []sample {
 	switch {
 	case (from.wide || to.wide) && b.source.Baseline != "":
@@ -50,8 +50,8 @@ func (b *bench) toBaseline(from side, found []sample) []sample {
 	return found
 }
 
-// oneBaseline: two rows of a table without baselines stand beside each other; printed ones agree to one in five
-// thousand, as baselines do that are differences of printed figures.
+// oneBaseline reports whether two rows share a baseline. Rows of a table without baselines do; printed ones must agree
+// to one in five thousand, which allows for baselines computed from rounded figures.
 func oneBaseline(a, b *Row) bool {
 	const apart = 1. / 5000
 	if !a.Based || !b.Based {
@@ -60,11 +60,11 @@ func oneBaseline(a, b *Row) bool {
 	return math.Abs(a.Baseline.Number/b.Baseline.Number-1) <= apart
 }
 
-// compared is the change from a to b. Either may be off by half of its last digit; runs differ by the noise of the
+// compared returns the change from a to b. Each may be off by half its last digit, and runs vary by the noise of the
 // metric.
 func compared(r *Row, a, b Figure) sample {
 	noise := r.Metric.Noise
-	if max(a.Number, b.Number) <= 1 { // printed as shares, not as points
+	if max(a.Number, b.Number) <= 1 { // printed as fractions, not as points
 		noise /= 100
 	}
 	percent := func(a, b float64) float64 { return 100 * (b/a - 1) }

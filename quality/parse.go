@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parse reads the tables and indexes them; its error names every line that cannot be read.
+// parse reads and indexes the tables; its error lists every invalid line.
 func parse(f files) (*table, error) {
 	p := parser{
 		table:   &table{ids: names{weights: map[string]int{}, kv: map[cacheKey]int{}, own: map[string]int{}}},
@@ -34,7 +34,7 @@ type parser struct {
 	formats map[formatKey]*Format
 }
 
-// formatKey: source is "" for what a name means wherever nothing else is said.
+// formatKey identifies a format; source is "" for the default meaning of a name.
 type formatKey struct{ name, target, source string }
 
 func (p *parser) source(c *cells) error {
@@ -132,8 +132,7 @@ func (p *parser) row(c *cells) (err error) {
 	return nil
 }
 
-// figures reads value and baseline. A loss that is printed in percent of a baseline stands for what is left of
-// 100.
+// figures parses value and baseline. A loss printed in percent of a baseline is converted to the remainder of 100.
 func (r *Row) figures(c *cells) (err error) {
 	var known bool
 	if r.Value.Number, known, err = c.number("value"); err != nil || !known {
@@ -153,7 +152,7 @@ func (r *Row) figures(c *cells) (err error) {
 	return nil
 }
 
-// halfUnit is half of the last digit of a printed number: how far off rounding may have put it.
+// halfUnit returns half of the last digit of a printed number, its maximum rounding error.
 func halfUnit(s string) float64 {
 	_, fraction, _ := strings.Cut(s, ".")
 	half := 0.5

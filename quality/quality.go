@@ -1,9 +1,9 @@
-// Package quality says what a number format costs in quality: published changes of perplexity and accuracy, and
-// nothing where nobody published any.
+// Package quality reports what a number format costs in quality: published changes of perplexity and accuracy, and
+// nothing where none are published.
 //
-// quality.go has the questions, pair.go how two rows are compared, order.go the order that a search needs,
-// methods.go when to use which format. Rows are compared inside one source alone: perplexities of one name differ
-// in corpus, context and program from source to source, while their changes can be set beside each other.
+// quality.go has the queries, pair.go the comparison of two rows, order.go the order that a search needs, methods.go
+// when to use which format. Rows are only compared within one source: perplexities of the same name differ between
+// sources in corpus, context and program, but their changes are comparable.
 package quality
 
 import (
@@ -15,15 +15,16 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Model that is asked about.
+// Model identifies the model asked about.
 type Model struct {
-	ID         string // of the catalog, "" for another
-	Parameters int64  // 0 where unknown
-	// Orders alone ask for the rest. Native is the recipe that its makers publish, if not 16 bits: weights lose nothing
-	// in it. Bits is what an element of the model's layers takes in a recipe; nil takes that of large matrices.
+	ID         string // in the catalog, "" if not
+	Parameters int64  // 0 if unknown
+	// The remaining fields are only used by orders. Native is the recipe the vendor publishes, if not 16 bits: weights
+	// lose nothing in it. Bits returns the bits per element of the model's layers under a recipe; nil uses those of
+	// large matrices.
 	Native string
 	Bits   func(*dtype.Recipe) float64
-	// Own errors stand before published rows; nil when there are none.
+	// Own errors override published rows; nil if none.
 	Own *Own
 }
 
@@ -34,27 +35,26 @@ func (m *Model) bits(r *dtype.Recipe) float64 {
 	return m.Bits(r)
 }
 
-// Cache is the formats of cached keys and values; "" for values means those of keys.
+// Cache is the formats of cached keys and values; values default to the format of keys.
 type Cache struct{ K, V string }
 
-// Change is by how much a metric moves from one format to another, in percent of the first.
+// Change is the change of a metric from one format to another, in percent.
 type Change struct {
 	Metric *Metric
-	// Low..High is over the rows, with what rounding and the noise of a metric leave open of each; Mid is their
-	// median.
+	// Low..High spans the rows, including rounding and noise; Mid is their median.
 	Low, Mid, High float64
-	// Rows compared, of so many models.
+	// Rows compared, and the number of models they cover.
 	Rows, Models int
-	// Source of the row nearest to Mid, and the model that it is of.
+	// Source of the row closest to Mid, and its model.
 	Source  *Source
 	OnModel string
-	// Format is the row's name of what it was changed to.
+	// Format is the row's name for the second format.
 	Format *Format
 	Level  Level
 }
 
-// Worse is the change as a loss: positive is worse, whatever the metric. Changes of printed losses are of what is
-// left.
+// Worse returns the change as a loss, positive being worse for any metric. Changes of printed losses refer to the
+// remainder.
 func (c *Change) Worse() (low, mid, high float64) {
 	if c.Metric.LowerIsBetter && c.Metric.Kind != PrintedLoss {
 		return c.Low, c.Mid, c.High
@@ -62,26 +62,26 @@ func (c *Change) Worse() (low, mid, high float64) {
 	return -c.High, -c.Mid, -c.Low
 }
 
-// Level is how near the measured models are to the one that was asked.
+// Level is how close the measured models are to the one asked about.
 type Level uint8
 
 const (
 	Exact      Level = iota // the model itself, base or tuned
-	FamilyNear              // models of the same name and major version, of half to twice the parameters
-	Family                  // models of the same name and major version, of any size
-	Similar                 // models of half to twice the parameters
+	FamilyNear              // same name and major version, half to twice the parameters
+	Family                  // same name and major version, any size
+	Similar                 // other models with half to twice the parameters
 	Weighed                 // these very weights
-	anyModel                // models that are not near: for orders alone
+	anyModel                // any model: used by orders only
 )
 
 func (l Level) String() string {
 	return [...]string{"model", "family", "family", "size", "weights"}[l]
 }
 
-// Effect is what a change of format does. Parts without a sourced row are nil.
+// Effect is the effect of a change of format. Parts without a sourced row are nil.
 type Effect struct{ Perplexity, Accuracy *Change }
 
-// Best is the change to show first: perplexity, else accuracy, else nil.
+// Best returns the change to show first: perplexity, else accuracy, else nil.
 func (e Effect) Best() *Change {
 	if e.Perplexity != nil {
 		return e.Perplexity
@@ -89,10 +89,9 @@ func (e Effect) Best() *Change {
 	return e.Accuracy
 }
 
-// OfWeights is what happens when the weights of a model go from one recipe to another. Names are those that dtype
-// reads, or those that rows have ("aqlm-2bit-1x16"). Rows of the model itself count first, then those of its
-// family, of similar size before others, then those of other models of similar size; of metrics the first of metrics.tsv that has rows
-// there.
+// OfWeights returns the effect of changing a model's weights from one recipe to another. Names are those that dtype
+// accepts, or those in the rows ("aqlm-2bit-1x16"). Rows of the model itself take precedence, then its family, similar
+// sizes first, then other models of similar size; among metrics, the first in metrics.tsv with rows at that level.
 func OfWeights(m Model, from, to string) Effect { return published().ofWeights(m, from, to) }
 
 func (t *table) ofWeights(m Model, from, to string) Effect {
@@ -107,7 +106,7 @@ func (t *table) ofWeights(m Model, from, to string) Effect {
 	return t.effect(Weights, m, a, b)
 }
 
-// OfCache is the same for the formats of a cache.
+// OfCache returns the effect of changing the formats of a cache.
 func OfCache(m Model, from, to Cache) Effect { return published().ofCache(m, from, to) }
 
 func (t *table) ofCache(m Model, from, to Cache) Effect {
@@ -124,7 +123,7 @@ func (t *table) effect(target Target, m Model, from, to side) Effect {
 	return Effect{Perplexity: q.change(Perplexity), Accuracy: q.change(Accuracy)}
 }
 
-// question is one change that is asked for.
+// question is a change that is asked about.
 type question struct {
 	t        *table
 	target   Target
@@ -133,7 +132,7 @@ type question struct {
 	from, to side
 }
 
-// change is that of the first metric of a kind, at the nearest level, that rows tell; nil where none do.
+// change returns the change of the first metric of a kind with rows at the closest level, or nil.
 func (q *question) change(kind Kind) *Change {
 	if q.from == q.to {
 		return nil
@@ -147,7 +146,7 @@ func (q *question) change(kind Kind) *Change {
 	return nil
 }
 
-// samples of one level: those of the metric that stands first in metrics.tsv.
+// samples returns those of one level, of the metric that comes first in metrics.tsv.
 func (q *question) samples(kind Kind, level Level, found []sample) []sample {
 	first := math.MaxInt
 	for _, s := range q.t.models {
@@ -170,7 +169,7 @@ func (q *question) samples(kind Kind, level Level, found []sample) []sample {
 	return found
 }
 
-// alike is how far apart the sizes of similar models are, at most.
+// alike is the maximum ratio of sizes of similar models.
 const alike = 2.0
 
 func (q *question) at(s *subject, level Level) bool {
@@ -189,7 +188,7 @@ func (q *question) at(s *subject, level Level) bool {
 	return q.model.Parameters > 0 && ratio >= 1/alike && ratio <= alike
 }
 
-// summary of samples: their whole range and their median.
+// summary returns the range and median of samples.
 func summary(found []sample, level Level) *Change {
 	stable.Sort(found, func(a, b sample) int {
 		switch {

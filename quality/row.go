@@ -1,16 +1,16 @@
 package quality
 
-// Row is one published figure of a model in a format.
+// Row is a published figure for a model in a format.
 type Row struct {
 	Format *Format
 	Metric *Metric
 	Source *Source
-	// Bits of a weight, or of a cached value, as the source counts them; 0 where it does not.
+	// Bits per weight, or per cached value, as the source counts them; 0 if it does not.
 	Bits float64
-	// Value of the metric in the format; Baseline without it, where the source prints one (Based).
+	// Value is the metric in the format, Baseline without it if the source prints one (Based).
 	Value, Baseline Figure
 	Based           bool
-	// Refused says why the row answers no question; "" for nearly all.
+	// Refused is why the row is not used; "" for nearly all.
 	Refused string
 
 	model *subject
@@ -19,20 +19,20 @@ type Row struct {
 // Figure is a printed number.
 type Figure struct {
 	Number float64
-	half   float64 // of the last printed digit
+	half   float64 // half of the last printed digit
 }
 
-// Model as the source writes it.
+// Model returns the model's name as the source writes it.
 func (r *Row) Model() string { return r.model.name }
 
-// CatalogID of the model, "" where the catalog has none.
+// CatalogID returns the model's catalog id, or "".
 func (r *Row) CatalogID() string { return r.model.catalog }
 
-// Billions of parameters, rounded; 0 where unknown.
+// Billions returns the model's parameters in billions, rounded; 0 if unknown.
 func (r *Row) Billions() float64 { return r.model.billions }
 
-// Delta is what the format changes of the metric, in percent of the baseline; not ok without one, and for
-// divergences, which are zero without the format.
+// Delta returns the change of the metric in percent of the baseline. ok is false without a baseline, and for
+// divergences, whose baseline is zero.
 func (r *Row) Delta() (percent float64, ok bool) {
 	if !r.Based || r.Metric.Kind == Divergence {
 		return 0, false
@@ -40,28 +40,28 @@ func (r *Row) Delta() (percent float64, ok bool) {
 	return 100 * (r.Value.Number/r.Baseline.Number - 1), true
 }
 
-// Kind of a metric.
+// Kind is the kind of a metric.
 type Kind string
 
 const (
 	Perplexity  Kind = "perplexity"
 	Accuracy    Kind = "accuracy"
-	PrintedLoss Kind = "printed loss" // of an accuracy, in percent of the baseline
-	Divergence  Kind = "divergence"   // from the output without the format; comparable with nothing else
+	PrintedLoss Kind = "printed loss" // loss of accuracy, in percent of the baseline
+	Divergence  Kind = "divergence"   // from the unquantized output; comparable to nothing else
 )
 
-// Metric is what was measured. Metrics of one name differ in corpus, context and harness from source to source.
+// Metric is what was measured. Metrics of the same name differ between sources in corpus, context and harness.
 type Metric struct {
 	Name          string
 	Kind          Kind
 	LowerIsBetter bool
-	// Noise is by how many points runs of the same weights differ; 0 where it is not known.
+	// Noise is the variation between runs of the same weights, in points; 0 if unknown.
 	Noise float64
 
-	order int // of preference: that of metrics.tsv
+	order int // of preference, as in metrics.tsv
 }
 
-// kind under which a question finds the metric.
+// kind returns the kind under which a query finds the metric.
 func (m *Metric) kind() Kind {
 	if m.Kind == PrintedLoss {
 		return Accuracy
@@ -69,14 +69,14 @@ func (m *Metric) kind() Kind {
 	return m.Kind
 }
 
-// Source of rows.
+// Source is a publication with rows.
 type Source struct {
 	ID, Citation string
-	// Baseline is the format that its baselines are in; "" is 16 bits or wider.
+	// Baseline is the format of its baselines; "" means 16 bits or wider.
 	Baseline string
 }
 
-// Target is what is quantised.
+// Target is what is quantized.
 type Target string
 
 const (
@@ -85,28 +85,27 @@ const (
 	Both    Target = "both"
 )
 
-// How a format of rows relates to the recipe, or to the formats of a cache, that it stands for.
+// How relates a format of the rows to the recipe or cache formats that it stands for.
 type How string
 
 const (
-	Same How = "same" // as files and engines have it
-	Made How = "made" // the same bytes, made in a special way: tuned, trained, after fine-tuning
-	Near How = "near" // the source does not print what would tell whether it is the same
+	Same How = "same" // as in files and engines
+	Made How = "made" // the same bytes, produced differently: tuned, trained, after fine-tuning
+	Near How = "near" // the source does not say enough to tell whether it is the same
 )
 
 // Format is a format as rows name it.
 type Format struct {
 	Name   string
 	Target Target
-	// As is a recipe of dtype, or for a cache the formats of keys and values with a slash between; "" where memwall
-	// knows none.
+	// As is a recipe of dtype, or cache formats of keys and values separated by a slash; "" if memwall knows none.
 	As  string
 	How How
-	// Activations are the bits of activations where these are quantised too, else 0.
+	// Activations is the bits of activations if quantized too, else 0.
 	Activations int
 	Note        string
 
-	own, as int // numbers in names
+	own, as int // indexes in names
 	wide    bool
 }
 
@@ -117,7 +116,7 @@ type subject struct {
 	benches               map[Target][]bench
 }
 
-// bench is the rows of one source about one model in one metric: what may be compared with each other.
+// bench is the comparable rows: one source, one model, one metric.
 type bench struct {
 	metric *Metric
 	source *Source

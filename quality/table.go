@@ -24,8 +24,7 @@ var metricsText string
 //go:embed sources.tsv
 var sourcesText string
 
-// files are the tables as they stand on disk: a line of column heads, then a line for each row, cells apart by
-// tabs.
+// files holds the contents of the tables: a header line, then one line per row, with tab-separated cells.
 type files struct{ rows, formats, models, metrics, sources string }
 
 var published = sync.OnceValue(func() *table {
@@ -36,7 +35,7 @@ var published = sync.OnceValue(func() *table {
 	return t
 })
 
-// table is the published figures, indexed for questions.
+// table is the published figures, indexed for queries.
 type table struct {
 	rows    []Row
 	formats []*Format
@@ -44,7 +43,7 @@ type table struct {
 	ids     names
 }
 
-// cells of a line by the heads of their columns.
+// cells is a line, by column header.
 type cells struct {
 	file, line string
 	heads      []string
@@ -60,7 +59,7 @@ func (c *cells) text(column string) string {
 	return ""
 }
 
-// number reads a cell; an empty one is unknown.
+// number parses a cell; an empty one is unknown.
 func (c *cells) number(column string) (x float64, known bool, err error) {
 	s := c.text(column)
 	if s == "" {
@@ -76,7 +75,7 @@ func (c *cells) wrong(column string) error {
 	return fmt.Errorf("%s.tsv, %s: column %s: %q is not understood", c.file, c.line, column, c.text(column))
 }
 
-// each reads the lines of a file and gives back every error, with the line that it is in.
+// each parses the lines of a file and returns all errors, with their lines.
 func each(file, text string, read func(*cells) error) error {
 	head, body, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
 	heads := strings.Split(head, "\t")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// arrive gives replicas what arrives, and lets requests end.
+// arrive delivers arrivals to replicas, and completes requests.
 func (x *player) arrive(dt float64) {
 	rate := x.load.at(x.now)
 	n := rate * dt
@@ -30,7 +30,7 @@ func (x *player) arrive(dt float64) {
 	slices.SortFunc(x.ready, func(a, b group) int { return cmp.Compare(a.in, b.in) })
 }
 
-// hold requests until a replica serves; those of ten seconds count as one.
+// hold queues requests until a replica serves; those of ten seconds are merged.
 func (x *player) hold(n float64) {
 	if n == 0 {
 		return
@@ -42,7 +42,7 @@ func (x *player) hold(n float64) {
 	x.waiting = append(x.waiting, held{x.now, n})
 }
 
-// place requests, which waited for a time before, on the replicas with fewest in them, and say how many of them keep the goal.
+// place assigns requests that have already waited to the least loaded replicas and returns how many will meet the goal.
 func (x *player) place(n, waited, rate float64) (good float64) {
 	if n == 0 {
 		return 0
@@ -67,8 +67,8 @@ func (x *player) place(n, waited, rate float64) (good float64) {
 	return good
 }
 
-// fill the replicas with fewest requests, all to the same level, as a router does that counts them; what is above the bound of a queue is
-// turned away.
+// fill assigns requests to the least loaded replicas, leveling them, as a router that counts requests does. Those
+// beyond the queue bound are shed.
 func (x *player) fill(n float64) (placed, shed float64) {
 	count, sum, k := 0, n, 0
 	for k < len(x.ready) && (count == 0 || x.ready[k].in*float64(count) < sum) {
@@ -89,7 +89,7 @@ func (x *player) fill(n float64) (placed, shed float64) {
 	return n - shed, shed
 }
 
-// admitted are the requests of each class that were not turned away: the last classes are turned away first.
+// admitted returns the requests of each class that are not shed; the last classes are shed first.
 func (x *player) admitted(n, shed float64) []float64 {
 	all := x.classes()
 	x.parts = x.parts[:0]
@@ -106,7 +106,8 @@ func (x *player) admitted(n, shed float64) []float64 {
 	return x.parts
 }
 
-// waitOf a request of a class that joins others of the class: those before it, and those that come meanwhile and go first.
+// waitOf returns the wait of a request that joins its class: for those ahead of it, and for later ones of higher
+// priority.
 func (x *player) waitOf(k int, part, rate float64) float64 {
 	x.queues[k] += part
 	ahead, ends := 0.0, x.Curve.Capacity()*float64(x.serving())
@@ -122,7 +123,8 @@ func (x *player) waitOf(k int, part, rate float64) float64 {
 	return min(longestTime, ahead/ends)
 }
 
-// trueUp the queues of the classes with what waits: what ended was of the first, and what else waits is of the last.
+// trueUp reconciles the queues of the classes with the number waiting: completions come from the first class, and any
+// excess belongs to the last.
 func (x *player) trueUp() {
 	if len(x.queues) == 1 {
 		return
@@ -145,7 +147,7 @@ func (x *player) trueUp() {
 	x.queues[len(x.queues)-1] -= min(0, over)
 }
 
-// note a step in its part.
+// note records a step in its part.
 func (x *player) note(dt float64) {
 	p := &x.out.Parts[x.load.part(x.now)]
 	ready, billed, waiting := 0, len(x.starting), 0.0
@@ -167,7 +169,7 @@ func (x *player) note(dt float64) {
 	x.out.ReplicaSeconds += float64(billed) * dt
 }
 
-// finish the means of the parts.
+// finish computes the means of the parts.
 func (x *player) finish() {
 	for i := range x.out.Parts {
 		p := &x.out.Parts[i]

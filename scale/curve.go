@@ -1,13 +1,14 @@
-// Package scale plays the control loop of a service over a day: a load that changes, replicas that start, serve, drain and are evicted,
-// and a policy that says every few seconds how many there should be.
+// Package scale simulates the control loop of a service over a day: a varying load; replicas that start, serve, drain
+// and are evicted; and a policy that periodically sets their number.
 //
-// A replica is a fluid: requests flow in, and out at the rate that it reaches with as many in it (Curve), so that a day takes
-// milliseconds. Tipper and Sundareshan, "Numerical methods for modeling computer networks under nonstationary conditions" (JSAC 8(9), 1990)
-// have the equation, dx/dt = arrivals − departures(x), with the steady state's departures; package sim plays the steady states, and a
-// test holds days against it request by request.
+// A replica is modeled as a fluid: requests flow in, and flow out at the rate it reaches with that many inside (Curve),
+// so that simulating a day takes milliseconds. The equation is dx/dt = arrivals − departures(x), with the departures of
+// the steady state (Tipper and Sundareshan, "Numerical methods for modeling computer networks under nonstationary
+// conditions", JSAC 8(9), 1990). Package sim computes the steady states, and a test compares days with its
+// request-by-request simulation.
 //
-// Open replay.go for the loop, policy.go for what a policy sees, hpa.go for Kubernetes' own algorithm, oracle.go for the fleet of an
-// oracle that knows the load.
+// See replay.go for the loop, policy.go for what a policy sees, hpa.go for Kubernetes' algorithm, and oracle.go for the
+// best fleet with knowledge of the load.
 package scale
 
 import (
@@ -16,30 +17,31 @@ import (
 	"slices"
 )
 
-// Request is how long one took in a steady state: seconds to its first token, and for each further token.
+// Request is the latency of a request in steady state: seconds to its first token, and per further token.
 type Request struct{ First, PerToken float64 }
 
-// Point is the steady state of a replica under an even load.
+// Point is the steady state of a replica at a constant load.
 type Point struct {
-	Rate     float64 // requests a second that arrive, and leave
-	In       float64 // that are in the replica on average, running or waiting
-	Running  float64 // of these; those that wait are the rest
-	KV       float64 // share of the KV cache in use, averaged over time
+	Rate     float64 // arrivals, and departures, per second
+	In       float64 // mean number in the replica, running or waiting
+	Running  float64 // of these, running; the rest wait
+	KV       float64 // mean share of the KV cache in use
 	Requests []Request
 }
 
-// Curve is what a replica does by how many requests are in it. The last point is the most that it holds: those beyond it wait for as
-// long as the replica takes for those before them.
+// Curve describes a replica by the number of requests in it. The last point is the most it can hold: further requests
+// wait for those before them.
 type Curve struct {
 	points []Point
-	good   [][]float64 // by point: times to the first token of requests whose others keep the goal, ascending
+	good   [][]float64 // by point: ascending TTFTs of the requests that otherwise meet the goal
 	goal   Goal
 }
 
-// Goal is what a request should keep, in seconds; 0 bounds nothing.
+// Goal bounds the latency of a request, in seconds; 0 means unbounded.
 type Goal struct{ First, PerToken float64 }
 
-// NewCurve orders points by their rate. Points that do not rise in rate and in requests are left out: chance put them there.
+// NewCurve returns the curve through the points, sorted by rate. Points that do not increase in both rate and requests
+// are noise and are dropped.
 func NewCurve(points []Point, goal Goal) (*Curve, error) {
 	c := &Curve{goal: goal}
 	sorted := slices.Clone(points)
@@ -76,25 +78,27 @@ func goodTimes(all []Request, goal Goal) (first []float64) {
 	return first
 }
 
-// Capacity is the most requests a second that a replica ends.
+// Capacity returns the highest completion rate, in requests a second.
 func (c *Curve) Capacity() float64 { return c.top().Rate }
 
-// Full is how many requests are in a replica that ends the most it can while none waits beyond that.
+// Full returns the number of requests in a replica at capacity, with no excess queue.
 func (c *Curve) Full() float64 { return c.top().In }
 
 func (c *Curve) top() *Point { return &c.points[len(c.points)-1] }
 
-// Points are the steady states, in order.
+// Points returns the steady states, in order.
 func (c *Curve) Points() []Point { return c.points }
 
-// place is where a number of requests lies on the curve: between two points, the second with a weight, and beyond the last for a time.
+// place is a position on the curve: between two points, with the weight of the second, or past the last by a waiting
+// time.
 type place struct {
 	below, above int
 	weight       float64 // of above
-	wait         float64 // seconds, beyond the last point
+	wait         float64 // seconds, past the last point
 }
 
-// at finds a place. Below the first point a replica does what it does there, slower as fewer are in it.
+// at returns the position for a number of requests. Below the first point a replica behaves as it does there, with its
+// rate scaled down.
 func (c *Curve) at(in float64) place {
 	n := len(c.points)
 	if top := c.top(); in >= top.In {
@@ -113,7 +117,7 @@ func (c *Curve) at(in float64) place {
 	return place{i - 1, i, (in - a.In) / (b.In - a.In), 0}
 }
 
-// Rate at which requests leave a replica with as many in it.
+// Rate returns the completion rate of a replica with the given number of requests.
 func (c *Curve) Rate(in float64) float64 {
 	if first := &c.points[0]; in < first.In {
 		return first.Rate * in / first.In
@@ -122,7 +126,7 @@ func (c *Curve) Rate(in float64) float64 {
 	return mixed(p, c.points[p.below].Rate, c.points[p.above].Rate)
 }
 
-// In is how many requests are in a replica that a rate arrives at, in its steady state; infinite from its capacity on.
+// In returns the steady-state number of requests in a replica at an arrival rate; infinite from its capacity on.
 func (c *Curve) In(rate float64) float64 {
 	if rate >= c.Capacity() {
 		return math.Inf(1)
@@ -138,7 +142,7 @@ func (c *Curve) In(rate float64) float64 {
 	return math.Inf(1)
 }
 
-// Running is how many of the requests in a replica are computed; the others wait.
+// Running returns how many of the requests in a replica are running rather than waiting.
 func (c *Curve) Running(in float64) float64 {
 	if first := &c.points[0]; in < first.In {
 		return min(in, first.Running*in/first.In)
@@ -147,7 +151,7 @@ func (c *Curve) Running(in float64) float64 {
 	return min(in, mixed(p, c.points[p.below].Running, c.points[p.above].Running))
 }
 
-// KV is the share of the cache that is in use.
+// KV returns the share of the cache in use.
 func (c *Curve) KV(in float64) float64 {
 	if first := &c.points[0]; in < first.In {
 		return first.KV * in / first.In
@@ -156,8 +160,8 @@ func (c *Curve) KV(in float64) float64 {
 	return mixed(p, c.points[p.below].KV, c.points[p.above].KV)
 }
 
-// Good is the share of requests that keep the goal of those that arrive at a replica with as many in it, after they waited for a time
-// elsewhere.
+// Good returns the share of requests that meet the goal when arriving at a replica with the given number of requests,
+// after waiting elsewhere for the given seconds.
 func (c *Curve) Good(in, waited float64) float64 {
 	p := c.at(in)
 	return mixed(p, c.goodAt(p.below, p.wait+waited), c.goodAt(p.above, p.wait+waited))
@@ -173,7 +177,8 @@ func (c *Curve) goodAt(i int, wait float64) float64 {
 
 func mixed(p place, below, above float64) float64 { return below + p.weight*(above-below) }
 
-// Holds is the most requests a second that arrive at a replica of which a share keeps the goal in the steady state; 0 where none does.
+// Holds returns the highest arrival rate per replica at which the given share of requests meets the goal in steady
+// state; 0 if none does.
 func (c *Curve) Holds(share float64) float64 {
 	good := func(rate float64) bool { return c.Good(c.In(rate), 0) >= share }
 	low, high := 0.0, c.Capacity()
@@ -190,8 +195,8 @@ func (c *Curve) Holds(share float64) float64 {
 	return low
 }
 
-// after is how many are in a replica once a time has passed in which a rate arrived and the curve's rate left: the implicit step of
-// Euler, n = before + rate × dt − Rate(n) × dt, which no length of a step makes unstable. The last part of a request ends too.
+// after returns the number of requests after dt seconds with the given arrivals, by an implicit Euler step, n = before
+// + rate × dt − Rate(n) × dt, which is stable for any step length. The fraction of a last request completes too.
 func (c *Curve) after(in, arrived, dt float64) float64 {
 	want := in + arrived
 	if want < almostNone/10 {

@@ -9,21 +9,21 @@ import (
 	"unicode"
 )
 
-// Expression is a policy of the user's own: arithmetic over what is seen, whose value, rounded up, is the number of replicas. It has no
-// loops and no assignments, so that each decision ends.
+// Expression is a user-defined policy: an arithmetic expression over what is observed, whose value, rounded up, is the
+// number of replicas. It has no loops or assignments, so every decision terminates.
 type Expression struct {
 	Text    string
 	Curve   *Curve
-	Goal    float64 // share of requests that keep the goal
-	Seconds float64 // between decisions; 0: 15
+	Goal    float64 // share of requests that must meet the goal
+	Seconds float64 // between decisions; 0 means 15
 	value   node
 	names   map[string]float64
 }
 
-// node computes a value of names.
+// node evaluates a subexpression.
 type node func(names map[string]float64) (float64, error)
 
-// Names of an expression, in the order in which they are explained.
+// Names are the variables of an expression, with their descriptions.
 var Names = [][2]string{
 	{"replicas", "replicas wanted so far"}, {"ready", "replicas that serve"}, {"starting", "replicas that start"},
 	{"rate", "requests/s since the last decision"}, {"running", "requests that are computed"}, {"waiting", "requests that wait"},
@@ -37,7 +37,7 @@ const (
 	deepest     = 64
 )
 
-// Parse an expression. An error names the place.
+// Parse parses an expression. Errors give the position.
 func Parse(text string, c *Curve, share float64) (*Expression, error) {
 	if len(text) > longestText {
 		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), longestText)
@@ -54,10 +54,10 @@ func Parse(text string, c *Curve, share float64) (*Expression, error) {
 		names: map[string]float64{"holds": c.Holds(share), "capacity": c.Capacity(), "full": c.Full()}}, nil
 }
 
-// Every sync period of an HPA, where nobody says.
+// Every returns the decision interval; the default is an HPA's sync period.
 func (e *Expression) Every() float64 { return or(e.Seconds, 15) }
 
-// Decide by the value.
+// Decide evaluates the expression.
 func (e *Expression) Decide(s *Sight) (int, error) {
 	n := e.names
 	n["replicas"], n["ready"], n["starting"] = float64(s.Replicas), float64(len(s.Ready)), float64(s.Starting)
@@ -77,7 +77,7 @@ func (e *Expression) Decide(s *Sight) (int, error) {
 	return ceil(max(0, x)), nil
 }
 
-// Clock is a time of the load in words.
+// Clock formats a time of the load.
 func Clock(at float64) string {
 	words := fmt.Sprintf("%02d:%02d", int(at/3600)%24, int(at/60)%60)
 	if days := int(at / day); days > 0 {
@@ -95,7 +95,7 @@ func (p *parser) fault(format string, args ...any) error {
 	return fmt.Errorf("the expression, at %d: %s", p.at+1, fmt.Sprintf(format, args...))
 }
 
-// peek at the next word: a number, a name or a sign; "" at the end.
+// peek returns the next token: a number, a name or an operator; "" at the end.
 func (p *parser) peek() string {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t' || p.text[p.at] == '\n') {
 		p.at++
@@ -122,7 +122,7 @@ func (p *parser) accept(words ...string) string {
 	return ""
 }
 
-// choice is CONDITION ? THIS : THAT.
+// choice parses CONDITION ? THIS : THAT.
 func (p *parser) choice(depth int) (node, error) {
 	if depth > deepest {
 		return nil, p.fault("it is nested more than %d deep", deepest)
@@ -158,7 +158,7 @@ func orElse(no node, n map[string]float64, err error) (float64, error) {
 	return no(n)
 }
 
-// levels of operators, those that bind least first.
+// levels lists the binary operators, lowest precedence first.
 var levels = [][]string{{"||"}, {"&&"}, {"<", ">", "<=", ">=", "==", "!="}, {"+", "-"}, {"*", "/", "%"}}
 
 func (p *parser) binary(level, depth int) (node, error) {
@@ -233,7 +233,7 @@ func applied(sign string, a, b float64) float64 {
 	return truth(a != 0 || b != 0)
 }
 
-// atom is a number, a name, a call, or something in parentheses, maybe with a minus.
+// atom parses a number, a name, a call, or a parenthesized expression, with optional minus.
 func (p *parser) atom(depth int) (node, error) {
 	if depth > deepest {
 		return nil, p.fault("it is nested more than %d deep", deepest)
@@ -285,7 +285,7 @@ func nameList() string {
 	return strings.Join(all, ", ") + "; ceil, floor, abs, min, max"
 }
 
-// functions with the number of their arguments.
+// functions are the functions with their number of arguments.
 var functions = map[string]struct {
 	args int
 	do   func(a, b float64) float64

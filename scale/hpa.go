@@ -2,17 +2,18 @@ package scale
 
 import "math"
 
-// HPA is Kubernetes' HorizontalPodAutoscaler on one metric, as pkg/controller/podautoscaler decides (1.27 to 1.34: replica_calculator.go
-// for the ratio, horizontal.go for the behaviour).
+// HPA is Kubernetes' HorizontalPodAutoscaler on one metric, as implemented in pkg/controller/podautoscaler (1.27 to
+// 1.34: replica_calculator.go for the ratio, horizontal.go for the behavior).
 type HPA struct {
 	Metric Metric
-	// Target is the metric's mean over replicas that is to be kept.
+	// Target is the desired mean of the metric over replicas.
 	Target float64
-	// External metrics are divided by the target as they are (GetExternalPerPodMetricReplicas), which is what KEDA makes of its triggers;
-	// those of pods are a mean over pods that tell it, and a ratio is applied to the number of them (calcPlainMetricReplicas).
+	// External metrics are divided directly by the target (GetExternalPerPodMetricReplicas), which is what KEDA turns
+	// its triggers into; pod metrics are averaged over the pods that report them and scale the number of these by a
+	// ratio (calcPlainMetricReplicas).
 	External  bool
-	Tolerance float64 // 0: the controller's own, a tenth
-	Sync      float64 // seconds between decisions; 0: 15, --horizontal-pod-autoscaler-sync-period
+	Tolerance float64 // 0 means the controller's default, a tenth
+	Sync      float64 // seconds between decisions; 0 means 15, --horizontal-pod-autoscaler-sync-period
 	Up, Down  Rules
 	Most      int
 
@@ -20,16 +21,18 @@ type HPA struct {
 	added, taken []change
 }
 
-// Rules bound how quickly one direction is followed.
+// Rules limit how fast the number of replicas changes in one direction.
 type Rules struct {
-	// Window is for how many seconds recommendations count: the least of them upwards, the most of them downwards.
+	// Window is how many seconds recommendations remain in effect: the smallest limits scaling up, the largest scaling
+	// down.
 	Window float64
-	// Steps bound what a period changes; the largest change of them holds, or with Least the smallest. None: nothing changes.
+	// Steps limit the change per period; the largest allowed change applies, or with Least the smallest. Without steps
+	// nothing changes.
 	Steps []Step
 	Least bool
 }
 
-// Step allows so many pods, or so many percent of those at the period's beginning, in a period of seconds.
+// Step allows a number of pods, or a percentage of those at the period's start, per period in seconds.
 type Step struct {
 	Pods, Percent int
 	Period        float64
@@ -45,14 +48,14 @@ type change struct {
 	by int
 }
 
-// Usual are the rules of an HPA that says none (autoscaling/v2 defaults.go): up by four pods or by all, whichever is more, each 15 s, and
-// down by all that the last five minutes allow.
+// Usual returns the default rules of an HPA (autoscaling/v2 defaults.go): up by four pods or 100 %, whichever is more,
+// every 15 s; down without limit, after a window of five minutes.
 func Usual() (up, down Rules) {
 	all := Step{Percent: 100, Period: 15}
 	return Rules{Steps: []Step{{Pods: 4, Period: 15}, all}}, Rules{Window: 300, Steps: []Step{all}}
 }
 
-// Every sync period.
+// Every returns the sync period.
 func (h *HPA) Every() float64 {
 	if h.Sync > 0 {
 		return h.Sync
@@ -60,10 +63,10 @@ func (h *HPA) Every() float64 {
 	return 15
 }
 
-// Decide as the controller does.
+// Decide implements the controller's algorithm.
 func (h *HPA) Decide(s *Sight) (int, error) {
 	if s.Replicas == 0 {
-		return 0, nil // a deployment of none is left alone: who scales from zero is another
+		return 0, nil // the HPA ignores a deployment of zero; scaling from zero is done elsewhere
 	}
 	wanted := s.Replicas
 	if n, ok := h.recommended(s); ok {
@@ -73,7 +76,7 @@ func (h *HPA) Decide(s *Sight) (int, error) {
 	return h.limited(s, wanted), nil
 }
 
-// recommended is the number of replicas that the metric asks for; false where no pod tells it.
+// recommended returns the number of replicas that the metric calls for; false if no pod reports it.
 func (h *HPA) recommended(s *Sight) (int, bool) {
 	sum := h.Metric.Sum(s)
 	if h.External {
@@ -93,7 +96,7 @@ func (h *HPA) recommended(s *Sight) (int, bool) {
 		}
 		return ceil(ratio * ready), true
 	}
-	// Pods that do not tell the metric yet count as idle where it asks for more, and as just right where it asks for less.
+	// Pods without metrics count as idle when scaling up, and as exactly on target when scaling down.
 	if missing := sum / h.Target; ratio < 1 {
 		ratio = (missing + float64(s.Starting)) / all
 	} else {
@@ -113,7 +116,7 @@ func (h *HPA) tolerated(ratio float64) bool {
 	return math.Abs(1-ratio) <= t
 }
 
-// ceil of a number of replicas, bounded so that a metric out of all measure is a number too.
+// ceil rounds up a number of replicas, clamped so that an extreme metric does not overflow.
 func ceil(x float64) int {
 	if !(x < mostWanted) {
 		return mostWanted
@@ -123,7 +126,7 @@ func ceil(x float64) int {
 
 const mostWanted = 1 << 20
 
-// stabilized is the recommendation that the window of its direction leaves (stabilizeRecommendationWithBehaviors).
+// stabilized applies the stabilization window of the direction (stabilizeRecommendationWithBehaviors).
 func (h *HPA) stabilized(s *Sight, wanted int) int {
 	rules, better := h.Down, func(a, b int) int { return max(a, b) }
 	if wanted >= s.Replicas {
@@ -143,7 +146,7 @@ func (h *HPA) stabilized(s *Sight, wanted int) int {
 	return out
 }
 
-// limited is what the steps of the direction allow (convertDesiredReplicasWithBehaviorRate).
+// limited applies the steps of the direction (convertDesiredReplicasWithBehaviorRate).
 func (h *HPA) limited(s *Sight, wanted int) int {
 	switch {
 	case wanted > s.Replicas:
@@ -179,7 +182,7 @@ func (r *Rules) lowest(s *Sight, taken []change) int {
 	})
 }
 
-// chosen of the steps: the one that changes most, or least.
+// chosen returns the result of the step that allows most change, or least.
 func (r *Rules) chosen(now int, down bool, of func(Step) int) int {
 	out := now
 	for i, p := range r.Steps {
@@ -200,7 +203,7 @@ func within(all []change, since float64) (n int) {
 	return n
 }
 
-// noted is a list of changes with one more, without those that no step looks back to.
+// noted returns the changes with c appended, dropping those that no step looks back to.
 func noted(all []change, c change, r Rules) []change {
 	longest := 0.0
 	for _, p := range r.Steps {

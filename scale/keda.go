@@ -1,19 +1,19 @@
 package scale
 
-// KEDA is a ScaledObject with one trigger: the HPA that KEDA makes of it from one replica on, and KEDA itself between none and one
-// (pkg/scaling/executor/scale_scaledobjects.go, 2.14 to 2.18).
+// KEDA is a ScaledObject with one trigger: the HPA that KEDA creates for it from one replica on, and KEDA itself
+// between zero and one (pkg/scaling/executor/scale_scaledobjects.go, 2.14 to 2.18).
 type KEDA struct {
 	HPA
-	// Activation is what the metric must exceed so that a deployment of none gets its first replica.
+	// Activation is what the metric must exceed for the first replica to start.
 	Activation float64
-	Polling    float64 // seconds between two looks of KEDA itself; 0: 30
-	Cooldown   float64 // seconds without activity until the last replica goes; 0: 300
+	Polling    float64 // seconds between KEDA's own checks; 0 means 30
+	Cooldown   float64 // seconds of inactivity before scaling to zero; 0 means 300
 	ToZero     bool    // minReplicaCount is 0
 
 	active, polled float64
 }
 
-// Decide as KEDA where there is nothing or little to do, else as its HPA.
+// Decide acts as KEDA between zero and one replica, and as its HPA above.
 func (k *KEDA) Decide(s *Sight) (int, error) {
 	k.External = true
 	sum := k.Metric.Sum(s)

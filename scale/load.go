@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Load is how many requests a second arrive in equal parts of a time, the first from second 0 on.
+// Load is the arrival rate in requests a second over equal parts of a time that begins at second 0.
 type Load struct {
 	Rates []float64
 	Part  float64 // seconds
 }
 
-// Bounds of what is replayed, so that a day is seconds and a hostile load is refused.
+// Limits of a replay, so that a day takes seconds and a malicious load is rejected.
 const (
 	mostParts    = 1 << 19
 	mostReplicas = 1 << 12
@@ -21,18 +21,18 @@ const (
 	longestTime  = day
 )
 
-// Seconds that the load takes.
+// Seconds returns the duration of the load.
 func (l *Load) Seconds() float64 { return float64(len(l.Rates)) * l.Part }
 
-// at is the rate at a second.
+// at returns the rate at a time.
 func (l *Load) at(t float64) float64 { return l.Rates[l.part(t)] }
 
 func (l *Load) part(t float64) int { return min(len(l.Rates)-1, max(0, int(t/l.Part))) }
 
-// Peak is the highest rate.
+// Peak returns the highest rate.
 func (l *Load) Peak() float64 { return slices.Max(l.Rates) }
 
-// Check refuses a load that is none.
+// Check validates the load.
 func (l *Load) Check() error {
 	if len(l.Rates) == 0 || len(l.Rates) > mostParts {
 		return fmt.Errorf("%d parts are not from 1 to %d", len(l.Rates), mostParts)
@@ -48,26 +48,27 @@ func (l *Load) Check() error {
 	return nil
 }
 
-// Fleet is what a policy moves, and what happens to it.
+// Fleet is what a policy controls, and what happens to it.
 type Fleet struct {
 	Curve       *Curve
 	Least, Most int
-	Begin       int     // replicas that serve when the load begins, kept within least and most
+	Begin       int     // replicas that serve at the start, clamped to the allowed range
 	Start       float64 // seconds until a new replica serves
-	Grace       float64 // seconds that a replica may finish what it serves before it is killed
-	// MaxWaiting is how many may wait in each replica beyond what it holds; who comes then is turned away. 0 bounds nothing.
+	Grace       float64 // seconds that a replica may drain before it is killed
+	// MaxWaiting is the maximum queue per replica beyond what it holds; further requests are shed. 0 means unbounded.
 	MaxWaiting float64
-	// Classes are shares of requests by priority. The first are served first: those who wait, and those who are turned away, are of the
-	// last. None: all are alike.
+	// Classes are shares of requests by priority, highest first. Lower classes wait and are shed first. Empty means a
+	// single class.
 	Classes []float64
-	// Scrape is how many seconds pass between two readings of the replicas' metrics: policies see them as they last were. 0: as they are.
+	// Scrape is the interval in seconds at which the replicas' metrics are read; policies see the last reading. 0 means
+	// continuously.
 	Scrape float64
-	// Evicted is how many times an hour the provider takes a replica back, and Notice how many seconds it is told before.
+	// Evicted is the rate at which the provider reclaims replicas, per hour, and Notice the warning in seconds.
 	Evicted, Notice float64
 	Seed            uint64
 }
 
-// Check refuses a fleet that is none.
+// Check validates the fleet.
 func (f *Fleet) Check() error {
 	within := func(x, most float64) bool { return x >= 0 && x <= most }
 	switch {

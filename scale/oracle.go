@@ -2,13 +2,14 @@ package scale
 
 import "slices"
 
-// Grid of the oracle's schedules, in seconds: the sync period of an HPA, of which the periods of the others are multiples.
+// Grid is the resolution of the oracle's schedules in seconds: the sync period of an HPA, of which the other intervals
+// are multiples.
 const Grid = 15.0
 
-// mostTries bounds the replays of an oracle.
+// mostTries limits the replays of an oracle.
 const mostTries = 120
 
-// oracle looks for the cheapest schedule that keeps a share of the requests within the goal.
+// oracle searches for the cheapest schedule that meets the goal for a share of the requests.
 type oracle struct {
 	load  *Load
 	fleet *Fleet
@@ -19,9 +20,10 @@ type oracle struct {
 	by    []int
 }
 
-// Oracle is the fleet of an oracle that knows the load: the cheapest schedule found that keeps a share of requests within the goal, and its
-// replicas by Grid. It begins with the replicas that each moment takes, started in time, and with what other policies did; then it
-// leaves out of the best whatever is not needed. Nil where not even the most replicas keep it.
+// Oracle returns the replay of the cheapest schedule found that meets the goal for the given share of requests, given
+// knowledge of the load, and its number of replicas per Grid interval. It starts from the replicas each moment
+// requires, started in time, and from the other policies' schedules, then removes whatever the best one does not need.
+// It returns nil if even the maximum of replicas does not meet the goal.
 func Oracle(l *Load, f *Fleet, share float64, others []*Replay, stop func() bool) (*Replay, []int, error) {
 	o := &oracle{load: l, fleet: f, share: share, stop: stop}
 	for _, r := range others {
@@ -35,10 +37,10 @@ func Oracle(l *Load, f *Fleet, share float64, others []*Replay, stop func() bool
 	return o.best, o.by, o.trim()
 }
 
-// cells of the grid.
+// cells returns the number of grid intervals.
 func (o *oracle) cells() int { return max(1, ceil(o.load.Seconds()/Grid)) }
 
-// sampled is what a policy wanted, by the grid.
+// sampled returns the number of replicas that a policy wanted, by grid interval.
 func (o *oracle) sampled(r *Replay) []int {
 	out := make([]int, o.cells())
 	now, i := min(max(o.fleet.Begin, o.fleet.Least), o.fleet.Most), 0
@@ -51,7 +53,8 @@ func (o *oracle) sampled(r *Replay) []int {
 	return out
 }
 
-// search over how much each replica is asked to hold: all that keeps the goal in a steady state, or more and now and then too much.
+// search varies the load assigned to each replica, from what meets the goal in steady state to more, with occasional
+// overload.
 func (o *oracle) search() error {
 	if ok, err := o.try(slices.Repeat([]int{o.fleet.Most}, o.cells())); err != nil || !ok && o.best == nil {
 		return err
@@ -75,7 +78,7 @@ func (o *oracle) search() error {
 	return nil
 }
 
-// ahead is the schedule that has as many replicas at each moment as its load takes, each started before.
+// ahead returns the schedule with the replicas that each moment's load requires, started in advance.
 func (o *oracle) ahead(each float64) []int {
 	need := make([]int, o.cells())
 	for c := range need {
@@ -92,7 +95,7 @@ func (o *oracle) ahead(each float64) []int {
 	return out
 }
 
-// try a schedule: whether it keeps the goal. The cheapest that does is kept.
+// try replays a schedule, reports whether it meets the goal, and keeps the cheapest that does.
 func (o *oracle) try(by []int) (bool, error) {
 	o.tries++
 	f := *o.fleet
@@ -108,7 +111,7 @@ func (o *oracle) try(by []int) (bool, error) {
 	return ok, nil
 }
 
-// trim leaves out of the best schedule what it keeps the goal without: whole stretches of a replica, then parts of them.
+// trim removes from the best schedule what the goal does not need: whole stretches of a replica, then parts of them.
 func (o *oracle) trim() error {
 	for part := 1.0; part > 0.1; part /= 2 {
 		for level := slices.Max(o.by); level > o.fleet.Least; level-- {
@@ -122,7 +125,7 @@ func (o *oracle) trim() error {
 	return nil
 }
 
-// cut a share of a stretch off its end, or off its beginning.
+// cut tries to remove a share of a stretch from its end, or from its beginning.
 func (o *oracle) cut(s [2]int, level int, part float64) error {
 	n := max(1, int(part*float64(s[1]-s[0])))
 	for _, at := range [][2]int{{s[1] - n, s[1]}, {s[0], s[0] + n}} {
@@ -143,7 +146,7 @@ func (o *oracle) cut(s [2]int, level int, part float64) error {
 	return nil
 }
 
-// stretches of a schedule in which so many replicas or more are wanted.
+// stretches returns the ranges of a schedule with at least the given number of replicas.
 func stretches(by []int, level int) (out [][2]int) {
 	for c, n := range by {
 		switch {

@@ -2,24 +2,25 @@ package scale
 
 import "github.com/memwall/memwall/stat"
 
-// Oscillation is a policy that adds and takes replicas again and again, where the load does not ask for it.
+// Oscillation is repeated scaling up and down that the load does not call for.
 type Oscillation struct {
-	Period   float64 // seconds from one rise to the next, the median
-	Turns    int     // how often it changed its direction
-	From, To int     // replicas between which it goes, the usual ones
-	Begin    float64 // of the longest stretch of it
+	Period   float64 // median seconds from one rise to the next
+	Turns    int     // number of changes of direction
+	From, To int     // typical extremes, in replicas
+	Begin    float64 // start of the longest stretch
 	Seconds  float64
 }
 
-// Bounds of an oscillation: turns that follow each other within quickTurn, so many at least, of which the load explains less than half.
+// Criteria of an oscillation: a minimum number of turns, each within quickTurn of the last, less than half of which the
+// load explains.
 const (
 	quickTurn  = 2400.0
 	leastTurns = 6
 )
 
-// Oscillates looks for the longest stretch in which a policy turned again and again; nil where there is none. Each is what a replica holds.
+// Oscillates returns the longest stretch of repeated turns, or nil. each is the rate that a replica holds.
 func (r *Replay) Oscillates(l *Load, each float64) *Oscillation {
-	var turns []Change // the first change of each direction
+	var turns []Change // first change in each direction
 	for i, c := range r.Changes {
 		if i == 0 || (c.To > c.From) != (r.Changes[i-1].To > r.Changes[i-1].From) {
 			turns = append(turns, c)
@@ -58,7 +59,7 @@ func oscillation(turns []Change) *Oscillation {
 		Begin: first, Seconds: last - first}
 }
 
-// needed is how often the replicas that the load takes turn between two times.
+// needed returns how often the number of replicas that the load requires turns between two times.
 func needed(l *Load, each, from, to float64) (turns int) {
 	last, rising := -1, 0
 	for i := l.part(from); i <= l.part(to); i++ {

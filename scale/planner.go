@@ -1,14 +1,15 @@
 package scale
 
-// Planner is Dynamo's, where it scales by throughput and each worker computes prompts and answers (components/src/dynamo/planner, 0.8 to
-// 1.0): each interval as many workers as the load of the last one takes, at the most that one worker holds within the goal. Its predictor
-// is the constant one; ARIMA, Kalman and Prophet are fitted to days before, which nobody has here.
+// Planner is Dynamo's throughput-based planner for workers that run both prefill and decode
+// (components/src/dynamo/planner, 0.8 to 1.0): every interval it sets the number of workers that the last interval's
+// load requires, at the maximum that one holds within the goal. Its predictor is the constant one; ARIMA, Kalman and
+// Prophet need previous days to fit.
 type Planner struct {
 	Each     float64 // requests a second that a worker holds within the goal, from its profile
-	Interval float64 // seconds; 0: 180
+	Interval float64 // seconds; 0 means 180
 }
 
-// Every adjustment interval.
+// Every returns the adjustment interval.
 func (p *Planner) Every() float64 {
 	if p.Interval > 0 {
 		return p.Interval
@@ -16,19 +17,19 @@ func (p *Planner) Every() float64 {
 	return 180
 }
 
-// Decide on the workers that the last interval's load takes.
+// Decide returns the workers that the last interval's load requires.
 func (p *Planner) Decide(s *Sight) (int, error) { return max(1, ceil(s.Rate/p.Each)), nil }
 
-// Saturation is the analyzer of llm-d's Workload Variant Autoscaler that looks at saturation (internal/saturation/analyzer.go, to 0.8;
-// thresholds of deploy/configmap-saturation-scaling.yaml): one replica more where those that are not saturated have little to spare, one
-// less where the others would keep enough, and nothing while one starts.
+// Saturation is the saturation analyzer of llm-d's Workload Variant Autoscaler (internal/saturation/analyzer.go, up to
+// 0.8; thresholds of deploy/configmap-saturation-scaling.yaml): it adds a replica when the unsaturated ones have little
+// spare capacity, removes one when the others would keep enough, and waits while one starts.
 type Saturation struct {
-	KV, Queue           float64 // from which on a replica is saturated; 0: 0.8 of the cache, 5 who wait
-	KVSpare, QueueSpare float64 // what is to be spared on average; 0: 0.1 and 3
-	Interval            float64 // seconds; 0: 60
+	KV, Queue           float64 // saturation thresholds; 0 means 0.8 of the cache, 5 waiting
+	KVSpare, QueueSpare float64 // required mean spare capacity; 0 means 0.1 and 3
+	Interval            float64 // seconds; 0 means 60
 }
 
-// Every reconciliation.
+// Every returns the reconciliation interval.
 func (w *Saturation) Every() float64 { return or(w.Interval, 60) }
 
 func or(x, usual float64) float64 {
@@ -38,7 +39,7 @@ func or(x, usual float64) float64 {
 	return usual
 }
 
-// Decide on one more, one less or as many.
+// Decide adds a replica, removes one, or keeps the number.
 func (w *Saturation) Decide(s *Sight) (int, error) {
 	kv, queue, kvSpare, queueSpare := or(w.KV, 0.8), or(w.Queue, 5), or(w.KVSpare, 0.1), or(w.QueueSpare, 3)
 	if len(s.Ready) == 0 || s.Starting > 0 || len(s.Ready) != s.Replicas {
@@ -59,7 +60,7 @@ func (w *Saturation) Decide(s *Sight) (int, error) {
 	if spareKV < kvSpare || spareQueue < queueSpare {
 		return s.Replicas + 1, nil
 	}
-	// The load of those that are left grows by n/(n−1) where one of n goes.
+	// Removing one of n replicas raises the load of the others by n/(n−1).
 	grows := n / (n - 1)
 	if n >= 2 && kv-(kv-spareKV)*grows >= kvSpare && queue-(queue-spareQueue)*grows >= queueSpare {
 		return s.Replicas - 1, nil
@@ -67,16 +68,16 @@ func (w *Saturation) Decide(s *Sight) (int, error) {
 	return s.Replicas, nil
 }
 
-// Schedule wants replicas by the clock.
+// Schedule sets the number of replicas by time.
 type Schedule struct {
 	Grid     float64 // seconds
-	Replicas []int   // wanted in each
+	Replicas []int   // number in each interval
 }
 
-// Every cell of the grid.
+// Every returns the grid interval.
 func (x *Schedule) Every() float64 { return x.Grid }
 
-// Decide by the clock.
+// Decide returns the number scheduled for the time.
 func (x *Schedule) Decide(s *Sight) (int, error) {
 	return x.Replicas[min(len(x.Replicas)-1, int(s.At/x.Grid+0.5))], nil
 }

@@ -1,19 +1,19 @@
 package scale
 
-// Seen is a replica as its metrics tell.
+// Seen is a replica as its metrics report it.
 type Seen struct{ Running, Waiting, KV float64 }
 
 // Sight is what a policy sees when it decides.
 type Sight struct {
-	At       float64 // seconds since the beginning
-	Replicas int     // that there should be by now; those that start counted
+	At       float64 // seconds since the start
+	Replicas int     // current target, including those starting
 	Ready    []Seen
 	Starting int
-	Held     float64 // requests that found no replica serving
-	Rate     float64 // requests a second that arrived since the policy last decided
+	Held     float64 // requests waiting for any replica to serve
+	Rate     float64 // arrivals per second since the last decision
 }
 
-// In are the requests in all replicas and before them, and those of them that wait.
+// In returns the number of requests in or waiting for all replicas, and how many of them wait.
 func (s *Sight) In() (in, waiting float64) {
 	in, waiting = s.Held, s.Held
 	for _, r := range s.Ready {
@@ -23,30 +23,30 @@ func (s *Sight) In() (in, waiting float64) {
 	return in, waiting
 }
 
-// Policy says how many replicas there should be. It may remember what it saw; one Policy plays one day.
+// Policy decides the number of replicas. It may keep state; use a new Policy for each replay.
 type Policy interface {
-	// Every is how many seconds pass between two decisions.
+	// Every returns the seconds between decisions.
 	Every() float64
-	// Decide on a number of replicas. The loop keeps it between the least and the most that are allowed.
+	// Decide returns the desired number of replicas, which the loop clamps to the allowed range.
 	Decide(s *Sight) (int, error)
 }
 
-// Fixed keeps a number of replicas.
+// Fixed keeps a constant number of replicas.
 type Fixed int
 
-// Every day.
+// Every returns a day.
 func (Fixed) Every() float64 { return day }
 
-// Decide on as many as ever.
+// Decide returns the constant.
 func (f Fixed) Decide(*Sight) (int, error) { return int(f), nil }
 
-// Metric is a figure that autoscalers are given: summed over the replicas that tell it.
+// Metric is a figure that autoscalers scale by, summed over the replicas that report it.
 type Metric struct {
 	Name string
 	Sum  func(*Sight) float64
 }
 
-// Metrics that engines export and policies scale by.
+// Metrics lists the metrics that engines export and policies can use.
 var Metrics = []Metric{
 	{"running", func(s *Sight) (x float64) {
 		for _, r := range s.Ready {

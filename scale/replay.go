@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// Part is what happened in a part of the load.
+// Part is the outcome of a part of the load.
 type Part struct {
-	Rate    float64 // requests a second that arrived
-	Wanted  float64 // replicas, on average
+	Rate    float64 // arrivals per second
+	Wanted  float64 // mean number of replicas wanted
 	Ready   float64
-	Billed  float64 // that start, serve or drain
-	Waiting float64 // in all replicas, on average
-	Good    float64 // share of those who arrived that keep the goal; 1 where nobody did
+	Billed  float64 // mean number starting, serving or draining
+	Waiting float64 // mean number in all replicas
+	Good    float64 // share of arrivals that met the goal; 1 if there were none
 }
 
-// Class is what became of the requests of one priority.
+// Class is the outcome of the requests of one priority.
 type Class struct{ Arrived, Good, Shed float64 }
 
-// Replay is what a policy came to.
+// Replay is the outcome of a policy.
 type Replay struct {
 	Arrived, Good   float64 // requests
-	Shed            float64 // turned away
-	Lost            float64 // cut off where a replica was killed
+	Shed            float64 // rejected
+	Lost            float64 // aborted when a replica was killed
 	Classes         []Class
-	ReplicaSeconds  float64 // that are paid
-	Peak            int     // replicas that were wanted at once
+	ReplicaSeconds  float64 // billed
+	Peak            int     // maximum number of replicas wanted
 	Ups, Downs      int     // decisions that changed the number
 	Evictions       int
 	Parts           []Part
@@ -36,7 +36,7 @@ type Replay struct {
 	Lives           []Life // of replicas
 }
 
-// Life is when a replica was given requests; Until 0 is to the end.
+// Life is the time during which a replica receives requests. Until 0 means to the end.
 type Life struct{ From, Until float64 }
 
 // Change is a decision that changed the number of replicas.
@@ -45,7 +45,7 @@ type Change struct {
 	From, To int
 }
 
-// Kept is the share of requests that kept the goal.
+// Kept returns the share of requests that met the goal.
 func (r *Replay) Kept() float64 {
 	if r.Arrived == 0 {
 		return 1
@@ -53,25 +53,25 @@ func (r *Replay) Kept() float64 {
 	return r.Good / r.Arrived
 }
 
-// step is how many seconds pass at a time: no decision of an autoscaler is finer.
+// step is the time step in seconds; no autoscaler decides more often.
 const step = 1.0
 
-// group are replicas that serve with as many requests in each.
+// group is a set of serving replicas with equally many requests each.
 type group struct {
 	in float64
 	n  int
 }
 
-// leaving are replicas that finish what they serve, until they are killed.
+// leaving is a set of draining replicas, until they are killed.
 type leaving struct {
 	group
 	until float64
 }
 
-// held are requests that arrived when no replica served.
+// held is a number of requests that arrived while no replica served.
 type held struct{ at, n float64 }
 
-// player plays a day.
+// player runs a replay.
 type player struct {
 	*Fleet
 	load     *Load
@@ -79,23 +79,24 @@ type player struct {
 	out      *Replay
 	now      float64
 	wanted   int
-	starting []float64 // when each serves, ascending
-	ready    []group   // by how many are in each, ascending
+	starting []float64 // ascending times at which they will serve
+	ready    []group   // sorted by the number of requests in each
 	leaving  []leaving
 	waiting  []held
-	next     float64   // decision
-	since    float64   // requests that arrived since the last one
-	last     float64   // when that was
-	queues   []float64 // who waits, by class
+	next     float64   // time of the next decision
+	since    float64   // arrivals since the last decision
+	last     float64   // time of the last decision
+	queues   []float64 // waiting requests by class
 	parts    []float64
-	alive    []int // lives that go on
+	alive    []int // indexes of unfinished lives
 	chance   *rand.PCG
 	sight    Sight
 	scraped  scraped
 	tally    tally
 }
 
-// Play a load on a fleet that a policy moves. The same arguments give the same replay. Stop is asked now and then; nil goes on.
+// Play simulates a load on a fleet controlled by a policy. It is deterministic. stop, if not nil, is polled, and ends
+// the replay with ErrStopped when it returns true.
 func Play(l *Load, f *Fleet, p Policy, stop func() bool) (*Replay, error) {
 	if err := l.Check(); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func Play(l *Load, f *Fleet, p Policy, stop func() bool) (*Replay, error) {
 	return x.out, x.play(stop)
 }
 
-// ErrStopped is of a replay that was stopped.
+// ErrStopped is returned by a replay that was stopped.
 var ErrStopped = errors.New("stopped")
 
 const askedEach = 4096 // steps
@@ -144,7 +145,7 @@ func (x *player) play(stop func() bool) error {
 	return nil
 }
 
-// begin serving, for replicas that started.
+// begin puts started replicas into service.
 func (x *player) begin() {
 	n := 0
 	for n < len(x.starting) && x.starting[n] <= x.now {
@@ -157,7 +158,7 @@ func (x *player) begin() {
 	}
 }
 
-// born are replicas that are given requests from now on.
+// born records that n replicas start to receive requests.
 func (x *player) born(n int) {
 	for range n {
 		x.alive = append(x.alive, len(x.out.Lives))
@@ -165,7 +166,7 @@ func (x *player) born(n int) {
 	}
 }
 
-// gone are replicas that are given none any more, the newest first.
+// gone records that n replicas, the newest, stop receiving requests.
 func (x *player) gone(n int) {
 	for range n {
 		last := len(x.alive) - 1
@@ -174,7 +175,7 @@ func (x *player) gone(n int) {
 	}
 }
 
-// evict a replica now and then: it is told, finishes what it can, and another starts.
+// evict reclaims a replica from time to time: it drains during the notice while a replacement starts.
 func (x *player) evict(dt float64) {
 	n := x.serving()
 	if x.Evicted == 0 || n == 0 {
@@ -202,7 +203,7 @@ func (x *player) serving() (n int) {
 	return n
 }
 
-// decide asks the policy when it is due.
+// decide consults the policy when due.
 func (x *player) decide() error {
 	if x.now < x.next {
 		return nil
@@ -227,7 +228,7 @@ func (x *player) decide() error {
 	return nil
 }
 
-// look at what metrics tell.
+// look updates what the policy sees.
 func (x *player) look() {
 	s := &x.sight
 	*s = Sight{At: x.now, Replicas: x.wanted, Starting: len(x.starting), Ready: s.Ready[:0]}
@@ -241,7 +242,7 @@ func (x *player) look() {
 	}
 }
 
-// seen are the replicas as their metrics are now.
+// seen returns the current metrics of the replicas.
 func (x *player) seen(out []Seen) []Seen {
 	for _, g := range x.ready {
 		running := x.Curve.Running(g.in)
@@ -252,7 +253,7 @@ func (x *player) seen(out []Seen) []Seen {
 	return out
 }
 
-// queued are the requests that found no replica.
+// queued returns the number of requests waiting for any replica to serve.
 func (x *player) queued() (n float64) {
 	for _, h := range x.waiting {
 		n += h.n
@@ -260,7 +261,7 @@ func (x *player) queued() (n float64) {
 	return n
 }
 
-// reconcile starts replicas that lack, and lets go of those that are too many: those that do not serve yet first, as a ReplicaSet does.
+// reconcile starts missing replicas and removes surplus ones, not yet serving ones first, like a ReplicaSet.
 func (x *player) reconcile() {
 	more := x.wanted - x.serving() - len(x.starting)
 	for ; more > 0; more-- {
@@ -276,7 +277,7 @@ func (x *player) reconcile() {
 	}
 }
 
-// release replicas of a group: they get no more requests.
+// release drains a replica of a group: it receives no more requests.
 func (x *player) release(i, n int, grace float64) {
 	x.gone(n)
 	g := &x.ready[i]
@@ -286,7 +287,7 @@ func (x *player) release(i, n int, grace float64) {
 	}
 }
 
-// leave lets requests end in replicas that get no more, and kills those whose time is over.
+// leave completes requests in draining replicas, and kills those whose grace period has ended.
 func (x *player) leave(dt float64) {
 	kept := x.leaving[:0]
 	for _, l := range x.leaving {
@@ -304,5 +305,5 @@ func (x *player) leave(dt float64) {
 	x.leaving = kept
 }
 
-// almostNone of a request is in a replica that is done.
+// almostNone is the number of requests below which a draining replica is done.
 const almostNone = 0.05

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Sample are times by weight, in bins of two percent from a tenth of a millisecond to a day.
+// Sample is a weighted histogram of times, with bins of 2 % from 0.1 ms to a day.
 type Sample struct {
 	bins [1200]float64
 	sum  float64
@@ -28,7 +28,7 @@ func (s *Sample) add(seconds, weight float64) {
 	s.sum += weight
 }
 
-// Quantile in seconds; 0 of none.
+// Quantile returns a quantile in seconds; 0 if empty.
 func (s *Sample) Quantile(q float64) float64 {
 	left := q * s.sum
 	for i, w := range s.bins {
@@ -39,11 +39,11 @@ func (s *Sample) Quantile(q float64) float64 {
 	return 0
 }
 
-// tally is how much arrived at each place of the curve: what these took is added up at the end.
+// tally counts arrivals by position on the curve, from which latencies are summed at the end.
 type tally struct {
 	curve  *Curve
 	points []float64
-	waited map[[2]int]float64 // by point and whole tenths of a second
+	waited map[[2]int]float64 // by point, and by tenths of a second waited
 }
 
 func newTally(c *Curve) tally {
@@ -67,7 +67,7 @@ func (t *tally) add(n, in, waited float64) {
 	}
 }
 
-// most requests of a point that stand for all in a queue.
+// most is the number of requests of a point that represent all requests in a queue.
 const most = 16
 
 func (t *tally) samples() (first, perToken Sample) {

@@ -1,14 +1,14 @@
 package scale
 
-// scraped are metrics as they were last read.
+// scraped holds the metrics as last read.
 type scraped struct {
 	at, next   float64
 	ready      []Seen
 	held, rate float64
-	arrived    float64 // requests by then
+	arrived    float64 // requests up to then
 }
 
-// scrape reads the metrics of the replicas when it is time.
+// scrape reads the replicas' metrics when due.
 func (x *player) scrape() {
 	s := &x.scraped
 	if x.Scrape == 0 || x.now < s.next {
@@ -23,8 +23,8 @@ func (x *player) scrape() {
 	s.at, s.next = x.now, x.now+x.Scrape
 }
 
-// remember what was read last, in the sight of a policy: a replica that serves since then tells nothing yet, as one that starts, and of one
-// that is gone nobody reads.
+// remember puts the last reading into the policy's view: replicas that began to serve since report nothing, and removed
+// ones are no longer read.
 func (x *player) remember() {
 	s, m := &x.sight, &x.scraped
 	serving := x.serving()

@@ -1,3 +1,3 @@
-// Package score says how good models are at what people use them for: published scores of public benchmarks, and, for a
-// benchmark that nobody ran a model on, an estimate from those that somebody did.
+// Package score rates how good models are at what people use them for: by published scores of public benchmarks, or,
+// where a model has none in a benchmark, by an estimate from its scores in others.
 package score

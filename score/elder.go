@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A release that nobody has scored yet in a use's own benchmark is taken for the one before it of the same line and size, moved by what
-// the benchmarks say that both have: makers publish those on the day.
+// A release without a score in a use case's own benchmark is assumed to score like the previous release of the same
+// family and size, adjusted by the benchmarks that both have, which vendors publish at release.
 
-// fromElder is the score of a model by the release before it; false where none is scored, or where the model has scores of its own
-// and none of them beside it.
+// fromElder estimates a model's score from the previous release; false if none is scored, or the two share no
+// benchmark.
 func (t *table) fromElder(model, use string, b *Benchmark, s *scale) (Score, bool) {
 	elder := t.elder(model, b)
 	if elder == nil {
@@ -37,7 +37,7 @@ func (t *table) fromElder(model, use string, b *Benchmark, s *scale) (Score, boo
 	return Score{Value: b.value(b.logit(elder.Value) + s.slope*shift/weight), Benchmark: b, Rows: shared + 1}, true
 }
 
-// elder is the row in a benchmark of the newest release before a model, of its line and size; nil where there is none.
+// elder returns the row in a benchmark of the newest earlier release of the same family and size, or nil.
 func (t *table) elder(model string, b *Benchmark) (found *Row) {
 	line, version := lineOf(model)
 	for i := range t.rows {
@@ -52,7 +52,7 @@ func (t *table) elder(model string, b *Benchmark) (found *Row) {
 	return found
 }
 
-// otherWord reports whether the first letters of two ids differ, which is most pairs, and costs nothing to see.
+// otherWord reports whether the first letters of two ids differ, a cheap way to reject most pairs.
 func otherWord(a, b string) bool {
 	letter := func(s string) byte {
 		if s == "" || s[0] >= '0' && s[0] <= '9' {
@@ -65,8 +65,8 @@ func otherWord(a, b string) bool {
 
 func versionOf(model string) []string { _, v := lineOf(model); return v }
 
-// lineOf parts an id into its line with the size, qwen-27b, and its numbers, 3.8: of the first word, and of words like v4, k2.6 and
-// 5.2. Sizes and active sizes, which end in b, are of the line.
+// lineOf splits an id into its family with the size (qwen-27b) and its version numbers (3.8), taken from the first word
+// and from words such as v4, k2.6 and 5.2. Sizes and active sizes, ending in b, belong to the family.
 func lineOf(model string) (line string, version []string) {
 	words := strings.Split(model, "-")
 	for i, w := range words {
@@ -78,7 +78,7 @@ func lineOf(model string) (line string, version []string) {
 	return strings.Join(words, "-"), version
 }
 
-// olderThan compares numbers of releases: 3.6 before 3.10, and before 3.8.
+// olderThan compares version numbers: 3.6 is older than 3.8, which is older than 3.10.
 func olderThan(a, b []string) bool {
 	return slices.CompareFunc(a, b, func(x, y string) int {
 		return slices.CompareFunc(strings.Split(x, "."), strings.Split(y, "."), func(m, n string) int {

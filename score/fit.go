@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// A benchmark's scores, as log-odds above chance, are taken as a line in one ability of the model:
+// A benchmark's scores, as log-odds above chance, are modeled as linear in one ability of the model:
 //
 //	logit((value - chance) / (100 - chance)) = at + slope × ability
 //
-// That is the two-parameter model of item response theory (Birnbaum 1968) for tests in place of questions; abilities and lines
-// are fitted in turns by least squares. A benchmark with few rows leans on the mean line, a model with few rows on the
-// mean ability.
+// This is the two-parameter model of item response theory (Birnbaum 1968), with tests in place of questions; abilities
+// and lines are fitted alternately by least squares. A benchmark with few rows is pulled toward the mean line, a model
+// with few rows toward the mean ability.
 
 // scale is the line of a benchmark.
 type scale struct {
 	at, slope float64
-	spread    float64 // standard deviation of what is left, in log-odds
+	spread    float64 // standard deviation of the residuals, in log-odds
 }
 
-// usualSpread in log-odds and usualSlope are what a benchmark is taken for before its rows are looked at, at the weight of priorRows.
+// usualSpread (in log-odds) and usualSlope are the prior of a benchmark, with the weight of priorRows rows.
 const (
 	usualSpread, usualSlope = 0.4, 1.0
 	priorRows               = 2.0
@@ -29,7 +29,7 @@ const (
 
 func (b *Benchmark) logit(value float64) float64 {
 	x := (value - b.Chance) / (100 - b.Chance)
-	x = min(max(x, 0.01), 0.99) // at chance and at the top a test tells nothing further
+	x = min(max(x, 0.01), 0.99) // near chance and near the top a test says nothing more
 	return math.Log(x / (1 - x))
 }
 
@@ -37,7 +37,7 @@ func (b *Benchmark) value(logit float64) float64 {
 	return b.Chance + (100-b.Chance)/(1+math.Exp(-logit))
 }
 
-// fit gives the line of each benchmark that says something of text; scores of embeddings are of another ability.
+// fit returns the line of each text benchmark; embedding benchmarks measure another ability.
 func (t *table) fit() map[string]*scale {
 	out := map[string]*scale{}
 	for i := range t.benchmarks {
@@ -61,10 +61,10 @@ func (t *table) fit() map[string]*scale {
 	return out
 }
 
-// standardised abilities of all models have mean 0 and deviation 1.
+// standardised returns the abilities of all models, scaled to mean 0 and standard deviation 1.
 func standardised(byModel map[string][]*Row, scales map[string]*scale) map[string]float64 {
 	out := make(map[string]float64, len(byModel))
-	models := slices.Sorted(maps.Keys(byModel)) // sums in one order give the same digits
+	models := slices.Sorted(maps.Keys(byModel)) // fixed order of summation, for reproducible digits
 	var sum, squares float64
 	for _, m := range models {
 		a := ability(byModel[m], scales, "")
@@ -80,12 +80,12 @@ func standardised(byModel map[string][]*Row, scales map[string]*scale) map[strin
 	return out
 }
 
-// otherUse is the weight of a benchmark of another use: what is asked for is told first by those of its own.
+// otherUse is the weight of benchmarks of other use cases.
 const otherUse = 0.25
 
-// ability at a use that the rows of a model tell; "" takes all uses alike.
+// ability returns a model's ability at a use case from its rows; "" weighs all use cases alike.
 func ability(rows []*Row, scales map[string]*scale, use string) float64 {
-	weight, sum := 1.0, 0.0 // one of the mean of all models
+	weight, sum := 1.0, 0.0 // prior: one row at the mean of all models
 	for _, r := range rows {
 		s := scales[r.Benchmark.ID]
 		w := s.slope * s.slope / (s.spread * s.spread)
@@ -109,7 +109,7 @@ func (s *scale) through(b *Benchmark, rows []*Row, abilities map[string]float64)
 	}
 	mx, my := x/n, y/n
 	s.slope = (xy - n*mx*my + priorRows*usualSlope) / (xx - n*mx*mx + priorRows)
-	s.slope = max(s.slope, 0.1) // a better model does not score less
+	s.slope = max(s.slope, 0.1) // a better model never scores lower
 	s.at = my - s.slope*mx
 	left := priorRows * usualSpread * usualSpread
 	for _, r := range rows {

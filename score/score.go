@@ -4,33 +4,33 @@ import (
 	"slices"
 )
 
-// Uses that models are picked for.
+// Use cases that models are picked for.
 const (
 	Chat, Coding, Reasoning, Agents = "chat", "coding", "reasoning", "agents"
 	Vision, Embedding, LongContext  = "vision", "embedding", "long-context"
 	OCR, Speech                     = "ocr", "speech"
 )
 
-// Uses are all that models are picked for, the usual one first.
+// Uses returns all use cases, the default first.
 func Uses() []string {
 	return []string{Chat, Coding, Reasoning, Agents, Vision, LongContext, Embedding, OCR, Speech}
 }
 
-// Score is how good a model is at a use, on the scale of one benchmark.
+// Score rates a model for a use case, on the scale of one benchmark.
 type Score struct {
 	Value     float64
 	Benchmark *Benchmark
-	// Row is the published figure; nil where Value is estimated from Rows figures of other benchmarks.
+	// Row is the published figure; nil if Value is estimated from Rows figures of other benchmarks.
 	Row  *Row
 	Rows int
 }
 
-// Of scores a model of the catalog for a use; false where nothing is published of it.
+// Of returns the score of a catalog model for a use case; false if nothing is published about it.
 func Of(model, use string) (Score, bool) { return published().score(model, use) }
 
 func (t *table) score(model, use string) (Score, bool) {
 	if use == LongContext {
-		use = Chat // what a long context adds is room, which is not for a benchmark to tell
+		use = Chat // long context requires space, which no benchmark measures
 	}
 	b := t.first(use)
 	if b == nil {
@@ -52,7 +52,7 @@ func (t *table) score(model, use string) (Score, bool) {
 	return Score{Value: b.value(s.at + s.slope*ability(rows, t.scales, use)), Benchmark: b, Rows: len(rows)}, len(rows) > 0
 }
 
-// first is the benchmark that scores of a use are said in.
+// first returns the benchmark whose scale scores of a use case are given on.
 func (t *table) first(use string) *Benchmark {
 	for i := range t.benchmarks {
 		if slices.Contains(t.benchmarks[i].Uses, use) {
@@ -62,5 +62,5 @@ func (t *table) first(use string) *Benchmark {
 	return nil
 }
 
-// Special is what a model is made for where it answers nothing else: "ocr", "speech"; "" for all others.
+// Special returns what a special-purpose model is for: "ocr", "speech"; "" for all others.
 func Special(model string) string { return published().special[model] }

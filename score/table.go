@@ -19,15 +19,14 @@ var scoresText string
 //go:embed special.tsv
 var specialText string
 
-// Benchmark is a public test of models. Its values are percent, from Chance, what guessing gives, to 100.
+// Benchmark is a public test of models. Values are in percent, from Chance, the score of guessing, to 100.
 type Benchmark struct {
 	ID, Name, What string
 	Uses           []string
 	Chance         float64
 }
 
-// Row is a published score of a model of the catalog. A source that begins with "recalled: " was not at hand when the
-// row was written.
+// Row is a published score of a catalog model. A source that begins with "recalled: " was cited from memory.
 type Row struct {
 	Model     string
 	Benchmark *Benchmark
@@ -36,7 +35,7 @@ type Row struct {
 	Source    string
 }
 
-// table holds the benchmarks, the first of each use being the one that its scores are said in, and the rows.
+// table holds the rows and the benchmarks; the first benchmark of each use case sets its scale.
 type table struct {
 	benchmarks []Benchmark
 	rows       []Row
@@ -61,7 +60,7 @@ func parse(benchmarks, scores, special string) (*table, error) {
 		lines("special.tsv", special, 2, func(c []string) error { t.special[c[0]] = c[1]; return nil }))
 }
 
-// lines reads all below the first line, and names the line of each error.
+// lines parses all lines but the first and adds the line number to any error.
 func lines(file, text string, columns int, read func(cells []string) error) error {
 	var wrong []error
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -98,7 +97,7 @@ func (t *table) row(c []string) error {
 	return err
 }
 
-// scaledRows gives the rows of a model whose benchmarks have a scale.
+// scaledRows returns the rows of a model whose benchmarks have a scale.
 func (t *table) scaledRows(model string, scales map[string]*scale) (out []*Row) {
 	for i := range t.rows {
 		if r := &t.rows[i]; r.Model == model && scales[r.Benchmark.ID] != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Busiest is how many times the mean of all ranks the rank has that most tokens reach, where experts have such loads.
-// Ranks hold equally many slots. With copies beyond one for each expert they are placed as DeepSeek's load balancer does
-// (deepseek-ai/EPLB, eplb.py: replicate_experts, balanced_packing): the expert with the most load a copy is copied next, and
-// slots go from the heaviest on to the rank with the least load that has room. Without copies experts stand in their order.
+// Busiest returns the load of the busiest rank relative to the mean, given the loads of the experts. All ranks hold
+// equally many slots. With replicas, they are placed as by DeepSeek's load balancer (deepseek-ai/EPLB, eplb.py:
+// replicate_experts, balanced_packing): repeatedly replicate the expert with the highest load per copy, then assign
+// slots, heaviest first, to the least loaded rank with space. Without replicas, experts are placed in order.
 //
-// Placed is false where slots do not go evenly over the ranks, or there are fewer than experts.
+// placed is false if slots do not divide evenly among the ranks, or there are fewer slots than experts.
 func Busiest(loads []float64, copies, ranks int64) (times float64, placed bool) {
 	n := int64(len(loads)) + copies
 	if len(loads) == 0 || copies < 0 || ranks < 1 || n%ranks != 0 {
@@ -25,7 +25,7 @@ func Busiest(loads []float64, copies, ranks int64) (times float64, placed bool) 
 	return busiest(slots, int(ranks), copies > 0), true
 }
 
-// replicated are the loads of slots: those of an expert share its tokens.
+// replicated returns the loads of slots; an expert's copies share its tokens equally.
 func replicated(loads []float64, copies int64) (slots []float64) {
 	held := make([]float64, len(loads))
 	for i := range held {
@@ -48,7 +48,7 @@ func replicated(loads []float64, copies int64) (slots []float64) {
 	return slots
 }
 
-// busiest rank over the mean of all.
+// busiest returns the load of the busiest rank over the mean.
 func busiest(slots []float64, ranks int, packed bool) float64 {
 	each, sum := len(slots)/ranks, 0.0
 	loads, held := make([]float64, ranks), make([]int, ranks)
@@ -68,7 +68,7 @@ func busiest(slots []float64, ranks int, packed bool) float64 {
 	return slices.Max(loads) * float64(ranks) / sum
 }
 
-// lightest rank that has room for another slot.
+// lightest returns the least loaded rank with space for another slot.
 func lightest(loads []float64, held []int, each int) (at int) {
 	at = -1
 	for i := range loads {

@@ -2,8 +2,8 @@ package shard
 
 import "github.com/memwall/memwall/model"
 
-// Kind is a rank's share of a kind: the same operators with smaller tensors, heads and widths. Latent
-// caches, norms over the whole width and routers stay whole.
+// Kind returns a rank's share of a kind: the same operators with smaller tensors, heads and widths. Latent caches,
+// norms over the full width and routers are replicated.
 func (p *Parallel) Kind(k *model.Kind, c Coord) model.Kind {
 	out := model.Kind{Name: k.Name, Ops: append([]model.Op(nil), k.Ops...), Out: k.Out, Side: k.Side}
 	for i := range out.Ops {
@@ -60,7 +60,7 @@ func (p *Parallel) scan(o *model.Op, c Coord) {
 	o.Scan = &s
 }
 
-// width of a local result: what its weights or heads give, else what its input was cut to.
+// width returns the width of a local result, from its weights or heads, or from its input's.
 func (p *Parallel) width(whole, local *model.Kind, i int) int64 {
 	o := &local.Ops[i]
 	switch o.Kind {

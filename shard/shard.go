@@ -1,8 +1,8 @@
-// Package shard says who holds what: it is the only place that knows tensor, pipeline, expert, data and
-// context parallelism. Piece gives a rank's part of one tensor, Kind a rank's part of a layer, which is
-// again a Kind, so that every formula runs on it unchanged; Layout gives the ranks.
+// Package shard determines which rank holds what: no other package knows tensor, pipeline, expert, data and context
+// parallelism. Piece returns a rank's part of one tensor, and Kind its part of a layer, which is again a Kind, so that
+// every formula applies to it unchanged; Layout returns the ranks.
 //
-// Law: over the ranks of a group, the pieces less the declared replicas sum to the whole.
+// Invariant: over the ranks of a group, the pieces minus the declared replicas add up to the whole.
 package shard
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Parallel are the sizes of the groups. Zero means one.
+// Parallel holds the sizes of the parallel groups. Zero means one.
 type Parallel struct {
 	TP, PP, EP, DP, CP int64
-	// ETP is how many ways one expert's matrices are cut; 0 for what tensor parallelism leaves.
+	// ETP is the number of ranks that one expert's matrices are sharded over; 0 for what tensor parallelism leaves.
 	ETP int64
-	// DenseTP and SharedTP are how many ways the matrices of dense feed-forward layers and of shared experts are cut, where that
-	// is over other ranks than those that attend together; 0 for TP.
+	// DenseTP and SharedTP are the number of ranks that the matrices of dense feed-forward layers and of shared experts
+	// are sharded over, if different from attention; 0 for TP.
 	DenseTP, SharedTP int64
-	// Redundant are experts that are held twice, for balance: ranks share them as they share the others.
+	// Redundant is the number of replicated experts for load balancing, distributed over ranks like the others.
 	Redundant int64
-	// Stages is how many layers each pipeline stage has; nil divides them evenly.
+	// Stages is the number of layers of each pipeline stage; nil divides them evenly.
 	Stages []int
 }
 
-// Normal replaces zeros by ones.
+// Normal returns p with zeros replaced by ones.
 func (p Parallel) Normal() Parallel {
 	for _, x := range []*int64{&p.TP, &p.PP, &p.EP, &p.DP, &p.CP} {
 		*x = max(1, *x)
@@ -35,14 +35,14 @@ func (p Parallel) Normal() Parallel {
 	return p
 }
 
-// Ranks is how many devices the plan takes. Experts are spread over ranks that exist anyway.
+// Ranks returns the number of devices used. Expert parallelism adds none.
 func (p Parallel) Ranks() int64 {
 	p = p.Normal()
 	return p.TP * p.PP * p.DP * p.CP
 }
 
-// expertTP is how many ways one expert's matrices are cut: what tensor parallelism is left when EP ranks
-// hold different experts.
+// expertTP returns the number of ranks that one expert's matrices are sharded over: what remains of tensor parallelism
+// when EP ranks hold different experts.
 func (p *Parallel) expertTP() int64 {
 	if p.ETP > 0 {
 		return p.ETP
@@ -53,7 +53,8 @@ func (p *Parallel) expertTP() int64 {
 	return max(1, p.TP/p.EP)
 }
 
-// ffnTP is how many ways a matrix of a dense feed-forward layer or of a shared expert is cut; 0 for others, and for TP.
+// ffnTP returns the number of ranks that a matrix of a dense feed-forward layer or shared expert is sharded over; 0 for
+// other matrices, or if it equals TP.
 func (p *Parallel) ffnTP(r dtype.Role) int64 {
 	switch r {
 	case dtype.FFNGate, dtype.FFNUp, dtype.FFNDown:
@@ -64,10 +65,10 @@ func (p *Parallel) ffnTP(r dtype.Role) int64 {
 	return 0
 }
 
-// Coord is a rank's place in the tensor and expert groups.
+// Coord is a rank's position in the tensor and expert parallel groups.
 type Coord struct{ TP, EP int64 }
 
-// Coord of the r-th rank of a tensor group.
+// Coord returns the position of the r-th rank of a tensor parallel group.
 func (p *Parallel) Coord(r int64) Coord {
 	if p.EP <= 1 {
 		return Coord{TP: r}
@@ -75,17 +76,17 @@ func (p *Parallel) Coord(r int64) Coord {
 	return Coord{TP: r, EP: r / p.expertTP() % p.EP}
 }
 
-// Piece is a rank's part of a tensor: Batch matrices of Rows × Cols. Replica: another rank holds the same
+// Piece is a rank's part of a tensor: Batch matrices of Rows × Cols. Replica reports that another rank holds the same
 // piece and counts it.
 type Piece struct {
 	Batch, Rows, Cols int64
 	Replica           bool
 }
 
-// Elems counts its elements.
+// Elems returns the number of elements.
 func (p Piece) Elems() int64 { return p.Batch * p.Rows * p.Cols }
 
-// Part gives rank r's share of n units cut n ways into ranks shares, the larger ones first.
+// Part returns rank r's share of n units divided among ranks, larger shares first.
 func Part(n, ranks, r int64) int64 {
 	q, rest := n/ranks, n%ranks
 	if r < rest {
@@ -94,7 +95,7 @@ func Part(n, ranks, r int64) int64 {
 	return q
 }
 
-// cut gives rank r's part of a run of rows, and whether the rank is the first to hold it.
+// cut returns rank r's part of a run of rows, and reports whether it is the first rank to hold it.
 func cut(rows int64, by model.Split, width, ranks, r int64) (n int64, first bool) {
 	width = max(1, width)
 	units := rows / width
@@ -102,7 +103,7 @@ func cut(rows int64, by model.Split, width, ranks, r int64) (n int64, first bool
 		return rows, r == 0
 	}
 	if (by == model.ByKVHead || by == model.ByGroup) && units < ranks {
-		// every unit lives on neighbouring ranks
+		// every unit is held by neighbouring ranks
 		return width, r == 0 || units*r/ranks != units*(r-1)/ranks
 	}
 	n = Part(units, ranks, r) * width
@@ -112,11 +113,12 @@ func cut(rows int64, by model.Split, width, ranks, r int64) (n int64, first bool
 	return n, true
 }
 
-// Piece of a tensor that a rank holds. Fused projections of [queries; keys; values] are cut run by run.
+// Piece returns the part of a tensor that a rank holds. Fused projections of [queries; keys; values] are sharded run by
+// run.
 func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	tp, r := p.TP, c.TP
 	out := Piece{Batch: t.Batch, Cols: t.Cols}
-	shared := true // no dimension is cut: everybody but the first rank of the group holds a replica
+	shared := true // no dimension is sharded: every rank but the group's first holds a replica
 	if t.BatchBy == model.ByExpert {
 		tp, r = p.expertTP(), c.TP%p.expertTP()
 		out.Batch = Part(t.Batch+p.Redundant, max(1, p.EP), c.EP)
@@ -143,14 +145,14 @@ func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	if shared {
 		first = r == 0
 	}
-	if tp < p.TP && t.BatchBy != model.ByExpert { // ranks behind those that cut it hold it again
+	if tp < p.TP && t.BatchBy != model.ByExpert { // ranks beyond those that shard it hold replicas
 		first = first && c.TP < tp
 	}
 	out.Replica = !first
 	return out
 }
 
-// replicas counts the elements of a piece that other ranks count: a fused tensor may be partly replicated.
+// replicas returns the number of elements of a piece that other ranks count: a fused tensor may be partly replicated.
 func (p *Parallel) replicas(t *model.Tensor, c Coord) (n int64) {
 	whole := p.Piece(t, c)
 	if t.BatchBy == model.ByExpert && p.Redundant > 0 {
@@ -174,12 +176,12 @@ func (p *Parallel) replicas(t *model.Tensor, c Coord) (n int64) {
 	return n
 }
 
-// Share gives the elements of a tensor that a rank holds, and how many of them are replicas.
+// Share returns the number of elements of a tensor that a rank holds, and how many of them are replicas.
 func (p *Parallel) Share(t *model.Tensor, c Coord) (own, replica int64) {
 	return p.Piece(t, c).Elems(), p.replicas(t, c)
 }
 
-// Bytes of a rank's piece, stored as the whole is.
+// Bytes returns the size of a rank's piece, stored like the whole.
 func (p *Parallel) Bytes(t *model.Tensor, s model.Stored, c Coord) unit.Bytes {
 	if p.TP <= 1 && p.EP <= 1 && p.ffnTP(t.Role) <= 1 {
 		return s.Bytes
@@ -197,11 +199,11 @@ type Rank struct {
 	Coord       Coord
 	First, Last int // layers of the stage: First <= layer < Last
 	Pre, Post   bool
-	Count       int64 // ranks like this one in the whole plan
-	Index       int64 // number of the first of them
+	Count       int64 // number of ranks like this one in the whole plan
+	Index       int64 // index of the first of them
 }
 
-// Layout gives the classes of ranks of a part, in order of stages.
+// Layout returns the classes of ranks of a part, in stage order.
 func Layout(part *model.Part, p Parallel) ([]Rank, error) {
 	p = p.Normal()
 	stages, err := p.stages(len(part.Layers))
@@ -236,7 +238,7 @@ func (p *Parallel) stages(layers int) ([]int, error) {
 	return p.Stages, nil
 }
 
-// Even divides layers into stages, the larger ones first.
+// Even divides layers into stages, larger ones first.
 func Even(layers, stages int) []int {
 	out := make([]int, stages)
 	for i := range out {
@@ -247,8 +249,8 @@ func Even(layers, stages int) []int {
 
 type class struct{ first, count int64 }
 
-// classes lumps tensor ranks that hold equally large pieces of everything. Pieces only shrink with the
-// rank, so that nothing differs when the first and the last rank agree.
+// classes groups tensor parallel ranks that hold equally large pieces of everything. Pieces never grow with the rank,
+// so it suffices to compare the first and last rank.
 func (p *Parallel) classes(part *model.Part) []class {
 	if p.alike(part, p.Coord(0), p.Coord(p.TP-1)) {
 		return []class{{0, p.TP}}

@@ -10,15 +10,15 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Bounds of a replica, so that sums of blocks stay in an int64 and rows of a window in memory.
+// Limits of a replica, so that sums of blocks fit in an int64 and window rows in memory.
 const (
 	mostBlocks      = 1 << 40
 	mostBlockTokens = 1 << 20
 	mostOfRow       = 1 << 20 // groups, rows of a window, states
-	mostTokens      = 1 << 40 // of a step
+	mostTokens      = 1 << 40 // per step
 )
 
-// longestStep is the longest time that a clock may give.
+// longestStep is the longest duration that a Timer may return.
 const longestStep = 1e8
 
 func (f *Fleet) check() error {
@@ -84,7 +84,7 @@ func (p *Paging) check() error {
 
 func among(n int64) bool { return n >= 0 && n <= mostOfRow }
 
-// follows checks a request of a source, which comes after another in time.
+// follows checks a request of a source and that it is not earlier than the previous one.
 func follows(r *workload.Request, last time.Duration) error {
 	switch {
 	case r.Prompt < 1 || r.Output < 1 || r.Prompt > 2*workload.MaxTokens || r.Output > workload.MaxTokens:
@@ -101,7 +101,7 @@ func follows(r *workload.Request, last time.Duration) error {
 	return nil
 }
 
-// span of time that a caller's function gave; what it is not to be is a fault of the run.
+// span converts a duration returned by a caller's function; an invalid one fails the run.
 func (m *meter) span(seconds float64, least time.Duration, what string) time.Duration {
 	if !(seconds >= 0 && seconds <= longestStep) || seconds == 0 && least > 0 {
 		m.fail(fmt.Errorf("%s of %v seconds", what, seconds))
@@ -110,14 +110,14 @@ func (m *meter) span(seconds float64, least time.Duration, what string) time.Dur
 	return max(least, time.Duration(math.Round(1e9*seconds)))
 }
 
-// fail ends a run, with the first fault.
+// fail ends a run with its first error.
 func (m *meter) fail(err error) {
 	if m.fault == nil {
 		m.fault = err
 	}
 }
 
-// falling are chances, none larger than the one before it.
+// falling reports whether probabilities are non-increasing.
 func falling(chances []float64) bool {
 	last := 1.0
 	for _, p := range chances {

@@ -4,7 +4,7 @@ import "time"
 
 // Replicas that come and go: each is given requests in its own time, and finishes them after it.
 
-// serving are the servers that are given requests at a time.
+// serving returns the servers that receive requests at a time.
 func (x *fleet) serving(all []*server, at time.Duration) []*server {
 	x.some = x.some[:0]
 	for _, s := range all {
@@ -15,7 +15,7 @@ func (x *fleet) serving(all []*server, at time.Duration) []*server {
 	return x.some
 }
 
-// later has a request that finds nobody wait until the next replica comes; where none does it is refused.
+// later delays a request until the next replica starts; if none does, the request is refused.
 func (x *fleet) later() error {
 	a := x.due
 	next := never

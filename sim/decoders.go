@@ -2,22 +2,22 @@ package sim
 
 import "github.com/memwall/memwall/search"
 
-// decoders are the sequences that go on by a token in each step. They advance in lockstep, so that nothing is done for
-// each of them: a sequence that joined at tick j with c tokens has c + (tick - j) at a tick.
+// decoders are the sequences that decode one token per step. They advance in lockstep, which avoids work per sequence:
+// a sequence that joined at tick j with c tokens has c + (tick - j) now.
 type decoders struct {
-	n, sum   int64 // sequences, and the tokens that they have cached before the next tick
-	left     int64 // tokens that they will still generate
-	unfilled int64 // places in the last rows of all
-	tick     int64 // the next one
-	all      turns // sequences by when they take their next row
-	windowed turns // those of them whose windows are not full yet
-	// full and window are the blocks that a sequence takes for a row.
+	n, sum   int64 // number of sequences, and the sum of their contexts before the next tick
+	left     int64 // tokens still to be generated
+	unfilled int64 // free places in the last rows of all
+	tick     int64 // next tick
+	all      turns // all sequences by when they need their next row
+	windowed turns // those of them whose windows are still growing
+	// full and window are the blocks that a sequence allocates per row.
 	full, window int64
-	ends         heap[due] // their last tokens
-	fills        heap[due] // when their windows are full
+	ends         heap[due] // of their last tokens
+	fills        heap[due] // when their windows fill up
 }
 
-// turns are sequences by the remainder of the ticks at which they take a row, to the tokens of a row.
+// turns counts sequences by the tick at which they need a row, modulo the tokens per row.
 type turns struct {
 	by    []int64
 	total int64
@@ -29,7 +29,7 @@ func (t *turns) add(joined, context, n int64) {
 	t.total += n
 }
 
-// within n ticks from one on they take so many rows.
+// within returns the rows needed in the n ticks from tick on.
 func (t *turns) within(tick, n int64) int64 {
 	b := int64(len(t.by))
 	rows := n / b * t.total
@@ -50,7 +50,7 @@ func newDecoders(p *Paging, reserved bool) decoders {
 	return d
 }
 
-// join a sequence of some context; windowed ones have windows that are not full.
+// join adds a sequence with some context; windowed ones have windows that still grow.
 func (d *decoders) join(context, remaining int64, windowed bool) {
 	d.n++
 	d.sum += context
@@ -62,7 +62,7 @@ func (d *decoders) join(context, remaining int64, windowed bool) {
 	}
 }
 
-// leave one that joined at a tick with a context.
+// leave removes a sequence that joined at a tick with some context.
 func (d *decoders) leave(joined, context, remaining int64, windowed bool) {
 	now := context + d.tick - joined
 	d.n--
@@ -75,13 +75,13 @@ func (d *decoders) leave(joined, context, remaining int64, windowed bool) {
 	}
 }
 
-// rest are the places of a context's last row that are empty.
+// rest returns the free places in a context's last row.
 func (d *decoders) rest(context int64) int64 {
 	b := int64(len(d.all.by))
 	return (b - context%b) % b
 }
 
-// needs are the blocks that the next n ticks take.
+// needs returns the blocks needed in the next n ticks.
 func (d *decoders) needs(n int64) int64 {
 	blocks := d.full * d.all.within(d.tick, n)
 	if d.windowed.total > 0 {
@@ -90,7 +90,7 @@ func (d *decoders) needs(n int64) int64 {
 	return blocks
 }
 
-// most ticks, up to n, for which so many blocks are enough.
+// most returns the number of ticks, up to n, for which the given blocks suffice.
 func (d *decoders) most(n, blocks int64) int64 {
 	if d.needs(n) <= blocks {
 		return n
@@ -98,7 +98,7 @@ func (d *decoders) most(n, blocks int64) int64 {
 	return search.Largest(0, n-1, 0, func(n int64) bool { return d.needs(n) <= blocks })
 }
 
-// pass n ticks, or take as many back where n is negative.
+// pass advances n ticks, or goes back if n is negative.
 func (d *decoders) pass(n int64) {
 	if d.tick += n; n < 0 {
 		d.unfilled -= int64(len(d.all.by))*d.all.within(d.tick, -n) + n*d.n
@@ -109,7 +109,7 @@ func (d *decoders) pass(n int64) {
 	d.left -= n * d.n
 }
 
-// due is something that happens to a slot at a tick. Of several at a tick the first admitted comes first.
+// due is an event of a slot at a tick. Ties go to the one admitted first.
 type due struct {
 	tick, turn int64
 	slot       int32

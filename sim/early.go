@@ -2,14 +2,14 @@ package sim
 
 import "time"
 
-// times of a request that was served.
+// times of a served request.
 type times struct {
 	first, whole, perToken time.Duration
-	further                bool // more than one token was generated
+	further                bool // generated more than one token
 }
 
-// early are the times of the requests that go first. How many of them count shows at the end: all beyond a quarter of those
-// that came.
+// early holds the times of the first requests. How many of them count is only known at the end: those beyond a quarter
+// of all.
 type early struct {
 	waits []numbered[time.Duration]
 	times []numbered[times]
@@ -20,7 +20,7 @@ type numbered[T any] struct {
 	of T
 }
 
-// waited notes how long a request waited until it was first computed.
+// waited records how long a request waited until it was first computed.
 func (m *meter) waited(id int64, t time.Duration) {
 	if id < m.opt.Settle {
 		m.early.waits = append(m.early.waits, numbered[time.Duration]{id, t})
@@ -29,7 +29,7 @@ func (m *meter) waited(id int64, t time.Duration) {
 	m.Wait.add(t, 1)
 }
 
-// served notes the times of a request.
+// served records the times of a request.
 func (m *meter) served(id int64, t times) {
 	if id < m.opt.Settle {
 		m.early.times = append(m.early.times, numbered[times]{id, t})
@@ -38,7 +38,7 @@ func (m *meter) served(id int64, t times) {
 	m.count(t)
 }
 
-// settle counts those of the first requests that are more than a quarter of all.
+// settle counts those of the first requests that exceed a quarter of all.
 func (m *meter) settle() {
 	m.Settled = min(m.opt.Settle, m.asked/4)
 	for _, w := range m.early.waits {
@@ -53,7 +53,7 @@ func (m *meter) settle() {
 	}
 }
 
-// count a request in the times and by the goal.
+// count adds a request to the latencies and judges it by the goal.
 func (m *meter) count(t times) {
 	m.First.add(t.first, 1)
 	m.Whole.add(t.whole, 1)

@@ -7,14 +7,14 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Fleet are replicas behind a router.
+// Fleet is a set of replicas behind a router.
 type Fleet struct {
 	Replicas []Replica
 	Router   Router
-	// Prefills compute prompts for the Replicas, which then only decode; none where each does both. The router chooses
-	// among each kind.
+	// Prefills are prefill workers for the Replicas, which then only decode; empty if each replica does both. The router
+	// chooses among each kind.
 	Prefills []Replica
-	// Store is shared by all that compute prompts; nil of none.
+	// Store is shared by all prefilling replicas; nil if none.
 	Store *Store
 }
 
@@ -22,58 +22,58 @@ type Fleet struct {
 type Options struct {
 	// Goal that requests should meet; zero bounds nothing.
 	Goal Goal
-	// Settle is how many requests go first without being counted in times and by the goal, a quarter of all at the most:
-	// those that find servers empty, or come all at once.
+	// Settle is the number of warm-up requests excluded from latencies and goal, at most a quarter of all: the first
+	// requests find idle servers, or arrive all at once.
 	Settle int64
-	// NoGaps leaves out the gaps between tokens, of which there are as many as steps.
+	// NoGaps skips recording the gaps between tokens, of which there are as many as steps.
 	NoGaps bool
-	// Each is called when a request ends. What it points to is valid until it returns.
+	// Each is called when a request ends. Its argument is valid only during the call.
 	Each func(*Done)
-	// Step is called when a server begins a step. What it points to is valid until it returns.
+	// Step is called when a server begins a step. Its argument is valid only during the call.
 	Step func(*Step)
-	// Stop is asked every askedEach units of work; a run that is stopped tells what it knows.
+	// Stop is polled every askedEach units of work; if it returns true, the run ends with the results so far.
 	Stop func(requests int64, at time.Duration) bool
 }
 
-// Goal for a request: both bounds must hold. Zero bounds nothing.
+// Goal bounds a request's latency; both bounds must hold. Zero means unbounded.
 type Goal struct{ First, PerToken time.Duration }
 
-// fleet at work.
+// fleet is a running fleet.
 type fleet struct {
 	*Fleet
-	servers  []*server       // the replicas, then those that compute prompts for them
-	soonest  []time.Duration // when each does something next; what is past is due now
+	servers  []*server       // replicas, then their prefill workers
+	soonest  []time.Duration // time of each one's next event; past means now
 	leads    []time.Duration
 	groups   map[int]*lockstep
 	src      workload.Source
 	arrivals heap[arrival]
-	ahead    workload.Request // the next of the source
-	open     bool             // there is one
+	ahead    workload.Request // next request of the source
+	open     bool             // whether there is one
 	seq      int64
 	opt      *Options
 	m        *meter
-	due      arrival // the one that is delivered
-	comes    bool    // replicas come and go
+	due      arrival // the arrival being delivered
+	comes    bool    // replicas start and stop
 	some     []*server
-	acting   int  // the server at which something happens
-	ended    Done // the request that is over
+	acting   int  // the server of the current event
+	ended    Done // the request that ended
 }
 
-// arrival is when a scheduler sees a request.
+// arrival is a request as a scheduler will see it.
 type arrival struct {
 	at     time.Duration
 	seq    int64
 	r      workload.Request
-	open   bool          // it came by itself, not because another ended
-	remote bool          // its prompt is computed
-	began  time.Duration // when that began
+	open   bool          // from the source, not triggered by the end of another
+	remote bool          // prefill is done elsewhere
+	began  time.Duration // when prefill began
 	ready  time.Duration
-	by     int // of servers, those before it had done what they do at that time; 0 where it was due before
+	by     int // servers before this one had handled their events of that time; 0 if it was due before
 }
 
 func (a arrival) before(b arrival) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
 
-// Run plays a workload. The same arguments give the same result.
+// Run simulates a workload on a fleet. It is deterministic.
 func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	return x.m.result(), nil
 }
 
-// run until nothing is left to do.
+// run processes events until none remain.
 func (x *fleet) run() error {
 	if err := x.pull(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (x *fleet) run() error {
 			continue
 		}
 		if at == never {
-			_, _, err := x.src.Next() // what ended a source that was asked for what follows an end
+			_, _, err := x.src.Next() // the error that ended a source asked for a follow-up
 			return err
 		}
 		x.m.now, x.acting = at, next
@@ -136,11 +136,11 @@ func (x *fleet) run() error {
 	}
 }
 
-// askedEach is how much work passes between two questions whether to stop: a request delivered, or one advanced by a step. It
-// is a millisecond of a processor or less.
+// askedEach is the work between two calls of Stop: requests delivered or advanced by a step. It takes about a
+// millisecond or less.
 const askedEach = 1 << 12
 
-// next server at which something happens, the first of several at a time.
+// next returns the server with the next event; ties go to the first.
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
 	for i, t := range x.soonest {
@@ -151,7 +151,8 @@ func (x *fleet) next() (which int, at time.Duration) {
 	return which, at
 }
 
-// horizon is when something may come to a server from outside: the next arrival, or what the end of a step leads to.
+// horizon returns the time of the next possible external event of a server: the next arrival, or a consequence of
+// another's step.
 func (x *fleet) horizon(which int) time.Duration {
 	until := never
 	s := x.servers[which]
@@ -159,7 +160,7 @@ func (x *fleet) horizon(which int) time.Duration {
 		until = s.cur.end
 	}
 	if s.store != nil {
-		until = min(until, s.soonest(0)) // what it computes others find
+		until = min(until, s.soonest(0)) // others see what it caches
 	}
 	if len(x.arrivals) > 0 {
 		until = min(until, x.arrivals[0].at)
@@ -172,8 +173,8 @@ func (x *fleet) horizon(which int) time.Duration {
 	return max(until, x.m.now)
 }
 
-// look at a server of which something changed: when it does something next, and when what it does may lead to something elsewhere. A
-// group is asked once, by its first.
+// look updates a changed server's next event, and the next time it may affect others. Of a group only the first is
+// asked.
 func (x *fleet) look(s *server) {
 	if g := s.together; g != nil {
 		for _, s := range g.servers {
@@ -184,7 +185,7 @@ func (x *fleet) look(s *server) {
 	x.soonest[s.index], x.leads[s.index] = s.soonest(0), leads(s)
 }
 
-// leads is when something of a server may reach others.
+// leads returns the next time that a server may affect others.
 func leads(s *server) time.Duration {
 	if s.cur == nil || len(s.deadlines) > 0 {
 		return s.at(0)
@@ -211,7 +212,7 @@ func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Out
 	}
 }
 
-// deliver the next arrival to the server that the router chooses.
+// deliver passes the next arrival to the server chosen by the router.
 func (x *fleet) deliver() error {
 	x.due = x.arrivals.pop()
 	a := &x.due
@@ -238,7 +239,7 @@ func (x *fleet) deliver() error {
 	return x.pull()
 }
 
-// hand a request to a server: one that computes prompts generates no more than the first token.
+// hand passes a request to a server; a prefill worker generates only the first token.
 func (x *fleet) hand(s *server, a *arrival) {
 	r := a.r
 	if s.index >= len(x.Replicas) {
@@ -246,7 +247,7 @@ func (x *fleet) hand(s *server, a *arrival) {
 	}
 	came := a.at
 	if s.index < a.by {
-		came++ // what the server does at that time was done
+		came++ // after the server's own events of that time
 	}
 	s.interrupt(came)
 	at := s.arrive(&r, a.at)
@@ -260,7 +261,7 @@ func (x *fleet) hand(s *server, a *arrival) {
 	}
 }
 
-// computed takes a request whose prompt is there to a server that decodes.
+// computed passes a prefilled request on to a decoding server.
 func (x *fleet) computed(s *server, at int32, now time.Duration, how Outcome) {
 	t := &s.slots.all[at]
 	if how != Finished || t.whole == 0 {
@@ -275,7 +276,7 @@ func (x *fleet) computed(s *server, at int32, now time.Duration, how Outcome) {
 	s.slots.remove(at)
 }
 
-// serves reports whether a request is not too long for the server, as engines check before they queue it.
+// serves reports whether a request is short enough for the server, which engines check before queueing it.
 func (s *server) serves(r *workload.Request) bool {
 	if s.MaxLength > 0 && r.Prompt >= s.MaxLength || s.MaxWaiting > 0 && s.waiting.n >= s.MaxWaiting {
 		return false
@@ -283,7 +284,7 @@ func (s *server) serves(r *workload.Request) bool {
 	return s.blocksFor(r, r.Prompt+1, 0) <= s.Blocks
 }
 
-// pull the source until it is ahead of all that arrives.
+// pull reads the source until its next request is later than all pending arrivals.
 func (x *fleet) pull() error {
 	for !x.open || len(x.arrivals) == 0 || x.ahead.Arrival <= x.arrivals[0].at {
 		if x.open {
@@ -305,7 +306,7 @@ func (x *fleet) pull() error {
 	return nil
 }
 
-// expect a request after what the front end takes.
+// expect schedules the arrival of a request after the front end's delay.
 func (x *fleet) expect(r workload.Request, open bool) {
 	s := &x.Replicas[0]
 	if s.MaxLength > 0 && r.Prompt < s.MaxLength {
@@ -323,7 +324,7 @@ func (x *fleet) expect(r workload.Request, open bool) {
 	x.arrivals.push(arrival{at: at, seq: x.seq, r: r, open: open, by: by})
 }
 
-// done takes a request out of a server.
+// done removes a request from a server.
 func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
 	t := &s.slots.all[at]
 	x.over(Done{Request: &t.Request, Replica: s.index, Ready: t.ready, Admitted: t.admitted, First: t.first, End: now,
@@ -331,7 +332,7 @@ func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
 	s.slots.remove(at)
 }
 
-// over tells what became of a request, and asks its user what comes next.
+// over reports the outcome of a request and asks the source for its follow-up.
 func (x *fleet) over(ended Done, now time.Duration) {
 	x.ended = ended
 	d := &x.ended
@@ -349,7 +350,7 @@ func (x *fleet) over(ended Done, now time.Duration) {
 	}
 }
 
-// rest are further requests that came with the last one.
+// rest delivers further follow-ups of the same request.
 func (x *fleet) rest() (workload.Request, bool) {
 	if s, ok := x.src.(workload.Several); ok {
 		return s.Rest()

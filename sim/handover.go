@@ -2,10 +2,10 @@ package sim
 
 import "time"
 
-// Disaggregated serving computes prompts on servers of their own and hands the caches over a link: the others take room
-// for them when they come, and decode (vllm/v1/core/sched/scheduler.py, WAITING_FOR_REMOTE_KVS).
+// Disaggregated serving runs prefill on separate servers and transfers the caches: decoding servers allocate space when
+// the transfer starts, and decode when it is complete (vllm/v1/core/sched/scheduler.py, WAITING_FOR_REMOTE_KVS).
 
-// handed is a slot whose cache is on the way.
+// handed is a slot whose cache is in transit.
 type handed struct {
 	at   time.Duration
 	slot int32
@@ -13,10 +13,10 @@ type handed struct {
 
 func (h handed) before(o handed) bool { return h.at < o.at || h.at == o.at && h.slot < o.slot }
 
-// underway are the caches that come.
+// underway holds the caches in transit.
 type underway struct{ heap[handed] }
 
-// drop one that is no longer wanted.
+// drop removes one that is no longer needed.
 func (u *underway) drop(slot int32) {
 	rest := u.heap[:0:0]
 	for _, h := range u.heap {
@@ -27,7 +27,7 @@ func (u *underway) drop(slot int32) {
 	u.heap = rest
 }
 
-// takeOver gives a request whose prompt another server computed room for its cache, and has that come.
+// takeOver allocates space for a prefilled request's cache and starts its transfer.
 func (s *server) takeOver(at int32, now time.Duration) bool {
 	t := &s.slots.all[at]
 	need := s.blocksAt(t, t.Prompt)
@@ -40,7 +40,7 @@ func (s *server) takeOver(at int32, now time.Duration) bool {
 	return true
 }
 
-// handover of the cache of a prompt.
+// handover returns the transfer time of a prompt's cache.
 func (s *server) handover(prompt int64) time.Duration {
 	if s.Handover == nil {
 		return 0
@@ -48,7 +48,7 @@ func (s *server) handover(prompt int64) time.Duration {
 	return s.m.span(s.Handover(prompt), 0, "a handover")
 }
 
-// receive has caches come for those who wait first, and makes decoders of those whose have.
+// receive starts transfers for waiting requests, and starts decoding those that have completed.
 func (s *server) receive(now time.Duration) {
 	for s.waiting.n > 0 && s.slots.all[s.waiting.first()].remote && s.takeOver(s.waiting.first(), now) {
 		s.waiting.pop()
@@ -67,8 +67,8 @@ func (s *server) receive(now time.Duration) {
 	}
 }
 
-// idle reports whether nothing runs nor comes, so that all the room is free.
+// idle reports whether nothing runs or is in transit, so that all space is free.
 func (s *server) idle() bool { return s.seated() == 0 }
 
-// seated are those who run and those whose caches come.
+// seated returns the number running or in transit.
 func (s *server) seated() int64 { return s.running.n + int64(len(s.coming.heap)) }

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// deadline is when a client loses patience.
+// deadline is when a client gives up.
 type deadline struct {
 	at   time.Duration
 	slot int32
@@ -11,14 +11,14 @@ type deadline struct {
 
 func (d deadline) before(o deadline) bool { return d.at < o.at || d.at == o.at && d.id < o.id }
 
-// expect a client to hang up, if it has so little patience.
+// expect schedules a client's deadline, if its patience is finite.
 func (s *server) expect(at int32) {
 	if t := &s.slots.all[at]; t.Patience > 0 {
 		s.deadlines.push(deadline{t.Arrival + t.Patience, at, t.ID})
 	}
 }
 
-// hangUps takes out those whose clients have hung up. An engine sees that between two steps.
+// hangUps removes requests whose clients have hung up, which engines notice between steps.
 func (s *server) hangUps(now time.Duration) {
 	for len(s.deadlines) > 0 && s.deadlines[0].at <= now {
 		d := s.deadlines.pop()
@@ -42,7 +42,7 @@ func (s *server) hangUp(at int32, now time.Duration) {
 	s.done(s, at, now, HungUp)
 }
 
-// stop computing a slot, and release what it holds.
+// stop ends the computation of a slot and releases what it holds.
 func (s *server) stop(at int32, t *slot) {
 	if t.state == decodes {
 		s.leave(t)

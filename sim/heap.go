@@ -1,6 +1,6 @@
 package sim
 
-// heap is a queue of which the first comes out first.
+// heap is a priority queue ordered by before.
 type heap[T interface{ before(T) bool }] []T
 
 func (h *heap[T]) push(x T) {
@@ -31,7 +31,7 @@ func (h *heap[T]) pop() T {
 	return top
 }
 
-// sink puts x where the first was.
+// sink replaces the first element by x.
 func (q heap[T]) sink(x T) {
 	i := 0
 	for {

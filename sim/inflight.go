@@ -2,17 +2,17 @@ package sim
 
 import "time"
 
-// inflight batches the iterations of sequences, not sequences (Orca, OSDI '22): each step has a token of every sequence
-// that decodes, and as much of prompts as its budget leaves room for.
+// inflight batches iterations rather than sequences (Orca, OSDI '22): each step has one token of every decoding
+// sequence, and as many prompt tokens as its budget leaves.
 //
-// vLLM V1 (v1/core/sched/scheduler.py): what runs goes first, in order; where room is short, who came last is preempted
-// and computes all again. Those who wait are then admitted in order while seats, budget and room last, but not in a step
-// that preempted. TensorRT-LLM computes tokens first and then prompts likewise (capacity and micro-batch schedulers); with
-// GUARANTEED_NO_EVICT it admits a request only if its longest answer will find room (Promise), MAX_UTILIZATION pauses
-// who came last. llama-server has a seat for each slot.
+// vLLM V1 (v1/core/sched/scheduler.py): running requests go first, in order; if the cache is short, the latest is
+// preempted and recomputed. Waiting requests are then admitted in order while sequences, budget and cache last, except
+// in a step that preempted. TensorRT-LLM likewise schedules decode before prefill (capacity and micro-batch
+// schedulers); GUARANTEED_NO_EVICT admits a request only if its longest answer will fit (Promise), MAX_UTILIZATION
+// pauses the latest. llama-server has a fixed number of slots.
 //
-// Prompts of which several are computed in pieces at a time are given what the budget leaves after all decoders; vLLM
-// would let a decoder that was admitted after such a prompt wait for it, where the budget is that short.
+// If several prompts are chunked at a time, they share what all decoding sequences leave of the budget; with a budget
+// that short, vLLM would make a sequence admitted after such a prompt wait for it.
 type inflight struct{}
 
 func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
@@ -36,7 +36,7 @@ func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
 	return true
 }
 
-// makeRoom preempts who came last until those who run find room for their next tokens.
+// makeRoom preempts the latest requests until the running ones have space for their next tokens.
 func (s *server) makeRoom() (preempted bool) {
 	for {
 		budget := s.Budget - s.dec.n*s.draft.width()
@@ -48,7 +48,7 @@ func (s *server) makeRoom() (preempted bool) {
 	}
 }
 
-// victim is who came last, or who ranks last.
+// victim returns the request admitted last, or of lowest priority.
 func (s *server) victim() int32 {
 	if s.Ranked {
 		return s.lowest()
@@ -66,7 +66,7 @@ func (s *server) lowest() (worst int32) {
 	return worst
 }
 
-// pieces are the blocks that the next pieces of prompts take which are being computed.
+// pieces returns the blocks needed for the next chunks of partially computed prompts.
 func (s *server) pieces(budget *int64) (blocks int64) {
 	for _, at := range s.partial {
 		t := &s.slots.all[at]
@@ -77,7 +77,7 @@ func (s *server) pieces(budget *int64) (blocks int64) {
 	return blocks
 }
 
-// piece is how much of a prompt is computed in a step.
+// piece returns how much of a prompt to compute in a step.
 func (s *server) piece(t *slot, budget int64) int64 {
 	n := t.goal - t.computed
 	if s.LongPrompt > 0 {
@@ -86,7 +86,7 @@ func (s *server) piece(t *slot, budget int64) int64 {
 	return max(0, min(n, budget))
 }
 
-// prompts computes the next pieces.
+// prompts schedules the next chunks.
 func (s *server) prompts(st *step, budget *int64) {
 	left := s.partial[:0]
 	for _, at := range s.partial {
@@ -102,7 +102,7 @@ func (s *server) prompts(st *step, budget *int64) {
 	s.partial = left
 }
 
-// compute a piece of a prompt. With its last one comes the next token.
+// compute schedules a chunk of a prompt. The last one also yields a token.
 func (s *server) compute(st *step, at int32, n int64) {
 	t := &s.slots.all[at]
 	s.pool.take(s.blocksAt(t, t.computed+n) - s.blocksAt(t, t.computed))
@@ -126,7 +126,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 	st.lasts = append(st.lasts, at)
 }
 
-// admissible reports whether the first who waits might be admitted now.
+// admissible reports whether the first waiting request might be admitted now.
 func (s *server) admissible() bool {
 	s.why, s.frail = 0, false
 	i := s.upNext()
@@ -141,8 +141,8 @@ func (s *server) admissible() bool {
 	return ok || s.idle()
 }
 
-// entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, those
-// after them that each tier has, and a first piece of the rest.
+// entry is how a request would start: the cached rows of its prompt, how many of their blocks are unreferenced, the
+// following rows that each tier holds, and the first chunk of the rest.
 type entry struct {
 	hits          int64
 	stored        perTier
@@ -170,7 +170,7 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 	return e, true
 }
 
-// matched is what is cached of a prompt, looked up again only when something of the cache changed since.
+// matched returns what is cached of a prompt; lookups are repeated only after the cache has changed.
 func (s *server) matched(t *slot) (rows int64, stored perTier, free int64) {
 	m := &s.last
 	if now := (sight{t, t.gen, t.goal, len(t.Spans), s.pool.changed + s.store.changed()}); m.sight != now {
@@ -181,14 +181,14 @@ func (s *server) matched(t *slot) (rows int64, stored perTier, free int64) {
 	return m.rows, m.stored, m.free
 }
 
-// looked is a look into the cache, and what was found.
+// looked is a cache lookup and its result.
 type looked struct {
 	sight
 	rows, free int64
 	stored     perTier
 }
 
-// sight is all that a look depends on.
+// sight is all that a lookup depends on.
 type sight struct {
 	slot    *slot
 	gen     uint32
@@ -197,8 +197,8 @@ type sight struct {
 	changed int64
 }
 
-// fits reports whether a request finds room to begin, and where its answer is promised room, to end. One that was
-// preempted may have become too long for all the room there is.
+// fits reports whether there is space for a request to start and, under Promise, to finish. A preempted one may have
+// outgrown the whole cache.
 func (s *server) fits(t *slot, e entry) bool {
 	if s.Promise && !s.ends(t, e) {
 		return false
@@ -210,12 +210,12 @@ func (s *server) fits(t *slot, e entry) bool {
 	return s.blocksFor(&t.Request, first, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
 }
 
-// ends reports whether a request finds room to end, beside those who run.
+// ends reports whether there is space for a request to finish alongside the running ones.
 func (s *server) ends(t *slot, e entry) bool {
 	return s.promised()+s.blocksFor(&t.Request, t.Prompt+t.Output, e.hits)+e.cached <= s.pool.free
 }
 
-// promised are the blocks that those who run will still take.
+// promised returns the blocks that running requests will still allocate.
 func (s *server) promised() (n int64) {
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
 		t := &s.slots.all[at]
@@ -224,7 +224,7 @@ func (s *server) promised() (n int64) {
 	return n
 }
 
-// admit those who wait, in order.
+// admit admits waiting requests, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
 	for {
 		i := s.upNext()
@@ -243,8 +243,8 @@ func (s *server) admit(st *step, budget *int64, now time.Duration) {
 	}
 }
 
-// upNext is the place in the queue of who is to be admitted next; -1 where nobody waits for it, has a seat, or room for his
-// adapter. Those whose prompts were computed elsewhere are received instead.
+// upNext returns the queue position of the next request to admit; -1 if none waits for admission, no sequence is free,
+// or no adapter space. Requests prefilled elsewhere are received instead.
 func (s *server) upNext() int {
 	switch {
 	case s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote:
@@ -256,7 +256,7 @@ func (s *server) upNext() int {
 	return s.turn()
 }
 
-// takeIn admits one who waits, with a first piece of his prompt, or has come what a tier has of it.
+// takeIn admits a waiting request with a first chunk of its prompt, or starts loading what a tier holds of it.
 func (s *server) takeIn(st *step, i int, e entry, budget *int64, now time.Duration) {
 	at := s.waiting.at(i)
 	s.waiting.remove(i)
@@ -271,7 +271,7 @@ func (s *server) takeIn(st *step, i int, e entry, budget *int64, now time.Durati
 	}
 }
 
-// enter takes a request in: it holds what is cached of its prompt.
+// enter admits a request, which then holds the cached rows of its prompt.
 func (s *server) enter(at int32, e entry, now time.Duration) {
 	t := &s.slots.all[at]
 	t.state = prefills
@@ -279,7 +279,7 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 	s.begins(t, e, now)
 }
 
-// begins with what is cached.
+// begins starts a request from what is cached.
 func (s *server) begins(t *slot, e entry, now time.Duration) {
 	if t.preempted == 0 {
 		t.admitted, t.hits = now, e.hits+e.stored.sum()
@@ -287,14 +287,14 @@ func (s *server) begins(t *slot, e entry, now time.Duration) {
 	}
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens
-	s.pool.take(s.holding(t)) // windows and states of what is cached
+	s.pool.take(s.holding(t)) // windows and states of the cached part
 	if s.Reserve != nil {
 		s.reserved += s.Reserve(&t.Request)
 		s.final += t.Prompt + t.Output
 	}
 }
 
-// refuse a request that finds no room though nothing runs.
+// refuse rejects a request that does not fit even though nothing runs.
 func (s *server) refuse(i int, now time.Duration) {
 	at := s.waiting.at(i)
 	s.waiting.remove(i)

@@ -2,11 +2,11 @@ package sim
 
 import "time"
 
-// lockstep are servers that share experts: every step exchanges tokens among all of them, so that none begins alone and each takes as
-// long as the slowest (data-parallel attention: vllm/v1/engine/core.py DPEngineCoreProc, dummy batches).
+// lockstep is a group of servers that share experts: every step exchanges tokens among all, so none starts alone and
+// all take as long as the slowest (data-parallel attention: vllm/v1/engine/core.py DPEngineCoreProc, dummy batches).
 type lockstep struct{ servers []*server }
 
-// soonest is when something happens to a server, or to the group that it steps with.
+// soonest returns the time of the next event of a server, or of its group.
 func (s *server) soonest(now time.Duration) time.Duration {
 	if s.together != nil {
 		return s.together.at(now)
@@ -14,7 +14,7 @@ func (s *server) soonest(now time.Duration) time.Duration {
 	return s.at(now)
 }
 
-// at which something happens to the group: the end of its step, else the first that comes to one of it.
+// at returns the time of the group's next event: the end of its step, else the first event of a member.
 func (g *lockstep) at(now time.Duration) time.Duration {
 	first := never
 	for _, s := range g.servers {
@@ -26,7 +26,7 @@ func (g *lockstep) at(now time.Duration) time.Duration {
 	return first
 }
 
-// step ends the step of all and begins the next, and says how much work that was.
+// step ends the group's step and begins the next, and returns the amount of work.
 func (g *lockstep) step(now time.Duration) (work int64) {
 	longest := time.Duration(0)
 	for _, s := range g.servers {

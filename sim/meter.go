@@ -2,50 +2,50 @@ package sim
 
 import "time"
 
-// Result of a run.
+// Result is the outcome of a run.
 type Result struct {
 	Asked, Finished, Failed, Refused, HungUp int64
-	Preemptions, Preempted                   int64 // times, and requests
-	// First token after arrival, time per further token, gaps between tokens (without the pauses of preemptions, which are
-	// in the time per token), from arrival to the end, and the wait until a request was first computed.
+	Preemptions, Preempted                   int64 // number of events, and of requests affected
+	// First is the time from arrival to the first token, PerToken the time per further token, Gap the time between
+	// tokens (excluding preemptions, which PerToken includes), Whole the time from arrival to the end, and Wait the time
+	// until a request was first computed.
 	First, PerToken, Gap, Whole, Wait Sample
-	Prompt, Cached, Generated         int64   // tokens of admitted prompts, of them found cached, and generated
-	FromTiers                         perTier // tokens of those cached that each tier brought back, and the store
+	Prompt, Cached, Generated         int64   // tokens: of admitted prompts, found cached, and generated
+	FromTiers                         perTier // cached tokens loaded from each tier and from the store
 	Good                              int64   // requests that met the goal
-	Settled                           int64   // requests that went first and are in none of the times, nor in Good
+	Settled                           int64   // warm-up requests, in neither latencies nor Good
 	Began, End                        time.Duration
 	Series                            Series
 	KV                                KV
-	// Busy is the time that servers computed, Prompting what prompts added to it.
+	// Busy is the total compute time of servers; Prompting is the part added by prompts.
 	Busy, Prompting time.Duration
-	// Waiting is for how long requests waited for each limit, in requests times time.
+	// Waiting is how long requests waited for each limit, in request-time.
 	Waiting [5]time.Duration
 	Steps   int64
 	Queue   Queue
 	Stopped bool
 }
 
-// KV is the use of caches: shares of all their room, over the time that servers computed.
+// KV is the use of caches, as shares of their total space over the compute time of servers.
 type KV struct {
 	Peak, Mean float64
-	// Waste: places in the last rows of sequences, or beyond the longest that they become, that never hold a token
-	// (internal); places that will be used later but are taken already (reserved); free places that nobody can use
-	// though somebody waits for room (external).
+	// Kinds of waste: places never filled, in last rows or beyond a sequence's final length (Internal); places allocated
+	// but not filled yet (Reserved); free places that cannot be used although a request waits for space (External).
 	Internal, Reserved, External float64
 }
 
-// Queue tells how the number of those who wait went while requests arrived.
+// Queue describes the length of the queue while requests arrived.
 type Queue struct {
 	Peak, AtEnd int64
 	// Since is when it was last empty before the last arrival.
 	Since, LastArrival time.Duration
-	// arrivals, when the last of them set out, and how many waited at the last two powers of two of them.
+	// Number of arrivals, when the last was sent, and how many waited at the last two powers of two.
 	arrivals     int64
 	out          time.Duration
 	half, recent int64
 }
 
-// meter takes notes.
+// meter records statistics.
 type meter struct {
 	Result
 	opt       *Options
@@ -61,14 +61,14 @@ type meter struct {
 	begunAny  bool
 }
 
-// kvSums are shares of a cache times time.
+// kvSums are cache shares multiplied by time.
 type kvSums struct{ used, internal, reserved, external float64 }
 
 func newMeter(f *Fleet, o *Options) *meter {
 	return &meter{opt: o, replicas: float64(len(f.Replicas))}
 }
 
-// begun notes a step.
+// begun records a step.
 func (m *meter) begun(s *server, st *step) {
 	took := st.end - st.start
 	m.Steps += st.n
@@ -93,8 +93,8 @@ func (m *meter) queued(s *server, now time.Duration) {
 	s.counted = max(s.counted, now)
 }
 
-// gaps between the tokens of those who decode: the first repetition of a step comes after whatever was computed since the
-// last token, for who had one.
+// gaps records the gaps between tokens: the first repetition of a step follows whatever was computed since the last
+// token.
 func (m *meter) gaps(s *server, st *step) {
 	d := st.batch.Decodes
 	if d == 0 || m.opt.NoGaps {
@@ -106,7 +106,7 @@ func (m *meter) gaps(s *server, st *step) {
 	s.token, s.fresh = st.end, 0
 }
 
-// room notes the use of a cache: what decoders take is half taken on average.
+// room records the use of a cache, counting what decoding sequences allocate in the step at half on average.
 func (m *meter) room(s *server, st *step, took time.Duration) (used float64) {
 	whole, t := float64(s.Blocks), took.Seconds()
 	used = float64(s.Blocks-s.pool.free) / whole
@@ -119,7 +119,7 @@ func (m *meter) room(s *server, st *step, took time.Duration) (used float64) {
 	return used
 }
 
-// admitted notes the first admission of a request.
+// admitted records the first admission of a request.
 func (m *meter) admitted(t *slot, cached, rowTokens int64, stored perTier) {
 	m.waited(t.ID, t.admitted-t.Arrival)
 	m.Prompt += t.Prompt
@@ -129,7 +129,7 @@ func (m *meter) admitted(t *slot, cached, rowTokens int64, stored perTier) {
 	}
 }
 
-// over notes the end of a request.
+// over records the end of a request.
 func (m *meter) over(d *Done) {
 	m.over_++
 	m.ended(d.Outcome)
@@ -168,7 +168,7 @@ func (g Goal) met(first, perToken time.Duration) bool {
 	return (g.First == 0 || first <= g.First) && (g.PerToken == 0 || perToken <= g.PerToken)
 }
 
-// result of a run that is over.
+// result returns the result of a finished run.
 func (m *meter) result() *Result {
 	r := &m.Result
 	r.Asked, r.Preemptions, r.Stopped = m.asked, m.preempted, m.stopped
@@ -179,7 +179,7 @@ func (m *meter) result() *Result {
 	return r
 }
 
-// arrived notes the queue when a request comes that set out at a time.
+// arrived records the queue at the arrival of a request that was sent at a time.
 func (q *Queue) arrived(waiting int64, out, at time.Duration) {
 	q.LastArrival, q.out = at, max(q.out, out)
 	if waiting == 0 {
@@ -191,12 +191,12 @@ func (q *Queue) arrived(waiting int64, out, at time.Duration) {
 	}
 }
 
-// finePoints of a series tell how a queue went.
+// finePoints is the number of points of a series needed to judge a queue.
 const finePoints = 16
 
-// Diverges reports whether the queue grew for as long as requests arrived, and since when: it was not empty for more than
-// the second half of that time, and at the end longer than halfway through. Where all came at once, as the users of a
-// closed loop do, none grows.
+// Diverges reports whether the queue kept growing while requests arrived, and since when: it was never empty in the
+// second half of that time, and longer at the end than halfway. If all requests arrive at once, as the users of a
+// closed loop do, it does not grow.
 func (r *Result) Diverges() (since time.Duration, grows bool) {
 	q := &r.Queue
 	if q.out <= r.Began {
@@ -206,7 +206,7 @@ func (r *Result) Diverges() (since time.Duration, grows bool) {
 	if late := q.LastArrival-q.Since > span/2 && q.AtEnd > 1; !late {
 		return q.Since, false
 	}
-	if span < finePoints*r.Series.Width { // all came before much was computed
+	if span < finePoints*r.Series.Width { // all arrived before much was computed
 		return q.Since, q.AtEnd > 2*q.half+1
 	}
 	return q.Since, r.Series.grows(r.Began, q.LastArrival)

@@ -6,28 +6,27 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Paging says how a server's caches are divided: a pool of Blocks, each with room for BlockTokens of one group of layers
-// (vllm/v1/core/kv_cache_utils.py). Full groups keep a block for every row of BlockTokens tokens, Window groups for the
-// last Rows rows, and Fixed blocks of states are taken once for a sequence.
+// Paging describes how a server's cache is divided: a pool of Blocks, each holding BlockTokens tokens of one group of
+// layers (vllm/v1/core/kv_cache_utils.py). Full groups keep a block for every row of BlockTokens tokens, Window groups
+// for the last Rows rows, and Fixed blocks hold a sequence's states.
 //
-// Engines do some things that this does not. Blocks of windows and states are never shared here: whose full rows are cached
-// has blocks of its own for the rest, and computes nothing again. A window that moves on takes the blocks that it leaves,
-// not those that were left longest ago, so that it evicts nothing. The blocks of a row are evicted together, not those of a
-// group before those of the next.
+// Simplifications: blocks of windows and states are never shared; a request with cached full rows has its own copies of
+// those, without recomputing them. A moving window reuses the blocks it leaves rather than the least recently used, so
+// that it evicts nothing. The blocks of a row are evicted together rather than group by group.
 type Paging struct {
 	Blocks, BlockTokens int64
 	Full, Window, Rows  int64
 	Fixed               int64
-	// PrefixCache keeps what requests leave until its room is needed, for later ones that begin alike.
+	// PrefixCache keeps the caches of finished requests for reuse until their space is needed.
 	PrefixCache bool
-	// Tier keeps rows that were evicted; nil where they are lost.
+	// Tier holds evicted rows; nil if they are lost.
 	Tier *Tier
 }
 
-// rows of so many tokens.
+// rows returns the rows that hold the given tokens.
 func (p *Paging) rows(tokens int64) int64 { return (tokens + p.BlockTokens - 1) / p.BlockTokens }
 
-// blocks of a sequence of so many rows, of which it shares the first with others.
+// blocks returns the blocks of a sequence of the given rows, the first of which it shares with others.
 func (p *Paging) blocks(rows, shared int64) int64 {
 	if rows == 0 {
 		return 0
@@ -35,20 +34,19 @@ func (p *Paging) blocks(rows, shared int64) int64 {
 	return p.Full*(rows-shared) + p.Window*min(rows, p.Rows) + p.Fixed
 }
 
-// pool counts the blocks of a server and keeps what may be asked for again. Blocks that nobody will ask for again are
-// only counted, in runs of the order in which they were left; rows of a span that were left together are a run with its
-// number.
+// pool counts the blocks of a server and tracks cached rows. Blocks without reusable content are only counted, in runs
+// in the order of release; rows of a span released together are a run with its index.
 type pool struct {
 	Paging
-	free    int64 // blocks that a sequence could take, cached ones among them
+	free    int64 // allocatable blocks, including cached ones
 	spans   tree
 	lru     runs
-	loose   int64 // blocks of rows that were evicted for others of their row: they come before the runs
+	loose   int64 // blocks of rows of which other blocks were evicted: used before the runs
 	named   int64 // cached blocks in the runs
 	tiers   []*Tier
 	shelves [mostTiers]shelf
-	wanted  int64 // rows on the device that were asked for often enough to be below too
-	// changed grows whenever cached rows come, go, or change hands.
+	wanted  int64 // rows on the device requested often enough to be in a lower tier too
+	// changed increases whenever cached rows are added, removed or change owner.
 	changed int64
 }
 
@@ -58,7 +56,7 @@ func newPool(p Paging) pool {
 	return out
 }
 
-// take blocks that were left longest ago. There must be as many free ones.
+// take allocates the least recently released blocks. There must be enough free ones.
 func (p *pool) take(n int64) {
 	p.free -= n
 	got := min(n, p.loose)
@@ -78,7 +76,7 @@ func (p *pool) take(n int64) {
 	}
 }
 
-// plain are blocks that can be taken before a cached row is evicted.
+// plain returns the blocks that can be allocated without evicting a cached row.
 func (p *pool) plain() int64 {
 	if p.lru.head < len(p.lru.items) && p.lru.front().node == nobody {
 		return p.loose + p.lru.front().blocks
@@ -86,7 +84,7 @@ func (p *pool) plain() int64 {
 	return p.loose
 }
 
-// stale reports whether the rows of a run are held again.
+// stale reports whether the rows of a run are in use again.
 func (p *pool) stale(r *run) bool {
 	if r.node == nobody {
 		return false
@@ -95,8 +93,8 @@ func (p *pool) stale(r *run) bool {
 	return !slices.ContainsFunc(left, func(l part) bool { return l.stamp == r.stamp })
 }
 
-// evict the last rows of a span for some blocks: whole rows, of which what is not needed now is there for the next. The
-// deepest rows of a span were left first.
+// evict evicts the last rows of a span to obtain blocks: whole rows, with the excess left for the next allocation. The
+// deepest rows of a span are released first.
 func (p *pool) evict(r *run, want int64) (got int64) {
 	node := &p.spans.nodes[r.node]
 	if len(node.left) == 0 || node.left[0].stamp != r.stamp {
@@ -125,13 +123,13 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 	return got
 }
 
-// untake blocks that were taken without an eviction, as if they had not been.
+// untake undoes an allocation that caused no eviction.
 func (p *pool) untake(n int64) {
 	p.free += n
 	p.loose += n
 }
 
-// give back blocks that nobody will ask for again.
+// give releases blocks without reusable content.
 func (p *pool) give(n int64) {
 	if n == 0 {
 		return
@@ -144,7 +142,7 @@ func (p *pool) give(n int64) {
 	p.lru.push(run{node: nobody, blocks: n})
 }
 
-// hold the first rows of a span: those that nobody held are no longer free.
+// hold references the first rows of a span; those unreferenced before are no longer free.
 func (p *pool) hold(at int32, rows int64) {
 	node := &p.spans.nodes[at]
 	before := node.rowsHeld()
@@ -162,7 +160,7 @@ func (p *pool) hold(at int32, rows int64) {
 	p.named -= (rows - before) * p.Full
 }
 
-// drop a hold: rows that nobody else holds stay cached until their room is needed.
+// drop removes a reference: rows that nobody else references stay cached until their space is needed.
 func (p *pool) drop(at int32, rows int64) {
 	node := &p.spans.nodes[at]
 	before := node.rowsHeld()
@@ -176,7 +174,7 @@ func (p *pool) drop(at int32, rows int64) {
 	}
 }
 
-// leave the last of some rows of a span.
+// leave releases the last rows of a span.
 func (p *pool) leave(at int32, end, rows int64) {
 	node := &p.spans.nodes[at]
 	node.stamp++
@@ -189,9 +187,8 @@ func (p *pool) leave(at int32, end, rows int64) {
 	}
 }
 
-// match are the rows at the beginning of a sequence of some tokens that are cached, those after them that each tier has, and
-// how many blocks of the cached ones are free now: those would be taken from the free ones. The last token is always
-// computed.
+// match returns the rows cached at the start of a sequence, the following rows that each tier holds, and how many
+// blocks of the cached rows are free now and would be taken from the free ones. The last token is always computed.
 func (p *pool) match(spans []workload.Span, tokens int64) (rows int64, stored perTier, free int64) {
 	if !p.PrefixCache || len(spans) == 0 {
 		return 0, perTier{}, 0
@@ -221,16 +218,16 @@ func (p *pool) match(spans []workload.Span, tokens int64) (rows int64, stored pe
 	return rows, stored, free
 }
 
-// walk goes along the spans of a prompt.
+// walk iterates over the spans of a prompt.
 type walk struct {
 	pool   *pool
 	key    spanKey
-	at     int32 // nobody: not cached
+	at     int32 // nobody if not cached
 	tokens int64 // before the end of the span
 	begun  bool
 }
 
-// next span: how many rows end in it.
+// next advances to a span and returns how many rows end in it.
 func (w *walk) next(s workload.Span) (rows int64) {
 	parent := nobody
 	if w.begun {
@@ -244,7 +241,7 @@ func (w *walk) next(s workload.Span) (rows int64) {
 	return w.tokens/w.pool.BlockTokens - before
 }
 
-// pass a span whose place is known.
+// pass advances past a span whose index is known.
 func (w *walk) pass(s workload.Span, at int32) {
 	w.begun, w.at = true, at
 	w.tokens += s.Tokens

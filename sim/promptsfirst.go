@@ -2,19 +2,19 @@ package sim
 
 import "time"
 
-// PromptsFirst are the rules of SGLang.
+// PromptsFirst is SGLang's scheduling policy.
 var PromptsFirst Policy = promptsFirst{}
 
-// promptsFirst computes prompts in steps of their own, before any further token, as long as requests find room (SGLang,
-// srt/managers/scheduler.py get_next_batch_to_run, schedule_policy.py PrefillAdder, schedule_batch.py retract_decode). A
-// request is admitted if its prompt and its whole answer find room beside a share of what those who run will still
-// generate; where that was too bold, those with the fewest tokens are retracted.
+// promptsFirst runs prompts in steps of their own, before any decoding, as long as requests fit (SGLang,
+// srt/managers/scheduler.py get_next_batch_to_run, schedule_policy.py PrefillAdder, schedule_batch.py retract_decode).
+// A request is admitted if its prompt and whole answer fit alongside a share of what running requests will still
+// generate; if that was too optimistic, the requests with the fewest generated tokens are retracted.
 //
-// An engine knows the most tokens that a request may generate; here that is what it will.
+// The engine knows the maximum number of tokens that a request may generate; here that is the number it will generate.
 type promptsFirst struct{}
 
-// Shares of the rest of answers that room is kept for (environ.py: init 0.7, min 0.14 of it, in 600 steps of decoding), and
-// for how many steps a retraction makes room.
+// Shares of the remaining answers that space is reserved for (environ.py: init 0.7, min 0.14 of it, over 600 decode
+// steps), and the number of steps that a retraction frees space for.
 const (
 	boldestShare = 0.7 * 0.14
 	firstShare   = 0.7
@@ -22,10 +22,10 @@ const (
 	retractSteps = 20
 )
 
-// boldness is what prompts-first rules remember.
+// boldness is the state of the prompts-first policy.
 type boldness struct {
-	share float64 // of the rest of answers that room is kept for
-	full  bool    // nobody finds room before somebody ends
+	share float64 // of the remaining answers that space is reserved for
+	full  bool    // no request fits until one ends
 }
 
 func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) bool {
@@ -52,7 +52,7 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 		return false
 	}
 	if s.retract(); s.dec.n == 0 {
-		return p.compose(s, st, now, start) // who was retracted has the room
+		return p.compose(s, st, now, start) // retracted requests freed the space
 	}
 	st.batch = s.going()
 	s.timed(st)
@@ -66,7 +66,7 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 	return true
 }
 
-// mixes reports whether those who decode go along with prompts in the next step (schedule_batch.py mix_with_running).
+// mixes reports whether decoding sequences join the next prefill step (schedule_batch.py mix_with_running).
 func (promptsFirst) mixes(s *server) bool {
 	if !s.Mixed || s.dec.n == 0 {
 		return false
@@ -74,7 +74,7 @@ func (promptsFirst) mixes(s *server) bool {
 	return len(s.partial) > 0 || s.waiting.n > 0 && !s.bold.full && s.seated() < s.MaxSequences
 }
 
-// goAlong has those who decode take their tokens from the budget of a step of prompts, once they and the next pieces have room.
+// goAlong charges decoding sequences to the budget of a prefill step, once they and the next chunks have space.
 func (promptsFirst) goAlong(s *server, st *step, budget *int64) {
 	for s.dec.n > 0 {
 		left := *budget - s.dec.n*s.draft.width()
@@ -88,12 +88,12 @@ func (promptsFirst) goAlong(s *server, st *step, budget *int64) {
 	s.decode(st, 1)
 }
 
-// after a step the share is lower by each repetition.
+// after lowers the share for each repetition of a step.
 func (b *boldness) after(st *step) {
 	b.share = max(boldestShare, st.bold-float64(st.n)*(firstShare-boldestShare)/shareSteps)
 }
 
-// admitBold admits those who wait into a step of prompts.
+// admitBold admits waiting requests into a prefill step.
 func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 	kept := int64(s.bold.share * float64(s.dec.left))
 	for len(s.partial) == 0 {
@@ -120,7 +120,7 @@ func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 	}
 }
 
-// retract those with the fewest tokens until the next step has room, and some after it.
+// retract retracts the requests with the fewest tokens until the next steps have space.
 func (s *server) retract() {
 	if s.needs() <= s.pool.free {
 		return
@@ -135,14 +135,14 @@ func (s *server) retract() {
 	s.bold.share = s.seen()
 }
 
-// retire a decoder: it goes behind those who wait.
+// retire moves a decoding request to the end of the queue.
 func (s *server) retire(at int32) {
 	s.preempt(at)
 	s.waiting.remove(s.waiting.find(at))
 	s.wait(at)
 }
 
-// goOn makes room for the next piece of a prompt, which caches of others may have taken since the first.
+// goOn frees space for the next chunk of a prompt, which may have been taken since the first.
 func (s *server) goOn() {
 	for len(s.partial) > 0 {
 		budget := s.Budget
@@ -157,7 +157,7 @@ func (s *server) goOn() {
 	}
 }
 
-// shortest is the decoder that generated the fewest tokens, of several the one with the longest prompt.
+// shortest returns the request that generated the fewest tokens; of several, the one with the longest prompt.
 func (s *server) shortest() (best int32) {
 	best = nobody
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
@@ -177,7 +177,7 @@ func (s *server) fewer(a, b *slot) bool {
 	return x < y || x == y && a.Prompt > b.Prompt
 }
 
-// seen is the share of answers that those who run have generated by the time that room was made for.
+// seen returns the share of answers that running requests will have generated by the time that space was freed for.
 func (s *server) seen() float64 {
 	var made, all int64
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
@@ -192,5 +192,5 @@ func (s *server) seen() float64 {
 	return min(1, float64(made)/float64(all))
 }
 
-// generated tokens of a slot by now.
+// generated returns the tokens that a slot has generated.
 func (s *server) generated(t *slot) int64 { return t.made + s.context(t) - t.computed }

@@ -1,6 +1,7 @@
 package sim
 
-// queue of those who wait, first come first served; who was preempted goes to the front (vllm/v1/core/sched/request_queue.py).
+// queue holds waiting requests, first come first served; preempted ones go to the front
+// (vllm/v1/core/sched/request_queue.py).
 type queue struct {
 	ring []int32
 	head int
@@ -40,7 +41,7 @@ func (q *queue) pop() {
 	q.n--
 }
 
-// remove the i-th.
+// remove removes the i-th.
 func (q *queue) remove(i int) {
 	for ; i > 0; i-- {
 		q.ring[(q.head+i)&(len(q.ring)-1)] = q.at(i - 1)
@@ -48,7 +49,7 @@ func (q *queue) remove(i int) {
 	q.pop()
 }
 
-// find the place of one who waits.
+// find returns the position of a waiting request.
 func (q *queue) find(x int32) int {
 	for i := range q.n {
 		if q.at(i) == x {
@@ -58,7 +59,7 @@ func (q *queue) find(x int32) int {
 	return -1
 }
 
-// rise lets the last go before those that it comes before.
+// rise moves the last one ahead of those it precedes.
 func (q *queue) rise(before func(a, b int32) bool) {
 	for i := q.n - 1; i > 0 && before(q.at(i), q.at(i-1)); i-- {
 		a, b := (q.head+i)&(len(q.ring)-1), (q.head+i-1)&(len(q.ring)-1)

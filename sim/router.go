@@ -2,12 +2,12 @@ package sim
 
 import "github.com/memwall/memwall/workload"
 
-// Router chooses the replica of a request.
+// Router chooses the replica for a request.
 type Router interface {
 	choose(servers []*server, r *workload.Request) int
 }
 
-// RoundRobin gives each replica its turn.
+// RoundRobin returns a router that cycles through the replicas.
 func RoundRobin() Router { return &roundRobin{} }
 
 type roundRobin struct{ last int }
@@ -18,8 +18,8 @@ func (r *roundRobin) choose(servers []*server, _ *workload.Request) int {
 	return at
 }
 
-// LeastLoaded takes the replica with the fewest requests that wait or run, waiting ones counted four times, as vLLM's
-// balancer of data-parallel engines does (vllm/v1/engine/core_client.py, DPLBAsyncMPClient).
+// LeastLoaded returns a router that chooses the replica with the fewest requests, counting waiting ones four times,
+// like vLLM's balancer of data-parallel engines (vllm/v1/engine/core_client.py, DPLBAsyncMPClient).
 func LeastLoaded() Router { return leastLoaded{} }
 
 type leastLoaded struct{}
@@ -34,9 +34,9 @@ func (leastLoaded) choose(servers []*server, _ *workload.Request) (best int) {
 	return best
 }
 
-// PrefixAware takes the replica that has most of the prompt cached, if that is more than a share of it, and the replica
-// with the fewest requests otherwise, or where one has many more than another (SGLang's router, policy cache_aware, with the
-// defaults of its router_args.py).
+// PrefixAware returns a router that chooses the replica with most of the prompt cached, if above a threshold, and
+// otherwise, or if the load is unbalanced, the replica with the fewest requests (SGLang's router, policy cache_aware,
+// with the defaults of its router_args.py).
 func PrefixAware() Router { return prefixAware{} }
 
 type prefixAware struct{}
@@ -65,7 +65,7 @@ func (prefixAware) choose(servers []*server, r *workload.Request) (best int) {
 	return idlest
 }
 
-// idlestOf the servers, and the fewest and the most requests that one has.
+// idlestOf returns the least loaded server, and the smallest and largest number of requests of any.
 func idlestOf(servers []*server) (at int, least, most int64) {
 	least = servers[0].load()
 	for i, s := range servers {
@@ -77,5 +77,5 @@ func idlestOf(servers []*server) (at int, least, most int64) {
 	return at, least, most
 }
 
-// load is how many requests a server has.
+// load returns the number of requests of a server.
 func (s *server) load() int64 { return int64(s.waiting.n) + s.running.n }

@@ -10,20 +10,21 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// exactly is how many values a sample keeps one by one.
+// exactly is the number of values up to which a sample stores each one.
 const exactly = 1 << 20
 
-// Sample are durations: every one of them up to about a million, and beyond it a histogram of three digits.
+// Sample is a set of durations: stored individually up to about a million, and beyond that in a histogram with three
+// significant digits.
 type Sample struct {
 	values  []time.Duration
-	weights []int64 // nil where all are 1
+	weights []int64 // nil if all are 1
 	hist    *hdrhistogram.Histogram
 	n       int64
 	sum     float64
 	sorted  bool
 }
 
-// longest that the histogram tells apart: ten years.
+// longest is the largest value that the histogram distinguishes: ten years.
 const longest = 10 * 365 * 24 * time.Hour
 
 func (s *Sample) add(d time.Duration, n int64) {
@@ -42,7 +43,7 @@ func (s *Sample) add(d time.Duration, n int64) {
 	}
 }
 
-// firstRoom of a sample, which doubles as often as it is full.
+// firstRoom is the initial capacity of a sample, which doubles when full.
 const firstRoom = 256
 
 func (s *Sample) keep(d time.Duration, n int64) {
@@ -65,7 +66,7 @@ func (s *Sample) keep(d time.Duration, n int64) {
 	}
 }
 
-// spill into the histogram: a nanosecond to ten years.
+// spill moves the values to a histogram from a nanosecond to ten years.
 func (s *Sample) spill() {
 	s.hist = hdrhistogram.New(1, int64(longest), 3)
 	for i, v := range s.values {
@@ -81,13 +82,13 @@ func (s *Sample) weight(i int) int64 {
 	return s.weights[i]
 }
 
-// N is how many there are.
+// N returns the number of values.
 func (s *Sample) N() int64 { return s.n }
 
-// Exact reports whether quantiles are exact, and not of three digits.
+// Exact reports whether quantiles are exact rather than of three digits.
 func (s *Sample) Exact() bool { return s.hist == nil }
 
-// Mean of all; NaN of none.
+// Mean returns the mean, or 0 if the sample is empty.
 func (s *Sample) Mean() time.Duration {
 	if s.n == 0 {
 		return 0
@@ -95,7 +96,7 @@ func (s *Sample) Mean() time.Duration {
 	return time.Duration(math.Round(s.sum / float64(s.n)))
 }
 
-// Quantile of all, as package stat defines it; of a histogram to three digits.
+// Quantile returns a quantile as defined by package stat, to three digits if from a histogram.
 func (s *Sample) Quantile(q float64) time.Duration {
 	if s.n == 0 {
 		return 0
@@ -109,7 +110,7 @@ func (s *Sample) Quantile(q float64) time.Duration {
 	return time.Duration(math.Round(stat.OfRanks(s.n, q, at)))
 }
 
-// counted is the value at a rank of sorted ones that have weights.
+// counted returns the value at a rank of sorted weighted values.
 func (s *Sample) counted(rank int64) float64 {
 	for i, w := range s.weights {
 		if rank -= w; rank < 0 {

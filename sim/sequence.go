@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// context that a slot has cached.
+// context returns the cached context of a slot.
 func (s *server) context(t *slot) int64 {
 	if t.state == decodes && !s.draft.on() {
 		return t.computed + s.dec.tick - t.joined
@@ -14,14 +14,14 @@ func (s *server) context(t *slot) int64 {
 	return t.computed
 }
 
-// holding are the blocks of a slot's own.
+// holding returns the blocks of a slot's own.
 func (s *server) holding(t *slot) int64 { return s.blocksAt(t, max(t.reach, s.context(t))) }
 
 func (s *server) blocksAt(t *slot, context int64) int64 {
 	return s.blocksFor(&t.Request, context, t.rows)
 }
 
-// blocksFor are the blocks of a request's own, of some context, of which it shares the first rows.
+// blocksFor returns the unshared blocks of a request at some context, the first rows of which are shared.
 func (s *server) blocksFor(r *workload.Request, context, shared int64) int64 {
 	if context == 0 {
 		return 0
@@ -37,7 +37,7 @@ func (s *server) windowed(context int64) bool {
 	return s.Reserve == nil && s.Window > 0 && context < s.Rows*s.BlockTokens
 }
 
-// join makes a decoder of a slot whose prompt is computed.
+// join starts decoding a slot whose prompt is computed.
 func (s *server) join(at int32) {
 	t := &s.slots.all[at]
 	d := &s.dec
@@ -55,7 +55,7 @@ func (s *server) join(at int32) {
 	}
 }
 
-// leave takes a slot out of the decoders: it has what it generated.
+// leave removes a slot from the decoding sequences and updates what it generated.
 func (s *server) leave(t *slot) {
 	d := &s.dec
 	t.gen++
@@ -70,7 +70,8 @@ func (s *server) leave(t *slot) {
 	t.computed = now
 }
 
-// release what a slot holds. What it computed beyond its spans stays under its own name, as far as its tokens are known.
+// release frees what a slot holds. What it computed beyond its spans stays cached under its own name, as far as its
+// tokens are known.
 func (s *server) release(t *slot, known int64) {
 	s.keep(t, known)
 	s.pool.give(s.holding(t))
@@ -82,8 +83,8 @@ func (s *server) release(t *slot, known int64) {
 	t.rows, t.computed, t.reach = 0, 0, 0
 }
 
-// preempt sends a slot back to the front of the queue: it has to compute all again, and what it generated with it, but for
-// what is still cached then. One whose last token is being computed gives its room up and ends all the same.
+// preempt moves a slot back to the front of the queue: it must recompute everything, including what it generated,
+// unless still cached then. If its last token is being computed, it only gives up its space and ends normally.
 func (s *server) preempt(at int32) {
 	t := &s.slots.all[at]
 	switch t.state {
@@ -116,7 +117,7 @@ func (s *server) preempt(at int32) {
 	s.waiting.pushFront(at)
 }
 
-// known are the tokens of a slot that are cached and whose names are known: the one that is being computed is not.
+// known returns the cached tokens of a slot whose identity is known, which excludes the one being computed.
 func (s *server) known(t *slot) int64 {
 	if s.cur != nil && t.computed > t.goal {
 		return t.computed - 1
@@ -124,7 +125,7 @@ func (s *server) known(t *slot) int64 {
 	return t.computed
 }
 
-// unlist a prompt that is no longer computed.
+// unlist removes a prompt that is no longer being computed.
 func (s *server) unlist(at int32) {
 	for i, p := range s.partial {
 		if p == at {

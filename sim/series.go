@@ -2,23 +2,23 @@ package sim
 
 import "time"
 
-// Series is what a fleet was like over time, in intervals of one width: wide enough that there are at most a few hundred.
+// Series is the state of a fleet over time, in equal intervals wide enough that there are at most a few hundred.
 type Series struct {
 	Width  time.Duration
 	Points []Point
 }
 
-// Point are means over an interval: of requests that waited and ran, of the share of the KV cache in use, and the tokens
-// that were generated. Each is a sum over the fleet's servers, the share their mean.
+// Point holds the means over an interval of waiting and running requests and of the share of KV cache in use, and the
+// tokens generated. All are summed over servers, except the share, which is averaged.
 type Point struct{ Waiting, Running, KV, Tokens float64 }
 
-// most points of a series.
+// mostPoints is the maximum number of points.
 const mostPoints = 512
 
-// firstWidth of an interval.
+// firstWidth is the initial interval.
 const firstWidth = 10 * time.Millisecond
 
-// add what holds from one time to another: values for each second, and tokens.
+// add adds a state that holds from one time to another: rates per second, and tokens.
 func (s *Series) add(from, to time.Duration, p Point) {
 	if s.Width == 0 {
 		s.Width = firstWidth
@@ -43,7 +43,7 @@ func (s *Series) add(from, to time.Duration, p Point) {
 	}
 }
 
-// halve the number of points.
+// halve halves the number of points.
 func (s *Series) halve() {
 	s.Width *= 2
 	half := (len(s.Points) + 1) / 2
@@ -58,13 +58,13 @@ func (s *Series) halve() {
 	s.Points = s.Points[:half]
 }
 
-// grows reports whether more waited in the last quarter of a time than in the one before, by a tenth.
+// grows reports whether over 10 % more requests waited in the last quarter of a time range than in the one before.
 func (s *Series) grows(from, to time.Duration) bool {
 	quarter := (to - from) / 4
 	return s.waiting(to-quarter, to) > 1.1*s.waiting(to-2*quarter, to-quarter)
 }
 
-// waiting is how many waited, averaged over the intervals of a time.
+// waiting returns the mean number of waiting requests in a time range.
 func (s *Series) waiting(from, to time.Duration) (sum float64) {
 	first, last := int(from/max(1, s.Width)), int(to/max(1, s.Width))
 	for i := first; i <= min(last, len(s.Points)-1); i++ {
@@ -73,7 +73,7 @@ func (s *Series) waiting(from, to time.Duration) (sum float64) {
 	return sum / float64(last-first+1)
 }
 
-// Running is how many requests ran, averaged over the time in which any did.
+// Running returns the mean number of running requests over the time in which any ran.
 func (s *Series) Running() (mean float64) {
 	n := 0
 	for _, p := range s.Points {

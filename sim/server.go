@@ -8,15 +8,15 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// never is after all that happens.
+// never is later than any event.
 const never = time.Duration(math.MaxInt64)
 
-// server is a replica at work.
+// server is the state of a replica.
 type server struct {
 	*Replica
 	index           int
-	together        *lockstep // those that it steps with; nil alone
-	several         bool      // there are others, and nobody is told of steps as they begin
+	together        *lockstep // its lockstep group; nil if alone
+	several         bool      // there are other servers, and no observer of steps
 	pool            pool
 	store           *store
 	slots           slots
@@ -24,26 +24,26 @@ type server struct {
 	counted         time.Duration // up to when the series has who waits
 	last            looked
 	running         order
-	partial         []int32 // prompts that are being computed, in order
+	partial         []int32 // partially computed prompts, in order
 	dec             decoders
 	steps           [2]step
-	cur             *step // that is being computed; nil when idle
-	next            *step // composed ahead
-	dry             bool  // nothing could be composed ahead: look again when the step is done
-	why             Limit // what the first who waits waits for
-	again           bool  // somebody was preempted or refused: look again though nothing was composed
-	frail           bool  // and would begin with cached rows that may be gone before: a shorter beginning may find room
+	cur             *step // running; nil if idle
+	next            *step // scheduled ahead
+	dry             bool  // nothing could be scheduled ahead: retry when the step ends
+	why             Limit // what the first waiting request waits for
+	again           bool  // a request was preempted or refused: retry although nothing was scheduled
+	frail           bool  // the first would start from cached rows that may be evicted: a shorter start may fit
 	until           time.Duration
-	token           time.Duration // when those who decode had their last one
-	fresh           int64         // that joined them since
-	reserved, final int64         // rows reserved by those who run, and the tokens that they will have at their end
+	token           time.Duration // time of the last token of the decoding sequences
+	fresh           int64         // sequences that joined since
+	reserved, final int64         // rows reserved by running requests, and their final tokens
 	bold            boldness
 	draft           drafting
 	deadlines       heap[deadline]
 	coming          underway
 	adapters        adapters
-	stuck           bool  // nothing can be composed before something changes
-	whole           batch // of static batching
+	stuck           bool  // nothing can be scheduled until something changes
+	whole           batch // for static batching
 	m               *meter
 	done            func(s *server, at int32, now time.Duration, how Outcome)
 }
@@ -55,7 +55,7 @@ func newServer(r *Replica, index int, m *meter) *server {
 	return s
 }
 
-// arrive puts a request in the queue.
+// arrive queues a new request.
 func (s *server) arrive(r *workload.Request, now time.Duration) int32 {
 	s.m.queued(s, now)
 	at := s.slots.add(r)
@@ -66,7 +66,7 @@ func (s *server) arrive(r *workload.Request, now time.Duration) int32 {
 	return at
 }
 
-// wait puts a request in the queue: behind those who wait, where the server ranks them behind those of its priority.
+// wait queues a request: last, or if the server uses priorities, last of its priority.
 func (s *server) wait(at int32) {
 	s.waiting.push(at)
 	if s.Ranked {
@@ -74,7 +74,7 @@ func (s *server) wait(at int32) {
 	}
 }
 
-// ranks reports whether a request goes before another: by priority, then by when it came (policy "priority").
+// ranks reports whether request a precedes b: by priority, then by arrival (policy "priority").
 func (s *server) ranks(a, b int32) bool {
 	x, y := &s.slots.all[a], &s.slots.all[b]
 	switch {
@@ -86,7 +86,7 @@ func (s *server) ranks(a, b int32) bool {
 	return x.ID < y.ID
 }
 
-// at is when something happens next; until is the next time that something comes from outside.
+// at returns the time of the next event; until is that of the next external one.
 func (s *server) at(now time.Duration) time.Duration {
 	switch {
 	case s.cur == nil && s.waiting.n > 0 && !s.stuck:
@@ -99,7 +99,7 @@ func (s *server) at(now time.Duration) time.Duration {
 	return s.cur.end
 }
 
-// happen does what happens at that time.
+// happen processes the events of that time.
 func (s *server) happen(now, until time.Duration) {
 	s.until = min(until, s.own())
 	switch {
@@ -116,7 +116,7 @@ func (s *server) happen(now, until time.Duration) {
 	}
 }
 
-// own is when something comes to a server that was under way to it: a cache, or the end of a client's patience.
+// own returns the time of the server's next pending event: a cache transfer, or a client's deadline.
 func (s *server) own() (at time.Duration) {
 	at = never
 	if len(s.coming.heap) > 0 {
@@ -128,7 +128,7 @@ func (s *server) own() (at time.Duration) {
 	return at
 }
 
-// finish the step that is being computed, and go on with the one that was composed ahead.
+// finish completes the running step and continues with the one scheduled ahead.
 func (s *server) finish(now time.Duration) {
 	s.noted()
 	s.complete(s.cur)
@@ -155,7 +155,7 @@ func (s *server) begin(st *step, now time.Duration) {
 	}
 }
 
-// compose a step that begins at a time.
+// compose schedules a step that begins at start.
 func (s *server) compose(now, start time.Duration) *step {
 	st := &s.steps[0]
 	if s.cur == st {
@@ -172,7 +172,7 @@ func (s *server) compose(now, start time.Duration) *step {
 	return st
 }
 
-// complete hands out the tokens of a step.
+// complete delivers the tokens of a step.
 func (s *server) complete(st *step) {
 	s.stuck = false
 	for _, f := range st.firsts {

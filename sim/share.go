@@ -1,6 +1,6 @@
 package sim
 
-// grasp holds the cached rows that a prompt begins with.
+// grasp references the cached rows that a prompt begins with.
 func (s *server) grasp(t *slot, rows int64) {
 	t.rows = rows
 	if rows == 0 {
@@ -17,10 +17,10 @@ func (s *server) grasp(t *slot, rows int64) {
 	}
 }
 
-// share lets others find what a slot has computed of its spans, whole rows of them (vllm/v1/core/kv_cache_manager.py,
-// cache_blocks). Rows that another one computed first are not shared twice: from there on the slot's are its own. An engine
-// keeps both, and finds the second when the first is gone; that takes two prompts that are computed in pieces side by side,
-// or one that is cached to its end.
+// share makes the full rows of spans that a slot has computed available to others (vllm/v1/core/kv_cache_manager.py,
+// cache_blocks). Rows that another slot computed first are not shared again; from there on the slot's rows are private.
+// An engine keeps both and finds the second when the first is gone, which requires two prompts chunked side by side, or
+// one cached to its end.
 func (s *server) share(t *slot) {
 	if !s.PrefixCache || t.apart || len(t.Spans) == 0 {
 		return
@@ -47,7 +47,7 @@ func (s *server) share(t *slot) {
 	}
 }
 
-// extend the rows of a span, which begins at a row of the prompt, up to another.
+// extend extends the cached rows of a span, which begins at row from of the prompt, up to row to.
 func (s *server) extend(t *slot, at int32, from, to int64) bool {
 	node := &s.pool.spans.nodes[at]
 	if to <= t.rows {
@@ -66,7 +66,7 @@ func (s *server) extend(t *slot, at int32, from, to int64) bool {
 	return true
 }
 
-// unhold drops all spans of a slot, the last first.
+// unhold drops all spans of a slot, last first.
 func (s *server) unhold(t *slot) {
 	n := len(t.held)
 	before := int64(0) // tokens
@@ -85,13 +85,13 @@ func (s *server) unhold(t *slot) {
 	t.held = t.held[:0]
 }
 
-// keep what a slot computed beyond its spans, whole rows of it, under its own name: the next turn of a session makes use of
-// it, or the slot itself when it was preempted.
+// keep caches the full rows that a slot computed beyond its spans under its own name, for the next turn of a session or
+// for the slot itself if preempted.
 func (s *server) keep(t *slot, total int64) {
 	if !s.PrefixCache || t.own() == 0 {
 		return
 	}
-	t.Spans = t.Spans[:t.spans] // without its own, that a preemption before added
+	t.Spans = t.Spans[:t.spans] // without the name added by an earlier preemption
 	if t.apart {
 		return
 	}
@@ -105,7 +105,7 @@ func (s *server) keep(t *slot, total int64) {
 	s.extend(t, t.held[len(t.Spans)], shared/s.BlockTokens, total/s.BlockTokens)
 }
 
-// name gives what comes after the spans of a slot a place, and holds it.
+// name returns the index of a new span for what follows the spans of a slot, and references it.
 func (p *pool) name(t *slot, after int64) int32 {
 	parent := nobody
 	if n := len(t.held); n > 0 {
@@ -120,7 +120,7 @@ func (p *pool) name(t *slot, after int64) int32 {
 	return at
 }
 
-// own is the name of what a slot adds to its spans: where its client gave none, and it was preempted, one that no other has.
+// own returns the name of what a slot adds to its spans; a preempted slot whose client gave none gets a unique one.
 func (t *slot) own() uint64 {
 	if t.Own == 0 && t.state == preempted {
 		return 1<<63 | uint64(t.ID)

@@ -1,12 +1,14 @@
-// Package sim plays many users of a server: requests arrive, wait, are batched step by step by the rules of an engine, find
-// room in the KV cache or are preempted, and end. It says how long each part took, what filled up and what ran out.
+// Package sim simulates a server with many users: requests arrive, wait, are batched step by step under the rules of an
+// engine, find space in the KV cache or are preempted, and complete. The result says how long each stage took, what
+// filled up and what ran out.
 //
-// Time is an integer of nanoseconds. A step takes what package speed says of its batch; between two events the batch does
-// not change but for its contexts, so that whole stretches of steps are one event (server.go). Sequences that decode advance
-// in lockstep, and nothing is done for each of them (decoders.go). Invariants are numbered in invariants_test.go; a twin that
-// does everything step by step and sequence by sequence is in twin_test.go.
+// Time is in integer nanoseconds. The duration of a step is predicted from its batch; between two events a batch
+// changes only in its contexts, so that long stretches of steps are one event (server.go). Decoding sequences advance
+// in lockstep without work per sequence (decoders.go). invariants_test.go numbers the invariants; twin_test.go has a
+// reference implementation that works step by step and sequence by sequence.
 //
-// Open fleet.go for the loop, inflight.go for the rules of vLLM, TensorRT-LLM and llama-server, pool.go for the cache.
+// See fleet.go for the main loop, inflight.go for the rules of vLLM, TensorRT-LLM and llama-server, and pool.go for the
+// cache.
 package sim
 
 import (
@@ -16,94 +18,93 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Replica is a server: its rules, its room and its clock.
+// Replica configures a server: its rules, capacity and timing.
 type Replica struct {
-	// Timer says how many seconds a batch takes.
+	// Timer returns the duration of a batch in seconds.
 	Timer func(speed.Batch) float64
 	Policy
 	Paging
-	MaxSequences int64 // that run at once
-	Budget       int64 // tokens of a step
-	LongPrompt   int64 // most tokens of one prompt in a step; 0 for no bound
-	MaxLength    int64 // tokens of a request, prompt and answer; 0 for no bound
-	// WholePrompts: a prompt is computed in one step or not at all.
+	MaxSequences int64 // concurrent sequences
+	Budget       int64 // tokens per step
+	LongPrompt   int64 // maximum tokens of one prompt per step; 0 for unbounded
+	MaxLength    int64 // prompt plus output tokens of a request; 0 for unbounded
+	// WholePrompts reports that prompts are not split over steps.
 	WholePrompts bool
-	// Mixed: with prompts first, who decodes goes along in steps of prompts, and takes its tokens from their budget
-	// (--enable-mixed-chunk of SGLang).
+	// Mixed includes decoding sequences in prefill steps, under PromptsFirst, charged to their budget (SGLang's
+	// --enable-mixed-chunk).
 	Mixed bool
-	// WholeRoom: a request is admitted only if there is room for all of its prompt, not only for its first piece
-	// (scheduler_reserve_full_isl).
+	// WholeRoom admits a request only if all of its prompt fits, not just the first chunk (scheduler_reserve_full_isl).
 	WholeRoom bool
-	// Ahead: a step is composed when the one before it begins, without knowing how that ends (asynchronous scheduling).
+	// Ahead schedules a step when the previous one begins, without knowing its outcome (asynchronous scheduling).
 	Ahead bool
-	// Promise: a request is admitted only if its longest answer will find room (GUARANTEED_NO_EVICT).
+	// Promise admits a request only if its longest answer will fit (GUARANTEED_NO_EVICT).
 	Promise bool
-	// Reserve says how many rows a request takes from its admission to its end, in one piece; nil where rows are taken
-	// as they are needed.
+	// Reserve returns the number of rows that a request occupies from admission to end, contiguously; nil if rows are
+	// allocated on demand.
 	Reserve func(*workload.Request) int64
-	// Ranked: requests of a lower priority number go first, and who ranks last is preempted.
+	// Ranked serves lower priority numbers first, and preempts the lowest priority.
 	Ranked bool
-	// MaxWaiting is how many may wait; who comes then is refused. 0 for no bound.
+	// MaxWaiting is the maximum queue length, beyond which requests are refused; 0 for unbounded.
 	MaxWaiting int
-	// MaxAdapters of the sequences that run at once; 0 for no bound.
+	// MaxAdapters is the maximum number of adapters among running sequences; 0 for unbounded.
 	MaxAdapters int64
-	// Group is of replicas that share experts, and step together: those with the same number, of prompts or of answers alike. None of
-	// them composes ahead. 0 steps alone.
+	// Group identifies replicas that share experts and step together: those with the same number, separately for prefill
+	// and decode. They do not schedule ahead. 0 means none.
 	Group int
-	// Handover is how many seconds the cache of a prompt takes from the server that computed it.
+	// Handover returns the seconds to transfer a prompt's cache from its prefill worker.
 	Handover func(prompt int64) float64
-	// Speculation of those who decode; nil without.
+	// Speculation configures speculative decoding; nil for none.
 	Speculation *Speculation
-	// SlotTokens: each seat has room for so many from the start, whether it is taken or not; 0 where nothing is set apart.
+	// SlotTokens is the fixed space per sequence slot, used or not; 0 if nothing is set aside.
 	SlotTokens int64
-	// From and Until are when a replica is given requests, of fleets that grow and shrink; Until 0 is ever after. What it was given it
-	// finishes.
+	// From and Until delimit the time in which a replica receives requests, for fleets that scale; Until 0 means
+	// forever. It finishes what it received.
 	From, Until time.Duration
-	// Front is how many seconds pass before the scheduler sees a request.
+	// Front returns the seconds before the scheduler sees a request.
 	Front func(prompt int64) float64
 }
 
-// Policy composes steps.
+// Policy schedules steps.
 type Policy interface {
-	// compose a step that begins at a time; false where there is nothing to compute.
+	// compose schedules a step that begins at start; it returns false if there is nothing to compute.
 	compose(s *server, st *step, now, start time.Duration) bool
 }
 
-// Inflight are the rules of vLLM, TensorRT-LLM, llama-server and Orca.
+// Inflight is the policy of vLLM, TensorRT-LLM, llama-server and Orca.
 var Inflight Policy = inflight{}
 
-// Outcome of a request.
+// Outcome is how a request ended.
 type Outcome uint8
 
 const (
 	Finished Outcome = iota
-	Failed           // found no room to go on though nothing else ran
+	Failed           // did not fit although nothing else ran
 	Refused          // can never be served
-	HungUp           // its client lost patience
+	HungUp           // client gave up
 )
 
-// Limit is what the first who waits waits for.
+// Limit is what the first waiting request waits for.
 type Limit uint8
 
 const (
 	Nothing  Limit = iota
-	Room           // in the KV cache
-	Seats          // the most sequences
-	Budget         // tokens of a step: arithmetic
+	Room           // space in the KV cache
+	Seats          // maximum number of sequences
+	Budget         // tokens of a step: compute
 	Adapters       // adapters of a step
 )
 
-// Done is a request that ended.
+// Done is a completed request.
 type Done struct {
 	*workload.Request
 	Replica                     int
-	Ready, Admitted, First, End time.Duration // since the beginning; First is 0 where no token was generated
-	Generated, Cached           int64         // tokens; cached ones of the prompt
+	Ready, Admitted, First, End time.Duration // since the start; First is 0 if no token was generated
+	Generated, Cached           int64         // in tokens; Cached is of the prompt
 	Preempted                   int
 	Outcome                     Outcome
 }
 
-// Step is a batch, computed so often in a row.
+// Step is a batch and the number of times it runs in a row.
 type Step struct {
 	Replica          int
 	Start, End       time.Duration

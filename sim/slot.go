@@ -9,26 +9,26 @@ import (
 // slot is a live request.
 type slot struct {
 	workload.Request
-	ready      time.Duration // when the engine saw it
-	first      time.Duration // its first token; 0 before
+	ready      time.Duration // when the engine received it
+	first      time.Duration // first token; 0 if none yet
 	admitted   time.Duration // when it was first computed
-	goal       int64         // tokens to compute before the next one is generated: the prompt, and after a preemption what was generated
-	computed   int64         // of the goal, or of the whole while it decodes alone
-	made       int64         // tokens generated up to when it joined the decoders
-	turn       int64         // its place among all admissions
-	reach      int64         // tokens that it has room for, where it drafted more than was accepted
-	joined     int64         // tick at which it joined them
-	hits       int64         // rows of the prompt that were found cached when it was first admitted
-	rows       int64         // rows of the spans that it holds
-	held       []int32       // spans
-	prev, next int32         // in the order of running
-	gen        uint32        // grows when the slot changes hands or state, so that what refers to the old one is stale
+	goal       int64         // tokens to compute before the next one is generated: the prompt and, after a preemption, what was generated
+	computed   int64         // of the goal; while decoding, of everything
+	made       int64         // generated before it joined the decoding sequences
+	turn       int64         // admission number
+	reach      int64         // tokens with allocated space, if it drafted more than was accepted
+	joined     int64         // tick of joining
+	hits       int64         // rows of the prompt found cached at first admission
+	rows       int64         // rows held of its spans
+	held       []int32       // span indexes
+	prev, next int32         // order of running
+	gen        uint32        // increases on reuse or change of state, to invalidate old references
 	preempted  int32
-	spans      int32 // that the request came with
+	spans      int32 // number of spans that the request came with
 	state      state
-	remote     bool  // another server computed its prompt
-	whole      int64 // tokens that another server will generate of it; 0 where this one does all
-	apart      bool  // others computed the next rows of its spans meanwhile: what it computes is its own
+	remote     bool  // prefilled by another server
+	whole      int64 // tokens that another server will generate; 0 if this one does all
+	apart      bool  // others computed its next rows meanwhile: what it computes is private
 }
 
 type state uint8
@@ -36,15 +36,15 @@ type state uint8
 const (
 	gone state = iota
 	waits
-	preempted // on its way back to the queue
-	coming    // its cache is on the way
+	preempted // returning to the queue
+	coming    // cache in transit
 	prefills
 	decodes
-	ending   // its last token is being computed
-	released // and its room was taken from it
+	ending   // computing its last token
+	released // same, with its space taken
 )
 
-// slots are the live requests of a server. Places are used again.
+// slots are the live requests of a server. Indexes are reused.
 type slots struct {
 	all   []slot
 	empty []int32
@@ -73,11 +73,11 @@ func (s *slots) remove(at int32) {
 	s.empty = append(s.empty, at)
 }
 
-// order is that in which requests were admitted.
+// order is the order of admission.
 type order struct {
 	first, last int32
 	n           int64
-	turns       int64 // admissions
+	turns       int64 // admissions so far
 }
 
 func newOrder() order { return order{first: nobody, last: nobody} }

@@ -2,22 +2,22 @@ package sim
 
 import "math/rand/v2"
 
-// Speculation drafts tokens that a step verifies. The clock of a replica that speculates counts the drafts of every sequence that
-// decodes.
+// Speculation drafts tokens that a step verifies. The Timer of such a replica counts the drafts of every decoding
+// sequence.
 type Speculation struct {
 	Tokens int64
-	// Accepted are the chances that at least 1, 2, … of them are accepted, none larger than the one before it.
+	// Accepted holds the probabilities that at least 1, 2, … drafts are accepted, non-increasing.
 	Accepted []float64
 	Seed     uint64
 }
 
-// drafting is speculation at work. Sequences then do not advance in lockstep.
+// drafting is the state of speculation. Sequences then do not advance in lockstep.
 type drafting struct {
 	*Speculation
 	random *rand.PCG
 }
 
-// acceptances is the stream of random numbers of accepted drafts.
+// acceptances seeds the random numbers for accepting drafts.
 const acceptances = 0xac
 
 func newDrafting(s *Speculation, index int) drafting {
@@ -29,7 +29,7 @@ func newDrafting(s *Speculation, index int) drafting {
 
 func (d *drafting) on() bool { return d.Speculation != nil }
 
-// width is how many tokens of a sequence a step computes.
+// width returns the tokens per sequence that a step computes.
 func (d *drafting) width() int64 {
 	if d.on() {
 		return d.Tokens + 1
@@ -37,7 +37,7 @@ func (d *drafting) width() int64 {
 	return 1
 }
 
-// gain of a sequence in a step: the drafts that are accepted, and one token more.
+// gain draws a sequence's progress in a step: the accepted drafts plus one token.
 func (d *drafting) gain() (n int64) {
 	x := d.draw()
 	for n = 1; n <= int64(len(d.Accepted)) && x < d.Accepted[n-1]; n++ {
@@ -45,11 +45,11 @@ func (d *drafting) gain() (n int64) {
 	return n
 }
 
-// draw a number from 0 to 1, evenly.
+// draw returns a uniform random number in [0, 1).
 func (d *drafting) draw() float64 { return float64(d.random.Uint64()>>11) / (1 << 53) }
 
-// drafted are the blocks that a step of drafts takes: rooms for all of them are there before it is known which are
-// accepted (vllm/v1/core/sched/scheduler.py, num_lookahead_tokens).
+// drafted returns the blocks that a step of drafts allocates: space for all of them is needed before it is known which
+// are accepted (vllm/v1/core/sched/scheduler.py, num_lookahead_tokens).
 func (s *server) drafted() (blocks int64) {
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
 		if t := &s.slots.all[at]; t.state == decodes {
@@ -59,12 +59,12 @@ func (s *server) drafted() (blocks int64) {
 	return blocks
 }
 
-// ahead is how far a sequence may get in a step.
+// ahead returns how far a sequence may get in a step.
 func (t *slot) ahead(width int64) int64 {
 	return max(t.reach, t.computed+min(width, t.Output-t.made))
 }
 
-// verify composes a step in which every decoder gains what is accepted of its drafts.
+// verify schedules a step in which every decoding sequence gains its accepted drafts.
 func (s *server) verify(st *step) {
 	s.pool.take(s.drafted())
 	s.dec.tick++

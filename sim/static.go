@@ -2,18 +2,18 @@ package sim
 
 import "time"
 
-// Static batches sequences as a whole: a batch takes who waits when it begins, pads their prompts to the longest, and
-// nobody joins before the last of them has ended. There is room for all answers from the start. Its time is that of a full batch to the
-// end.
+// Static batches whole sequences: a batch takes the requests waiting at its start, pads their prompts to the longest,
+// and admits none before the last has ended. Space for all answers is reserved at the start. Steps take the time of the
+// full batch until the end.
 var Static Policy = static{}
 
 type static struct{}
 
-// batch of static batching.
+// batch is a static batch.
 type batch struct {
-	n       int64 // sequences at its begin
+	n       int64 // sequences at the start
 	longest int64 // prompt
-	born    int64 // tick
+	born    int64 // start tick
 }
 
 func (static) compose(s *server, st *step, now, start time.Duration) bool {
@@ -30,7 +30,7 @@ func (static) compose(s *server, st *step, now, start time.Duration) bool {
 	return st.batch.Prefill > 0
 }
 
-// gather a batch of those who wait, and compute their prompts.
+// gather forms a batch of waiting requests and computes their prompts.
 func (s *server) gather(st *step, now time.Duration) {
 	s.why = 0
 	var longest int64
@@ -38,7 +38,7 @@ func (s *server) gather(st *step, now time.Duration) {
 		t := &s.slots.all[s.waiting.at(i)]
 		budget := t.goal
 		e, ok := s.entry(t, budget)
-		e.stored, e.piece = perTier{}, t.goal-e.hits*s.BlockTokens // never in pieces, nor later than the others
+		e.stored, e.piece = perTier{}, t.goal-e.hits*s.BlockTokens // never chunked or deferred
 		if ok && !s.ends(t, e) {
 			s.why, ok = Room, false
 		}

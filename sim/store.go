@@ -2,18 +2,18 @@ package sim
 
 import "github.com/memwall/memwall/workload"
 
-// Store keeps rows that any replica computed for all of them (Mooncake's store, HF3FS, LMCache's server, file systems): each puts there
-// what it computes, and what a prompt finds neither on the device nor in the replica's own tiers it reads from there. The oldest go
-// where there are more than Rows; 0 keeps all.
+// Store keeps rows computed by any replica for all of them (Mooncake's store, HF3FS, LMCache's server, file systems):
+// each replica writes what it computes, and reads what a prompt finds neither on the device nor in its own tiers. The
+// oldest are evicted beyond Rows; 0 keeps all.
 type Store struct {
 	Rows int64
-	// Fetch is how many seconds so many rows take to the device of a replica.
+	// Fetch returns the seconds to load the given rows to a device.
 	Fetch func(rows int64) float64
-	// Hits is how many requests must have begun with a row before it is put there; 0 puts all.
+	// Hits is the number of requests that must have begun with a row before it is stored; 0 stores all.
 	Hits int32
 }
 
-// store is one at work: a pool without a device, whose only tier is what it has.
+// store is the state of a Store: a pool without device, whose only tier is its content.
 type store struct {
 	*Store
 	pool pool
@@ -32,7 +32,7 @@ func newStore(s *Store, p *Paging) *store {
 
 const never64 = 1 << 62
 
-// changed grows whenever what it has changes.
+// changed increases whenever the content changes.
 func (s *store) changed() int64 {
 	if s == nil {
 		return 0
@@ -40,7 +40,7 @@ func (s *store) changed() int64 {
 	return s.pool.changed
 }
 
-// put the rows of so many tokens of a prompt there, those after which less is known last.
+// put stores the rows of a prompt's first tokens.
 func (s *store) put(spans []workload.Span, tokens int64) {
 	if s == nil {
 		return
@@ -70,7 +70,7 @@ func (s *store) put(spans []workload.Span, tokens int64) {
 	s.touch(path)
 }
 
-// touch spans, so that what a span rests on goes after it.
+// touch refreshes spans such that a span's predecessors are evicted after it.
 func (s *store) touch(path []int32) {
 	for i := len(path) - 1; i >= 0; i-- {
 		if node := &s.pool.spans.nodes[path[i]]; node.stored[0] > 0 {
@@ -80,7 +80,7 @@ func (s *store) touch(path []int32) {
 	}
 }
 
-// beyond are the rows of a prompt that the store has after those that are found nearer.
+// beyond returns the rows of a prompt that the store has beyond those found closer.
 func (s *store) beyond(spans []workload.Span, tokens, found int64) int64 {
 	if s == nil {
 		return 0
@@ -89,7 +89,7 @@ func (s *store) beyond(spans []workload.Span, tokens, found int64) int64 {
 	return max(0, stored[0]-found)
 }
 
-// fetched is how many seconds rows take that a prompt reads there; what was read is kept longer.
+// fetched returns the seconds to load rows of a prompt, which makes them recently used.
 func (s *store) fetched(spans []workload.Span, rows int64) float64 {
 	if s == nil || rows == 0 {
 		return 0

@@ -2,31 +2,31 @@ package sim
 
 import "time"
 
-// Tier keeps rows that were evicted from a pool in the host's memory or on disk, for Rows of them, and brings them back
-// (vLLM's KV offloading, LMCache, SGLang's hierarchical cache, Dynamo's KV block manager). What it has no room for goes to the tier
-// Below, or is lost. Writing is hidden behind computing; reading keeps a request waiting.
+// Tier keeps rows evicted from a pool in host memory or on disk, up to Rows of them, and loads them back (vLLM's KV
+// offloading, LMCache, SGLang's hierarchical cache, Dynamo's KV block manager). What does not fit goes to the tier
+// Below, or is lost. Writes overlap with compute; reads delay the request.
 type Tier struct {
 	Rows int64
-	// Fetch is how many seconds so many rows take to the device.
+	// Fetch returns the seconds to load the given rows to the device.
 	Fetch func(rows int64) float64
 	Below *Tier
-	// Hits is how many requests must have begun with a row before it is kept, which the tier then has while the device has it too
-	// (SGLang, mem_cache/hiradix_cache.py: write_through_threshold); 0 keeps all that is evicted.
+	// Hits is the number of requests that must have begun with a row before it is copied here, while the device still
+	// has it (SGLang, mem_cache/hiradix_cache.py: write_through_threshold); 0 keeps all evicted rows.
 	Hits int32
 }
 
-// mostTiers below the device; InStore is where results count what came of the store that replicas share, beyond them.
+// mostTiers is the maximum number of tiers below the device; InStore is the index of the shared store in results.
 const (
 	mostTiers = 2
 	InStore   = mostTiers
 )
 
-// perTier are rows of each tier, the nearest first, and of the store.
+// perTier counts rows by tier, nearest first, then the store.
 type perTier [mostTiers + 1]int64
 
 func (n *perTier) sum() int64 { return n[0] + n[1] + n[InStore] }
 
-// upTo are the first of so many rows.
+// upTo returns the first rows of n, up to the given number.
 func (n *perTier) upTo(rows int64) (out perTier) {
 	for i := range n[:mostTiers] {
 		out[i] = min(n[i], rows)
@@ -41,7 +41,7 @@ func (n *perTier) add(more perTier) {
 	}
 }
 
-// tiers are the levels of a tier.
+// tiers returns a tier and those below it.
 func (t *Tier) tiers() (out []*Tier) {
 	for ; t != nil && len(out) <= mostTiers; t = t.Below {
 		out = append(out, t)
@@ -49,7 +49,7 @@ func (t *Tier) tiers() (out []*Tier) {
 	return out
 }
 
-// fetched is how many seconds the rows of each tier take together: a link is shared, or the links follow each other.
+// fetched returns the total seconds to load rows from all tiers, which share a link or use consecutive ones.
 func (t *Tier) fetched(rows perTier) (seconds float64) {
 	for i := 0; t != nil; t, i = t.Below, i+1 {
 		if rows[i] > 0 {
@@ -59,13 +59,13 @@ func (t *Tier) fetched(rows perTier) (seconds float64) {
 	return seconds
 }
 
-// shelf are the rows of a tier, and the order in which they came there.
+// shelf holds the rows of a tier in the order of their arrival.
 type shelf struct {
 	runs
 	rows int64
 }
 
-// store the last rows of a span in a tier as they are evicted from above it.
+// store moves the last rows of a span to a tier on eviction from above.
 func (p *pool) store(at int32, rows int64, level int) {
 	if level >= len(p.tiers) || rows == 0 {
 		return
@@ -87,11 +87,11 @@ func (p *pool) store(at int32, rows int64, level int) {
 	}
 }
 
-// keeps reports whether rows of a span are asked for often enough to be kept below.
+// keeps reports whether a span is requested often enough to be kept below.
 func (p *pool) keeps(node *span) bool { return node.hits >= p.tiers[0].Hits }
 
-// room of a tier for rows that the device has not: one that is written by hits has copies of those that were asked for often
-// enough on the device too.
+// room returns the space of a tier for rows not on the device; a write-through tier also holds copies of frequently
+// requested rows on the device.
 func (p *pool) room(level int) int64 {
 	if level > 0 || p.tiers[0].Hits == 0 {
 		return p.tiers[level].Rows
@@ -99,7 +99,7 @@ func (p *pool) room(level int) int64 {
 	return max(0, p.tiers[0].Rows-p.wanted)
 }
 
-// asked counts one more request that begins with a span.
+// asked counts another request that begins with a span.
 func (p *pool) asked(node *span) {
 	if len(p.tiers) == 0 || p.tiers[0].Hits == 0 {
 		return
@@ -109,14 +109,14 @@ func (p *pool) asked(node *span) {
 	}
 }
 
-// grown counts rows of a span that came to the device, or left it.
+// grown counts rows of a span added to or removed from the device.
 func (p *pool) grown(node *span, rows int64) {
 	if node.rows += rows; len(p.tiers) > 0 && p.tiers[0].Hits > 0 && p.keeps(node) {
 		p.wanted += rows
 	}
 }
 
-// forget the last rows of the span that was stored longest ago: they go one tier down.
+// forget moves the last rows of the least recently stored span one tier down.
 func (p *pool) forget(level int) {
 	s := &p.shelves[level]
 	r := *s.front()
@@ -134,20 +134,20 @@ func (p *pool) forget(level int) {
 	p.spans.remove(r.node)
 }
 
-// moved reports whether rows of a span were stored or brought back after this.
+// moved reports whether rows of a span were stored or loaded since the run.
 func (p *pool) moved(r *run, level int) bool {
 	n := &p.spans.nodes[r.node]
 	return n.shelved[level] != r.stamp || n.stored[level] == 0
 }
 
-// unstore rows of a tier.
+// unstore removes rows from a tier.
 func (p *pool) unstore(node *span, n int64, level int) {
 	p.changed++
 	node.stored[level] -= n
 	p.shelves[level].rows -= n
 }
 
-// unstoreFirst takes so many rows from the nearest tier on.
+// unstoreFirst removes rows, from the nearest tier on.
 func (p *pool) unstoreFirst(node *span, rows int64) {
 	if len(p.tiers) == 0 {
 		return
@@ -159,7 +159,7 @@ func (p *pool) unstoreFirst(node *span, rows int64) {
 	}
 }
 
-// fetch admits a request of whose prompt rows are stored: it takes room for them, and waits until they have come.
+// fetch admits a request with stored rows: it allocates space for them and waits for the transfer.
 func (s *server) fetch(at int32, e entry, now time.Duration) {
 	t := &s.slots.all[at]
 	s.begins(t, e, now)

@@ -5,45 +5,46 @@ import (
 	"slices"
 )
 
-// nobody is no span.
+// nobody is the index of no span.
 const nobody int32 = -1
 
-// spanKey is what comes before a span, and its name: together they say what its tokens are.
+// spanKey identifies a span by its predecessor and its name, which together determine its tokens.
 type spanKey struct {
 	parent int32
 	after  int64 // tokens before it
 	id     uint64
 }
 
-// span are the cached rows of a span, from its first on. Rows that nobody holds are the last ones: who holds a row holds
+// span is the cached rows of a span, a prefix of it. Unreferenced rows come last: whoever references a row references
 // all before it.
 type span struct {
 	key   spanKey
 	rows  int64
-	users int32   // sequences that hold it, if only as what comes before
-	hits  int32   // sequences that ever held it
-	child int32   // spans that come after it
-	deep  []depth // how many rows they hold, fewest first
-	left  []part  // rows that nobody holds, by when they were left: deepest first
+	users int32   // sequences that reference it, if only as a predecessor
+	hits  int32   // sequences that ever referenced it
+	child int32   // number of successors
+	deep  []depth // rows that they reference, fewest first
+	left  []part  // unreferenced rows by time of release: deepest first
 	stamp uint32
-	// stored are the rows after those that each tier has, the nearest first; shelved how often rows were put there.
+	// stored counts the following rows that each tier holds, nearest first; shelved counts how often rows were stored
+	// there.
 	stored  perTier
 	shelved [mostTiers]uint32
 }
 
-// depth is how many sequences hold so many rows.
+// depth is the number of sequences that reference that many rows.
 type depth struct {
 	rows int64
 	n    int32
 }
 
-// part of a span that was left at once: from the end of the next part, or where there is none from what is held.
+// part is a part of a span released at once: from the end of the next part, or else of the referenced rows.
 type part struct {
 	end   int64
 	stamp uint32
 }
 
-// rowsHeld are the rows that somebody holds.
+// rowsHeld returns the number of referenced rows.
 func (s *span) rowsHeld() int64 {
 	if n := len(s.deep); n > 0 {
 		return s.deep[n-1].rows
@@ -51,7 +52,7 @@ func (s *span) rowsHeld() int64 {
 	return 0
 }
 
-// reach notes that n more sequences hold so many rows.
+// reach records that n more sequences reference the given rows.
 func (s *span) reach(rows int64, n int32) {
 	if rows == 0 {
 		return
@@ -65,7 +66,7 @@ func (s *span) reach(rows int64, n int32) {
 	}
 }
 
-// tree has the spans that are cached, each after the one before it.
+// tree holds the cached spans, each linked to its predecessor.
 type tree struct {
 	nodes []span
 	empty []int32
@@ -74,7 +75,7 @@ type tree struct {
 
 func newTree() tree { return tree{byKey: map[spanKey]int32{}} }
 
-// find a span; nobody if it is not cached.
+// find returns the index of a span, or nobody.
 func (t *tree) find(k spanKey) int32 {
 	if at, ok := t.byKey[k]; ok {
 		return at
@@ -82,7 +83,7 @@ func (t *tree) find(k spanKey) int32 {
 	return nobody
 }
 
-// add a span without rows. The stamp of a place goes on, so that runs of the span that was there before stay stale.
+// add adds a span without rows. The stamp of a reused index continues, so that runs of the previous span stay stale.
 func (t *tree) add(k spanKey) int32 {
 	at := int32(len(t.nodes))
 	if n := len(t.empty); n > 0 {
@@ -103,7 +104,7 @@ func (t *tree) add(k spanKey) int32 {
 	return at
 }
 
-// remove a span without rows that nobody holds, once no span comes after it, and those before it that are empty then.
+// remove removes a span without rows, references and successors, and then its predecessors that are left empty.
 func (t *tree) remove(at int32) {
 	for at != nobody {
 		n := &t.nodes[at]
@@ -120,18 +121,18 @@ func (t *tree) remove(at int32) {
 	}
 }
 
-// run is a number of blocks that were left together.
+// run is a number of blocks released together.
 type run struct {
 	node   int32
 	stamp  uint32
 	blocks int64
 }
 
-// runs is a queue of them.
+// runs is a queue of runs.
 type runs struct {
 	items []run
 	head  int
-	kept  int // when it was compacted
+	kept  int // length after compaction
 }
 
 func (q *runs) front() *run { return &q.items[q.head] }
@@ -152,7 +153,7 @@ func (q *runs) pop() {
 
 func (q *runs) push(r run) { q.items = append(q.items, r) }
 
-// long reports whether the queue has grown so much since it was compacted that it is worth the while.
+// long reports whether the queue has grown enough since its compaction to repeat it.
 func (q *runs) long() bool { return len(q.items)-q.head > 2*q.kept+1024 }
 
 // compact drops runs that are stale.

@@ -13,18 +13,18 @@ import (
 //go:embed adam.tsv
 var adam []byte
 
-// Programs that run Adam's step in a host's memory: DeepSpeed's CPU Adam, which has vector instructions and threads
-// (csrc/adam; PyTorch's fused AdamW is alike), and PyTorch's other ones, which go over the states once for each operator.
+// Programs that run Adam's step in host memory: DeepSpeed's CPU Adam, which is vectorized and multithreaded (csrc/adam;
+// PyTorch's fused AdamW is similar), and PyTorch's other variants, which pass over the states once per operator.
 const (
 	DeepSpeedAdam = "deepspeed"
 	TorchAdam     = "torch"
 )
 
-// AdamBytes are read and written for a parameter: gradient, master, two moments and the weight in 16 bits.
+// AdamBytes is the memory traffic per parameter: gradient, master weight, two moments and the 16-bit weight.
 const AdamBytes = 4 + 3*8 + 2
 
-// AdamUse is the share of the host's memory rate that a program's step reaches. Hosts and how ranks are bound to their
-// cores differ; launch names those of a measurement.
+// AdamUse returns the coefficient for the share of host memory bandwidth that a program's step reaches. It varies with
+// the host and with how ranks are bound to cores; launch identifies a measurement's.
 func AdamUse(program, launch string) coef.Use {
 	u := coef.Use{Name: "adam", Levels: []coef.Level{{Name: "all", Key: "all"}, {Name: "launch", Key: launch}}}
 	if program == TorchAdam {
@@ -35,7 +35,7 @@ func AdamUse(program, launch string) coef.Use {
 
 var adamTable = sync.OnceValues(func() (*coef.Table, error) { return coef.Parse(adam) })
 
-// HostAdam is that share with its band, which is as wide as hosts and launches differ.
+// HostAdam returns that share with a band that covers the variation over hosts and launches.
 func HostAdam(program string) (f Figure, err error) {
 	t, err := adamTable()
 	if err != nil {

@@ -2,20 +2,20 @@ package speed
 
 import "github.com/memwall/memwall/model"
 
-// Batch is a step of a rank: sequences that each go on by a token, and prompts.
+// Batch is one step of a rank: sequences that each decode one token, and prompts.
 type Batch struct {
-	// Decodes is how many sequences go on, Context how many tokens each has cached.
+	// Decodes is the number of decoding sequences, Context the tokens that each has cached.
 	Decodes, Context int64
-	// Prefill is how many tokens of prompts are computed, of Prompts sequences that each have Cached tokens
-	// already. Finished says how many of these prompts end in this step, and need logits.
+	// Prefill is the number of prompt tokens computed, in Prompts sequences that each have Cached tokens already.
+	// Finished is the number of prompts that complete in this step and need logits.
 	Prefill, Prompts, Cached, Finished int64
 }
 
-// Points are where the kernels are evaluated: decoding sequences, prompts, and both together, which is what a
-// kernel sees that does not tell tokens apart.
+// Points are the feature vectors at which kernels are evaluated: of decoding sequences, of prompts, and of both
+// together, for kernels that do not distinguish them.
 type Points struct{ Decode, Prefill, Both model.Features }
 
-// Apart are the points of sequences that decode, and of prompts.
+// Apart returns the features of decoding sequences and of prompts.
 func (r *Rank) Apart(b Batch) (decode, prefill model.Features) {
 	if b.Decodes > 0 {
 		decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
@@ -26,7 +26,7 @@ func (r *Rank) Apart(b Batch) (decode, prefill model.Features) {
 	return decode, prefill
 }
 
-// Points of a batch.
+// Points returns the features of a batch.
 func (r *Rank) Points(b Batch) (p Points) {
 	p.Decode, p.Prefill = r.Apart(b)
 	for i := range p.Both {
@@ -39,7 +39,8 @@ func (r *Rank) Points(b Batch) (p Points) {
 	return p
 }
 
-// Cost of a kernel, once: attention and scans of decoding and of prompts apart, all else together.
+// Cost returns the cost of one run of a kernel: attention and scans separately for decoding and prompts, anything else
+// together.
 func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 	if k.Attn != nil || k.Scan != nil {
 		return k.Decode.Eval(&p.Decode), k.Prefill().Eval(&p.Prefill), model.Cost{}
@@ -47,11 +48,11 @@ func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 	return model.Cost{}, model.Cost{}, k.Decode.Eval(&p.Both)
 }
 
-// Work is what a rank reads, writes and computes in a step: bytes of weights, those of experts among them, of caches
-// and states, and operations.
+// Work is what a rank reads, writes and computes in a step: bytes of weights (Experts being part of them), of caches
+// and states, and FLOPs.
 type Work struct{ Weights, Experts, CacheRead, CacheWrite, FLOPs float64 }
 
-// Work at the points of a batch: attention and scans of decoding and of prompts apart, all else together.
+// Work returns the rank's work at the points of a batch.
 func (r *Rank) Work(p *Points) (w Work) {
 	for _, c := range []model.Cost{r.decode.Eval(&p.Decode), r.prefill.Eval(&p.Prefill), r.dense.Eval(&p.Both)} {
 		w.Weights += c.Weights

@@ -7,36 +7,36 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Kernel is an operator of a layer as one rank runs it, and how many layers run it.
+// Kernel is an operator of a layer as run by one rank, with the number of layers that run it.
 type Kernel struct {
-	Op    *model.Op // the rank's share: its heads, its rows
-	Count int64     // times in a step
-	Layer int       // which variant of layer it belongs to: an index of the rank's kinds, model.InPre or model.InPost
-	// Of its matrices: how they are stored, their rows together, their columns, and how many there are (experts
-	// held). Bytes are stored, of one layer.
+	Op    *model.Op // the rank's share of heads and rows
+	Count int64     // runs per step
+	Layer int       // variant of the layer: an index of the rank's kinds, model.InPre or model.InPost
+	// Storage scheme of the kernel's matrices, their total rows, their columns, and their number (experts held). Bytes
+	// is the stored size per layer.
 	Scheme     *dtype.Scheme
 	Rows, Cols int64
 	Batch      int64
 	Bytes      unit.Bytes
-	Decode     model.Coeffs  // of sequences that go on by a token; MLA multiplies through its latent
-	Expanded   *model.Coeffs // of prompts where these differ: MLA expands its latent; else nil
+	Decode     model.Coeffs  // of decoding sequences; MLA is absorbed
+	Expanded   *model.Coeffs // of prompts, if different: MLA expands its latent; else nil
 	Attn       *model.Attn
 	Scan       *model.ScanDims
 	Moe        *model.Experts
-	// Joined are the operators that a Fuser made it of, in order; none when it is one alone.
+	// Joined are the operators that a Fuser combined, in order; empty if not fused.
 	Joined [MaxJoined]Member
 }
 
-// MaxJoined is how many operators of a fused one are remembered: queries, keys, values, and two gates.
+// MaxJoined is the maximum number of members of a fused kernel: queries, keys, values, and two gates.
 const MaxJoined = 5
 
-// Member is an operator that runs as part of a fused one: Rows of its matrix.
+// Member is an operator within a fused kernel: Rows of its matrix.
 type Member struct {
 	Role dtype.Role
 	Rows int64
 }
 
-// Members of a product, one when it is not fused.
+// Members returns the members of a matmul; one if it is not fused.
 func (k *Kernel) Members() []Member {
 	for n, m := range k.Joined {
 		if m.Rows == 0 && n > 0 {
@@ -49,7 +49,7 @@ func (k *Kernel) Members() []Member {
 	return k.Joined[:]
 }
 
-// Prefill is the cost of prompts.
+// Prefill returns the coefficients for prompts.
 func (k *Kernel) Prefill() *model.Coeffs {
 	if k.Expanded != nil {
 		return k.Expanded
@@ -60,20 +60,20 @@ func (k *Kernel) Prefill() *model.Coeffs {
 // Rank is the work of one rank.
 type Rank struct {
 	Layers int64
-	// Spans are the windows that Points are told of; Moe the experts, nil without.
+	// Spans are the attention windows for Points; Moe describes the experts, nil if none.
 	Spans []int64
 	Moe   *model.Experts
-	// Weights are the stored bytes of all kernels.
+	// Weights is the stored size of all kernels.
 	Weights unit.Bytes
-	// The work of all kernels together: of those that do not tell tokens apart, and of attention and scans of decoding
-	// and of prompts. Routed are the bytes of experts among it.
+	// Sums over all kernels: dense of those that do not distinguish tokens, decode and prefill of attention and scans.
+	// Routed is the bytes of experts among them.
 	dense, decode, prefill model.Coeffs
 	routed                 model.Features
 }
 
-// Walk gives f what a rank of the decoder runs in a step, in order, and the sum of it all. Widths of activations, cache
-// and states are e's; its spans are filled in. A kernel is f's to change, and lasts until f returns;
-// a nil f wants the sum alone.
+// Walk calls f for every kernel that a rank of the decoder runs in a step, in order, and returns their sum. Widths of
+// activations, cache and states are taken from e, whose spans are filled in. f may modify the kernel, which is valid
+// only during the call. A nil f computes just the sum.
 func Walk(m *model.Model, pl *engine.Placed, e model.Exec, f func(*Kernel)) *Rank {
 	e.Spans = m.Spans()
 	r := &Rank{Layers: int64(pl.Last - pl.First), Spans: e.Spans}
@@ -96,13 +96,13 @@ func Walk(m *model.Model, pl *engine.Placed, e model.Exec, f func(*Kernel)) *Ran
 	return r
 }
 
-// Kernels are the rank and the list of what it runs.
+// Kernels returns the rank and the list of its kernels.
 func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) (r *Rank, list []Kernel) {
 	r = Walk(m, pl, e, func(k *Kernel) { list = append(list, *k) })
 	return r, list
 }
 
-// before are the tensors in front of the layers, of which later stages have copies where they borrow them.
+// before returns the tensors before the layers, of which later stages hold copies if they borrow them.
 func before(pl *engine.Placed) []engine.WeightTensor {
 	first := *pl
 	first.Pre = true
@@ -114,11 +114,11 @@ type builder struct {
 	exec model.Exec
 	to   func(*Kernel)
 	next Kernel
-	ends []engine.WeightTensor // before the layers, where a tied head finds its weights
+	ends []engine.WeightTensor // tensors before the layers, where a tied head finds its weights
 }
 
-// kind adds the operators of a whole kind, as its local share runs them; stored are its tensors in order, then
-// those that are lent to it.
+// kind adds the operators of a kind as the rank's share runs them. stored are its tensors in order, then those it
+// borrows.
 func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, stored []engine.WeightTensor, count int64, layer int) {
 	if local == nil {
 		local = whole
@@ -139,7 +139,7 @@ func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, 
 	}
 }
 
-// lent finds the stored tensors of an operator that borrows them.
+// lent returns the stored tensors that an operator borrows.
 func (b *builder) lent(want []*model.Tensor, stored []engine.WeightTensor) (out []engine.WeightTensor) {
 	for _, t := range want {
 		for _, list := range [][]engine.WeightTensor{b.ends, stored} {
@@ -168,7 +168,7 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 	}
 	bytes := func(i int) unit.Bytes {
 		if i >= len(stored) {
-			return 0 // lent by a stage that holds it (rotary tables), and of no weight
+			return 0 // borrowed from the stage that holds it (rotary tables), of negligible size
 		}
 		return stored[i].Local
 	}
@@ -186,7 +186,7 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 	}
 }
 
-// add a kernel to the sums.
+// add adds a kernel to the sums.
 func (r *Rank) add(k *Kernel) {
 	n := float64(k.Count)
 	if k.Moe != nil && r.Moe == nil {
@@ -206,15 +206,15 @@ func (r *Rank) add(k *Kernel) {
 	}
 }
 
-// Fuser joins matrix products that read the same value in the same format and follow each other, as engines that fuse
-// queries, keys and values, or gate and up, launch them once, and gives To what came of it.
+// Fuser combines consecutive matmuls that read the same value in the same format, as engines that fuse queries, keys
+// and values, or gate and up, launch them, and passes the results to To.
 type Fuser struct {
 	To   func(*Kernel)
 	held Kernel
 	full bool
 }
 
-// Add the next kernel.
+// Add adds the next kernel.
 func (f *Fuser) Add(k *Kernel) {
 	if f.full && joins(&f.held, k) {
 		join(&f.held, k)
@@ -224,7 +224,7 @@ func (f *Fuser) Add(k *Kernel) {
 	f.held, f.full = *k, true
 }
 
-// Flush gives To what is left.
+// Flush passes on the pending kernel.
 func (f *Fuser) Flush() {
 	if f.full {
 		f.To(&f.held)
@@ -244,7 +244,7 @@ func join(a, b *Kernel) {
 	a.Decode.AddN(&b.Decode, 1)
 }
 
-// remember that b is part of a; what there is no room for counts as part of the last one.
+// remember records b as a member of a; if there is no space left, as part of the last member.
 func remember(a, b *Kernel) {
 	if a.Joined[0].Rows == 0 {
 		a.Joined[0] = Member{a.Op.Role, a.Rows}

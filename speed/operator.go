@@ -7,22 +7,24 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Operator is what an operator of the model takes of one part of a step, in all layers. Those of a part add up to it.
+// Operator is the time of a model operator within one part of a step, over all layers. The operators of a part add up
+// to it.
 type Operator struct {
-	Part string // of the step's parts
+	Part string // name of the step's part
 	Kind model.OpKind
 	Role dtype.Role
-	// Members of a product: the operators that are one for its time, each with the rows of its matrix on a rank. Cols are its
-	// columns, Batch how many such matrices there are. Rest is what belongs to no operator.
+	// Members are the operators of a matmul timed as one, each with the rows of its matrix on a rank. Cols is the number
+	// of columns, Batch that of matrices. Rest marks time that belongs to no operator.
 	Members     []Member
 	Cols, Batch int64
 	Rest        bool
-	// FLOPs of a step; 0 where the operator's work is not of one kind.
+	// FLOPs per step; 0 if the operator's work is of several kinds.
 	FLOPs   float64
 	Seconds float64
 }
 
-// Of is a kernel as an operator of a part, taking so long. A latent is expanded for all heads by one matrix.
+// Of returns the kernel as an operator of a part, taking the given time. A latent is expanded for all heads by one
+// matrix.
 func (k *Kernel) Of(part string, seconds float64) Operator {
 	o := Operator{Part: part, Kind: k.Op.Kind, Role: k.Op.Role, Cols: k.Cols, Batch: max(1, k.Batch), Seconds: seconds}
 	switch {
@@ -35,13 +37,13 @@ func (k *Kernel) Of(part string, seconds float64) Operator {
 	return o
 }
 
-// same reports whether two are alike but for the layers that they are of.
+// same reports whether two operators differ at most in their layers.
 func (o *Operator) same(x *Operator) bool {
 	return o.Part == x.Part && o.Kind == x.Kind && o.Role == x.Role && o.Cols == x.Cols && o.Batch == x.Batch && o.Rest == x.Rest &&
 		slices.Equal(o.Members, x.Members)
 }
 
-// PutOperator adds an operator to one like it of other layers.
+// PutOperator adds an operator to the list, merging it with the same operator of other layers.
 func PutOperator(list []Operator, x Operator) []Operator {
 	for i := range list {
 		if list[i].same(&x) {

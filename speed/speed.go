@@ -1,10 +1,10 @@
-// Package speed says what the steps of a model do on one rank of a machine: its operator list becomes
-// kernels with operations and bytes (kernel.go), a batch becomes a point that these are evaluated at
-// (batch.go), and what an answer says of time is a Figure (figure.go). How long a kernel takes is fitted to
-// measurements, by speed/stream for engines that serve one stream and by speed/serving for those that batch.
+// Package speed describes what the steps of a model do on one rank of a machine: the operator list becomes kernels with
+// FLOPs and bytes (kernel.go), a batch becomes the point at which they are evaluated (batch.go), and predicted times
+// are Figures (figure.go). The time that a kernel takes is fitted to measurements, in speed/stream for engines that
+// serve a single stream and in speed/serving for those with continuous batching.
 //
-// Law: no prediction beats the datasheet. What has to be read takes its bytes over the memory's rate, what has
-// to be multiplied its operations over the peak.
+// No prediction beats the datasheet: reading takes at least the bytes over the memory bandwidth, and multiplying at
+// least the FLOPs over the peak.
 package speed
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Arithmetic is the format that a matrix stored by a scheme is multiplied in on a device: 8 and 4 bits where
-// scheme and device have them, else 16 bits of what the device has, weights being unpacked on the way.
+// Arithmetic returns the format in which a matrix stored under a scheme is multiplied on a device, with its peak: 8 or
+// 4 bits if both scheme and device support them, else the device's 16-bit format, with weights unpacked on the fly.
 func Arithmetic(d *hardware.Device, s *dtype.Scheme) (format string, peak hardware.Fact[unit.FLOPRate]) {
 	for _, f := range operands(d, s) {
 		if p := d.Peaks.At(f); p.Known {
@@ -26,17 +26,17 @@ func Arithmetic(d *hardware.Device, s *dtype.Scheme) (format string, peak hardwa
 	return "", hardware.Fact[unit.FLOPRate]{}
 }
 
-// operands are the formats that both sides of a product may have, the narrowest first. Schemes that store
-// weights alone in few bits (AWQ, GPTQ, GGUF, NF4) are multiplied in 16.
+// operands returns the possible operand formats of a matmul, narrowest first. Weight-only schemes (AWQ, GPTQ, GGUF,
+// NF4) multiply in 16 bits.
 func operands(d *hardware.Device, s *dtype.Scheme) []string {
 	wide := []string{"bf16", "fp16", "fp32"}
 	if s == nil {
 		return wide
 	}
 	switch {
-	case s == dtype.MXFP4Split && d.Peaks.FP4.Known: // its activations are MXFP8
+	case s == dtype.MXFP4Split && d.Peaks.FP4.Known: // with MXFP8 activations
 		return append([]string{"fp8"}, wide...)
-	case s == dtype.NVFP4Split && d.Peaks.FP4.Known: // else Marlin's kernels multiply in 16 bits (vllm, marlin_utils_fp4.py)
+	case s == dtype.NVFP4Split && d.Peaks.FP4.Known: // otherwise Marlin multiplies in 16 bits (vllm, marlin_utils_fp4.py)
 		return append([]string{"fp4"}, wide...)
 	case strings.HasPrefix(s.Name, "fp8") || strings.HasPrefix(s.Name, "mxfp8") || s == dtype.W4A8AWQ:
 		return append([]string{"fp8"}, wide...)

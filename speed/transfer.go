@@ -8,11 +8,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Move is what a step brings over a link: weights or caches that lie in host memory, on NVMe or in a pool.
+// Move is a transfer over a link in each step: of weights or caches in host memory, on NVMe or in a pool.
 type Move struct {
 	Name  string
 	Bytes float64
-	Rate  unit.ByteRate // of the link one way, or of the store behind it where that is slower
+	Rate  unit.ByteRate // of the link in one direction, or of the store behind it if slower
 }
 
 // copies.tsv is written by validation/fit/copies.
@@ -20,10 +20,10 @@ type Move struct {
 //go:embed copies.tsv
 var copies []byte
 
-// CopyUse is the share of a link's rate that large copies reach.
+// CopyUse is the coefficient for the share of a link's rate that large copies reach.
 var CopyUse = coef.Use{Name: "copy", Levels: []coef.Level{{Name: "all", Key: "all"}}}
 
-// LinkShare is that share with its band, as measured copies from hosts to devices gave it.
+// LinkShare returns that share with its band, from measured host-to-device copies.
 var LinkShare = sync.OnceValues(func() (f Figure, err error) {
 	t, err := coef.Parse(copies)
 	if err != nil {
@@ -36,13 +36,13 @@ var LinkShare = sync.OnceValues(func() (f Figure, err error) {
 	return f, nil
 })
 
-// Seconds of the copy at a share of the link.
+// Seconds returns the duration of the transfer at a share of the link's rate.
 func (m Move) Seconds(share Figure) Figure {
 	return share.Inverse().Times(m.Bytes / float64(m.Rate))
 }
 
-// Exposed is the time by which copies lengthen a step that computes for so long: a layer is copied while the one
-// before is computed, so that only what takes longer shows (FlexGen, arXiv:2303.06865, section 4).
+// Exposed returns the time that transfers add to a step with the given compute time: a layer is copied while the
+// previous one is computed, so only the excess shows (FlexGen, arXiv:2303.06865, section 4).
 func Exposed(compute Figure, moves []Move, share Figure) (f Figure) {
 	for _, m := range moves {
 		s := m.Seconds(share)

@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Nearest are the n of a list that a distance puts first, the nearest first and equals in their order; what is infinitely far is
-// left out.
+// Nearest returns the n elements of a list with the smallest distance, nearest first and ties in list order. Elements
+// at infinite distance are omitted.
 func Nearest[T any](list []T, n int, distance func(*T) float64) (out []T) {
 	type placed struct {
 		at  int
@@ -27,7 +27,7 @@ func Nearest[T any](list []T, n int, distance func(*T) float64) (out []T) {
 	return out
 }
 
-// Doublings are how often the smaller of two sizes is doubled to be the larger; a size below 1 counts as 1.
+// Doublings returns |log2(a/b)|, the number of doublings from the smaller size to the larger. Sizes below 1 count as 1.
 func Doublings(a, b int64) float64 {
 	return math.Abs(math.Log2(float64(max(1, a)) / float64(max(1, b))))
 }

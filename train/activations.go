@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// keptOf is what one block of a kind keeps of a token until its backward pass.
+// keptOf returns what one block keeps per token until its backward pass, if kept whole and if recomputed.
 func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
 	if k.still {
 		return 0, 0
@@ -19,7 +19,7 @@ func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
 	return whole, min(again, max(whole, h.stream))
 }
 
-// again is the recomputation of the layers that a class of ranks holds.
+// again returns the recomputation of the layers of a class of ranks.
 func (s *Sizer) again(h *share) recompute {
 	return recomputeOf(s.j).in(h.layers, max(1, s.j.Training.VPP))
 }
@@ -37,14 +37,14 @@ func (f *filler) kept() ledger.Item {
 	if r.share == 1 {
 		id, name = "checkpoints", "inputs of blocks"
 		if s.j.offload().activations || s.j.Framework.Keep.Offloads && !r.selective {
-			// a few blocks' inputs are on their way
+			// the inputs of a few blocks are in transit
 			n = f.b.Div(f.b.Mul(n, f.b.Lit(min(4, max(1, h.layers)))), f.b.In("blocks", max(1, h.layers), "model"))
 		}
 	}
 	return ledger.Known(id, name, n, ledger.Derived, ledger.SemiPersistent, place, savedPage)
 }
 
-// keptIn books what blocks of a stage keep of the micro-batches that are in flight there.
+// keptIn books what the blocks of a stage keep of the micro-batches in flight there.
 func keptIn(f *filler, blocks []block, r recompute, stage int64) ledger.Num {
 	s, perToken := f.s, 0.0
 	for i := range blocks {
@@ -63,17 +63,17 @@ func (f *filler) tokens() ledger.Num {
 	return f.b.In("tokens", f.s.tokens, "length × micro_batch of a rank")
 }
 
-// headKept is what the final norm and the head keep, on the last stage.
+// headKept books what the final norm and the head keep, on the last stage.
 func (f *filler) headKept() ledger.Item {
 	n := f.b.Mul(f.tokens(), f.b.In("head_per_token", f.h.head, "sum over operators of the head"))
 	return ledger.Known("activations", "final norm and head", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, savedPage)
 }
 
-// logits books logits, their copies and gradients at the worst point of the loss.
+// logits books the logits, their copies and gradients at the peak of the loss.
 func (f *filler) logits() ledger.Item {
 	c := f.s.loss
 	if f.s.j.Teacher != nil && f.h.vocab > 0 && f.s.j.Training.Objective == "distill" {
-		c += 4 // the teacher's, in fp32; of answers that are scored it gives what each token has alone
+		c += 4 // the teacher's, in fp32; scored answers need only one value per token
 	}
 	n := f.b.Mul(f.tokens(), f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("loss_bytes", c, "framework"))
 	if most := lossChunk(f); most < n.V {
@@ -84,12 +84,12 @@ func (f *filler) logits() ledger.Item {
 
 const headGradientsName = "gradients of the head"
 
-// headGradients are those of the head's matrix, whole, which a loss in chunks has from its first one on.
+// headGradients books the gradient of the head's matrix, which a chunked loss holds whole from its first chunk on.
 func headGradients(f *filler) ledger.Item {
 	j, n := f.s.j, f.b.Lit(0)
 	heads := float64(engine.At(j.Framework.Loss, j.Version).Value.Heads)
 	if heads > 0 && f.s.micro > 1 {
-		heads-- // among those of the passes before
+		heads-- // included in the gradients of earlier passes
 	}
 	if heads > 0 && on(j.Training.FusedLoss) && !j.Adapters() {
 		n = f.b.Mul(f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("width", float64(j.Model.Hidden), "model"), f.b.In("bytes", heads*f.s.store.Grad, "format"))
@@ -97,7 +97,7 @@ func headGradients(f *filler) ledger.Item {
 	return ledger.Known("gradients", headGradientsName, n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
 }
 
-// lossChunk is the most that a loss takes which goes through the tokens in chunks, in bytes.
+// lossChunk returns the most that a chunked loss takes, in bytes.
 func lossChunk(f *filler) float64 {
 	l := engine.At(f.s.j.Framework.Loss, f.s.j.Version).Value
 	if l.Most == 0 {
@@ -113,7 +113,7 @@ func lossChunk(f *filler) float64 {
 	return max(0.5*gib, min(l.Most, free/2))
 }
 
-// working books the block whose backward pass needs most, run again where it was not kept.
+// working books the block with the largest backward pass, recomputed if it was not kept.
 func (f *filler) working() ledger.Item {
 	r := f.s.again(f.h)
 	worst := 0.0
@@ -133,7 +133,7 @@ func (f *filler) working() ledger.Item {
 	return ledger.Known("activations", "the block that is computed", n, ledger.Derived, ledger.Ephemeral, ledger.Device, savedPage)
 }
 
-// entry is the stream that enters a block, where the block's own operators keep it too: it counts as a checkpoint.
+// entry returns the stream entering a block if the block's own operators keep it too; it counts as a checkpoint.
 func (f *filler) entry(k *block) float64 {
 	if k.entry {
 		return f.h.stream
@@ -141,13 +141,14 @@ func (f *filler) entry(k *block) float64 {
 	return 0
 }
 
-// lastBlock is the stream that enters the block whose backward pass is last; where blocks are kept, all that it keeps.
+// lastBlock books the stream entering the block whose backward pass is last, and if blocks are kept, all that the block
+// keeps.
 func (f *filler) lastBlock() ledger.Item {
 	r := f.s.again(f.h)
 	worst := 0.0
 	for i := range f.h.blocks {
 		if f.s.j.leaks() {
-			break // it is among those that are not freed
+			break // included in what is not freed
 		}
 		whole, again := f.s.keptOf(f.h, &f.h.blocks[i])
 		if r.share < 1 {
@@ -159,8 +160,8 @@ func (f *filler) lastBlock() ledger.Item {
 	return ledger.Known("checkpoints", "input of the last block", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, savedPage)
 }
 
-// leaked: units of FSDP1 whose parameters do not train run no hook that frees the inputs of their blocks and the gradients
-// between them before the pass ends (measured; the hook only reshards).
+// leaked books what FSDP1 units without trained parameters fail to free: no hook frees the inputs of their blocks and
+// the gradients between them before the pass ends (measured; the hook only reshards).
 func (f *filler) leaked() ledger.Item {
 	j := f.s.j
 	n := f.b.Lit(0)
@@ -170,9 +171,9 @@ func (f *filler) leaked() ledger.Item {
 	return ledger.Known("checkpoints", "inputs and gradients of frozen units", n, ledger.Measured, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
-// remade are weights that a pass makes and its backward pass needs: those of quantised values, where a model learns with them, of
-// which every product keeps a copy in the format that it computes in for its input's gradient, and a mask of one byte for the
-// weights' own (torchao/quantization/qat); and those that adapters make of their factors.
+// remade books weights computed in a pass and needed in its backward pass: in quantization-aware training, a
+// dequantized copy per matmul for the gradient of its input, and a mask of one byte per weight for the weight's own
+// (torchao/quantization/qat); and the matrices that adapters compute from their factors.
 func (f *filler) remade() ledger.Item {
 	j := f.s.j
 	name, bytes, of := "weights that adapters make", float64(j.width()), func(k *block) float64 { return k.delta }
@@ -186,7 +187,7 @@ func (f *filler) remade() ledger.Item {
 	return ledger.Known("workspace", name, n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
-// overBlocks sums over the blocks that are kept, and one of those that are computed again.
+// overBlocks sums over kept blocks, plus one recomputed block.
 func overBlocks(blocks []block, again float64, of func(*block) float64) (sum float64) {
 	for i := range blocks {
 		sum += of(&blocks[i]) * (blocks[i].count*(1-again) + again)
@@ -199,8 +200,7 @@ func (j *Job) leaks() bool {
 	return j.Training.Sharding == "fsdp" && j.Adapters() && recomputeOf(j).share == 1 && !j.gathersMixed()
 }
 
-// dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the
-// next one's too.
+// dequantised books the dequantized copy of a matmul's weights; if units are gathered, also that of the next.
 func (f *filler) dequantised(phase string) ledger.Item {
 	n := f.b.Lit(0)
 	if f.s.j.quantised() {
@@ -216,7 +216,7 @@ func (f *filler) dequantised(phase string) ledger.Item {
 	return ledger.Known("workspace", "dequantised weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }
 
-// unit books what FSDP and ZeRO-3 gather: embedding and head throughout, and the blocks at work with the next.
+// unit books what FSDP and ZeRO-3 gather: embedding and head throughout, and the active blocks plus the next.
 func (f *filler) unit(phase string) ledger.Item {
 	j, n := f.s.j, f.b.Lit(0)
 	switch {
@@ -236,8 +236,8 @@ func (f *filler) unit(phase string) ledger.Item {
 	return ledger.Known("workspace", "gathered parameters", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/distributed/fsdp; deepspeed/runtime/zero")
 }
 
-// reducing are the gradients of a block that are made, whole, and those of the one before, which are on their way to their shards
-// (megatron_fsdp/param_and_grad_buffer.py: GradReducePipeline).
+// reducing books the gradients of a block being computed, unsharded, and those of the previous one being reduced to
+// shards (megatron_fsdp/param_and_grad_buffer.py: GradReducePipeline).
 func reducing(f *filler) ledger.Item {
 	most := largestEnd(f)
 	for i := range f.h.blocks {
@@ -247,15 +247,16 @@ func reducing(f *filler) ledger.Item {
 	return ledger.Known("workspace", "gradients that are reduced", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }
 
-// units are how often embedding and head, and the largest block, are on a device whole, in the bytes of what is gathered: among
-// computed tensors, and in buffers that they were gathered into.
+// units counts unsharded copies of embedding and head, and of the largest block, in units of their gathered size: as
+// computed tensors, and as buffers they are gathered into.
 type units struct{ roots, blocks, rootBuffers, blockBuffers float64 }
 
-// unitsAlive of a phase. FSDP1 has what it computes with and, of what trains, its gradients. FSDP2 copies each unit out of the buffer
-// that it was gathered into, gathers the next one while a unit is computed, and holds what goes into a unit's reduce-scatter, in the
-// format that it reduces in, until the next unit has its gradients. Embedding and head are units of their own, or the root's, which
-// stays whole, its gradients too, of which the head's are first. A stage that stays gathered has what its last pass reduces
-// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, _fsdp_param_group.py).
+// unitsAlive returns the units alive in a phase. FSDP1 has those it computes with and the gradients of trained ones.
+// FSDP2 copies each unit out of the buffer it was gathered into, gathers the next during compute, and holds a unit's
+// reduce-scatter input, in the reduction format, until the next unit has its gradients. Embedding and head are units of
+// their own, or belong to the root, which stays gathered with its gradients, those of the head being first. A stage
+// that stays gathered also holds what its last pass reduces (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py,
+// _fsdp_param_group.py).
 func unitsAlive(j *Job, phase string) units {
 	second, apart, reduced := j.Training.Sharding == "fsdp2", j.Framework.Keep.EndsApart, 1.0
 	if j.Framework.Keep.Reduces32 {
@@ -277,7 +278,7 @@ func unitsAlive(j *Job, phase string) units {
 	return of[phase]
 }
 
-// unitBytes of embedding and head together, and of the largest block, gathered.
+// unitBytes returns the gathered size of embedding and head together, and of the largest block.
 func (f *filler) unitBytes() (root, one float64) {
 	bytes := f.s.store.Gathered
 	if f.s.j.Adapters() {

@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// away is what lies off the device.
+// away says what is offloaded from the device.
 type away struct{ optimizer, params, activations bool }
 
 func (j *Job) offload() (a away) {
@@ -14,16 +14,16 @@ func (j *Job) offload() (a away) {
 		return a
 	}
 	off := func(s string) bool { return s == "host" || s == "nvme" }
-	// FSDP moves states with their parameters (torch/distributed/fsdp: CPUOffload, CPUOffloadPolicy)
+	// FSDP offloads states together with their parameters (torch/distributed/fsdp: CPUOffload, CPUOffloadPolicy)
 	return away{off(o.Optimizer) || off(o.Params) && j.Training.ZeROStage() == 0, off(o.Params), off(o.Activations)}
 }
 
-// trainerAway: what trains leaves the device for the engine that writes answers on it.
+// trainerAway reports whether training state leaves the device for the engine that generates answers on it.
 func trainerAway(r *plan.Rollout) bool {
 	return r != nil && on(r.Colocated) && on(r.Away)
 }
 
-// awayItem leaves a device: on disk it is a swap file (ZeRO-Infinity, arXiv:2104.07857).
+// awayItem returns an offloaded item; on disk it is a swap file (ZeRO-Infinity, arXiv:2104.07857).
 func awayItem(where, id, name string, n ledger.Num) ledger.Item {
 	place := ledger.Host
 	if where == "nvme" {
@@ -32,7 +32,7 @@ func awayItem(where, id, name string, n ledger.Num) ledger.Item {
 	return ledger.Known(id, name, n, ledger.Derived, ledger.Persistent, place, statesPage)
 }
 
-// offDevice books what a rank keeps off the device and what it writes to disk, the critic's after its own.
+// offDevice books what a rank keeps off the device and writes to disk, including its critic.
 func (s *Sizer) offDevice(b *ledger.Book, h *share) (host, disk []ledger.Item) {
 	fillers := []*filler{{s: s, h: h, b: b}}
 	if c := s.criticOn(b, h.pl.Stage); c != nil {
@@ -50,7 +50,7 @@ func (s *Sizer) offDevice(b *ledger.Book, h *share) (host, disk []ledger.Item) {
 	return host, disk
 }
 
-// away books what leaves the device.
+// away books what is offloaded.
 func (f *filler) away() (out []ledger.Item) {
 	s, off, o := f.s, f.s.j.offload(), f.s.j.Plan.Offload
 	add := func(where, id, name string, n ledger.Num) {
@@ -63,7 +63,7 @@ func (f *filler) away() (out []ledger.Item) {
 		add(o.Optimizer, "optimizer", "optimizer states", f.both("state_bytes", states, 1, ofStates))
 		add("host", "gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads))
 	}
-	if trainerAway(s.j.Training.Rollout) { // verl's offload of parameters and states, slime's of its whole process
+	if trainerAway(s.j.Training.Rollout) { // verl offloads parameters and states, slime its whole process
 		whole := f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.trainedBytes(weight, ofWeights))
 		if !off.optimizer {
 			whole = f.b.Add(whole, f.b.Add(f.trainedBytes(master, ofStates), f.both("state_bytes", states, 1, ofStates)))
@@ -82,8 +82,8 @@ func (f *filler) away() (out []ledger.Item) {
 	return out
 }
 
-// checkpoints books what this rank writes at one: what trains, in the format that it is computed in, and with it the states
-// to go on from. What data-parallel ranks hold alike is written once.
+// checkpoints books what this rank writes to a checkpoint: trained weights in the compute format, and the states needed
+// to resume. What data-parallel ranks replicate is written once.
 func (f *filler) checkpoints() []ledger.Item {
 	replicas := f.s.j.Plan.DP * f.s.j.Plan.CP
 	all := func(shards) int64 { return replicas }
@@ -95,7 +95,7 @@ func (f *filler) checkpoints() []ledger.Item {
 	}
 }
 
-// rollout is what an engine on the same devices takes to write answers; zero without one.
+// rollout returns what a colocated inference engine takes to generate answers; zero without one.
 func (f *filler) rollout() ledger.Item {
 	r := f.s.j.Training.Rollout
 	if r == nil || !on(r.Colocated) || f.s.j.Machine == nil || len(f.s.j.Machine.Groups) == 0 {

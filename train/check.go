@@ -14,8 +14,8 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
-// are *plan.Problem.
+// Check rejects what the framework would reject, and what no framework can run. Call Defaults first. Errors are
+// *plan.Problem.
 func Check(j *Job) error {
 	for _, check := range []func(*Job) error{checkModel, checkWords, checkRoles, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkStages, checkRecompute, checkStates, checkOffload, checkCritic} {
 		if err := check(j); err != nil {
@@ -25,7 +25,7 @@ func Check(j *Job) error {
 	return nil
 }
 
-// impossible says that no such plan can run.
+// impossible returns the error that no such plan can run.
 func impossible(field string, value any, fix, message string, args ...any) error {
 	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf(message, args...), Fix: fix, Impossible: true}
 }
@@ -38,7 +38,8 @@ func unknown(field, value string, known ...string) error {
 	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: fix}
 }
 
-// checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own.
+// checkModel rejects architectures whose training is not described: an encoder next to the decoder keeps activations of
+// its own.
 func checkModel(j *Job) error {
 	lacking := func(what string) error {
 		return &plan.Problem{Field: "model", Value: j.Model.ID, Lacking: true, Message: fmt.Sprintf("what training %s keeps is not described: %s", j.Model.ID, what), Fix: "a decoder or an encoder alone"}
@@ -58,7 +59,7 @@ func checkModel(j *Job) error {
 	return nil
 }
 
-// checkRoles refuses models beside the trained one that the objective has no use for, and a pupil without a teacher.
+// checkRoles rejects auxiliary models that the objective does not use, and distillation without a teacher.
 func checkRoles(j *Job) error {
 	t := j.Training
 	rollout := ""
@@ -108,7 +109,7 @@ func checkWords(j *Job) error {
 	return cmp.Or(checkTargets(j), checkFrozen(j), checkThawed(j))
 }
 
-// checkFrozen: parts and linear layers freeze; of text models nobody minds that pictures do.
+// checkFrozen checks freeze: parts and linear layers can be frozen; freezing vision in a text model is harmless.
 func checkFrozen(j *Job) error {
 	parts := []string{"vision", "audio", "projector"}
 	for i := range j.Model.Parts {
@@ -143,7 +144,7 @@ func checkTargets(j *Job) error {
 	return nil
 }
 
-// anyTensor reports whether a block of the model has a tensor of a kind.
+// anyTensor reports whether is returns true for any tensor of the model's blocks.
 func (j *Job) anyTensor(is func(*model.Tensor) bool) (found bool) {
 	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
 		for i := range k.Ops {
@@ -153,7 +154,7 @@ func (j *Job) anyTensor(is func(*model.Tensor) bool) (found bool) {
 	return found
 }
 
-// Bounds of counts, so that no request is work in proportion to a number in it.
+// Bounds on counts, so that no request causes work in proportion to a number in it.
 const (
 	maxBatch = 1 << 24
 	maxRank  = 1 << 20
@@ -256,16 +257,16 @@ func checkMethod(j *Job) error {
 	return checkOptimizer(j)
 }
 
-// filed: the base is in a format that GGUF files alone have.
+// filed reports whether the base is in a format that only GGUF files have.
 func (j *Job) filed() bool {
 	r := dtype.FindRecipe(j.Plan.Weights)
 	return j.quantisedBase() && r.Store == dtype.GGUF
 }
 
-// quantised reports whether adapters train beside a quantised base, whatever the method is called.
+// quantised reports whether adapters are trained on a quantized base, whatever the method is called.
 func (j *Job) quantised() bool { return j.Adapters() && j.quantisedBase() }
 
-// checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
+// checkOptimizer rejects 8-bit states with DeepSpeed's or Megatron's sharded optimizers.
 func checkOptimizer(j *Job) error {
 	t := j.Training
 	if on(t.InBackward) && (t.Accumulation > 1 || j.Framework.Name != "torchtune") {
@@ -295,18 +296,18 @@ func (j *Job) quantisedBase() bool {
 	return r != nil && Packed(r)
 }
 
-// Packed reports whether a recipe keeps weights in less than 16 bits.
+// Packed reports whether a recipe stores weights in less than 16 bits.
 func Packed(r *dtype.Recipe) bool { return r.Base != nil && r.Base.BlockBytes < 2*r.Base.BlockElems }
 
-// Trainable reports whether adapters train beside weights that a checkpoint stores by a packed recipe: integers and NF4, and no floats of
-// 8 or 4 bits (transformers 4.57, src/transformers/quantizers: is_trainable).
+// Trainable reports whether adapters can be trained on weights stored under a packed recipe: integers and NF4, but not
+// 8- or 4-bit floats (transformers 4.57, src/transformers/quantizers: is_trainable).
 func Trainable(r *dtype.Recipe) bool {
 	return r.Store == dtype.Checkpoint && Packed(r) && r.Base.Float == nil && r.Base != dtype.FP4E2M1
 }
 
-// reducesWithin: gradients are shared after each micro-batch of a pipeline, as Megatron-FSDP's optim_grads does
-// (megatron_fsdp.py: _process_post_backward_gradients; pipeline_parallel/schedules.py gives it each chunk), and as Llama 3 trained
-// (arXiv:2407.21783, 3.3.2).
+// reducesWithin reports whether gradients are reduced after each micro-batch of a pipeline, as with Megatron-FSDP's
+// optim_grads (megatron_fsdp.py: _process_post_backward_gradients; pipeline_parallel/schedules.py) and in Llama 3's
+// training (arXiv:2407.21783, 3.3.2).
 func reducesWithin(j *Job) bool { return j.megatron() && j.Training.ZeROStage() == 2 }
 
 func checkSharding(j *Job) error {
@@ -328,9 +329,10 @@ func checkSharding(j *Job) error {
 	return nil
 }
 
-// fewMicroBatches: a schedule that runs with fewer micro-batches than stages. Megatron's and DeepSpeed's 1F1B warm up with what there is
-// (megatron/core/pipeline_parallel/schedules.py, forward_backward_pipelining_without_interleaving; deepspeed/runtime/pipe/schedule.py,
-// TrainSchedule); torch's refuses to (torch/distributed/pipelining/schedules.py, PipelineScheduleSingle).
+// fewMicroBatches reports whether a schedule allows fewer micro-batches than stages. Megatron's and DeepSpeed's 1F1B
+// warm up with what there is (megatron/core/pipeline_parallel/schedules.py,
+// forward_backward_pipelining_without_interleaving; deepspeed/runtime/pipe/schedule.py, TrainSchedule); torch's refuses
+// (torch/distributed/pipelining/schedules.py, PipelineScheduleSingle).
 func fewMicroBatches(j *Job) bool {
 	return j.Training.Schedule == "gpipe" || j.Training.Schedule == "1f1b" && j.Framework.Name != "torchtitan"
 }
@@ -363,7 +365,8 @@ func checkPipeline(j *Job) error {
 	return nil
 }
 
-// checkStates: Megatron chooses what gradients and moments are in, and moments where they are shared.
+// checkStates rejects gradient and moment formats except for Megatron, and moment formats except with a sharded
+// optimizer.
 func checkStates(j *Job) error {
 	t := j.Training
 	for _, c := range []struct {

@@ -14,26 +14,26 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Sizer books a job. It may be asked many times.
+// Sizer sizes a job. It can be used repeatedly.
 type Sizer struct {
 	j      *Job
 	store  Storage
-	copies Storage // of modules that train in full beside adapters
+	copies Storage // of modules fully trained alongside adapters
 	opt    optimizer
-	every  shards // of what all data-parallel ranks hold
-	expert shards // of experts, which fewer ranks hold alike
+	every  shards // over all data-parallel ranks
+	expert shards // of experts, over fewer ranks
 	tokens float64
 	length float64
-	// longest is what a sequence may hold at most, where length is assumed; else the same.
+	// longest is the maximum length of a sequence if the length is assumed, else the length.
 	longest float64
 	micro   int64
 	loss    float64
 	ranks   []share
 	frozen  []frozen
-	critic  *Sizer // nil without one
+	critic  *Sizer // nil if none
 }
 
-// Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
+// Compile computes what each class of ranks holds. Call Defaults and Check first.
 func Compile(j *Job) (*Sizer, error) {
 	if j.Weights == nil {
 		w, err := j.base()
@@ -73,16 +73,17 @@ func Compile(j *Job) (*Sizer, error) {
 	return s, err
 }
 
-// frozen is a model beside the trained one: what a rank of each stage holds of it.
+// frozen is an auxiliary model: what a rank of each stage holds of it.
 type frozen struct {
 	name    string
 	byStage []unit.Bytes
-	layer   unit.Bytes // the largest, of which ranks that share the model gather one and the next
+	layer   unit.Bytes // largest layer: ranks that shard the model gather one and the next
 }
 
 const teacher = "teacher"
 
-// sharesOf is how many ranks share a model beside: those that share the trained one, or by the teacher's own configuration all or none.
+// sharesOf returns the number of ranks that shard an auxiliary model: those that shard the trained one, or all or none
+// as the teacher is configured.
 func (s *Sizer) sharesOf(m *frozen) int64 {
 	t := s.j.Training
 	switch own := t.TeacherShards; {
@@ -94,7 +95,7 @@ func (s *Sizer) sharesOf(m *frozen) int64 {
 	return s.every.weights
 }
 
-// besides places the models that only run forward as the trained one is placed.
+// besides places forward-only models like the trained one.
 func (s *Sizer) besides(groups shard.Parallel) error {
 	j := s.j
 	for _, m := range []struct {
@@ -126,7 +127,7 @@ func (s *Sizer) besides(groups shard.Parallel) error {
 	return nil
 }
 
-// expertTP is how many ranks cut one expert.
+// expertTP returns the number of ranks that one expert is sharded over.
 func (j *Job) expertTP() int64 {
 	switch {
 	case j.Training.ETP > 0:
@@ -137,7 +138,8 @@ func (j *Job) expertTP() int64 {
 	return max(1, j.Plan.TP/j.Plan.EP)
 }
 
-// pairs: a preference is a chosen and a rejected answer, which run together; KTO learns from answers one by one.
+// pairs returns the sequences per sample: a preference is a chosen and a rejected answer, run together; KTO learns from
+// single answers.
 func (j *Job) pairs() float64 {
 	if j.Training.Objective == "dpo" && !j.Single && !on(j.Training.Packing) {
 		return 2
@@ -145,7 +147,7 @@ func (j *Job) pairs() float64 {
 	return 1
 }
 
-// base is how the base is stored: as the plan's recipe says, else in 16 bits.
+// base returns how the base is stored: by the plan's recipe, else in 16 bits.
 func (j *Job) base() (*model.Weights, error) {
 	name := cmp.Or(j.Plan.Weights, "bf16")
 	r := Recipe(j, name)
@@ -155,7 +157,7 @@ func (j *Job) base() (*model.Weights, error) {
 	return j.Model.Store(r), nil
 }
 
-// Size gives the ledger of each class of ranks, the one that holds most first. A nil Book computes the same numbers without
+// Size returns the ledger of each class of ranks, the largest first. A nil Book computes the same numbers without
 // formulas.
 func (s *Sizer) Size(b *ledger.Book) []Rank {
 	out := make([]Rank, len(s.ranks))
@@ -170,8 +172,8 @@ func (s *Sizer) Size(b *ledger.Book) []Rank {
 	return out
 }
 
-// Deciding gives the ledgers that verdicts need, the one that holds most first, without formulas: of stages that hold the
-// same, those of the first, which has the most micro-batches in flight and stands for the others.
+// Deciding returns the ledgers that verdicts need, the largest first, without formulas. Of stages that hold the same,
+// only the first is included, which has the most micro-batches in flight.
 func (s *Sizer) Deciding() []Rank {
 	out, of := make([]Rank, 0, 4), make([]*share, 0, 4)
 	worst := 0
@@ -203,7 +205,7 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	return r
 }
 
-// device is the one that decides: of several kinds the one with the least memory, since all ranks of a class hold the same.
+// device sets the limiting device: the one with least memory, since all ranks of a class hold the same.
 func (s *Sizer) device(b *ledger.Book, r *Rank) {
 	m := s.j.Machine
 	if m == nil || len(m.Groups) == 0 {
@@ -225,7 +227,7 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 	r.Usable = engine.Unreserved(b, s.j.Plan, r.Usable)
 }
 
-// top finds the phase that holds most.
+// top sets and returns the phase that holds most.
 func (r *Rank) top() (top ledger.Total) {
 	for i := range r.Phases {
 		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
@@ -235,7 +237,7 @@ func (r *Rank) top() (top ledger.Total) {
 	return top
 }
 
-// stretched is a sizer of sequences of full length.
+// stretched returns a sizer for sequences of maximum length.
 func (s *Sizer) stretched() *Sizer {
 	full := *s
 	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
@@ -245,7 +247,7 @@ func (s *Sizer) stretched() *Sizer {
 	return &full
 }
 
-// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+// reach widens a rank's bands to sequences of maximum length if the length is assumed.
 func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
 	at := Rank{Phases: s.stretched().phases(nil, h)}
 	more := at.top().Bytes - top.Bytes

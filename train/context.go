@@ -8,13 +8,13 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Ways in which ranks that share sequences attend to all of them: keys and values go around, each rank holding what it computes with
-// and what comes next (Ring Attention, arXiv:2310.01889); each gathers them all; or each takes some of the heads of whole sequences
-// (Ulysses, arXiv:2309.14509).
+// Ways in which the ranks of a context parallel group attend to the whole sequence: keys and values are passed around,
+// each rank holding the current and the next block (Ring Attention, arXiv:2310.01889); each rank gathers them all; or
+// each takes some heads of whole sequences (Ulysses, arXiv:2309.14509).
 const goesAround, gathers, exchanges = "p2p", "allgather", "a2a"
 
-// contextBy is a framework's way when nothing is said: megatron/core/transformer/attention.py takes Transformer Engine's p2p; torchtitan
-// gathers (config/job_config.py: context_parallel_rotate_method). "" where it is not known, which is sized as a ring.
+// contextBy returns a framework's default: megatron/core/transformer/attention.py uses Transformer Engine's p2p;
+// torchtitan gathers (config/job_config.py: context_parallel_rotate_method). "" if unknown, which is sized as a ring.
 func contextBy(j *Job) string {
 	switch {
 	case j.megatron():
@@ -25,7 +25,7 @@ func contextBy(j *Job) string {
 	return ""
 }
 
-// checkContext: heads are shared out whole (transformer_engine/pytorch/attention: AttnFuncWithCPAndQKVOA2A).
+// checkContext requires heads to be divisible (transformer_engine/pytorch/attention: AttnFuncWithCPAndQKVOA2A).
 func checkContext(j *Job) error {
 	p, t, m := j.Plan, j.Training, &j.Model.Traits
 	switch {
@@ -40,7 +40,7 @@ func checkContext(j *Job) error {
 	return nil
 }
 
-// keysAndValues are the numbers of a token's keys and values in a layer, as they are passed on: those of a latent expanded.
+// keysAndValues returns the elements of a token's keys and values in a layer as passed on, expanded if latent.
 func keysAndValues(k *model.Kind) (n float64) {
 	for i := range k.Ops {
 		a := k.Ops[i].Attn
@@ -55,8 +55,9 @@ func keysAndValues(k *model.Kind) (n float64) {
 	return n
 }
 
-// passedOn is what keys and values of other ranks, with their gradients, take beyond the block that is computed: they are there while it
-// attends, which is not where most of it lives (measured: runs of Megatron with context groups show nothing of a ring's).
+// passedOn books other ranks' keys and values and their gradients beyond the current block. They exist during
+// attention, which is not where most memory is live (measured: Megatron runs with context parallelism show nothing of a
+// ring's).
 func passedOn(f *filler) ledger.Item {
 	j, most, n := f.s.j, 0.0, f.b.Lit(0)
 	held := 2 * map[string]float64{goesAround: 2, gathers: float64(j.Plan.CP)}[j.Training.CPComm]

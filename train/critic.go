@@ -8,12 +8,12 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// The critic of PPO is a second model that trains. trl wraps it with the policy: one optimizer, one loss, one backward pass
-// over both, and the critic whole beside adapters (trl/trainer/ppo_trainer.py, PolicyAndValueWrapper). OpenRLHF and verl
-// train it by an engine of its own, with the policy's method, before or after the policy
+// PPO's critic is a second trained model. trl wraps it with the policy: one optimizer, one loss, one backward pass over
+// both, and the critic fully trained even with adapters (trl/trainer/ppo_trainer.py, PolicyAndValueWrapper). OpenRLHF
+// and verl train it in a separate engine, with the policy's method, before or after the policy
 // (openrlhf/trainer/ray/ppo_critic.py; verl/workers/critic).
 
-// criticDefaults: the critic of PPO starts as the policy with a head of one number, unless another is named
+// criticDefaults starts the critic of PPO as the policy with a scalar head, unless another is named
 // (trl/trainer/ppo_trainer.py, value_model; openrlhf/cli/train_ppo_ray.py, critic_pretrain).
 func (j *Job) criticDefaults() {
 	t := j.Training
@@ -35,7 +35,7 @@ func (j *Job) criticDefaults() {
 	}
 }
 
-// critic is the job of the critic.
+// critic returns the job of the critic.
 func (j *Job) critic() *Job {
 	p, t := *j.Plan, *j.Training
 	t.Rollout = nil
@@ -49,7 +49,7 @@ func (j *Job) critic() *Job {
 	return c
 }
 
-// checkCritic refuses a critic that the plan cannot train.
+// checkCritic rejects a critic that the plan cannot train.
 func checkCritic(j *Job) error {
 	if j.Critic == nil {
 		return nil
@@ -62,7 +62,7 @@ func checkCritic(j *Job) error {
 	return nil
 }
 
-// ofCritic says of an error that it is the critic's.
+// ofCritic marks an error as concerning the critic.
 func ofCritic(j *Job, err error) error {
 	e, ok := errors.AsType[*plan.Problem](err)
 	if !ok {
@@ -84,7 +84,7 @@ func (s *Sizer) addCritic() (err error) {
 	return nil
 }
 
-// criticOn books what the critic's rank of the same stage holds; nil without a critic.
+// criticOn books the critic's rank of a stage; nil without a critic.
 func (s *Sizer) criticOn(b *ledger.Book, stage int) *filler {
 	if s.critic == nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *Sizer) criticOn(b *ledger.Book, stage int) *filler {
 	return &filler{s: s.critic, h: most, b: b, role: "critic"}
 }
 
-// called names an item after the model that it is of.
+// called prefixes an item's name with the model it belongs to.
 func (f *filler) called(it ledger.Item) ledger.Item {
 	if f.role != "" {
 		it.ID, it.Name = f.role+"."+it.ID, f.role+", "+it.Name
@@ -107,7 +107,7 @@ func (f *filler) called(it ledger.Item) ledger.Item {
 	return it
 }
 
-// inTurn are the phases of a policy and then of its critic, while the other's states wait.
+// inTurn returns the phases of the policy and then of its critic, while the other's states are idle.
 func (f *filler) inTurn(c *filler) []Phase {
 	own := slices.Clone(f.base)
 	f.base = append(f.base, c.base...)
@@ -119,8 +119,8 @@ func (f *filler) inTurn(c *filler) []Phase {
 	return out
 }
 
-// together are the phases of a policy and a critic with one loss: the critic's pass comes first, so that its backward pass
-// is last, and what it keeps waits until then.
+// together returns the phases of a policy and critic with one loss: the critic runs forward first, so its backward pass
+// is last and its activations are kept until then.
 func (f *filler) together(c *filler) []Phase {
 	f.base = append(f.base, c.base...)
 	out := f.four()
@@ -140,7 +140,7 @@ func (f *filler) together(c *filler) []Phase {
 	return slices.Insert(out, 3, begins, ends)
 }
 
-// add puts items into a phase that hold something.
+// add adds non-empty items to a phase.
 func (p *Phase) add(items ...ledger.Item) {
 	for i := range items {
 		if items[i].Bytes > 0 {

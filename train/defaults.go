@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Defaults fills in what is open as the framework would, and remarks on each. It fails where the framework is not known.
+// Defaults fills in unset fields as the framework would, with a note on each. It fails if the framework is unknown.
 func Defaults(j *Job) error {
 	if err := j.findFramework(); err != nil {
 		return err
@@ -28,7 +28,7 @@ func Defaults(j *Job) error {
 	return nil
 }
 
-// remarkTowers: parts beside the decoder count with their parameters alone.
+// remarkTowers notes that for parts other than the decoder only parameters are counted.
 func (j *Job) remarkTowers() {
 	for i := range j.Model.Parts {
 		if p := &j.Model.Parts[i]; i > 0 && p.Name != model.PartMTP && !p.Speaks {
@@ -37,11 +37,11 @@ func (j *Job) remarkTowers() {
 	}
 }
 
-// bfloat16Since is the compute capability from which on devices multiply bf16 and tf32; transformers refuses bf16 below it
+// bfloat16Since is the compute capability from which devices multiply bf16 and tf32; transformers rejects bf16 below it
 // (transformers/training_args.py).
 const bfloat16Since = 8.0
 
-// precision when nothing is said: the framework's, or another where a device does not multiply bf16.
+// precision returns the framework's default precision, or its alternative if a device does not multiply bf16.
 func precision(j *Job) string {
 	f := j.Framework
 	if f.Narrow == (Narrow{}) || j.Machine == nil {
@@ -59,15 +59,15 @@ func precision(j *Job) string {
 	return f.Precision
 }
 
-// scaling is how frameworks scale a loss in fp16 where nobody says: deepspeed/runtime/config.py and fp16/loss_scaler.py,
-// megatron/training/arguments.py, and for the others torch/amp/grad_scaler.py.
+// scaling is the default fp16 loss scaling of frameworks: deepspeed/runtime/config.py and fp16/loss_scaler.py,
+// megatron/training/arguments.py, and torch/amp/grad_scaler.py for the others.
 var scaling = map[string]string{
 	"deepspeed": "fp16.loss_scale = 0: 2^16 at first, half at an overflow, double after 1,000 steps without one",
 	"megatron":  "without --loss-scale: 2^32 at first, half at overflows, double after 1,000 steps without one",
 	"":          "torch.amp.GradScaler: 2^16 at first, half at an overflow, double after 2,000 steps without one",
 }
 
-// remarkScale says what training in fp16 needs beside memory.
+// remarkScale notes what fp16 training requires besides memory.
 func remarkScale(j *Job) {
 	if j.Training.Precision != "fp16-mixed" {
 		return
@@ -95,7 +95,7 @@ func (j *Job) remarkDevices() {
 	}
 }
 
-// fill sets a word that is open.
+// fill sets an unset field.
 func (j *Job) fill(field string, word *string, value string) {
 	if *word == "" && value != "" {
 		*word = value
@@ -110,8 +110,8 @@ func (j *Job) number(field string, n *plan.Int, value int64) {
 	}
 }
 
-// referenceDefaults: preferences are weighed against the model as it was, a copy of it where it trains in full and the base
-// without its adapters else (trl/trainer/dpo_trainer.py). trl's GRPO has none while beta is 0, its default.
+// referenceDefaults sets the reference model of preference objectives: a copy of the model if fully trained, otherwise
+// the base without adapters (trl/trainer/dpo_trainer.py). trl's GRPO has none while beta is 0, its default.
 func (j *Job) referenceDefaults() {
 	t := j.Training
 	if t.ReferenceModel != "" || j.Reference != nil {
@@ -163,7 +163,7 @@ func (j *Job) methodDefaults() {
 	j.idle("teacher_sharding", t.TeacherShards != "" && j.Teacher == nil, "of a teacher, and there is none: --teacher-model")
 }
 
-// adapterDefaults: what adapters have, and what is given of them where none train.
+// adapterDefaults fills in adapter settings, and notes those given without adapters.
 func (j *Job) adapterDefaults() {
 	t, f := j.Training, j.Framework
 	if !j.Adapters() {
@@ -196,14 +196,14 @@ func (j *Job) adapterDefaults() {
 	}
 }
 
-// idle remarks that a field is given which the plan has no use for.
+// idle notes a given field that the plan does not use.
 func (j *Job) idle(field string, given bool, why string) {
 	if given {
 		j.Note("unused", "warn", field, "%s is not used: it is %s", field, why)
 	}
 }
 
-// baseFormat is what weights are loaded in.
+// baseFormat returns the format that weights are loaded in.
 func (j *Job) baseFormat() string {
 	switch {
 	case j.wide():
@@ -214,7 +214,7 @@ func (j *Job) baseFormat() string {
 	return "bf16"
 }
 
-// groupDefaults: data parallelism takes the devices that other groups leave.
+// groupDefaults gives data parallelism the devices that other groups leave.
 func (j *Job) groupDefaults() {
 	p, t := j.Plan, j.Training
 	for _, n := range []*int64{&p.TP, &p.PP, &p.CP} {
@@ -231,7 +231,7 @@ func (j *Job) groupDefaults() {
 	if p.EP > 1 && t.ETP == 0 {
 		t.ETP = 1
 		if j.megatron() && j.Framework.Name != "ms-swift-megatron" && p.DP*p.CP%p.EP == 0 {
-			t.ETP = p.TP // expert_tensor_parallel_size follows tensor_model_parallel_size
+			t.ETP = p.TP // expert_tensor_parallel_size defaults to tensor_model_parallel_size
 		}
 		if p.TP > 1 {
 			j.Default("etp", t.ETP)
@@ -314,7 +314,7 @@ func (j *Job) stepDefaults() {
 	}
 }
 
-// batchDefaults: global_batch is micro_batch × accumulation × dp; two of the three tell the third.
+// batchDefaults relates global_batch = micro_batch × accumulation × dp; two of the three determine the third.
 func (j *Job) batchDefaults() {
 	t, dp := j.Training, max(1, j.Plan.DP)
 	length := j.Framework.Length
@@ -343,8 +343,8 @@ func (j *Job) batchDefaults() {
 	j.number("global_batch", &t.GlobalBatch, int64(t.MicroBatch*t.Accumulation)*dp)
 }
 
-// learnsPositions tells GPT's models from later ones: Megatron drops a tenth unless told otherwise (hidden_dropout,
-// attention_dropout in megatron/training/arguments.py), and models with rotary positions are trained without.
+// learnsPositions distinguishes GPT's models from later ones: Megatron defaults to 10 % dropout (hidden_dropout,
+// attention_dropout in megatron/training/arguments.py), while models with rotary embedding are trained without.
 func learnsPositions(m *model.Model) bool {
 	pre := m.Decoder().Pre.Ops
 	for i := range pre {

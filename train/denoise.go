@@ -8,13 +8,13 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// encoders are what makes a denoiser's conditions and latents: parameters of text encoders and of the autoencoder. Trainers make both
-// before the first step and drop them, or keep them frozen beside the model.
+// encoders holds the parameters of a diffusion model's text encoders and autoencoder, which compute conditioning and
+// latents. Trainers run both before the first step and drop them, or keep them frozen on the device.
 type encoders struct{ text, autoencoder int64 }
 
-// Parameters of the encoders of text, which TestEncodersAreNetworks counts in their networks: of T5 v1.1 XXL the encoder with its
-// embedding, of CLIP ViT-L and OpenCLIP bigG the text models (diffusers, pipelines/flux and stable_diffusion_3). No family builds
-// the autoencoder, AutoencoderKL of 16 channels: its count is from memory of black-forest-labs/FLUX.1-dev.
+// Parameters of text encoders, which TestEncodersAreNetworks recomputes: the encoder of T5 v1.1 XXL with its embedding,
+// and the text models of CLIP ViT-L and OpenCLIP bigG (diffusers, pipelines/flux and stable_diffusion_3). No family
+// builds the autoencoder, AutoencoderKL with 16 channels: its count is from memory of black-forest-labs/FLUX.1-dev.
 const (
 	t5xxl, clipL, clipBigG = 4_762_310_656, 123_060_480, 694_659_840
 	autoencoder16          = 83_819_683
@@ -25,13 +25,13 @@ var encodersOf = map[string]encoders{
 	"sd3":  {t5xxl + clipL + clipBigG, autoencoder16},
 }
 
-// Names of what freezes beside a denoiser.
+// Names of frozen models next to a denoiser.
 const textEncoder, autoencoder = "text_encoder", "vae"
 
-// denoises reports whether the model takes noise from pictures: it reads latents and text, and has no vocabulary.
+// denoises reports whether the model is a diffusion model: it reads latents and text, and has no vocabulary.
 func denoises(j *Job) bool { return j.Model.Part(model.PartDenoiser) != nil }
 
-// denoiserDefaults: the tokens of a step, and the layers that diffusers' examples adapt.
+// denoiserDefaults sets the tokens of a step, and the layers that diffusers' examples adapt.
 func denoiserDefaults(j *Job) {
 	if !denoises(j) {
 		return
@@ -50,7 +50,7 @@ func denoiserDefaults(j *Job) {
 	}
 }
 
-// bookEncoders books what stays frozen beside a denoiser, whole on each rank.
+// bookEncoders books the frozen encoders, replicated on each rank.
 func bookEncoders(f *filler) {
 	j := f.s.j
 	e := encodersOf[j.Model.Family]
@@ -65,7 +65,7 @@ func bookEncoders(f *filler) {
 	}
 }
 
-// frozenBeside are the names that freeze beside the model.
+// frozenBeside returns the names of frozen models next to the trained one.
 func frozenBeside(j *Job) []string {
 	if _, known := encodersOf[j.Model.Family]; known && denoises(j) {
 		return []string{textEncoder, autoencoder}
@@ -73,12 +73,12 @@ func frozenBeside(j *Job) []string {
 	return nil
 }
 
-// ofDenoisers are the frameworks that examples of diffusers run on, and the objectives that they have.
+// ofDenoisers are the frameworks and objectives of diffusers' examples.
 var ofDenoisers = struct{ frameworks, objectives []string }{
 	[]string{"transformers", "accelerate", "fsdp", "deepspeed"}, []string{"pretrain", "sft"},
 }
 
-// checkDenoiser refuses frameworks of text models, and objectives over a vocabulary.
+// checkDenoiser rejects text-only frameworks and objectives over a vocabulary.
 func checkDenoiser(j *Job) error {
 	switch t := j.Training; {
 	case !denoises(j):

@@ -8,9 +8,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// figures fills in what the counters print, and what must fit. What torch reserves is what is allocated with what it keeps of
-// freed blocks, up to what a device has beside the least that a driver takes of it; nvidia-smi shows that with what the driver
-// usually takes. A device holds no more than it has.
+// figures fills in what the counters show, and what must fit. What torch reserves is the allocated memory plus cached
+// free blocks, limited to the device less the driver's minimum; nvidia-smi shows that plus the driver's usual share. No
+// figure exceeds the device.
 func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	t, mid, name := fitted(), float64(top.Bytes), s.j.Framework.Name
 	r.Drivers = s.drivers(h)
@@ -26,7 +26,7 @@ func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	r.Needed = s.needed(b, r, mid)
 }
 
-// wider is the band of methods that were compared with LoRA alone.
+// wider returns the band for methods that were only compared with LoRA.
 func (s *Sizer) wider(x spread) spread {
 	if tuners[s.j.Training.Method].peft {
 		x.low, x.high = x.low*beyondLoRA.low, x.high*beyondLoRA.high
@@ -34,7 +34,8 @@ func (s *Sizer) wider(x spread) spread {
 	return x
 }
 
-// drivers of what the allocator keeps. Where its segments expand, freed blocks serve allocations of any size.
+// drivers returns what determines the allocator's cache. With expandable segments, freed blocks serve allocations of
+// any size.
 func (s *Sizer) drivers(h *share) (d Drivers) {
 	d.Several = s.j.Plan.Ranks() > 1
 	if expands(s.j) {
@@ -49,9 +50,9 @@ func (s *Sizer) drivers(h *share) (d Drivers) {
 	return d
 }
 
-// pools are what FSDP2's streams keep beside a rank's peak. Shards of gradients are allocated on the stream that reduces them, and
-// buffers for what is gathered on the stream that copies it there, each from a pool that no other stream takes from, so that what
-// torch reserves is the most of each, whenever they have it (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py;
+// pools returns what FSDP2's streams cache beyond a rank's peak. Gradient shards are allocated on the reducing stream
+// and gather buffers on the copying stream, each from a pool that no other stream uses, so torch reserves the maximum
+// of each, whenever it occurs (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py;
 // c10/cuda/CUDACachingAllocator.cpp).
 func (s *Sizer) pools(h *share, r *Rank, peak float64) float64 {
 	j := s.j
@@ -75,7 +76,7 @@ func (s *Sizer) pools(h *share, r *Rank, peak float64) float64 {
 	return max(0, own+grads+one+max(root, one)-peak)
 }
 
-// gradientBytes are those of a phase, of all that trains.
+// gradientBytes returns the gradients of a phase, of everything trained.
 func gradientBytes(p *Phase) (sum float64) {
 	for i := range p.Items {
 		if p.Items[i].ID == "gradients" && p.Items[i].Name != headGradientsName {
@@ -85,7 +86,7 @@ func gradientBytes(p *Phase) (sum float64) {
 	return sum
 }
 
-// expands reports whether segments of the allocator grow: as the plan says, or as the framework asks for.
+// expands reports whether the allocator uses expandable segments, as set by the plan or the framework.
 func expands(j *Job) bool {
 	if j.Training.Expandable != nil {
 		return *j.Training.Expandable
@@ -93,8 +94,8 @@ func expands(j *Job) bool {
 	return j.Framework.Expands
 }
 
-// gatheredShard is a rank's share of parameters that FSDP1 gathers: their blocks wait for other streams
-// (torch/distributed/fsdp, record_stream), which FSDP2 does without (_fully_shard).
+// gatheredShard returns a rank's share of the parameters that FSDP1 gathers: their blocks wait for other streams
+// (torch/distributed/fsdp, record_stream), which FSDP2 avoids (_fully_shard).
 func (f *filler) gatheredShard() float64 {
 	j := f.s.j
 	if j.Plan.Ranks() == 1 || j.Adapters() || j.Training.Sharding != "fsdp" && j.Training.Sharding != "hsdp" {
@@ -103,17 +104,18 @@ func (f *filler) gatheredShard() float64 {
 	return f.both("parameters", full, f.s.store.Gathered, ofWeights).V
 }
 
-// margin is what lies beside the peak, in bytes: what counts, the least and the most that were measured, and what is usual.
+// margin is memory beyond the peak, in bytes: what counts toward fitting, the measured minimum and maximum, and the
+// usual value.
 type margin struct {
 	id, name                   string
 	life                       ledger.Life
 	counts, least, usual, most float64
 }
 
-// margins: a driver's context and NCCL's buffers count with the least that they take. The allocator's fragments count with what is
-// usual, no more than torch is said to reserve, and a job may need none of them: PyTorch frees the blocks that it keeps before it gives up
-// (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks). They leave room for a peak that is larger than is said: the most is
-// twice what is usual, or how far peaks were off.
+// margins returns the memory beyond the peak. A driver's context and NCCL buffers count at their minimum. Allocator
+// fragmentation counts at its usual value, limited to what torch reserves, with a minimum of zero: PyTorch frees cached
+// blocks before it fails (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks). Its maximum, twice the usual value
+// or the error of predicted peaks, leaves room for underestimated peaks.
 func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	share, context, least := 0.08, 1.0*gib, float64(leastContext)
 	if stepping {
@@ -130,8 +132,8 @@ func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	return out
 }
 
-// LeastOutside is what a driver takes of a device at least, in bytes: its context, and between ranks NCCL's channels. Runs filled
-// cards up to it.
+// LeastOutside returns the minimum that a driver takes of a device, in bytes: its context and, with several ranks,
+// NCCL's channels. Runs have filled devices up to it.
 func (d *Drivers) LeastOutside() float64 {
 	if d.Several {
 		return leastContext + leastChannels
@@ -139,11 +141,11 @@ func (d *Drivers) LeastOutside() float64 {
 	return leastContext
 }
 
-// What CUDA's context and NCCL's channels take at least, in bytes.
+// Minimum size of CUDA's context and NCCL's channels, in bytes.
 const leastContext, leastChannels = gib / 2, gib / 4
 
-// stretch is how far beyond the most of each margin upper edges must lie, so that their sum in quadrature has its edge where usual
-// amounts, which are no errors, add up, and only what is beyond them adds in quadrature.
+// stretch returns how far beyond each maximum the upper edges must lie so that the usual values, which are not errors,
+// add linearly and only the excess adds in quadrature.
 func stretch(all []margin) float64 {
 	var usual, beyond, arms float64
 	for i := range all {
@@ -155,14 +157,14 @@ func stretch(all []margin) float64 {
 	return (usual + math.Sqrt(beyond)) / math.Sqrt(arms)
 }
 
-// flattens: a unit of FSDP may hold its parameters as one, of a type that the optimizer's foreach implementation passes over, so that
-// it steps on one after another and takes no copies (torch/optim/optimizer.py: _default_to_fused_or_foreach;
-// use_orig_params=False of FullyShardedDataParallel). Plans do not say which.
+// flattens reports whether FSDP units may hold flattened parameters of a type that the optimizer's foreach
+// implementation skips, so that it steps on one after another without copies (torch/optim/optimizer.py:
+// _default_to_fused_or_foreach; use_orig_params=False of FullyShardedDataParallel). Plans do not say.
 func (j *Job) flattens() bool {
 	return (j.Training.Sharding == "fsdp" || j.Training.Sharding == "hsdp") && !j.Adapters()
 }
 
-// aboveNext is by how much the largest phase is above the next.
+// aboveNext returns the difference between the largest phase and the next.
 func (r *Rank) aboveNext() unit.Bytes {
 	next := unit.Bytes(0)
 	for i := range r.Phases {
@@ -173,8 +175,8 @@ func (r *Rank) aboveNext() unit.Bytes {
 	return r.Phases[r.Peak].Total().Bytes - next
 }
 
-// needed is the peak with what allocator, driver and communication take beside it; its lower edge is what the job cannot do
-// without.
+// needed returns the peak with what allocator, driver and communication take beyond it. Its lower edge is the minimum
+// that the job requires.
 func (s *Sizer) needed(b *ledger.Book, r *Rank, peak float64) []ledger.Item {
 	p := &r.Phases[r.Peak]
 	stepping := strings.HasSuffix(p.Name, "optimizer step")

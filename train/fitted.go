@@ -13,17 +13,17 @@ import (
 //go:embed fitted.tsv
 var fittedText string
 
-// table of what was fitted.
+// table holds the fitted coefficients.
 type table struct {
 	law     map[string]float64
 	spreads map[string]spread
 }
 
-// spread is how a figure stood to ours: its ratio to what is allocated and cached, and the 90 % band of measured over
-// predicted.
+// spread relates a figure to the prediction: its ratio to what is allocated and cached, and the 90 % band of measured
+// over predicted.
 type spread struct{ ratio, low, high float64 }
 
-// fitted reads the table once. A line that is no number is a mistake of the build, which a test finds.
+// fitted parses the table once. An invalid line is a build error, which a test catches.
 var fitted = sync.OnceValue(func() *table {
 	t := &table{law: map[string]float64{}, spreads: map[string]spread{}}
 	for _, line := range strings.Split(fittedText, "\n") {
@@ -41,7 +41,7 @@ var fitted = sync.OnceValue(func() *table {
 	return t
 })
 
-// spread of a figure under a framework; that of all frameworks where it has too few runs.
+// spread returns the spread of a figure under a framework, or over all frameworks if it has too few runs.
 func (t *table) spread(figure, framework string) spread {
 	if s, ok := t.spreads[figure+" "+framework]; ok {
 		return s
@@ -49,17 +49,18 @@ func (t *table) spread(figure, framework string) spread {
 	return t.spreads[figure+" *"]
 }
 
-// around gives the band of a figure, which is no more than so much unless the figure is.
+// around returns the band of a figure, limited to most unless the figure exceeds it.
 func (s spread) around(mid, most float64) Estimate {
 	return Estimate{mid, mid * min(1, s.low), max(mid, min(most, mid*max(1, s.high)))}
 }
 
-// cached are blocks that the allocator keeps of what was freed before the peak.
+// cached returns the free blocks that the allocator retains from before the peak.
 func (t *table) cached(d *Drivers) float64 {
 	return t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered + d.Pools
 }
 
-// outside is what nvidia-smi shows beside what torch reserves: the context of CUDA, and between ranks the channels of NCCL.
+// outside returns what nvidia-smi shows beyond what torch reserves: the CUDA context and, with several ranks, NCCL's
+// channels.
 func (t *table) outside(d *Drivers) float64 {
 	if d.Several {
 		return (t.law["context"] + t.law["ranks"]) * gib

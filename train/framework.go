@@ -9,119 +9,122 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Framework is what a training framework does, where frameworks differ.
+// Framework describes what sets a training framework apart.
 type Framework struct {
 	Name    string
 	Aliases []string
-	// On are programs that train by it and count versions of their own.
+	// On lists programs built on it that have version numbers of their own.
 	On []string
-	// Latest and Oldest bound the versions that rules were read from; without an Oldest there is one.
+	// Latest and Oldest bound the versions that rules were read from; without Oldest there is only one.
 	Latest, Oldest engine.Version
-	// What it does when nothing is said. One is the sharding on one device, Many on several.
+	// Defaults. One is the sharding on a single device, Many on several.
 	Precision, One, Many, Recompute, Attention string
 	Optimizer                                  []engine.Since[string]
 	Rank                                       int64
 	Targets                                    []string
 	Dropout                                    float64
-	// Narrow is the precision where a device does not multiply bf16, as Precision elsewhere; empty where that stays.
+	// Narrow replaces Precision on devices that do not multiply bf16; empty if it does not change.
 	Narrow        Narrow
 	Batch, Length int64
-	// Global is the batch of a step when nothing is said of it; 0 for one pass.
+	// Global is the default batch of a step; 0 for one pass.
 	Global int64
-	// WithCritic: policy and critic of PPO learn in one step; without it one after the other, each as an engine of its own.
+	// WithCritic trains PPO's policy and critic in one step, rather than one after the other in separate engines.
 	WithCritic bool
-	// SequenceParallel: norms are shared wherever tensors are.
+	// SequenceParallel shards norms whenever tensors are sharded.
 	SequenceParallel bool
-	// Padded: samples are padded to the longest of a batch when nothing is said of packing; Typical is how long that is
-	// in the examples of the framework, 0 when samples fill the length.
+	// Padded pads samples to the longest of a batch unless packing is set; Typical is that length in the framework's
+	// examples, 0 if samples fill the length.
 	Padded  bool
 	Typical int64
-	// Loss is what logits and their loss hold.
+	// Loss is the memory of logits and their loss, by version.
 	Loss []engine.Since[Loss]
 	Keep Keeping
-	// Expands: it sets that segments of torch's allocator expand (PYTORCH_ALLOC_CONF) when nothing is said.
+	// Expands enables expandable segments of torch's allocator (PYTORCH_ALLOC_CONF) by default.
 	Expands bool
-	// Peft: it trains by peft's methods.
+	// Peft reports that it trains with peft's methods.
 	Peft bool
-	// Workspace are bytes of the device that are counted as allocated beside tensors.
+	// Workspace is device memory that counts as allocated beyond tensors, in bytes.
 	Workspace float64
-	// Schedule of a pipeline, and what moments are in, when nothing is said; empty for what others do. NarrowActs: gated activations keep
-	// their inputs in fp8 then.
+	// Defaults of the pipeline schedule and of the format of moments; empty if the usual ones. NarrowActs then keeps
+	// inputs of gated activations in fp8.
 	Schedule, Moments string
 	NarrowActs        bool
 }
 
-// Narrow is a precision for adapters, and one for models that train whole.
+// Narrow is a precision for adapters, and one for full training.
 type Narrow struct{ Adapters, Full string }
 
-// Loss is what logits and their loss hold, in bytes for each token and entry of the vocabulary: the logits, their copies
-// and gradients. Fused is that with fused kernels; in the model's format when Native (no copy in fp32). Chunked is what a loss
-// keeps that goes through the logits in chunks; a fused head keeps nothing.
+// Loss is the memory of logits and their loss, in bytes per token and vocabulary entry: the logits, their copies and
+// gradients. Fused applies to fused kernels, in the model's format if Native (without an fp32 copy). Chunked is what a
+// loss keeps that processes logits in chunks; a fused head keeps nothing.
 type Loss struct {
 	Plain, Fused, Native, NativeFused, Chunked int64
-	// Compiled is that of a loss which torch.compile takes along with the model; 0 where it does not, or keeps as much.
+	// Compiled applies if torch.compile includes the loss; 0 if it does not, or makes no difference.
 	Compiled int64
-	// Chunks are how many parts the tokens go through the head and the loss in when nothing is said; 0 for one.
+	// Chunks is the default number of chunks for head and loss; 0 for one.
 	Chunks int64
-	// Heads are the gradients of a head's matrix that live beside chunks of logits: one that adds up, and that of a chunk.
+	// Heads is the number of head gradients alive during a chunked loss: an accumulated one and a chunk's.
 	Heads int64
-	// Most is what a loss takes that goes through the tokens in chunks of so many bytes, or of half of what the device has left; 0 without.
+	// Most bounds the loss processed in chunks of that many bytes, or of half the device's free memory; 0 if not
+	// bounded.
 	Most float64
 }
 
-// Keeping is what differs between frameworks in what blocks keep.
+// Keeping describes how frameworks differ in what blocks keep.
 type Keeping struct {
 	FusedNorm, FusedGlu bool
-	// FusedQKV: one product makes queries, keys and values, and its adapter has one input.
+	// FusedQKV computes queries, keys and values in one matmul, whose adapters share an input.
 	FusedQKV bool
-	// OutBits are those of a number of attention's output where gated activations keep theirs in fp8, of one copy for attention and the
-	// product behind it; 0 for the copies of both.
+	// OutBits is the bits per element of attention's output, in a copy shared with the following matmul, when gated
+	// activations keep theirs in fp8; 0 for separate copies.
 	OutBits int64
-	// Scores are how often a score is kept in the format of computing by attention that writes its matrix; WideSoftmax: and
-	// once in fp32.
+	// Scores is the number of copies kept of each score, in the compute format, by attention that materializes them;
+	// WideSoftmax adds one in fp32.
 	Scores      int64
 	WideSoftmax bool
-	// PerHidden are values more for each token and number of the stream, in every block.
+	// PerHidden is the number of additional values per token and element of the stream in every block.
 	PerHidden int64
-	// Adapters16: adapters are kept in the model's format, not in fp32.
+	// Adapters16 keeps adapters in the model's format rather than fp32.
 	Adapters16 bool
-	// Kbit: quantised bases have residual streams in fp32 (peft, prepare_model_for_kbit_training).
+	// Kbit keeps residual streams in fp32 over quantized bases (peft, prepare_model_for_kbit_training).
 	Kbit bool
-	// Offloads: inputs of blocks lie in host memory where blocks are computed again.
+	// Offloads keeps inputs of recomputed blocks in host memory.
 	Offloads bool
-	// QuantisedInputs: products with 4-bit weights keep their inputs, beyond the backward pass.
+	// QuantisedInputs reports that matmuls with 4-bit weights keep their inputs beyond the backward pass.
 	QuantisedInputs bool
-	// Linear: adapters and bitsandbytes are of linear layers alone.
+	// Linear applies adapters and bitsandbytes to linear layers only.
 	Linear bool
-	// CastsAdapters: products cast adapters to the model's format and keep one input (unsloth/kernels/fast_lora.py).
+	// CastsAdapters casts adapters to the model's format and keeps one input (unsloth/kernels/fast_lora.py).
 	CastsAdapters bool
-	// Embeddings32 is the version from which an optimizer of 8 bits keeps states of embeddings in fp32; none where it never does.
+	// Embeddings32 is the version from which an 8-bit optimizer keeps embedding states in fp32; zero if none.
 	Embeddings32 engine.Version
-	// WidensMoments: an optimizer of 8 bits steps with both moments of a tensor in fp32 (torchao/optim/adam.py: single_param_adam).
+	// WidensMoments steps an 8-bit optimizer with both moments of a tensor in fp32 (torchao/optim/adam.py:
+	// single_param_adam).
 	WidensMoments bool
-	// Unstacked are families whose experts it loads from checkpoints of linear layers, where transformers stacks them.
+	// Unstacked lists families whose experts it loads as linear layers although transformers stacks them.
 	Unstacked []string
-	// Splits are families whose stacked experts it makes linear layers of before they are packed.
+	// Splits lists families whose stacked experts it converts to linear layers before quantization.
 	Splits []string
-	// RepeatsKV: keys and values are repeated to all heads where attention is not of FlashAttention; FlashHeads is the version from
-	// which classes of Mistral and Mixtral give FlashAttention theirs as they are (transformers/models/mistral/modeling_mistral.py).
+	// RepeatsKV repeats keys and values to all heads except for FlashAttention; FlashHeads is the version from which
+	// Mistral's and Mixtral's classes pass them to FlashAttention unrepeated
+	// (transformers/models/mistral/modeling_mistral.py).
 	RepeatsKV  bool
 	FlashHeads engine.Version
-	// Shards16: FSDP2 shards weights in the format that they were loaded in, where accelerate makes them fp32 first.
+	// Shards16 makes FSDP2 shard weights as loaded, whereas accelerate converts them to fp32 first.
 	Shards16 bool
-	// Loads are how 4-bit bases of bitsandbytes come under FSDP2: whole on each device before they are shared, or for good.
+	// Loads is how 4-bit bitsandbytes bases are loaded under FSDP2: whole on each device until sharded, or permanently.
 	Loads loading
-	// Reduces32: FSDP2 sums gradients in fp32, whatever it computes in (torchtitan, mixed_precision_reduce).
+	// Reduces32 makes FSDP2 sum gradients in fp32 whatever the compute format (torchtitan, mixed_precision_reduce).
 	Reduces32 bool
-	// Gathers: under sequence parallelism products keep their gathered inputs.
+	// Gathers keeps gathered inputs of matmuls under sequence parallelism.
 	Gathers bool
-	// EndsApart: FSDP2 gathers embedding and head on their own, where others leave them to the root.
+	// EndsApart makes embedding and head separate FSDP2 units, rather than part of the root.
 	EndsApart bool
-	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
+	// OwnHead gives the head a matrix of its own even if the model ties it to the embedding.
 	OwnHead bool
 }
 
-// FindFramework by its name or another that people use; nil when unknown.
+// FindFramework returns a framework by its name or an alias, or nil.
 func FindFramework(name string) *Framework {
 	name = strings.ToLower(name)
 	for i := range frameworks {
@@ -133,7 +136,7 @@ func FindFramework(name string) *Framework {
 	return nil
 }
 
-// Frameworks lists the names of all that are described.
+// Frameworks returns the names of all frameworks described.
 func Frameworks() (names []string) {
 	for i := range frameworks {
 		names = append(names, frameworks[i].Name)
@@ -164,12 +167,12 @@ func (j *Job) findFramework() error {
 	return nil
 }
 
-// sharings are how programs share what trains where nobody says, in place of the framework that they train by: verl by its strategy
-// (verl/trainer/config/actor/actor.yaml), NeMo-RL by DTensor (examples/configs/grpo_math_1B.yaml).
+// sharings is the default sharding of programs that differs from that of the framework they use: verl's strategy
+// (verl/trainer/config/actor/actor.yaml), NeMo-RL's DTensor (examples/configs/grpo_math_1B.yaml).
 var sharings = map[string]string{"fsdp": "fsdp", "verl": "fsdp", "nemo-rl": "fsdp2"}
 
-// versioned takes the version that is asked for. Rules are used as they stand for versions that they were not read from, and
-// a note says so; another way of counting versions is refused, since it would pick rules by chance.
+// versioned sets the requested version. Versions outside those that rules were read from use the rules unchanged, with
+// a note; a different numbering scheme is rejected, since it would select rules arbitrarily.
 func (j *Job) versioned(name, text string) error {
 	f := j.Framework
 	v, err := engine.ParseVersion(text)
@@ -197,8 +200,8 @@ func (j *Job) versioned(name, text string) error {
 	return nil
 }
 
-// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
-// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
+// framework returns the default for what the plan asks for: Megatron for pipelines, tensor or expert parallelism and
+// chunks, DeepSpeed for ZeRO, torchtitan for FSDP2, otherwise transformers.
 func (j *Job) framework() string {
 	p, t := j.Plan, j.Training
 	switch adapters := t.Method != "" && t.Method != "full"; {

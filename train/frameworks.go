@@ -8,7 +8,7 @@ var foreach = []engine.Since[string]{
 	{From: engine.V(0, 0, 0), Value: "adamw", Source: "torch/optim/adamw.py: foreach on CUDA"},
 }
 
-// hfOptimizer: the Trainer's AdamW is fused from version 5 on.
+// hfOptimizer is the Trainer's AdamW, fused from version 5 on.
 var hfOptimizer = []engine.Since[string]{
 	{From: engine.V(0, 0, 0), Value: "adamw", Source: "transformers/training_args.py: adamw_torch"},
 	{From: engine.V(5, 0, 0), Value: "adamw-fused", Source: "transformers/training_args.py: adamw_torch_fused"},
@@ -18,20 +18,20 @@ var fused = []engine.Since[string]{
 	{From: engine.V(0, 0, 0), Value: "adamw-fused", Source: "torch/optim/adamw.py: fused"},
 }
 
-// hfLoss of transformers' causal models: logits in fp32 in the model, shifted copies, log-softmax and gradient; from
-// 4.46 the caller keeps the 16-bit logits beside them, and from 4.51 labels are shifted in place of logits.
+// hfLoss is the loss of transformers' causal models: fp32 logits in the model, shifted copies, log-softmax and
+// gradient. From 4.46 the caller keeps the 16-bit logits too, and from 4.51 labels are shifted instead of logits.
 var hfLoss = []engine.Since[Loss]{
 	{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/models/llama/modeling_llama.py: logits.float(), shift_logits"},
 	{From: engine.V(4, 46, 0), Value: Loss{Plain: 14, Fused: 10, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: ForCausalLMLoss"},
 	{From: engine.V(4, 51, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: shift_labels"},
 }
 
-// hfModels is the loss of programs that train transformers' models and count versions of their own.
+// hfModels is the loss of programs that train transformers' models under version numbers of their own.
 var hfModels = []engine.Since[Loss]{
 	{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"},
 }
 
-// megatronLoss: Transformer Engine's (Chunked) writes gradients over logits.
+// megatronLoss is Megatron's; Transformer Engine's (Chunked) writes gradients over the logits.
 var megatronLoss = []engine.Since[Loss]{
 	{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4},
 		Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32"},
@@ -45,7 +45,7 @@ var (
 )
 
 var frameworks = []Framework{
-	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
+	{ // recomputes blocks like trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the minimum
 		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "llama-factory", "llamafactory", "open-instruct", "fsdp", "verl", "nemo-rl"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
 		Loss: hfLoss,
@@ -129,8 +129,8 @@ var frameworks = []Framework{
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
 		Loss: megatronLoss, Keep: megatronKeeps, Workspace: 0.11 * gib,
 	},
-	{ // what DeepSeek trains with, as arXiv:2412.19437 tells it (3.2: pipeline, ZeRO-1, what is computed again; 3.3.3: moments in bf16, what
-		// the product behind attention keeps in 12 bits, inputs of SwiGLU in fp8); what it does not tell is taken to be Megatron's
+	{ // DeepSeek's training as described in arXiv:2412.19437 (3.2: pipeline, ZeRO-1, recomputation; 3.3.3: moments in bf16, 12-bit inputs of
+		// the matmul after attention, fp8 inputs of SwiGLU); the rest is assumed to be like Megatron
 		Name: "hai-llm", Latest: engine.V(2024, 12, 0),
 		Precision: "fp8", One: "zero1", Many: "zero1", Recompute: "selective:layernorm+mla_up_proj+moe_act", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
 		Loss: megatronLoss, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true, OutBits: 12}, Workspace: 0.11 * gib,

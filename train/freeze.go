@@ -10,20 +10,20 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// learning is what blocks do for the gradient where only some of them train.
+// learning is what blocks contribute to the gradient when only some are trained.
 type learning uint8
 
 const (
 	learns learning = iota
-	passes          // frozen, above one that trains: the gradient goes through it
-	still           // frozen, below all that train: autograd records nothing of it
+	passes          // frozen, after one that is trained: the gradient passes through
+	still           // frozen, before all that are trained: autograd records nothing
 	ways
 )
 
-// thaw says which blocks train; nil where all do.
+// thaw says which blocks are trained; nil if all are.
 type thaw struct {
 	trained []bool
-	lowest  int // the first block that a gradient must reach, -1 for the embedding below it
+	lowest  int // first block that a gradient must reach, -1 for the embedding
 }
 
 func thawOf(j *Job) *thaw {
@@ -48,7 +48,7 @@ func (t *thaw) learning(layer int) learning {
 	return still
 }
 
-// split counts a rank's layers that are stored alike by what they do for the gradient.
+// split divides a rank's identically stored layers by what they contribute to the gradient.
 func (t *thaw) split(pl *engine.Placed, k *engine.KindCount) (n [ways]float64) {
 	if t == nil {
 		n[learns] = float64(k.Count)
@@ -62,14 +62,14 @@ func (t *thaw) split(pl *engine.Placed, k *engine.KindCount) (n [ways]float64) {
 	return n
 }
 
-// groups are modules of a block that freeze as a whole.
+// groups are the modules of a block that are frozen as a unit.
 var groups = map[string]func(dtype.Role) bool{
 	"self_attn": func(r dtype.Role) bool { return strings.HasPrefix(string(r), "attn_") && !r.Norm() },
 	"mlp":       func(r dtype.Role) bool { return strings.HasPrefix(string(r), "ffn_") && !r.Norm() || r.Expert() },
 	"norms":     dtype.Role.Norm,
 }
 
-// freezes says which tensors of a block do not train.
+// freezes returns a function that reports which tensors of a block are frozen.
 func freezes(j *Job) func(dtype.Role) bool {
 	named, _ := roles(j.Training.Frozen)
 	return func(r dtype.Role) bool {
@@ -80,7 +80,7 @@ func freezes(j *Job) func(dtype.Role) bool {
 	}
 }
 
-// as is how blocks keep values for what they do for the gradient.
+// as returns how blocks keep values given what they contribute to the gradient.
 func (l learning) as(s model.Style) model.Style {
 	s.Frozen = s.Frozen || l == passes
 	return s

@@ -6,22 +6,23 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// loading is how a base that bitsandbytes packs comes to the ranks of FSDP2. It cannot be emptied on the way, so that every
+// loading is how a bitsandbytes-quantized base is loaded under FSDP2. It cannot be loaded on the meta device, so every
 // device loads all of it (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model, model_has_params4bit).
 type loading uint8
 
 const (
-	// inParts: each rank loads its part, as programs with formats of their own do.
+	// inParts loads only each rank's part, for programs with formats of their own.
 	inParts loading = iota
-	// sharedLater: weights, those of 4 bits packed in bfloat16, are shared once all are there; until then both lie on the device
-	// (axolotl/loaders/model.py: bnb_4bit_quant_storage, device_map; monkeypatch/accelerate/fsdp2.py: original_sd).
+	// sharedLater shards weights (4-bit ones packed in bfloat16) once all are loaded; until then both copies are on the
+	// device (axolotl/loaders/model.py: bnb_4bit_quant_storage, device_map; monkeypatch/accelerate/fsdp2.py:
+	// original_sd).
 	sharedLater
-	// stayWhole: weights packed in bytes, as BitsAndBytesConfig does when nothing is said, stay out of FSDP's units: every rank keeps all
-	// (accelerate 1.14, fsdp2_prepare_model: incompatible_params4bit, #3987).
+	// stayWhole leaves weights packed in bytes, BitsAndBytesConfig's default, out of FSDP's units: every rank keeps them
+	// all (accelerate 1.14, fsdp2_prepare_model: incompatible_params4bit, #3987).
 	stayWhole
 )
 
-// loads is how the job's base comes to its ranks.
+// loads returns how the job's base is loaded.
 func loads(j *Job) loading {
 	four := strings.HasPrefix(j.Plan.Weights, "nf4") || j.Plan.Weights == "fp4"
 	eight := strings.HasPrefix(j.Plan.Weights, "bnb-int8")
@@ -32,7 +33,7 @@ func loads(j *Job) loading {
 	return how
 }
 
-// remarkLoads says where FSDP2 does not share what QLoRA is for.
+// remarkLoads notes that FSDP2 does not shard the base of QLoRA.
 func remarkLoads(j *Job) {
 	if loads(j) == stayWhole && j.Plan.DP > 1 {
 		j.Note("replicated_base", "warn", "sharding", "4-bit weights are packed in bytes unless "+
@@ -40,7 +41,7 @@ func remarkLoads(j *Job) {
 	}
 }
 
-// frozenWeights are those that do not train: this rank's part, and all of those that FSDP2 leaves out.
+// frozenWeights books frozen weights: this rank's part, and all those that FSDP2 leaves out.
 func frozenWeights(f *filler) ledger.Num {
 	if loads(f.s.j) != stayWhole {
 		return f.both("frozen_bytes", stored, 1, ofWeights)
@@ -49,7 +50,7 @@ func frozenWeights(f *filler) ledger.Num {
 	return f.b.Add(blocks, f.part("embedding_and_head_bytes", f.h.endsStored, 1, f.s.every.weights))
 }
 
-// loadingPhase is before the first step: the whole base and the rank's part of it are there; no phase elsewhere.
+// loadingPhase returns the phase before the first step in which the whole base and the rank's part coexist, if any.
 func loadingPhase(f *filler) []Phase {
 	if loads(f.s.j) != sharedLater || f.s.every.weights == 1 {
 		return nil

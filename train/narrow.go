@@ -7,13 +7,13 @@ import (
 	"github.com/memwall/memwall/hardware"
 )
 
-// narrowing is what a precision in 8 or 4 bits asks of devices and who has it. Weights, masters and gradients are kept as
-// without it: torchao casts both operands for each product and keeps the inputs in 16 bits, Transformer Engine keeps
-// those that it has cast.
+// narrowing describes the hardware and frameworks that support a precision of 8 or 4 bits. Weights, masters and
+// gradients are unaffected: torchao casts both operands per matmul and keeps inputs in 16 bits, Transformer Engine
+// keeps the cast inputs.
 type narrowing struct {
-	since  float64 // compute capability of NVIDIA's devices
-	scaled bool    // scales of blocks belong to the arithmetic, which comes with that in fp4 (OCP MX 1.0)
-	nvidia bool    // nobody else has the format
+	since  float64 // compute capability of NVIDIA devices
+	scaled bool    // block scales in hardware, which come with fp4 arithmetic (OCP MX 1.0)
+	nvidia bool    // NVIDIA only
 	with   []string
 	source string
 }
@@ -25,7 +25,7 @@ var narrowings = map[string]narrowing{
 	"nvfp4":       {since: 10.0, scaled: true, nvidia: true, with: []string{"megatron", "megatron-bridge", "ms-swift-megatron"}, source: "transformer_engine/common/recipe: NVFP4BlockScaling; megatron/training/arguments.py: fp4-recipe"},
 }
 
-// checkPrecision refuses arithmetic that the framework or a device does not have.
+// checkPrecision rejects precisions that the framework or a device does not support.
 func checkPrecision(j *Job) error {
 	p := j.Training.Precision
 	n, ok := narrowings[p]
@@ -46,7 +46,7 @@ func checkPrecision(j *Job) error {
 	return nil
 }
 
-// on refuses a device without the arithmetic.
+// on rejects a device without the arithmetic.
 func (n *narrowing) on(precision, machine string, d *hardware.Device) error {
 	c, capability := engine.Capability(d)
 	lacks := func(why string, args ...any) error {

@@ -4,14 +4,14 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// phases of a step on a rank:
+// phases returns the phases of a step on a rank:
 //
-//	forward and loss    what blocks keep of every micro-batch in flight, and logits with their loss
-//	backward, begins    the same without the loss, and the block whose gradients are computed first
-//	backward, ends      all gradients, and the block that is last
-//	optimizer step      all gradients, and what the optimizer takes for a while
+//	forward and loss    activations of every micro-batch in flight, and logits with their loss
+//	backward, begins    the same without the loss, and the first block to compute gradients
+//	backward, ends      all gradients, and the last block
+//	optimizer step      all gradients, and temporary memory of the optimizer
 //
-// The peak is the largest of them, never the sum of all terms (docs/formulas.md#training-phases).
+// The peak is the largest phase, never the sum of all terms (docs/formulas.md#training-phases).
 func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	f := &filler{s: s, h: h, b: b}
 	f.resident()
@@ -26,7 +26,7 @@ func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	return ph
 }
 
-// learning are the phases in which models learn: the policy alone, or with its critic.
+// learning returns the phases in which weights are updated: of the policy alone, or with its critic.
 func (f *filler) learning(critic *filler) []Phase {
 	if critic == nil {
 		return f.four()
@@ -38,7 +38,7 @@ func (f *filler) learning(critic *filler) []Phase {
 	return f.inTurn(critic)
 }
 
-// four phases of one model's step.
+// four returns the phases of one model's step.
 func (f *filler) four() []Phase {
 	return append(make([]Phase, 0, 10), f.forward(), f.begins(), f.ends(), f.step())
 }
@@ -48,10 +48,10 @@ type filler struct {
 	s *Sizer
 	h *share
 	b *ledger.Book
-	// base lives throughout; grads are all gradients.
+	// base is allocated throughout; grads are all gradients.
 	base  []ledger.Item
 	grads ledger.Item
-	// role is the model's beside the trained one; "" for that.
+	// role names an auxiliary model; "" for the trained one.
 	role string
 }
 
@@ -61,7 +61,7 @@ const (
 	savedPage  = "docs/formulas.md#saved-activations"
 )
 
-// part books numbers that so many ranks share, in so many bytes each.
+// part books a count of values sharded over ranks, at the given bytes each.
 func (f *filler) part(name string, count, bytes float64, ranks int64) ledger.Num {
 	n := f.b.Mul(f.b.In(name, count, "sum over tensors, this rank"), f.b.In("bytes", bytes, "format"))
 	if ranks > 1 {
@@ -70,7 +70,7 @@ func (f *filler) part(name string, count, bytes float64, ranks int64) ledger.Num
 	return n
 }
 
-// both books dense and expert numbers in so many bytes each.
+// both books dense and expert values at the given bytes each.
 func (f *filler) both(name string, count func(*numbers) float64, bytes float64, ranks func(shards) int64) ledger.Num {
 	n := f.part(name, count(&f.h.dense), bytes, ranks(f.s.every))
 	if x := count(&f.h.expert); x > 0 {
@@ -79,12 +79,12 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 	return n
 }
 
-// trainedBytes books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
+// trainedBytes books what is trained at the bytes of its storage: adapters and fully trained modules each at their own.
 func (f *filler) trainedBytes(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
 	return f.countedBytes(trained, of, ranks)
 }
 
-// countedBytes is trainedBytes for what is counted so.
+// countedBytes is trainedBytes for other counts.
 func (f *filler) countedBytes(count func(*numbers) float64, of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
 	s := f.s
 	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
@@ -116,8 +116,8 @@ func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source 
 	}
 }
 
-// untrained is what people call the tensors that do not train: where nothing is frozen they are tables that nobody learns, such as
-// rotary factors, which PyTorch keeps as buffers of the module.
+// untrained names the tensors that are not trained. If nothing is frozen, they are tables that nobody learns, such as
+// rotary factors: PyTorch's buffers.
 func untrained(j *Job) string {
 	if j.adapts() == nil && len(j.Training.Frozen) == 0 && j.Training.Thawed == "" {
 		return "buffers"
@@ -125,7 +125,7 @@ func untrained(j *Job) string {
 	return "frozen weights"
 }
 
-// resident books what lives throughout: parameters, masters and states.
+// resident books what is allocated throughout: parameters, masters and optimizer states.
 func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
@@ -159,7 +159,7 @@ func (f *filler) resident() {
 	f.gradients()
 }
 
-// bookFrozen books the models that only run forward; ranks that share parameters share theirs too.
+// bookFrozen books forward-only models, sharded like the trained parameters.
 func (f *filler) bookFrozen() {
 	for i := range f.s.frozen {
 		m := &f.s.frozen[i]
@@ -182,7 +182,7 @@ func (f *filler) gradients() {
 		n = f.countedBytes(graded, grad, notShared)
 	}
 	if off := f.s.j.offload(); off.optimizer && f.s.j.Training.ZeROStage() > 1 || off.params {
-		n = f.b.Lit(0) // they leave as they are made
+		n = f.b.Lit(0) // offloaded as they are computed
 	} else if on(f.s.j.Training.InBackward) {
 		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))
 	}
@@ -193,7 +193,8 @@ func (f *filler) gradients() {
 	}
 }
 
-// largestTrained is how many gradients live at once where the optimizer steps on each as it is made: a block's, or an end's.
+// largestTrained returns how many gradients are alive at once if the optimizer steps on each when computed: those of a
+// block, or of embedding or head.
 func (f *filler) largestTrained() float64 {
 	most := largestEnd(f)
 	for i := range f.h.blocks {
@@ -202,7 +203,7 @@ func (f *filler) largestTrained() float64 {
 	return min(most, f.h.dense.trained+f.h.expert.trained)
 }
 
-// largestEnd is the numbers of the embedding or the head, whichever is larger.
+// largestEnd returns the parameters of embedding or head, whichever is larger.
 func largestEnd(f *filler) float64 {
 	if f.s.j.Model.Tied && !f.s.j.Framework.Keep.OwnHead {
 		return f.h.ends
@@ -210,18 +211,18 @@ func largestEnd(f *filler) float64 {
 	return f.h.ends / 2
 }
 
-// gradsWhole: under FSDP1 passes before the last of a step do not reduce, so that gradients are whole
+// gradsWhole reports whether gradients are unsharded: FSDP1 does not reduce in passes before the last of a step
 // (torch/distributed/fsdp, no_sync), and FSDP2 with a pipeline gathers once for all micro-batches.
 func (f *filler) gradsWhole() bool {
 	j := f.s.j
 	return j.Training.Sharding == "fsdp" && f.s.micro > 1 && j.Plan.PP == 1 || j.gathersStage()
 }
 
-// gathersStage: torchtitan leaves a stage's parameters gathered while micro-batches pass.
+// gathersStage reports whether a stage's parameters stay gathered across micro-batches, as in torchtitan.
 func (j *Job) gathersStage() bool { return j.Training.Sharding == "fsdp2" && j.Plan.PP > 1 }
 
-// gathered books parameters that are whole throughout: of a stage under a pipeline, and of FSDP units that hold frozen and
-// trained tensors together (litgpt).
+// gathered books parameters that stay gathered: those of a pipeline stage, and of FSDP units that mix frozen and
+// trained tensors (litgpt).
 func (f *filler) gathered() {
 	j := f.s.j
 	switch {
@@ -232,12 +233,13 @@ func (f *filler) gathered() {
 	}
 }
 
-// gathersMixed: units that hold frozen and trained tensors stay gathered (FSDP with use_orig_params under litgpt; measured).
+// gathersMixed reports whether units with both frozen and trained tensors stay gathered (FSDP with use_orig_params
+// under litgpt; measured).
 func (j *Job) gathersMixed() bool {
 	return j.Framework.Name == "litgpt" && sharded(j.Training.Sharding) && j.Adapters()
 }
 
-// with gives a phase the base, all gradients where they are alive, and items of its own.
+// with returns a phase with the base, all gradients if alive, and its own items.
 func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 	p := Phase{Name: name, Items: make([]ledger.Item, 0, len(f.base)+len(own)+1)}
 	p.Items = append(p.Items, f.base...)
@@ -270,8 +272,8 @@ func (f *filler) step() Phase {
 	return f.with("optimizer step", true, f.stepping())
 }
 
-// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments, an Adam of 8
-// bits that widens them both moments of a tensor.
+// stepping books the optimizer's temporary memory: for torch's foreach implementation a copy of all second moments, for
+// an 8-bit Adam that widens them both moments of a tensor.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
 	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.countedBytes(graded, moment, ofStates))
@@ -282,7 +284,7 @@ func (f *filler) stepping() ledger.Item {
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
 	}
 	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
-		n = f.b.Lit(0) // a tensor at a time
+		n = f.b.Lit(0) // one tensor at a time
 	}
 	if s.opt.Fixed == eightBit && s.j.Framework.Keep.WidensMoments {
 		n = f.b.Mul(f.b.In("largest_tensor", max(f.h.largest, largestEnd(f)), "model"), f.b.Lit(2*4))
@@ -290,7 +292,7 @@ func (f *filler) stepping() ledger.Item {
 	return ledger.Known("workspace", "copies of the optimizer step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
 }
 
-// cast are the 16-bit copies that autocast keeps of fp32 weights while the forward pass runs.
+// cast books the 16-bit copies of fp32 weights that autocast keeps during the forward pass.
 func (f *filler) cast() ledger.Item {
 	n := f.both("parameters", full, f.s.store.Cast, ofWeights)
 	return ledger.Known("workspace", "16-bit copies of autocast", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "torch/amp/autocast_mode.py")

@@ -9,25 +9,26 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// recompute is which blocks compute their forward pass again, and what is kept of one that does.
+// recompute says which blocks are recomputed, and what is kept of them.
 type recompute struct {
-	// share of the blocks runs again whole; block is how many of each chunk of a stage do, in place of a share.
+	// share is the fraction of blocks recomputed whole; block, if set instead, is their number per chunk of a stage.
 	share float64
 	block float64
-	// unit is how many blocks run again together, of which the input of the first is kept.
+	// unit is the number of blocks recomputed together, of which only the first one's input is kept.
 	unit float64
-	// selective keeps results of chosen operators (torchtitan).
+	// selective keeps the results of chosen operators (torchtitan).
 	selective bool
 	modules   model.Modules
 }
 
-// recomputeModules are the names of Megatron's parts (megatron/core/transformer/transformer_config.py: recompute_modules).
+// recomputeModules are Megatron's names of modules (megatron/core/transformer/transformer_config.py:
+// recompute_modules).
 var recomputeModules = map[string]model.Modules{
 	"core_attn": model.CoreAttention, "mlp": model.DenseMLP, "moe": model.ExpertLayer, "shared_experts": model.SharedExperts,
 	"layernorm": model.Norms, "moe_act": model.ExpertActs, "mla_up_proj": model.LatentUps,
 }
 
-// RecomputeModules are the parts of a layer that Megatron computes again by themselves.
+// RecomputeModules returns the names of the modules that Megatron can recompute separately.
 func RecomputeModules() []string {
 	return []string{"core_attn", "mlp", "moe", "moe_act", "layernorm", "mla_up_proj", "shared_experts"}
 }
@@ -53,7 +54,7 @@ func recomputeOf(j *Job) recompute {
 	return recompute{unit: 1}
 }
 
-// modulesOf names joined by plus signs; Megatron's own choice is the core of attention.
+// modulesOf parses names joined by plus signs; Megatron's default is the attention core.
 func modulesOf(names string) (out model.Modules) {
 	if names == "" {
 		return model.CoreAttention
@@ -64,7 +65,7 @@ func modulesOf(names string) (out model.Modules) {
 	return out
 }
 
-// in is the recomputation of a stage with so many layers in so many chunks.
+// in returns the recomputation of a stage with the given layers and chunks.
 func (r recompute) in(layers float64, chunks int64) recompute {
 	if r.block > 0 && layers > 0 {
 		r.share = min(1, r.block*float64(max(1, chunks))/layers)
@@ -73,7 +74,7 @@ func (r recompute) in(layers float64, chunks int64) recompute {
 	return r
 }
 
-// checkRecompute refuses what frameworks do not compute again.
+// checkRecompute rejects what frameworks cannot recompute.
 func checkRecompute(j *Job) error {
 	r := j.Training.Recompute
 	how, rest, listed := strings.Cut(r, ":")
@@ -93,7 +94,8 @@ func checkRecompute(j *Job) error {
 	return unknown("recompute", r, "none", "selective", "full", "every:4", "uniform:4", "block:4", "selective:mlp+layernorm")
 }
 
-// checkLayers: a count of layers is at most those of the model. Only Megatron counts them by chunks of its stages.
+// checkLayers checks that a number of layers does not exceed the model's. Only Megatron counts them per chunk of a
+// stage.
 func checkLayers(j *Job, how, count string) error {
 	r := j.Training.Recompute
 	n, err := strconv.Atoi(count)
@@ -109,7 +111,7 @@ func checkLayers(j *Job, how, count string) error {
 	return nil
 }
 
-// checkModules: parts are Megatron's, and of a layer that the model has.
+// checkModules checks that the framework is Megatron and the model has the modules.
 func checkModules(j *Job, names []string) error {
 	r := j.Training.Recompute
 	if !j.megatron() {
@@ -127,7 +129,7 @@ func checkModules(j *Job, names []string) error {
 	return nil
 }
 
-// latent reports whether layers attend through a latent (arXiv:2405.04434).
+// latent reports whether any layer uses latent attention (arXiv:2405.04434).
 func latent(m *model.Model) (found bool) {
 	m.Decoder().Each(func(k *model.Kind, _ int64) {
 		for i := range k.Ops {

@@ -8,19 +8,19 @@ import (
 
 // Reinforcement learning: what the names of objectives mean for memory and time, and who writes the answers.
 
-// kin are objectives that hold what another does: they differ in the loss alone, or in that they weigh nothing against the model as it was.
+// kin maps objectives to one with the same memory use: they differ in the loss only, or in having no reference model.
 var kin = map[string]struct{ objective, reference string }{
-	"dapo":  {"grpo", "none"}, // no penalty of divergence (arXiv:2503.14476, 2.3)
-	"gspo":  {"grpo", ""},     // ratios of whole sequences (arXiv:2507.18071)
-	"rloo":  {"grpo", ""},     // the other answers of a prompt are the baseline (arXiv:2402.14740)
+	"dapo":  {"grpo", "none"}, // no divergence penalty (arXiv:2503.14476, 2.3)
+	"gspo":  {"grpo", ""},     // sequence-level ratios (arXiv:2507.18071)
+	"rloo":  {"grpo", ""},     // baseline from the prompt's other answers (arXiv:2402.14740)
 	"ipo":   {"dpo", ""},      // arXiv:2310.12036
-	"kto":   {"dpo", ""},      // arXiv:2402.01306; its estimate of the divergence runs forward alone (trl/trainer/kto_trainer.py)
+	"kto":   {"dpo", ""},      // arXiv:2402.01306; its divergence estimate only runs forward (trl/trainer/kto_trainer.py)
 	"cpo":   {"dpo", "none"},  // arXiv:2401.08417
 	"simpo": {"dpo", "none"},  // arXiv:2405.14734
 	"orpo":  {"dpo", "none"},  // arXiv:2403.07691
 }
 
-// objectiveDefaults reads an objective that is sized as another, and says so.
+// objectiveDefaults replaces an objective by the one it is sized as, with a note.
 func objectiveDefaults(j *Job) {
 	t := j.Training
 	k, ok := kin[t.Objective]
@@ -36,19 +36,19 @@ func objectiveDefaults(j *Job) {
 	t.Objective = k.objective
 }
 
-// online objectives learn from answers that the model writes meanwhile.
+// online reports whether the objective learns from answers generated during training.
 func online(objective string) bool { return objective == "ppo" || objective == "grpo" }
 
-// answering is how a program has answers written where nobody says.
+// answering is a program's default for generating answers.
 type answering struct {
 	engine           string
 	colocated, sleep bool
-	share            float64 // of a device, where it is colocated
+	share            float64 // share of a colocated device
 	tp               plan.Int
 }
 
-// answerings by the name under which a program is asked for. Programs that are not here write answers by the model that they train,
-// unless an engine is named.
+// answerings maps programs to their defaults. Programs not listed generate with the trained model, unless an engine is
+// named.
 var answerings = map[string]answering{
 	"verl":     {"vllm", true, true, 0.5, 2},       // verl/trainer/config/rollout/rollout.yaml: gpu_memory_utilization, free_cache_engine, tensor_model_parallel_size
 	"nemo-rl":  {"vllm", true, true, 0.6, 1},       // examples/configs/grpo_math_1B.yaml: vllm_cfg, colocated; the engine sleeps between (from memory)
@@ -60,13 +60,15 @@ var answerings = map[string]answering{
 	"ms-swift": {"", true, false, 0.9, 1},          // swift rlhf: use_vllm is off, vllm_gpu_memory_utilization
 }
 
-// answerers are engines that programs have answers written by: verl's and NeMo-RL's rollouts, TRL, OpenRLHF, slime.
+// answerers are the engines that programs can generate answers with: verl's and NeMo-RL's rollouts, TRL, OpenRLHF,
+// slime.
 var answerers = []string{"vllm", "sglang", "tensorrt-llm", "transformers"}
 
-// rolloutShare of a device is what trl gives the engine that writes answers (trl/trainer/grpo_config.py: vllm_gpu_memory_utilization).
+// rolloutShare is trl's default share of a device for the generating engine (trl/trainer/grpo_config.py:
+// vllm_gpu_memory_utilization).
 const rolloutShare = 0.3
 
-// rolloutDefaults fills in who writes answers, as the program that was named does.
+// rolloutDefaults fills in how answers are generated, as the named program does.
 func (j *Job) rolloutDefaults() {
 	t := j.Training
 	name, _, _ := strings.Cut(strings.ToLower(t.Framework), "@")
@@ -106,8 +108,8 @@ func (j *Job) rolloutDefaults() {
 	j.number("rollout.tp", &r.TP, min(int64(by.tp), j.Devices()))
 }
 
-// rolloutLengths are those of prompts and answers, half of a sequence each where nobody says: as verl and OpenRLHF take them
-// (data.max_prompt_length and data.max_response_length; prompt_max_len and generate_max_len).
+// rolloutLengths sets the lengths of prompts and answers, by default half the sequence each: verl's and OpenRLHF's
+// data.max_prompt_length and data.max_response_length; prompt_max_len and generate_max_len.
 func rolloutLengths(j *Job) {
 	r, n := j.Training.Rollout, int64(j.Training.SequenceLength)
 	if r == nil || n < 2 {
@@ -123,7 +125,7 @@ func rolloutLengths(j *Job) {
 	j.number("rollout.prompt_tokens", &r.Prompt, max(1, n-int64(r.Output)))
 }
 
-// remarkGeneration says loudly where nothing is counted of what writes the answers.
+// remarkGeneration warns that the memory of generating answers is not counted.
 func remarkGeneration(j *Job) {
 	t := j.Training
 	if online(t.Objective) && (t.Rollout == nil || t.Rollout.Engine == "") {

@@ -1,10 +1,10 @@
 package train
 
-// inFlight is how many micro-batches a stage holds at once, in whole stages: a chunk of an interleaved stage counts as its
-// share. GPipe arXiv:1811.06965; 1F1B and interleaved chunks arXiv:2104.04473; zero bubble arXiv:2401.10241: H1 holds as
-// many as 1F1B, H2 twice as many, and its V-shaped schedule a whole pipeline's on every stage. DualPipe (arXiv:2412.19437,
-// table 2) holds one more than there are stages: as many as 1F1B of a rank's own stage, the others of the stage that faces it;
-// its V-shaped form cuts stages in two and holds one more half.
+// inFlight returns how many micro-batches a stage holds at once, in units of whole stages: a chunk of an interleaved
+// stage counts as its share. GPipe arXiv:1811.06965; 1F1B and interleaved chunks arXiv:2104.04473; zero bubble
+// arXiv:2401.10241: H1 holds as many as 1F1B, H2 twice as many, and its V-shaped schedule a whole pipeline's on every
+// stage. DualPipe (arXiv:2412.19437, table 2) holds one more than there are stages: as many as 1F1B for a rank's own
+// stage, the rest for the opposite stage; its V-shaped form splits stages in two and holds half a stage more.
 func inFlight(schedule string, stage, stages, chunks, micro int64) float64 {
 	if stages <= 1 {
 		return 1

@@ -12,20 +12,20 @@ import (
 // share is what a class of ranks holds of the model, counted once for all loads.
 type share struct {
 	pl engine.Placed
-	// dense and expert numbers, which are shared by different groups of ranks.
+	// dense and expert count values sharded over different groups of ranks.
 	dense, expert numbers
-	// ends are the embedding and the head: numbers, and bytes as stored.
+	// ends are the embedding and the head: parameters, and bytes as stored.
 	ends       float64
 	endsStored float64
 	blocks     []block
-	facing     []block // of the stage at the pipeline's other end, which DualPipe puts on the same ranks
+	facing     []block // of the opposite pipeline stage, which DualPipe places on the same ranks
 	layers     float64
 	vocab      float64
-	head       float64 // bytes that the final norm and the head keep of a token
-	stream     float64 // bytes of a token between blocks
-	largest    float64 // numbers of the largest matrix of a block
-	experts    float64 // numbers of the experts of a block
-	rows, cols float64 // of the largest adapted matrices
+	head       float64 // bytes per token kept by the final norm and the head
+	stream     float64 // bytes per token between blocks
+	largest    float64 // parameters of the largest matrix of a block
+	experts    float64 // parameters of a block's experts
+	rows, cols float64 // of the largest adapted matrix
 }
 
 // holds reports whether another class of ranks, of an earlier stage, holds the same.
@@ -37,11 +37,11 @@ func (s *share) holds(o *share) bool {
 
 // numbers counts parameters.
 type numbers struct {
-	trained float64 // that train, adapters among them
-	lora    float64 // of these, adapters
-	fused   float64 // of these, rows of tables whose gradients are used as they come and never stand whole
-	states  float64 // bytes of the optimizer's states
-	stored  float64 // bytes of what does not train
+	trained float64 // trained, including adapters
+	lora    float64 // in adapters
+	fused   float64 // rows of tables whose gradients are applied immediately and never materialize whole
+	states  float64 // bytes of optimizer states
+	stored  float64 // bytes of frozen tensors
 }
 
 func (n *numbers) add(o *numbers, times float64) {
@@ -52,19 +52,19 @@ func (n *numbers) add(o *numbers, times float64) {
 	n.stored += times * o.stored
 }
 
-// block is a kind of layer as the rank holds it.
+// block is a kind of layer as sharded to the rank.
 type block struct {
 	count    float64
-	numbers  float64 // all parameters of one
+	numbers  float64 // parameters of one
 	stored   float64 // bytes of one, as stored
-	saved    float64 // bytes of a token that its backward pass needs, the stream that enters it among them where it is kept
-	scores   float64 // and for each position of the sequence
-	products float64 // what selective recompute of operators keeps
-	entry    bool    // the stream that enters it is among them
-	work     float64 // bytes of a token at the worst point of its backward pass
-	passed   float64 // bytes of a token's keys and values, which a context group passes on
-	delta    float64 // numbers of the matrices that adapters make of their factors
-	still    bool    // no gradient reaches it
+	saved    float64 // bytes per token for the backward pass, including the entering stream if kept
+	scores   float64 // plus per position of the sequence
+	products float64 // kept under selective operator recomputation
+	entry    bool    // the entering stream is included
+	work     float64 // peak bytes per token of the backward pass
+	passed   float64 // bytes per token of keys and values passed within a context parallel group
+	delta    float64 // elements of the matrices that adapters compute from their factors
+	still    bool    // reached by no gradient
 }
 
 // counter counts tensors under a plan.
@@ -83,7 +83,7 @@ type counter struct {
 	seen   []counted
 }
 
-// counted is a kind of layer that was counted on an earlier stage.
+// counted is a kind of layer counted for an earlier stage.
 type counted struct {
 	kind          *model.Kind
 	variant       int
@@ -92,10 +92,10 @@ type counted struct {
 	dense, expert numbers
 	largest       float64
 	experts       float64
-	rows, cols    float64 // of the largest adapted matrices
+	rows, cols    float64 // of the largest adapted matrix
 }
 
-// adapted counts what methods of adapters make beside a matrix that has one.
+// adapted counts what adapter methods add to an adapted matrix.
 func (c *counter) adapted(x *counted, t *model.Tensor) {
 	if c.adapts == nil || !c.adapts(t) {
 		return
@@ -106,7 +106,7 @@ func (c *counter) adapted(x *counted, t *model.Tensor) {
 	}
 }
 
-// one counts a layer of a kind, once for all stages that cut it alike.
+// one counts a layer of a kind, once for all stages that shard it alike.
 func (c *counter) one(s *share, k *engine.KindCount, l learning) *counted {
 	for i := range c.seen {
 		if x := &c.seen[i]; x.kind == k.Kind && x.variant == k.Variant && x.learning == l {
@@ -161,7 +161,7 @@ func (c *counter) share(pl engine.Placed) share {
 	return s
 }
 
-// hold adds so many layers of a kind.
+// hold adds n layers of a kind.
 func (s *share) hold(x *counted, n float64) {
 	b := x.block
 	b.count = n
@@ -173,7 +173,7 @@ func (s *share) hold(x *counted, n float64) {
 	s.rows, s.cols = max(s.rows, x.rows), max(s.cols, x.cols)
 }
 
-// prompts counts what adapters have once for the model: learnt tokens at its entry, and matrices that all layers share.
+// prompts counts what adapters have once per model: learned tokens at its input, and matrices shared by all layers.
 func (c *counter) prompts(s *share) {
 	if c.tune.virtual && s.pl.Pre {
 		n := c.rank * float64(c.j.Model.Hidden)
@@ -184,7 +184,7 @@ func (c *counter) prompts(s *share) {
 	}
 }
 
-// streamBytes of a token between blocks, in the format that residual streams are kept in.
+// streamBytes returns the bytes per token between blocks, in the format of residual streams.
 func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	width := j.Model.Hidden
 	if v := p.Pre.Out; v > 0 {
@@ -197,8 +197,9 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	return n / max(1, style.Stream)
 }
 
-// residualsWide: peft casts what is not quantised to fp32 before it trains over a base that bitsandbytes quantised
-// (peft/utils/other.py: prepare_model_for_kbit_training, which leaves GPTQ's out), and DeepSpeed casts it back.
+// residualsWide reports whether residual streams are in fp32: peft casts what is not quantized to fp32 when training on
+// a bitsandbytes-quantized base (peft/utils/other.py: prepare_model_for_kbit_training, which excludes GPTQ), and
+// DeepSpeed casts it back.
 func (j *Job) residualsWide() bool {
 	return j.Framework.Keep.Kbit && j.quantised() && !strings.HasPrefix(j.Plan.Weights, "gptq") && !sharded(j.Training.Sharding) && !j.cast()
 }
@@ -212,8 +213,8 @@ func vocabulary(k *model.Kind) (n int64) {
 	return n
 }
 
-// lentTo lists the tensors that a head reads from elsewhere, and that lie here too where that is another stage or the framework
-// unties them (litgpt/model.py: lm_head).
+// lentTo returns the tensors that a head borrows from another stage, or that the framework unties (litgpt/model.py:
+// lm_head).
 func lentTo(k *model.Kind) (out []*model.Tensor) {
 	for i := range k.Ops {
 		if k.Ops[i].Kind == model.Head && k.Ops[i].Lent {
@@ -223,7 +224,7 @@ func lentTo(k *model.Kind) (out []*model.Tensor) {
 	return out
 }
 
-// savedHead: what is saved of a head beside adapters is a copy of its own, of one that is tied too (peft/utils/other.py:
+// savedHead counts the separate copy of a head saved with adapters, even if tied (peft/utils/other.py:
 // ModulesToSaveWrapper).
 func (c *counter) savedHead(s *share, k *model.Kind) {
 	if c.adapts == nil || !slices.Contains(c.full, dtype.Output) {
@@ -258,7 +259,7 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 	s.dense.add(&n, 1)
 }
 
-// loaded is the bytes of a number of what no recipe quantises.
+// loaded returns the bytes per parameter of what no recipe quantizes.
 func (j *Job) loaded() float64 {
 	if j.Plan.Weights == "f32" {
 		return 4
@@ -266,7 +267,7 @@ func (j *Job) loaded() float64 {
 	return 2
 }
 
-// bytesPerNumber of a stored tensor; a rank's share is in proportion.
+// bytesPerNumber returns the bytes per element of a stored tensor; a rank's share is in proportion.
 func bytesPerNumber(s *model.Stored, t *model.Tensor) float64 {
 	if s.Scheme == nil {
 		return 2
@@ -305,7 +306,7 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, l 
 	return x
 }
 
-// keeps counts what a block keeps of a token.
+// keeps counts what a block keeps per token.
 func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 	j := c.j
 	b.saved, b.entry = k.SavedWithEntry(*style)
@@ -325,14 +326,15 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 		b.saved += c.quantisedInputs(k) * c.passesHeld()
 	}
 	if j.Framework.Name == "fms-acceleration" && on(j.Training.Fused) {
-		b.saved -= s.stream // its fused product of queries, keys and values keeps the adapters' input once
+		b.saved -= s.stream // fused query, key and value matmul: its adapters' input is kept once
 	}
 }
 
-// passesHeld: bitsandbytes before 0.44 keeps inputs with the graph and not among its saved tensors, so that they outlive the backward
-// pass (bitsandbytes/autograd/_functions.py, ctx.tensors; its change 1270), and litgpt, which asks for 0.42, holds the graph by its loss
-// until the next one (litgpt/finetune/lora.py, fit). The next pass is as long as this one where samples fill the length; the longest
-// of padded ones is followed by a shorter.
+// passesHeld returns the number of passes whose inputs are held. bitsandbytes before 0.44 keeps inputs with the graph
+// rather than among its saved tensors, so that they outlive the backward pass (bitsandbytes/autograd/_functions.py,
+// ctx.tensors; its change 1270), and litgpt, which requires 0.42, holds the graph through its loss until the next one
+// (litgpt/finetune/lora.py, fit). The next pass is as long if samples fill the length; the longest of padded ones is
+// followed by a shorter.
 func (c *counter) passesHeld() float64 {
 	if on(c.j.Training.Packing) && recomputeOf(c.j).share == 0 {
 		return 2
@@ -340,8 +342,8 @@ func (c *counter) passesHeld() float64 {
 	return 1
 }
 
-// quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
-// keeps all the same (older bitsandbytes).
+// quantisedInputs returns the inputs of matmuls that a frozen base does not need for a gradient but that older
+// bitsandbytes' 4-bit matmul keeps anyway.
 func (c *counter) quantisedInputs(k *model.Kind) float64 {
 	all := model.Style{Width: c.style.Width, FusedNorm: true, FusedGlu: true}
 	none := all
@@ -349,7 +351,7 @@ func (c *counter) quantisedInputs(k *model.Kind) float64 {
 	return float64(k.SavedBytes(all) - k.SavedBytes(none))
 }
 
-// tensor adds a tensor of which a number is stored in so many bytes, in a block or an end that trains as a whole or not.
+// tensor adds a tensor stored at the given bytes per element, in a block or in embedding or head, fully trained or not.
 func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock, trains bool) {
 	if t.Table {
 		n.stored += stored * float64(t.Elems())
@@ -369,7 +371,7 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock, t
 		return
 	}
 	n.stored += stored * e
-	if slices.Contains(c.full, t.Role) { // a copy of its own trains beside the frozen one
+	if slices.Contains(c.full, t.Role) { // a copy is trained alongside the frozen one
 		n.trained += e
 		n.states += c.states(t, inBlock)
 	}
@@ -382,7 +384,8 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock, t
 	}
 }
 
-// adapterStates of the optimizer for the a numbers of a tensor's adapters: two matrices of the adapter's rank for each.
+// adapterStates returns the optimizer states of a tensor's adapters with a parameters: two matrices of the adapter's
+// rank each.
 func (c *counter) adapterStates(t *model.Tensor, a float64) float64 {
 	m := c.store.Moment
 	switch c.opt.By {
@@ -397,13 +400,13 @@ func (c *counter) adapterStates(t *model.Tensor, a float64) float64 {
 	return a * (c.opt.Moments*m + c.opt.Fixed)
 }
 
-// rows reports whether the optimizer keeps a number for each row of a tensor: of tables, whose kernels step in the backward
+// rows reports whether the optimizer keeps one value per row: of embedding tables whose kernels step in the backward
 // pass (fbgemm_gpu/split_table_batched_embeddings_ops_training.py: EXACT_ROWWISE_ADAGRAD; arXiv:2104.05158).
 func (o *optimizer) rows(t *model.Tensor) bool {
 	return o.By == byRow && t.Role.Embedding() && t.Dims >= 2
 }
 
-// states of an optimizer for a tensor, in bytes.
+// states returns the optimizer states of a tensor, in bytes.
 func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 	e, m := float64(t.Elems()), c.copies.Moment
 	rows, cols := float64(t.Rows()), float64(t.Cols)
@@ -443,7 +446,8 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 	return e * (c.opt.Moments*m + c.opt.Fixed)
 }
 
-// towers and the like lie whole on the ranks of the first stage; parts that speak and layers of prediction do not train.
+// towers counts towers and other parts, replicated on the ranks of the first stage; audio output and prediction layers
+// are not trained.
 func (c *counter) towers(s *share) {
 	if !s.pl.Pre {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/shard"
 )
 
-// stagesOf are the layers of each stage where the first or the last has a number of its own, which leaves the others to be
-// cut evenly (megatron/training/arguments.py: --decoder-first-pipeline-num-layers); nil for even ones.
+// stagesOf returns the layers of each stage if the first or last has a number of its own, the others dividing the rest
+// evenly (megatron/training/arguments.py: --decoder-first-pipeline-num-layers); nil if even.
 func stagesOf(j *Job) []int {
 	first, last, n := int(j.Training.FirstStage), int(j.Training.LastStage), int(j.Plan.PP)
 	if n <= 1 || first == 0 && last == 0 {
@@ -25,8 +25,9 @@ func stagesOf(j *Job) []int {
 	return slices.Concat(head, shard.Even(max(0, rest), max(0, between)), tail)
 }
 
-// stageDefaults: where layers do not divide, and do with embedding and head as a layer each, Megatron's first and last stages have
-// one fewer (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split; so ran Llama 3, arXiv:2407.21783).
+// stageDefaults gives Megatron's first and last stages one layer less if layers divide only when embedding and head
+// count as one each (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split; as in Llama 3's
+// training, arXiv:2407.21783).
 func stageDefaults(j *Job) {
 	l, n := int64(len(j.Model.Decoder().Layers)), j.Plan.PP
 	if each := (l + 2) / max(1, n); j.megatron() && n > 1 && stagesOf(j) == nil && l%n != 0 && (l+2)%n == 0 && each > 1 {
@@ -36,7 +37,7 @@ func stageDefaults(j *Job) {
 	}
 }
 
-// checkStages refuses stages that leave none, or more than there are, to the others.
+// checkStages rejects stages that leave no layers for the others, or exceed the model's.
 func checkStages(j *Job) error {
 	t := j.Training
 	for _, c := range []struct {
@@ -60,11 +61,12 @@ func checkStages(j *Job) error {
 	return nil
 }
 
-// vShaped schedules put the first and the last part of the model on the first rank (arXiv:2401.10241, section 6).
+// vShaped reports whether a schedule puts the first and last part of the model on the first rank (arXiv:2401.10241,
+// section 6).
 func vShaped(schedule string) bool { return schedule == "zbv" || schedule == "dualpipe-v" }
 
-// facing puts on each rank of a pipeline the stage at its other end too, as DualPipe does, which sends micro-batches from both
-// ends (arXiv:2412.19437). Ranks come in order of stages, as many classes in each.
+// facing adds to each pipeline rank the stage at the opposite end, as DualPipe does, which feeds micro-batches from
+// both ends (arXiv:2412.19437). Ranks are in stage order, with equally many classes per stage.
 func facing(ranks []share) []share {
 	out := slices.Clone(ranks)
 	for i := range ranks {
@@ -80,7 +82,7 @@ func facing(ranks []share) []share {
 	return out
 }
 
-// opposite is the class of a stage's tensor ranks in the stage that faces it.
+// opposite returns the index of the corresponding class in the opposite stage.
 func opposite(ranks []share, i int) int {
 	stage := ranks[len(ranks)-1].pl.Stage - ranks[i].pl.Stage
 	first := slices.IndexFunc(ranks, func(s share) bool { return s.pl.Stage == stage })

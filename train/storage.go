@@ -2,23 +2,23 @@ package train
 
 import "math"
 
-// Storage is what a trained parameter is kept in, in bytes: the weight that is computed with, a master copy in fp32, the
-// gradient, and each moment of an optimizer.
+// Storage is how a trained parameter is kept, in bytes: the compute weight, an fp32 master copy, the gradient, and each
+// optimizer moment.
 type Storage struct {
 	Weight, Master, Grad, Moment float64
-	// Gathered is what a shard's weight is in while it is used, and Cast what autocast keeps of a weight during forward.
+	// Gathered is the bytes per weight of a shard while gathered; Cast is what autocast keeps per weight during forward.
 	Gathered, Cast float64
-	// Stepping is what gradients take more while the optimizer steps on copies of them in fp32.
+	// Stepping is the additional bytes per gradient if the optimizer steps on fp32 copies.
 	Stepping float64
-	// GradsKept: gradients live from step to step, in buffers of their own.
+	// GradsKept keeps gradients from step to step, in dedicated buffers.
 	GradsKept bool
-	// Bucket counts gradients that are copied to be reduced, at most; 0 for none.
+	// Bucket is the maximum number of gradients copied for reduction; 0 for none.
 	Bucket, BucketBytes float64
 }
 
-// storage of the parameters that train. Sources: ZeRO (arXiv:1910.02054); megatron/core/optimizer (bf16 weights, fp32
-// gradients, masters and moments); torch FSDP2 (fp32 shards, gathered in 16 bits); accelerate, which makes shards fp32
-// under mixed precision; measured runs where code says little (docs/formulas.md#training-states).
+// storage returns how trained parameters are kept. Sources: ZeRO (arXiv:1910.02054); megatron/core/optimizer (bf16
+// weights, fp32 gradients, masters and moments); torch FSDP2 (fp32 shards, gathered in 16 bits); accelerate, which
+// makes shards fp32 under mixed precision; measured runs where code says little (docs/formulas.md#training-states).
 func (j *Job) storage() Storage {
 	t := j.Training
 	ownBuffers := j.megatron() || j.Framework.Name == "megatron-deepspeed"
@@ -32,7 +32,7 @@ func (j *Job) storage() Storage {
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
 	switch {
-	case t.ZeROStage() > 0: // its partitions are copies in fp32 whatever the weights are in (deepspeed/runtime/zero)
+	case t.ZeROStage() > 0: // its partitions are fp32 copies whatever the weights' format (deepspeed/runtime/zero)
 		w := float64(j.width())
 		return Storage{Weight: w, Master: 4, Grad: w, Moment: 4, Gathered: w, Stepping: 4 - w, GradsKept: true, Bucket: 5e8, BucketBytes: w}
 	case j.Adapters():
@@ -44,13 +44,14 @@ func (j *Job) storage() Storage {
 	case t.Precision == "fp16-mixed" || j.Plan.Weights == "f32":
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, Cast: 2}
 	}
-	return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2} // autocast over weights that were loaded in 16 bits
+	return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2} // autocast over weights loaded in 16 bits
 }
 
-// megatronStorage: gradients add up in fp32 unless weights are fp16 or the run says bf16; then the optimizer steps on copies in
-// fp32 (megatron/core/optimizer/distrib_optimizer.py: _copy_model_grads_to_main_grads). The precision-aware optimizer keeps moments
-// in what it is told, steps on gradients as they are, and of masters keeps the 16 bits that bf16 weights lack
-// (optimizer_config.py: store_param_remainders), unless a recipe of fp8 is named, as megatron-bridge always does (mixed_precision.py).
+// megatronStorage returns Megatron's storage. Gradients accumulate in fp32 unless weights are fp16 or the run says
+// bf16; the optimizer then steps on fp32 copies (megatron/core/optimizer/distrib_optimizer.py:
+// _copy_model_grads_to_main_grads). The precision-aware optimizer keeps moments in the requested format, steps on
+// gradients as they are, and of masters keeps the 16 bits that bf16 weights lack (optimizer_config.py:
+// store_param_remainders), unless an fp8 recipe is named, as megatron-bridge always does (mixed_precision.py).
 func megatronStorage(j *Job) Storage {
 	t := j.Training
 	s := Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
@@ -69,7 +70,7 @@ func megatronStorage(j *Job) Storage {
 	return s
 }
 
-// adapterStorage: peft keeps adapters in fp32 (autocast_adapter_dtype), others in the model's format.
+// adapterStorage returns the storage of adapters: fp32 in peft (autocast_adapter_dtype), the model's format in others.
 func (j *Job) adapterStorage() Storage {
 	if j.adapters16() {
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
@@ -77,8 +78,8 @@ func (j *Job) adapterStorage() Storage {
 	return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
 }
 
-// copies is what modules are kept in that train in full beside adapters: peft leaves them in the model's format when it
-// makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
+// copies returns the storage of modules fully trained alongside adapters: peft leaves them in the model's format when
+// it makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
 func (j *Job) copies() Storage {
 	s := j.storage()
 	if j.Adapters() && s.Master == 0 && s.Weight == 4 && !j.wide() {
@@ -87,7 +88,7 @@ func (j *Job) copies() Storage {
 	return s
 }
 
-// sharded reports whether parameters themselves are shared by data-parallel ranks.
+// sharded reports whether the parameters themselves are sharded over data-parallel ranks.
 func sharded(sharding string) bool {
 	switch sharding {
 	case "zero3", "fsdp", "fsdp2", "hsdp":
@@ -96,10 +97,10 @@ func sharded(sharding string) bool {
 	return false
 }
 
-// shards are how many ranks share weights, gradients and states of optimizer.
+// shards is the number of ranks that weights, gradients and optimizer states are sharded over.
 type shards struct{ weights, grads, states int64 }
 
-// shards of a group of n data-parallel ranks.
+// shards returns the sharding over a group of n data-parallel ranks.
 func (j *Job) shards(n int64) shards {
 	switch s := j.Training.Sharding; {
 	case s == "hsdp":
@@ -115,17 +116,18 @@ func (j *Job) shards(n int64) shards {
 	return shards{1, 1, 1}
 }
 
-// optimizer is what an optimizer keeps for a parameter and what its step takes for a while.
+// optimizer is what an optimizer keeps per parameter, and its temporary memory during a step.
 type optimizer struct {
-	// Moments of the storage's format; Fixed bytes besides, whatever the format.
+	// Moments in the storage's format, and Fixed bytes whatever the format.
 	Moments, Fixed float64
-	// Step is a copy that lives while it steps, in the moments' format (torch's foreach implementation).
+	// Step is a temporary copy during the step, in the moments' format (torch's foreach implementation).
 	Step float64
-	// Paged: states lie in memory that the driver may move to the host.
+	// Paged states are in memory that the driver may move to the host.
 	Paged bool
-	// By says what depends on the shape of a matrix.
+	// By says which states depend on a matrix's shape.
 	By byShape
-	// Block cuts a side that square matrices are kept for, and a side of more than Widest has none; 0 for no such bound.
+	// Block is the block size along a side that square matrices are kept for; sides longer than Widest have none. 0
+	// means unbounded.
 	Block, Widest float64
 }
 
@@ -133,17 +135,17 @@ type byShape uint8
 
 const (
 	everyNumber    byShape = iota
-	factored               // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
-	orthogonal             // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
-	projected              // galore: moments of a low rank, and the projection (arXiv:2403.03507)
-	preconditioned         // shampoo, soap: square matrices for the sides of a matrix
-	byRow                  // row-wise adagrad: one number in fp32 for a row of a table, updated as its gradient comes
+	factored               // adafactor: an fp32 row and column instead of a matrix (arXiv:1804.04235)
+	orthogonal             // muon: one moment for matrices of blocks, two otherwise (Jordan et al. 2024)
+	projected              // galore: low-rank moments and a projection (arXiv:2403.03507)
+	preconditioned         // shampoo, soap: square matrices for a matrix's sides
+	byRow                  // row-wise adagrad: one fp32 value per row, updated with its gradient
 )
 
-// eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
+// eightBit is two one-byte codes, with an fp32 scale per 256 (arXiv:2110.02861).
 const eightBit = 2 * (1 + 4.0/256)
 
-// fourBit: two codes of half a byte and an fp32 scale for 128 numbers each (torchao/optim/subclass_4bit.py, adam.py: block_size).
+// fourBit is two half-byte codes, with an fp32 scale per 128 (torchao/optim/subclass_4bit.py, adam.py: block_size).
 const fourBit = 2 * (0.5 + 4.0/128)
 
 var optimizers = map[string]optimizer{
@@ -160,23 +162,23 @@ var optimizers = map[string]optimizer{
 	"galore":           {By: projected},
 	"adagrad":          {Moments: 1, Step: 1},
 	"rowwise-adagrad":  {Moments: 1, Step: 1, By: byRow},
-	// a moment, the grafted method's, and a factor with its inverse root for each side of a block (arXiv:1802.09568;
+	// a moment, the grafted method's, and a factor with its inverse root per side of a block (arXiv:1802.09568;
 	// facebookresearch/optimizers: DistributedShampoo, max_preconditioner_dim)
 	"shampoo": {Moments: 2, Step: 1, By: preconditioned, Block: 1024},
-	// a factor and its eigenvectors for each side (arXiv:2409.11321; nikhilvyas/SOAP: soap.py, max_precond_dim)
+	// a factor and its eigenvectors per side (arXiv:2409.11321; nikhilvyas/SOAP: soap.py, max_precond_dim)
 	"soap": {Moments: 2, By: preconditioned, Widest: 10000},
-	// the base point in place of the first moment (arXiv:2405.15682; facebookresearch/schedule_free: adamw_schedulefree.py)
+	// the base point replaces the first moment (arXiv:2405.15682; facebookresearch/schedule_free: adamw_schedulefree.py)
 	"schedule-free-adamw": {Moments: 2, Step: 1},
-	// where training began and a sum of steps beside two moments (arXiv:2306.06101; konstmish/prodigy)
+	// initial weights and a sum of steps in addition to two moments (arXiv:2306.06101; konstmish/prodigy)
 	"prodigy": {Moments: 4},
 }
 
-// squares are the numbers of the square matrices that are kept for a matrix: two for each side of each of its blocks.
+// squares returns the elements of the square matrices kept for a matrix: two per side of each block.
 func (o *optimizer) squares(rows, cols float64) float64 {
 	return 2 * (o.side(rows, cols) + o.side(cols, rows))
 }
 
-// side is the numbers of one square matrix of a side for each block of the other one.
+// side returns the elements of one square matrix per side for each block of the other side.
 func (o *optimizer) side(n, other float64) float64 {
 	b, blocks := n, 1.0
 	switch {
@@ -190,5 +192,5 @@ func (o *optimizer) side(n, other float64) float64 {
 	return blocks * (whole*b*b + rest*rest)
 }
 
-// galoreRank is what GaLore projects to when nothing is said (its published recipes).
+// galoreRank is GaLore's default rank (its published recipes).
 const galoreRank = 128

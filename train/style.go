@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// modules are the linear layers that peft's names stand for. A fused product goes by the names of its parts.
+// modules maps peft's names to linear layers. A fused matmul goes by the names of its parts.
 var modules = map[string][]dtype.Role{
 	"q_proj": {dtype.AttnQ, dtype.AttnQB, dtype.AttnQKV}, "k_proj": {dtype.AttnK, dtype.AttnQKV}, "v_proj": {dtype.AttnV, dtype.AttnQKV}, "o_proj": {dtype.AttnOutput}, "output_proj": {dtype.AttnOutput}, "out_proj": {dtype.AttnOutput, dtype.SSMOut},
 	"qkv_proj": {dtype.AttnQKV}, "c_attn": {dtype.AttnQKV}, "query_key_value": {dtype.AttnQKV}, "wqkv": {dtype.AttnQKV}, "dense": {dtype.AttnOutput}, "c_proj": {dtype.AttnOutput, dtype.FFNDown},
@@ -29,9 +29,9 @@ var modules = map[string][]dtype.Role{
 	"shared_expert_gate": {dtype.FFNGateInpSh}, "all-router": {dtype.FFNGateInp},
 }
 
-// rolesOf the linear layers that a name stands for; one under shared experts is of those alone.
+// rolesOf returns the linear layers that a name stands for; a name under shared experts means those only.
 func rolesOf(name string) []dtype.Role {
-	parts := strings.Split(strings.TrimSuffix(name, ".0"), ".") // to_out.0, as diffusers calls it
+	parts := strings.Split(strings.TrimSuffix(name, ".0"), ".") // to_out.0, as diffusers names it
 	found := modules[parts[len(parts)-1]]
 	if n := len(parts); n < 2 || !strings.HasPrefix(parts[n-2], "shared_expert") {
 		return found
@@ -45,7 +45,7 @@ func rolesOf(name string) []dtype.Role {
 	return shared
 }
 
-// roles that names of modules stand for; all is true where they name every linear layer.
+// roles returns the linear layers that module names stand for; all reports that they cover every one.
 func roles(names []string) (out []dtype.Role, all bool) {
 	for _, n := range names {
 		n = strings.ToLower(strings.TrimSpace(n))
@@ -57,7 +57,7 @@ func roles(names []string) (out []dtype.Role, all bool) {
 	return out, all
 }
 
-// adapts says which tensors have an adapter.
+// adapts returns a function that reports which tensors have an adapter.
 func (j *Job) adapts() func(*model.Tensor) bool {
 	if !j.Adapters() {
 		return nil
@@ -71,8 +71,8 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 	})
 }
 
-// style is what blocks keep under the framework and the plan. A compiled block computes norms again from their
-// input, as fused kernels do (torch/_functorch/partitioners.py, min_cut_rematerialization_partition).
+// style returns what blocks keep under the framework and the plan. A compiled block recomputes norms from their input,
+// like fused kernels (torch/_functorch/partitioners.py, min_cut_rematerialization_partition).
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
 	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu || on(t.Compile), Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
@@ -106,11 +106,11 @@ func (j *Job) style() model.Style {
 	return s
 }
 
-// wide: values are computed in fp32; tf32 is a format of products alone, and what they keep is fp32
+// wide reports whether activations are in fp32; tf32 applies to matmuls only, whose inputs are kept in fp32
 // (developer.nvidia.com/blog/accelerating-ai-training-with-tf32-tensor-cores).
 func (j *Job) wide() bool { return j.Training.Precision == "fp32" || j.Training.Precision == "tf32" }
 
-// width of what is computed, in bytes.
+// width returns the bytes per activation.
 func (j *Job) width() int64 {
 	if j.wide() {
 		return 4
@@ -118,8 +118,8 @@ func (j *Job) width() int64 {
 	return 2
 }
 
-// scores are the bytes kept of a score by attention that writes its matrix. A softmax in fp32 is a copy, unless that is the
-// format anyway; dropout adds its mask and what it leaves.
+// scores returns the bytes kept per score by attention that materializes them. An fp32 softmax is a copy, unless that
+// is the compute format; dropout adds its mask and result.
 func (j *Job) scores() int64 {
 	keep := &j.Framework.Keep
 	n := keep.Scores * j.width()
@@ -144,13 +144,14 @@ func (j *Job) megatron() bool {
 	return false
 }
 
-// attentionRecomputed: Megatron's selective recompute computes the core of attention again (arXiv:2205.05198).
+// attentionRecomputed reports whether the attention core is recomputed, as by Megatron's selective recompute
+// (arXiv:2205.05198).
 func (j *Job) attentionRecomputed() bool {
 	return j.Training.Recompute == "selective" && j.Framework.Name == "megatron-deepspeed" || recomputeOf(j).modules&model.CoreAttention != 0
 }
 
-// adapterWidth is what an adapter's own copy of its input takes: fp32 where the adapter is in fp32 and autocast does not
-// cast it, 16 bits under autocast; nothing of its own in the model's format without dropout (peft/tuners/lora/layer.py).
+// adapterWidth returns the bytes per element of an adapter's own copy of its input: fp32 if the adapter is fp32 and not
+// autocast, 16 bits under autocast; none in the model's format without dropout (peft/tuners/lora/layer.py).
 func (j *Job) adapterWidth(dropout bool) int64 {
 	mixed := strings.HasSuffix(j.Training.Precision, "-mixed")
 	switch {
@@ -162,21 +163,21 @@ func (j *Job) adapterWidth(dropout bool) int64 {
 	return 4
 }
 
-// adapters16 reports whether adapters are in the model's format: as the framework keeps them, and in FSDP units with a
-// quantised base, which hold one format.
+// adapters16 reports whether adapters are in the model's format: by the framework's default, or in FSDP units with a
+// quantized base, which have a single format.
 func (j *Job) adapters16() bool {
 	return j.Framework.Keep.Adapters16 || j.quantised() && sharded(j.Training.Sharding)
 }
 
-// oneInput: queries, keys and values are made by one product, so that their adapters share an input.
+// oneInput counts the adapters of queries, keys and values once, for frameworks that compute them in one matmul.
 func oneInput(adapts func(*model.Tensor) bool) func(*model.Tensor) bool {
 	return func(t *model.Tensor) bool {
 		return t.Role != dtype.AttnK && t.Role != dtype.AttnV && adapts(t)
 	}
 }
 
-// repeatsKV: keys and values are repeated to all heads before scaled_dot_product_attention and eager attention; classes of Mistral
-// and Mixtral did so for FlashAttention too.
+// repeatsKV reports whether keys and values are repeated to all heads before scaled_dot_product_attention and eager
+// attention; Mistral's and Mixtral's classes did so for FlashAttention too.
 func (j *Job) repeatsKV() bool {
 	tr := &j.Model.Traits
 	if tr.KVHeads == tr.Heads {
@@ -188,7 +189,7 @@ func (j *Job) repeatsKV() bool {
 	return j.Framework.Keep.RepeatsKV
 }
 
-// loss is what logits hold for each token and entry of the vocabulary.
+// loss returns the bytes per token and vocabulary entry held for logits and loss.
 func (j *Job) loss() float64 {
 	l := engine.At(j.Framework.Loss, j.Version).Value
 	switch {
@@ -200,17 +201,17 @@ func (j *Job) loss() float64 {
 	return j.eagerLoss(&l) / float64(max(1, l.Chunks))
 }
 
-// eagerLoss is that of all tokens at once, kernel by kernel.
+// eagerLoss returns that for an unchunked, unfused loss.
 func (j *Job) eagerLoss(l *Loss) float64 {
 	t := j.Training
 	native := nativeLoss[j.Model.Family] && (t.Precision == "bf16" || j.cast()) && l.Native != l.Plain
 	switch {
 	case j.wide() && !on(t.Fused) && !j.megatron():
-		return 12 // logits, log-softmax and gradient, none of them cast (torch/nn/functional.py: cross_entropy)
+		return 12 // logits, log-softmax and gradient, uncast (torch/nn/functional.py: cross_entropy)
 	case native && j.quantised() && !j.cast() && on(t.Fused):
 		return 14
 	case native && j.quantised() && !j.cast():
-		return 18 // all logits in fp32, because the head is cast to it (measured)
+		return 18 // all logits in fp32, since the head is cast (measured)
 	case native && on(t.Fused):
 		return float64(l.NativeFused)
 	case native:
@@ -221,9 +222,10 @@ func (j *Job) eagerLoss(l *Loss) float64 {
 	return float64(l.Plain)
 }
 
-// cast: DeepSpeed's engine casts the whole model to 16 bits and runs it without autocast, which would compute the loss in fp32
-// (deepspeed/runtime/engine.py, _configure_distributed_model; torch_autocast is off by default).
+// cast reports whether the framework casts the model to 16 bits and runs it without autocast, which would compute the
+// loss in fp32: DeepSpeed's engine does (deepspeed/runtime/engine.py, _configure_distributed_model; torch_autocast is
+// off by default).
 func (j *Job) cast() bool { return j.Training.ZeROStage() > 0 && !j.wide() }
 
-// nativeLoss are families whose classes compute the loss in the model's format.
+// nativeLoss lists families whose classes compute the loss in the model's format.
 var nativeLoss = map[string]bool{"qwen": true, "starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}

@@ -1,28 +1,30 @@
 package train
 
-// Pass is a kind of work that a stage of a pipeline does for a micro-batch.
+// Pass is a kind of work that a pipeline stage does for a micro-batch.
 type Pass uint8
 
 const (
 	Forward Pass = iota
 	Backward
-	Weights // the gradients of the weights alone, where a schedule parts them from those of the inputs
+	Weights // weight gradients alone, in schedules that separate them from input gradients
 )
 
-// Slot is a pass of a micro-batch on a stage, and when: in forward passes of a chunk, or of the whole stage where it is one.
+// Slot is a pass of a micro-batch on a stage, with its time in units of a chunk's forward pass (the stage's, if it is
+// not divided).
 type Slot struct {
 	Stage, Micro, Chunk int64
 	Pass                Pass
 	From, To            int64
 }
 
-// mostSlots bound what a timeline holds.
+// mostSlots bounds the size of a timeline.
 const mostSlots = 1 << 14
 
-// Timeline lays out a step of a pipeline: which stage does which pass of which micro-batch when. A backward pass takes twice
-// a forward pass; parted in two, as long as one each. Orders of GPipe: arXiv:1811.06965; 1F1B and interleaved chunks:
-// arXiv:2104.04473; zero bubble, with as many micro-batches in flight as the schedule holds: arXiv:2401.10241. nil where the
-// schedule is not laid out here, or would have more slots than a picture shows.
+// Timeline returns the passes of a pipeline step: which stage runs which pass of which micro-batch when. A backward
+// pass takes twice as long as a forward pass; if split in two, each part takes as long. Schedules: GPipe
+// arXiv:1811.06965; 1F1B and interleaved chunks arXiv:2104.04473; zero bubble, with the schedule's number of
+// micro-batches in flight, arXiv:2401.10241. It returns nil for other schedules, and for more slots than a picture can
+// show.
 func Timeline(schedule string, stages, chunks, micro int64) []Slot {
 	if stages < 1 || chunks < 1 || micro < 1 || stages > mostSlots || chunks > mostSlots || micro > mostSlots || 3*stages*chunks*micro > mostSlots {
 		return nil
@@ -44,15 +46,15 @@ func Timeline(schedule string, stages, chunks, micro int64) []Slot {
 	return nil
 }
 
-// timeline is one being laid out. Passes are known by slots without times.
+// timeline is a Timeline under construction. Passes are identified by slots without times.
 type timeline struct {
 	stages, chunks, micro int64
 	ends                  map[Slot]int64
-	free                  []int64 // when a stage has done what it was given
+	free                  []int64 // time at which each stage is free
 	out                   []Slot
 }
 
-// place a pass, after what it waits for.
+// place schedules a pass after its dependencies.
 func (t *timeline) place(s Slot, ready, took int64) {
 	from := max(ready, t.free[s.Stage])
 	t.ends[s], t.free[s.Stage] = from+took, from+took
@@ -60,7 +62,7 @@ func (t *timeline) place(s Slot, ready, took int64) {
 	t.out = append(t.out, s)
 }
 
-// ready is when a pass may begin; false while what it waits for is not placed.
+// ready returns the earliest start of a pass; false if its dependency is not scheduled yet.
 func (t *timeline) ready(s Slot) (at int64, ok bool) {
 	before, first := t.before(s)
 	if first {
@@ -70,8 +72,8 @@ func (t *timeline) ready(s Slot) (at int64, ok bool) {
 	return at, ok
 }
 
-// before is what a pass waits for: the stage before it, forwards, or the one behind it, backwards; its own forward pass
-// where the pipeline ends, its own backward pass for gradients of weights. first: it waits for nothing.
+// before returns the dependency of a pass: the previous stage in forward, the next in backward; at the end of the
+// pipeline its own forward pass; for weight gradients its own backward pass. first reports that it has none.
 func (t *timeline) before(s Slot) (before Slot, first bool) {
 	place := s.Chunk*t.stages + s.Stage
 	switch {
@@ -91,7 +93,7 @@ func (t *timeline) before(s Slot) (before Slot, first bool) {
 	return s, false
 }
 
-// inOrder gives every stage its passes in the order of a schedule.
+// inOrder schedules every stage's passes in the order of a schedule.
 func (t *timeline) inOrder(order func(stage int64) []Slot) []Slot {
 	queues := make([][]Slot, t.stages)
 	left := 0
@@ -120,7 +122,7 @@ func (t *timeline) inOrder(order func(stage int64) []Slot) []Slot {
 	return t.out
 }
 
-// gpipe does all forward passes, then all backward passes, the last micro-batch first.
+// gpipe returns all forward passes, then all backward passes in reverse order.
 func (t *timeline) gpipe(stage int64) (out []Slot) {
 	for m := range t.micro {
 		out = append(out, Slot{Stage: stage, Micro: m})
@@ -131,12 +133,12 @@ func (t *timeline) gpipe(stage int64) (out []Slot) {
 	return out
 }
 
-// oneByOne begins with as many forward passes as stages stand behind, then goes one forward, one backward.
+// oneByOne returns one forward pass per following stage, then one forward and one backward pass alternately.
 func (t *timeline) oneByOne(stage int64) []Slot {
 	return t.alternating(t.micro, min(t.micro, t.stages-1-stage), func(k int64, p Pass) Slot { return Slot{Stage: stage, Micro: k, Pass: p} })
 }
 
-// interleaved goes through the chunks of a stage with as many micro-batches as there are stages, over and over.
+// interleaved cycles through the chunks of a stage with as many micro-batches as there are stages.
 func (t *timeline) interleaved(stage int64) []Slot {
 	all := t.micro * t.chunks
 	return t.alternating(all, min(all, 2*(t.stages-1-stage)+(t.chunks-1)*t.stages), func(k int64, p Pass) Slot {
@@ -149,7 +151,7 @@ func (t *timeline) interleaved(stage int64) []Slot {
 	})
 }
 
-// alternating are so many forward passes, then one of each by turns, then the backward passes that are left.
+// alternating returns first forward passes, then one of each alternately, then the remaining backward passes.
 func (t *timeline) alternating(all, first int64, pass func(k int64, p Pass) Slot) (out []Slot) {
 	for k := range all + first {
 		if k < all {
@@ -162,8 +164,8 @@ func (t *timeline) alternating(all, first int64, pass func(k int64, p Pass) Slot
 	return out
 }
 
-// parted goes through forward and backward passes in the order of a schedule, and fills what a stage would wait with
-// gradients of weights: also where it holds as many micro-batches as the first stage may.
+// parted schedules forward and backward passes in order and fills idle time with weight gradients, also when a stage
+// holds as many micro-batches as the first may.
 func (t *timeline) parted(schedule string) []Slot {
 	most := int64(inFlight(schedule, 0, t.stages, 1, t.micro))
 	queues := make([][]Slot, t.stages)
@@ -195,7 +197,7 @@ func (t *timeline) parted(schedule string) []Slot {
 	return t.out
 }
 
-// Waiting is when the last pass of a timeline ends, and the share of all stages' time until then in which they wait.
+// Waiting returns the end of a timeline, and the share of all stages' time until then spent idle.
 func Waiting(all []Slot, stages int64) (span int64, share float64) {
 	work := int64(0)
 	for i := range all {

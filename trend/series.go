@@ -1,18 +1,18 @@
 package trend
 
-// Series keeps a series in bounded room: when it is full, neighbours become one point with their mean, and from then on
-// as many readings become one.
+// Series stores a time series in bounded memory: when it is full, adjacent points are merged into their mean, and from
+// then on as many readings form one point.
 type Series struct {
 	points []Point
-	fold   int // readings that make a point
+	fold   int // readings per point
 	sum    Point
-	n      int // readings in sum
+	n      int // readings accumulated in sum
 }
 
-// Most points that a series keeps.
+// Most is the maximum number of points that a series holds.
 const Most = 512
 
-// Add takes a reading, no older than the last.
+// Add adds a reading, which must not be older than the last.
 func (s *Series) Add(p Point) {
 	s.fold = max(1, s.fold)
 	s.sum.At += p.At
@@ -37,5 +37,5 @@ func (s *Series) halve() {
 	s.fold *= 2
 }
 
-// Points are those that are whole, in order. They are the series' own.
+// Points returns the complete points in order. The slice is owned by the series.
 func (s *Series) Points() []Point { return s.points }

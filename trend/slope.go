@@ -7,11 +7,11 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// z is the normal quantile of a two-sided band that holds nine times in ten.
+// z is the normal quantile of a two-sided 90 % band.
 const z = 1.6449
 
-// slope is the median of the slopes of all pairs (Theil 1950, Sen 1968), and Sen's band of it: the pairs at the ranks
-// that Kendall's statistic leaves, whose variance is n (n - 1) (2 n + 5) / 18.
+// slope returns the median of the slopes of all pairs (Theil 1950, Sen 1968) with Sen's band: the slopes at the ranks
+// given by Kendall's statistic, whose variance is n (n - 1) (2 n + 5) / 18.
 func slope(points []Point) (mid, low, high float64) {
 	var s []float64
 	for i := range points {
@@ -32,7 +32,7 @@ func slope(points []Point) (mid, low, high float64) {
 	return mid, at((float64(len(s)) - c) / 2), at((float64(len(s)) + c) / 2)
 }
 
-// noise is the standard deviation about a slope.
+// noise returns the standard deviation of the residuals about a slope.
 func noise(points []Point, slope float64) float64 {
 	rest := make([]float64, len(points))
 	for i, p := range points {
@@ -45,10 +45,11 @@ func noise(points []Point, slope float64) float64 {
 	return stat.Deviation(rest)
 }
 
-// Until is how long a growth takes to meet a limit, in seconds. High is +Inf where the slope may be none.
+// Until is the time until a growing value reaches a limit, in seconds. High is +Inf if the band of the slope includes
+// zero.
 type Until struct{ Seconds, Low, High float64 }
 
-// Until tells when a value that is at now meets a limit if it goes on; ok is false where it does not grow, or nobody knows.
+// Until extrapolates from the current value to a limit; ok is false if the value does not grow or its trend is unknown.
 func (t *Trend) Until(now, limit float64) (u Until, ok bool) {
 	room := limit - now
 	if !(t.Slope > 0) || math.IsNaN(room) {
@@ -62,7 +63,8 @@ func (t *Trend) Until(now, limit float64) (u Until, ok bool) {
 	return u, true
 }
 
-// Lately is the slope of the points of the last seconds; ok is false where there are too few, or they do not clearly rise.
+// Lately returns the trend of the points of the last seconds; ok is false if there are too few, or they do not clearly
+// rise.
 func Lately(points []Point, seconds float64) (t Trend, ok bool) {
 	const least = 8
 	if len(points) == 0 {

@@ -1,8 +1,7 @@
-// Package trend says whether a figure that is read again and again stays where it is, grows without end, or only settled:
-// a robust slope with its band, and how long until it meets a limit if it goes on. It knows nothing of memory.
+// Package trend decides whether a repeatedly measured figure is level, grows without bound, or merely settled: a robust
+// slope with its band, and the time until it would reach a limit. It knows nothing of memory.
 //
-// Open trend.go for the order of the tests, slope.go for Theil's and Sen's slope, series.go for how a long series is kept
-// in little room.
+// trend.go has the order of the tests, slope.go the Theil-Sen slope, series.go the bounded storage of long series.
 package trend
 
 import (
@@ -12,51 +11,52 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Point is a figure at a time in seconds.
+// Point is a value at a time in seconds.
 type Point struct{ At, Value float64 }
 
-// Finding is what a series does.
+// Finding classifies a series.
 type Finding string
 
 const (
 	Unknown  Finding = "unknown"  // too short to tell
-	Level    Finding = "level"    // no growth beyond its noise
-	Growing  Finding = "growing"  // steadily, all the time: as a leak does
-	Settling Finding = "settling" // grew and grows less: as what warms up does
-	Stepped  Finding = "stepped"  // grew at a few moments and stayed: as a load of more does
-	Uneven   Finding = "uneven"   // went up and down
+	Level    Finding = "level"    // no growth beyond the noise
+	Growing  Finding = "growing"  // steady growth throughout, as with a leak
+	Settling Finding = "settling" // decelerating growth, as with warm-up
+	Stepped  Finding = "stepped"  // growth at a few moments only, as with added load
+	Uneven   Finding = "uneven"   // rises and falls
 )
 
-// Trend is what a series does, in its own unit and seconds.
+// Trend describes a series, in its own unit and in seconds.
 type Trend struct {
 	Finding Finding
 	Seconds float64 // from the first point to the last
-	Drift   float64 // of the end over the beginning, by medians of a sixteenth each
-	Noise   float64 // standard deviation about the slope, by the median of residuals
-	// Slope a second of what follows the first quarter, with the band that holds it nine times in ten where points are
-	// independent; NaN where the series is unknown.
+	Drift   float64 // end minus beginning, by medians of a sixteenth each
+	Noise   float64 // standard deviation about the slope, from the median absolute residual
+	// Slope is the slope per second after the first quarter, with its 90 % band, assuming independent points; NaN if the
+	// finding is Unknown.
 	Slope, Low, High float64
 }
 
-// Bounds of the tests. A series is judged by the medians of sixteenths of its last three quarters: the first quarter is
-// left to warm up.
+// Thresholds of the tests. A series is judged by the medians of sixteenths of its last three quarters; the first
+// quarter counts as warm-up.
 const (
 	blocks    = 16
-	perBlock  = 3   // points, at least, on average
+	perBlock  = 3   // minimum mean points per block
 	leastTime = 600 // seconds
 	warm      = 0.25
-	// A leak grows in nearly all blocks; a random walk of equal odds falls in more than maxFalls of 15 in 99.9 of 100.
+	// A leak grows in nearly all blocks; a symmetric random walk falls in more than maxFalls of 15 with 99.9 %
+	// probability.
 	maxFalls = 1
-	// No single rise is most of it, and several rises are there.
+	// No single rise dominates, and there are several.
 	largestRise, leastRises = 0.4, 6
 	// The second half grows nearly as fast as the first.
 	leastSteady = 0.5
-	// Growth is clear of the noise of a median.
+	// Growth clearly exceeds the noise of a median.
 	clear = 3
 )
 
-// Of judges a series in the order of its times. Growth below floor, in the unit of the values, over the time that is
-// judged counts as none: what a meter cannot tell, or nobody would mind.
+// Of classifies a series sorted by time. Growth below floor, in the unit of the values, over the time judged counts as
+// none, being below the resolution of the meter or irrelevant.
 func Of(points []Point, floor float64) Trend {
 	t := Trend{Finding: Unknown, Slope: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	n := len(points)
@@ -80,7 +80,7 @@ func Of(points []Point, floor float64) Trend {
 	return t
 }
 
-// edge is the median of the points of a time.
+// edge returns the median of the points in a time range.
 func edge(points []Point, from, to float64) float64 {
 	var v []float64
 	for _, p := range points {
@@ -91,7 +91,7 @@ func edge(points []Point, from, to float64) float64 {
 	return stat.Median(v)
 }
 
-// judge puts the medians to the tests.
+// judge applies the tests to the medians.
 func (t *Trend) judge(m []Point, floor float64, n int) Finding {
 	grown := m[len(m)-1].Value - m[0].Value
 	ofMedian := 1.2533 * t.Noise / math.Sqrt(float64(n)/float64(len(m)))
@@ -117,7 +117,7 @@ func (t *Trend) judge(m []Point, floor float64, n int) Finding {
 	return Growing
 }
 
-// rises are the differences of neighbours.
+// rises holds the differences of neighbours.
 type rises struct {
 	rises, falls int
 	largest      float64
@@ -136,7 +136,7 @@ func risesOf(m []Point) (r rises) {
 	return r
 }
 
-// medians of sixteenths of the time, at the middle of each; those without points are left out.
+// medians returns the medians of sixteenths of the time, at the middle of each, skipping those without points.
 func medians(points []Point) (out []Point) {
 	first, last := points[0].At, points[len(points)-1].At
 	width := (last - first) / blocks
