@@ -54,7 +54,8 @@ var houseOrder = []string{
 	"internal/browse internal/mcp internal/page internal/watch",
 	"internal/serve internal/site internal/site/inbrowser",
 	"internal/cli internal/trust",
-	"farm/internal/studyfile",
+	"farm/internal/place",
+	"farm/internal/studyfile farm/internal/rowstore",
 	"farm/internal/farm",
 	"farm/internal/farmtest",
 	"validation/fit validation/fit/... cmd/... farm/cmd/... release tools/upstream",
@@ -203,7 +204,8 @@ func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
 		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" ||
 		dir == "source/fetch" && strings.HasPrefix(p, "golang.org/x/sys/") ||
-		dir == "farm/internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "farm/internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
+		dir == "farm/internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "farm/internal/place" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib"}, p) ||
+		dir == "farm/internal/studyfile" && p == "github.com/nats-io/nuid" ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }
 

@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -56,6 +59,7 @@ func main() {
 		Watching:    watch.Here,
 
 		Self:          self,
+		Farm:          farm,
 		Interruptible: interruptible,
 		Server: func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {
 			return live.Ask(ctx, address, live.Options{Token: token, For: watch})
@@ -83,6 +87,29 @@ func self(args ...string) *exec.Cmd {
 		name = os.Args[0]
 	}
 	return exec.Command(name, args...)
+}
+
+// farm runs memwall-farm, which lies beside this program or on the PATH, in its place.
+func farm(args ...string) error {
+	name := "memwall-farm"
+	if self, err := os.Executable(); err == nil {
+		if at, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+			name = at
+		}
+	}
+	c := exec.Command(name, args...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := c.Run()
+	switch code := c.ProcessState.ExitCode(); {
+	case c.ProcessState == nil: // it did not start
+	case code < 0: // a signal has ended it
+		os.Exit(1)
+	default:
+		os.Exit(code)
+	}
+	return &memwall.Error{Code: memwall.BadFile, Field: "store", Value: name,
+		Message: fmt.Sprintf("memwall store is a part of memwall-farm, which cannot be run: %v", errors.Unwrap(err)),
+		Hint:    "memwall-farm of the same release, beside memwall or on the PATH: docs/guides/install.md"}
 }
 
 // interruptible gives a context that the first interrupt, or who stops the process, ends; the second ends the program as usual.

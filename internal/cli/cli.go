@@ -66,6 +66,8 @@ type Config struct {
 	Watching func() watch.Ports
 	// Self runs this program once more; nil: a server answers long questions in its own process.
 	Self func(args ...string) *exec.Cmd
+	// Farm hands over to memwall-farm; the error says where it may be had.
+	Farm func(args ...string) error
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
@@ -187,7 +189,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), packCommand(a), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), admitCommand(a), a.mcp(), a.cache(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), packCommand(a), a.train(), a.sim(), autoscaleCommand(a), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), runCommand(a), benchCommand(a), rowsCommand(a), storeCommand(a), snapshotCommand(a), checkCommand(a), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), admitCommand(a), a.mcp(), a.cache(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

@@ -65,6 +65,12 @@ func rowsAdd(a *app) *cobra.Command {
 	return c
 }
 
+// storeCommand is memwall-farm's, which carries the databases (docs/decisions/0023-a-teams-rows.md).
+func storeCommand(a *app) *cobra.Command {
+	return &cobra.Command{Use: "store", Short: "a team's rows: history, drift over engine versions; of memwall-farm", DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return a.Farm(append([]string{"store"}, args...)...) }}
+}
+
 // rowsPath lies beside the calibration; "" where no folder of settings is known.
 func (a *app) rowsPath() string {
 	path := calibrationPath(a.Env, runtime.GOOS)

@@ -73,7 +73,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return bad("flag", "", err.Error(), c.CommandPath()+" --help")
 	})
-	root.AddCommand(a.sweep(), a.work(), a.report(), a.serve(), a.status(), a.cancel(), a.schema(), a.version())
+	root.AddCommand(a.sweep(), a.work(), a.report(), a.serve(), a.status(), a.cancel(), a.store(), a.schema(), a.version())
 	return root
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/farm/internal/farm"
+	"github.com/memwall/memwall/farm/internal/place"
 	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/unit"
@@ -99,7 +100,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	began := time.Now()
 	at, err := a.swept(ctx, f, s)
 	a.clear()
-	return a.outcome(s, studyfile.Shown(f.out), at, time.Since(began), err)
+	return a.outcome(s, place.Shown(f.out), at, time.Since(began), err)
 }
 
 // followed on a page, where one is wanted, until what it gives is called.
@@ -225,7 +226,7 @@ func (a *app) open(ctx context.Context, f *sweepFlags) (*farm.Farm, func(done bo
 
 // storeOf results is the folder of the server that is started for them.
 func storeOf(out string) string {
-	if studyfile.IsURL(out) {
+	if place.IsURL(out) {
 		return filepath.Join(os.TempDir(), "memwall-farm-store")
 	}
 	return out + ".farm"

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/place"
 	"github.com/memwall/memwall/farm/internal/studyfile"
 )
 
@@ -48,7 +49,7 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 	us := ourselves(opts)
 	lock, err := studyfile.Hold(context.Background(), filepath.Join(or2(opts.StoreDir, os.TempDir()), "memwall-farm.lock"))
 	switch {
-	case errors.Is(err, studyfile.ErrHeld):
+	case errors.Is(err, place.ErrHeld):
 		return nil, nil, o.failed(errors.New("another sweep has its folder"))
 	case err != nil:
 		return nil, nil, o.failed(err)

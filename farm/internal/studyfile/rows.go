@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/memwall/memwall/farm/internal/place"
 	"github.com/memwall/memwall/internal/study"
 )
 
@@ -26,22 +27,22 @@ type Row struct {
 
 // Done is how many points have a row, and how many of these are dead.
 func (f *File) Done(ctx context.Context) (done, dead int64, err error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, place.Patience)
 	defer stop()
-	err = f.db.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(dead), 0) FROM result").Scan(&done, &dead)
+	err = f.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(dead), 0) FROM result").Scan(&done, &dead)
 	if err != nil {
-		return 0, 0, f.broken(err)
+		return 0, 0, f.Broken(err)
 	}
 	return done, dead, nil
 }
 
 // Missing are the points from one on up to another that have no row.
 func (f *File) Missing(ctx context.Context, from, to int64) ([]int64, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, place.Patience)
 	defer stop()
-	rows, err := f.db.QueryContext(ctx, f.query("SELECT point FROM result WHERE point >= ? AND point < ? ORDER BY point"), from, to)
+	rows, err := f.QueryContext(ctx, f.Statement("SELECT point FROM result WHERE point >= ? AND point < ? ORDER BY point"), from, to)
 	if err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err tells
 	var missing []int64
@@ -49,7 +50,7 @@ func (f *File) Missing(ctx context.Context, from, to int64) ([]int64, error) {
 	for rows.Next() {
 		var have int64
 		if err := rows.Scan(&have); err != nil {
-			return nil, f.broken(err)
+			return nil, f.Broken(err)
 		}
 		for ; next < have; next++ {
 			missing = append(missing, next)
@@ -57,7 +58,7 @@ func (f *File) Missing(ctx context.Context, from, to int64) ([]int64, error) {
 		next = have + 1
 	}
 	if err := rows.Err(); err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	for ; next < to; next++ {
 		missing = append(missing, next)
@@ -81,16 +82,16 @@ func (f *File) Replace(ctx context.Context, r Row) error {
 
 // write rows, all or none, and tell which of them were written.
 func (f *File) write(ctx context.Context, statement string, all []Row) (written []bool, err error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, place.Patience)
 	defer stop()
-	tx, err := f.db.BeginTx(ctx, nil)
+	tx, err := f.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing, once it is committed
-	put, err := tx.PrepareContext(ctx, f.query(statement))
+	put, err := tx.PrepareContext(ctx, f.Statement(statement))
 	if err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	defer func() { _ = put.Close() }() // it ends with its transaction
 	for i := range all {
@@ -100,16 +101,16 @@ func (f *File) write(ctx context.Context, statement string, all []Row) (written 
 		}
 		done, err := put.ExecContext(ctx, values...)
 		if err != nil {
-			return nil, f.broken(err)
+			return nil, f.Broken(err)
 		}
 		n, err := done.RowsAffected()
 		if err != nil {
-			return nil, f.broken(err)
+			return nil, f.Broken(err)
 		}
 		written = append(written, n > 0)
 	}
 	if err := tx.Commit(); err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	return written, nil
 }
@@ -129,36 +130,36 @@ func (r *Row) values() ([]any, error) {
 
 // Row of a point, with its answer; nil where there is none.
 func (f *File) Row(ctx context.Context, point int64) (*Row, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, place.Patience)
 	defer stop()
-	r, err := scan(f.db.QueryRowContext(ctx, f.query("SELECT "+columns+", answer FROM result WHERE point = ?"), point), true)
+	r, err := scan(f.QueryRowContext(ctx, f.Statement("SELECT "+columns+", answer FROM result WHERE point = ?"), point), true)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	return r, nil
 }
 
 // Drop the rows of a worker, which is named by the ID in brackets at the end of its name, and give their points.
 func (f *File) Drop(ctx context.Context, id string) (points []int64, err error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, place.Patience)
 	defer stop()
-	rows, err := f.db.QueryContext(ctx, f.query("DELETE FROM result WHERE worker LIKE ? RETURNING point"), "%("+id+")")
+	rows, err := f.QueryContext(ctx, f.Statement("DELETE FROM result WHERE worker LIKE ? RETURNING point"), "%("+id+")")
 	if err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err tells
 	for rows.Next() {
 		var point int64
 		if err := rows.Scan(&point); err != nil {
-			return nil, f.broken(err)
+			return nil, f.Broken(err)
 		}
 		points = append(points, point)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, f.broken(err)
+		return nil, f.Broken(err)
 	}
 	slices.Sort(points)
 	return points, nil
@@ -193,9 +194,9 @@ func number(b bool) int {
 
 // Revive drops the dead, so that they are asked again.
 func (f *File) Revive(ctx context.Context) (int64, error) {
-	done, err := f.db.ExecContext(ctx, "DELETE FROM result WHERE dead <> 0")
+	done, err := f.ExecContext(ctx, "DELETE FROM result WHERE dead <> 0")
 	if err != nil {
-		return 0, f.broken(err)
+		return 0, f.Broken(err)
 	}
 	return done.RowsAffected()
 }
@@ -207,16 +208,16 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 		if answers {
 			column = "answer"
 		}
-		rows, err := f.db.QueryContext(ctx, "SELECT "+columns+", "+column+" FROM result ORDER BY point")
+		rows, err := f.QueryContext(ctx, "SELECT "+columns+", "+column+" FROM result ORDER BY point")
 		if err != nil {
-			yield(nil, f.broken(err))
+			yield(nil, f.Broken(err))
 			return
 		}
 		defer func() { _ = rows.Close() }() // rows.Err tells
 		for rows.Next() {
 			r, err := scan(rows, answers)
 			if err != nil {
-				yield(nil, f.broken(err))
+				yield(nil, f.Broken(err))
 				return
 			}
 			if !yield(r, nil) {
@@ -224,7 +225,7 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(nil, f.broken(err))
+			yield(nil, f.Broken(err))
 		}
 	}
 }

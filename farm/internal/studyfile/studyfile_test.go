@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/place"
 	"github.com/memwall/memwall/internal/study"
 )
 
@@ -49,7 +50,7 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info, err := os.Stat(where); !IsURL(where) && (err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows") {
+			if info, err := os.Stat(where); !place.IsURL(where) && (err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows") {
 				t.Errorf("others may read the results: %v, %v", info.Mode(), err)
 			}
 			if fresh, err := f.Put(ctx, []Row{row(2), row(3), row(7)}); !slices.Equal(fresh, []bool{true, true, true}) || err != nil {
@@ -166,7 +167,7 @@ func TestForeign(t *testing.T) {
 	says(t, err, "cannot be used")
 	_, err = Create(ctx, "postgres://user:secret@127.0.0.1:1/x?connect_timeout=1", &about)
 	says(t, err, "cannot be used")
-	if strings.Contains(fmt.Sprint(err)+Shown("postgres://user:secret@host/x"), "secret") {
+	if strings.Contains(fmt.Sprint(err)+place.Shown("postgres://user:secret@host/x"), "secret") {
 		t.Errorf("%v tells a password", err)
 	}
 }
@@ -193,7 +194,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Hold(t.Context(), name); !errors.Is(err, ErrHeld) {
+	if _, err := Hold(t.Context(), name); !errors.Is(err, place.ErrHeld) {
 		t.Error("it is held twice")
 	}
 	lock.Release()
