@@ -80,7 +80,7 @@ func (t target) build(version, to string, of commit) error {
 
 // maxBinary is what a program's binary may weigh, in bytes: what it weighs and a little, so that growth is noticed. 20 MB was
 // aimed at for memwall (docs/decisions/0021-what-the-binary-weighs.md); memwall-farm carries a server of NATS.
-var maxBinary = map[string]int64{"memwall": 31.5e6, "memwall-farm": 42e6}
+var maxBinary = map[string]int64{"memwall": 31.5e6, "memwall-farm": 42.5e6}
 
 // judge holds a binary against what is promised: its size, no loader or shared library, and, where this
 // system runs it, the version.
