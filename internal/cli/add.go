@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,12 +49,7 @@ func (a *app) config(args []string) ([]byte, error) {
 		return nil, usage("file", strings.Join(args, " "), "models add takes one FILE", "memwall models add config.json, or - for standard input")
 	}
 	const most = 8 << 20 // what a config.json may have; one byte more is refused by its reader
-	in, err := a.open(args[0])
-	if err != nil {
-		return nil, unreadable(args[0], err)
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	data, err := a.readUpTo(args[0], most+1)
 	if err != nil {
 		return nil, unreadable(args[0], err)
 	}

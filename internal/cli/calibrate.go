@@ -89,12 +89,7 @@ func (a *app) fitBench(f *calibrating, name string, file *calibrate.File) error 
 
 // bench reads the file that is named, or standard input.
 func (a *app) bench(name string) (*calibrate.File, error) {
-	in, err := a.open(name)
-	if err != nil {
-		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", regular.Cause(err)))
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
+	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
 		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", regular.Cause(err)))
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,11 +93,6 @@ func writeCheck(a *app, format string, run *check.Run) error {
 
 // readOf reads a small file.
 func readOf(a *app, name string) ([]byte, error) {
-	f, err := a.open(name)
-	if err != nil {
-		return nil, regular.Cause(err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPasted))
+	text, err := a.readShort(name)
 	return text, regular.Cause(err)
 }

@@ -94,13 +94,16 @@ func (a *app) pasted(text string) (string, error) {
 }
 
 // readShort reads a file as far as a command goes.
-func (a *app) readShort(name string) ([]byte, error) {
+func (a *app) readShort(name string) ([]byte, error) { return a.readUpTo(name, maxPasted) }
+
+// readUpTo reads so many bytes of a file that is named, or of standard input.
+func (a *app) readUpTo(name string, most int64) ([]byte, error) {
 	f, err := a.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxPasted))
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // isThere: the text is one word, and a file has it as its name.

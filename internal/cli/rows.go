@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -108,11 +107,17 @@ func (a *app) listRows() error {
 	if err != nil {
 		return err
 	}
+	return a.showRows(s, &rows.Report{})
+}
+
+// showRows shows a store, with what was just done to it.
+func (a *app) showRows(s *rows.Store, done *rows.Report) error {
 	kept, err := s.Rows()
 	if err != nil {
 		return rows.Failed(s.Path, err)
 	}
 	r := rows.NewReport(s.Path, kept)
+	r.Added, r.Had, r.Refused = done.Added, done.Had, done.Refused
 	return a.show(r, func(st term.Style) string { return cards.Rows(r, st) })
 }
 
@@ -129,23 +134,12 @@ func (a *app) addRows(s *rows.Stated, name string) error {
 	if err != nil {
 		return rows.Failed(store.Path, err)
 	}
-	kept, err := store.Rows()
-	if err != nil {
-		return rows.Failed(store.Path, err)
-	}
-	r := rows.NewReport(store.Path, kept)
-	r.Added, r.Had, r.Refused = &added, had, refused
-	return a.show(r, func(st term.Style) string { return cards.Rows(r, st) })
+	return a.showRows(store, &rows.Report{Added: &added, Had: had, Refused: refused})
 }
 
 // readRows reads rows, or makes them of a benchmark's result.
 func (a *app) readRows(s *rows.Stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
-	in, err := a.open(name)
-	if err != nil {
-		return nil, nil, rows.Failed(name, err)
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
+	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
 		return nil, nil, rows.Failed(name, err)
 	}
