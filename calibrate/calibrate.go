@@ -1,11 +1,11 @@
-// Package calibrate reads what a benchmark of the user's own machine measured, and fits the device's own
-// offsets to it. All of it is pure: bytes in, observations and a profile out.
+// Package calibrate reads benchmark results from the user's own machine and fits offsets for its device to them. It
+// does no I/O: it turns bytes into observations and a profile.
 //
-// read.go tells the formats apart, llamabench.go, serving.go and columns.go read them, given.go adds what the
-// user says, stream.go and served.go find the formula of a figure, fit.go the offsets with everything else that is known held
-// fixed, own.go how well the figures agree, profile.go keeps them.
+// read.go detects the format; llamabench.go, serving.go and columns.go parse it; given.go adds what the user states;
+// stream.go and served.go find the formula behind a figure; fit.go fits the offsets, with all other knowledge held
+// fixed; own.go measures how well figures agree; profile.go stores the result.
 //
-// Values that cannot be used are refused by name, and the rest is used.
+// Unusable values are reported by name, and the rest is used.
 package calibrate
 
 import (
@@ -13,29 +13,29 @@ import (
 	"strconv"
 )
 
-// Test is what an observation times.
+// Test is what an observation measures.
 type Test string
 
 // Tests, with the unit of their value.
 const (
-	Prefill    Test = "prefill"    // tokens/s of a prompt, nothing decoded
+	Prefill    Test = "prefill"    // tokens/s of a prompt, without decoding
 	Decode     Test = "decode"     // tokens/s of one stream, after Depth tokens
-	Mixed      Test = "mixed"      // tokens/s of a prompt and its answer, prompt counted
-	TPOT       Test = "tpot"       // ms between tokens of one of Concurrency users, mean
-	TTFT       Test = "ttft"       // ms to the first token, mean
-	Output     Test = "output"     // tokens/s decoded of all users together
-	Latency    Test = "latency"    // s of a whole batch: prompt and answer
-	Throughput Test = "throughput" // tokens/s of all requests together, prompts counted
+	Mixed      Test = "mixed"      // tokens/s of a prompt and its output, counting both
+	TPOT       Test = "tpot"       // mean ms between tokens for each of Concurrency users
+	TTFT       Test = "ttft"       // mean ms to the first token
+	Output     Test = "output"     // decoded tokens/s of all users
+	Latency    Test = "latency"    // s for a whole batch: prompt and output
+	Throughput Test = "throughput" // tokens/s of all requests, counting prompts
 )
 
-// unitOf the values of each test.
+// unitOf is the unit of each test's values.
 var unitOf = map[Test]string{Prefill: "tokens/s", Decode: "tokens/s", Mixed: "tokens/s", Output: "tokens/s", Throughput: "tokens/s",
 	TPOT: "ms", TTFT: "ms", Latency: "s"}
 
-// Unit of a test's value.
+// Unit returns the unit of the test's values.
 func (t Test) Unit() string { return unitOf[t] }
 
-// Tests lists the tests.
+// Tests returns the names of the tests.
 func Tests() (out []string) {
 	for t := range unitOf {
 		out = append(out, string(t))
@@ -44,17 +44,17 @@ func Tests() (out []string) {
 	return out
 }
 
-// Name is what the model is called, without the folder and the endings of a file of another machine.
+// Name returns the name of the model, without folder and file extension.
 func (o *Observation) Name() string { return named(o) }
 
-// Observation is one measured figure and what it was measured on. Fields that the file does not tell are
-// empty; what a model or a device is called is the file's word.
+// Observation is one measured figure and what it was measured on. Fields that the file does not state are empty; names
+// of models and devices are the file's.
 type Observation struct {
-	At       string `json:"at"` // where in the file: "row 3"
+	At       string `json:"at"` // position in the file: "row 3"
 	Model    string `json:"model,omitempty"`
 	Weights  string `json:"weights,omitempty"`
-	Bytes    int64  `json:"bytes,omitempty"`  // of the weights, as the program counts them
-	Params   int64  `json:"params,omitempty"` // of the model, which a table of llama-bench names by its shape alone
+	Bytes    int64  `json:"bytes,omitempty"`  // of the weights, as counted by the program
+	Params   int64  `json:"params,omitempty"` // of the model, which llama-bench's table names only by size
 	Hardware string `json:"hardware,omitempty"`
 	Devices  int64  `json:"devices,omitempty"`
 	Engine   string `json:"engine,omitempty"`
@@ -64,13 +64,13 @@ type Observation struct {
 	Date string `json:"date,omitempty"`
 
 	Test        Test  `json:"test"`
-	Prompt      int64 `json:"prompt,omitempty"` // tokens of a request, mean
+	Prompt      int64 `json:"prompt,omitempty"` // mean tokens per request
 	Answer      int64 `json:"answer,omitempty"`
-	Depth       int64 `json:"depth,omitempty"` // tokens cached before
+	Depth       int64 `json:"depth,omitempty"` // previously cached tokens
 	Concurrency int64 `json:"concurrency,omitempty"`
 	Requests    int64 `json:"requests,omitempty"`
 
-	// Settings of llama.cpp, "" where unknown.
+	// Settings of llama.cpp, "" if unknown.
 	GPULayers string `json:"gpu_layers,omitempty"`
 	Threads   string `json:"threads,omitempty"`
 	Flash     string `json:"flash,omitempty"` // "1", "0"
@@ -79,11 +79,11 @@ type Observation struct {
 	TypeV     string `json:"type_v,omitempty"`
 
 	Value float64 `json:"value"` // in the unit of Test
-	// Deviation of repeated runs, in the unit of Value; 0 when not told.
+	// Deviation of repeated runs, in the unit of Value; 0 if not stated.
 	Deviation float64 `json:"deviation,omitempty"`
 }
 
-// Refusal is what could not be used, and why.
+// Refusal is something that could not be used, and why.
 type Refusal struct {
 	At    string `json:"at"`
 	Field string `json:"field,omitempty"`
@@ -91,25 +91,25 @@ type Refusal struct {
 	Why   string `json:"why"`
 }
 
-// File is what a file holds.
+// File is the content of a file.
 type File struct {
 	Format       string        `json:"format"`
 	Observations []Observation `json:"observations"`
 	Refused      []Refusal     `json:"refused,omitempty"`
 }
 
-// limits of what is read: a file of benchmarks has tens of rows, with details of requests some tens of MB.
+// Limits of a file: benchmarks have tens of rows, or tens of MB with details of requests.
 const (
-	// MaxBytes is the largest file.
+	// MaxBytes is the maximum size of a file.
 	MaxBytes = 64 << 20
 	maxRows  = 100_000
-	maxWord  = 400 // of a value that is kept
-	// fastest rate that is believed, in tokens/s, and the longest time, in seconds.
+	maxWord  = 400 // of a stored value
+	// fastest is the highest plausible rate, in tokens/s, and longest the longest time, in seconds.
 	fastest = 1e8
 	longest = 1e6
 )
 
-// add keeps an observation whose value can be one, or says why it cannot.
+// add stores an observation with a plausible value, or records why it cannot be used.
 func (f *File) add(o Observation, field, text string) {
 	x, err := strconv.ParseFloat(text, 64)
 	most := fastest
@@ -135,7 +135,7 @@ func (f *File) refuse(at, field, value, why string) {
 	f.Refused = append(f.Refused, Refusal{at, field, clip(value), why})
 }
 
-// clip bounds what a hostile file can make us repeat.
+// clip truncates a text for quoting.
 func clip(s string) string {
 	if len(s) > maxWord {
 		return s[:maxWord] + "…"

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readColumns reads tables with a header: llama-bench's own CSV, or two columns, what was varied and the rate
-// that was measured.
+// readColumns reads tables with a header: llama-bench's CSV, or two columns with the varied parameter and the measured
+// rate.
 func readColumns(data []byte) (*File, error) {
 	c := csv.NewReader(bytes.NewReader(data))
 	c.FieldsPerRecord, c.TrimLeadingSpace, c.LazyQuotes, c.ReuseRecord = -1, true, true, false
@@ -28,7 +28,7 @@ func readColumns(data []byte) (*File, error) {
 	return readTwo(c, header)
 }
 
-// separator is the one that the header has most of.
+// separator returns the most frequent separator in the header.
 func separator(data []byte) rune {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	best, most := ',', 0
@@ -55,7 +55,7 @@ func readTable(c *csv.Reader, header []string) (*File, error) {
 	})
 }
 
-// eachRow counts lines and stops at the limit. A row that is no CSV is refused.
+// eachRow calls do for every row up to the limit; invalid rows are refused.
 func eachRow(c *csv.Reader, f *File, do func(at string, row []string)) error {
 	for n := 2; ; n++ {
 		row, err := c.Read()
@@ -75,7 +75,7 @@ func eachRow(c *csv.Reader, f *File, do func(at string, row []string)) error {
 	}
 }
 
-// varied and rates are what the two columns may be called.
+// varied and rates are possible names of the two columns.
 var (
 	varied = map[string]func(*Observation, int64){
 		"context": atDepth, "depth": atDepth, "n_depth": atDepth, "ctx": atDepth,

@@ -9,34 +9,34 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Predictor knows the formula behind an observation.
+// Predictor finds the formula behind an observation.
 type Predictor interface {
-	// Formula gives what predicts the observation; the error names what is not known.
+	// Formula returns what predicts the observation; the error names what is unknown.
 	Formula(o *Observation) (*Formula, error)
 }
 
 // Formula predicts the value of an observation from coefficients.
 type Formula struct {
-	// Table is the name of the table that the coefficients are in, Coefs the table.
+	// Table is the name of the coefficient table, Coefs the table.
 	Table string
 	Coefs *coef.Table
 	Uses  []coef.Use
-	// Value in the unit of the observation, from coefficients in the order of Uses.
+	// Value returns the prediction in the unit of the observation, for coefficients in the order of Uses.
 	Value func(c []float64) float64
-	// Best is the value that the datasheet allows; 0 when there is none. A rate above it, or a time below it,
-	// is not of this model on this device.
+	// Best is the best value that the datasheet allows; 0 if unknown. Anything better was not measured with this model
+	// on this device.
 	Best float64
-	// Repeat is by how much figures of one machine differ beside what offsets explain, Machines by how much machines
-	// of one device do, in logarithms. They decide how many figures outweigh the table.
+	// Repeat is the standard deviation of one machine's figures not explained by offsets, Machines that between machines
+	// with the same device, both in logarithms. They determine how many figures outweigh the table.
 	Repeat, Machines float64
-	// Own is what the table calls such a figure of a machine that its owner measured; "" when it has no band for it.
+	// Own is the table's name for such a figure measured on the user's machine; "" if it has no band for it.
 	Own string
 }
 
-// Predicted is the value at the table's own coefficients.
+// Predicted returns the value at the table's own coefficients.
 func (f *Formula) Predicted() float64 { return f.Value(f.start()) }
 
-// start are those coefficients.
+// start returns those coefficients.
 func (f *Formula) start() []float64 {
 	out := make([]float64, len(f.Uses))
 	for i, u := range f.Uses {
@@ -45,7 +45,7 @@ func (f *Formula) start() []float64 {
 	return out
 }
 
-// deviceLevel is the level of a coefficient that belongs to a device.
+// deviceLevel is the level of coefficients that belong to a device.
 const deviceLevel = "device"
 
 // point is an observation with its formula at the table's coefficients.
@@ -57,8 +57,8 @@ type point struct {
 
 func (p *point) predicted() float64 { return p.Formula.Value(p.base) }
 
-// Fit finds the offsets of the devices that observations are of. All that measurements of others gave is held
-// fixed, and an offset is free by what the table does not know of its device and by how machines differ.
+// Fit fits the offsets of the observed devices. Everything learned from others' measurements is held fixed; the prior
+// of an offset is as wide as the table's uncertainty about the device and the variation between machines.
 func Fit(all []Observation, p Predictor) (*Profile, []Refusal, error) {
 	by := map[string][]point{}
 	var refused []Refusal
@@ -104,8 +104,8 @@ func keys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// beyond is how far a measurement may pass the datasheet, whose rates are rounded and whose clocks are boosted;
-// apart how many times it may differ from the prediction before it is of something else.
+// beyond is the tolerance for exceeding the datasheet, whose rates are rounded and whose clocks are boosted; apart is
+// the ratio to the prediction beyond which a measurement must be of something else.
 const (
 	beyond = 1.1
 	apart  = 5
@@ -140,7 +140,7 @@ func newPoint(o *Observation, p Predictor) (*point, *Refusal) {
 	return x, nil
 }
 
-// solve fits what is left of each coefficient, as a factor, by the device that it belongs to.
+// solve fits the remainder of each coefficient, as a factor, per device.
 func solve(points []point) ([]Offset, error) {
 	p := coef.Problem{Start: map[string]float64{}, Sigma: map[string]map[string]float64{}, Scale: steadiest(points)}
 	for i := range points {
@@ -153,7 +153,7 @@ func solve(points []point) ([]Offset, error) {
 	return offsetsOf(&p, t), nil
 }
 
-// steadiest is the least that figures differ by when they are repeated; those of other kinds weigh less.
+// steadiest returns the smallest standard deviation of repeated figures; others are weighted down accordingly.
 func steadiest(points []point) float64 {
 	least := math.Inf(1)
 	for i := range points {
@@ -162,7 +162,7 @@ func steadiest(points []point) float64 {
 	return least
 }
 
-// row of a problem, whose coefficients are factors on those of the table.
+// row returns a row of the least squares problem, whose coefficients are factors on those of the table.
 func (x *point) row(p *coef.Problem) coef.Row {
 	uses := make([]coef.Use, len(x.Uses))
 	for i, u := range x.Uses {
@@ -180,8 +180,8 @@ func (x *point) row(p *coef.Problem) coef.Row {
 	return coef.Row{Name: x.At, Uses: uses, Measured: x.Observation.Value, Weight: steady * steady, Predict: x.scaled()}
 }
 
-// doubt is how far a machine may be from its device's offset: what the table does not know of that, and how
-// machines differ.
+// doubt returns the prior standard deviation of a machine's offset: the table's uncertainty and the variation between
+// machines.
 func (x *point) doubt(name, key string) float64 {
 	device := x.Coefs.At(coef.Use{Name: name, Levels: []coef.Level{{Name: deviceLevel, Key: key}}})
 	return math.Sqrt(device.Var + x.Machines*x.Machines)
@@ -215,11 +215,11 @@ func offsetsOf(p *coef.Problem, t *coef.Table) (out []Offset) {
 
 func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// folds in which observations are left out, to say what the calibration is worth for those not in the file.
+// folds is the number of folds for cross-validation.
 const folds = 10
 
-// errorsOf gives |ln(predicted/measured)| of each observation, by the table alone, and by a calibration with the
-// others of the file; none of the second when there is one observation alone.
+// errorsOf returns |ln(predicted/measured)| of each observation, by the table alone and by a calibration with the other
+// observations; the second is empty for a single observation.
 func errorsOf(points []point) (before, after []float64, err error) {
 	for i := range points {
 		before = append(before, math.Abs(math.Log(points[i].predicted()/points[i].Observation.Value)))
@@ -248,7 +248,7 @@ func errorsOf(points []point) (before, after []float64, err error) {
 	return before, after, nil
 }
 
-// with predicts by the table with offsets of its devices.
+// with returns the prediction with offsets applied.
 func (x *point) with(offsets []Offset) float64 {
 	by := make([]float64, len(x.Uses))
 	for i, u := range x.Uses {
@@ -264,7 +264,7 @@ func (x *point) with(offsets []Offset) float64 {
 	return x.scaled()(by)
 }
 
-// typical is the median of errors, as a share; nil when there are none.
+// typical returns the median error as a fraction; nil if there are none.
 func typical(x []float64) *float64 {
 	if len(x) == 0 {
 		return nil

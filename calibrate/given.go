@@ -2,13 +2,13 @@ package calibrate
 
 import "cmp"
 
-// Given is what the user says of a file. It wins over the file, whose names may be of a mount or a proxy.
+// Given is what the user states about a file. It overrides the file, whose names may be those of a mount or a proxy.
 type Given struct {
 	Model, Hardware, Weights, Engine string
 	Sequences                        int64
 }
 
-// With puts what is given into every observation.
+// With applies what is given to every observation.
 func (f *File) With(g Given) {
 	for i := range f.Observations {
 		o := &f.Observations[i]

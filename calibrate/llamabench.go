@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// llamaBench reads a row as llama-bench -o json, jsonl and csv write it (llama.cpp tools/llama-bench).
+// llamaBench reads a row of llama-bench -o json, jsonl or csv (llama.cpp tools/llama-bench).
 func (f *File) llamaBench(at string, r record) {
 	o := llamaRow(at, r)
 	o.Prompt, o.Answer, o.Depth = r.count("n_prompt"), r.count("n_gen"), r.count("n_depth")
@@ -22,7 +22,7 @@ func (f *File) llamaBench(at string, r record) {
 	f.add(o, "avg_ts", r.text("avg_ts"))
 }
 
-// timed finds the test from what was computed.
+// timed determines the test from what was computed.
 func timed(o *Observation) string {
 	switch {
 	case o.Prompt > 0 && o.Answer > 0:
@@ -59,7 +59,7 @@ func llamaRow(at string, r record) Observation {
 
 var day = pattern(`^20\d\d-\d\d-\d\d$`)
 
-// devices reads "NVIDIA A100, NVIDIA A100": the name and how many. Unlike names stay joined with plus signs.
+// devices parses "NVIDIA A100, NVIDIA A100" into name and count. Different names are joined with plus signs.
 func devices(list string) (name string, n int64) {
 	if list == "" {
 		return "", 0
@@ -81,7 +81,7 @@ func devices(list string) (name string, n int64) {
 	return names[0], int64(len(names))
 }
 
-// switched reads flags that are true, false, 1, 0, on or off.
+// switched parses flags written true, false, 1, 0, on or off.
 func switched(s string) string {
 	switch strings.ToLower(s) {
 	case "1", "true", "on":
@@ -92,12 +92,12 @@ func switched(s string) string {
 	return ""
 }
 
-// pattern is a regular expression that is compiled when first asked for: a start of the program needs none.
+// pattern returns a lazily compiled regular expression.
 func pattern(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }
 
-// quantOf is the end of "llama 7B Q4_K - Medium": the recipe as llama.cpp calls it.
+// quantOf returns the recipe at the end of "llama 7B Q4_K - Medium".
 func quantOf(model string) string {
 	m := quantised().FindStringSubmatch(model)
 	if m == nil {
@@ -108,7 +108,7 @@ func quantOf(model string) string {
 
 var quantised = pattern(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-9]_[0-9]|MXFP4 MoE|F16|F32|BF16)(?: - [^|]{1,40})?)$`)
 
-// isMarkdown tells the table that llama-bench prints by its header.
+// isMarkdown recognizes llama-bench's Markdown table by its header.
 func isMarkdown(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if benched(cells(string(line))) {
@@ -118,12 +118,12 @@ func isMarkdown(data []byte) bool {
 	return false
 }
 
-// benched tells the header of a table of llama-bench.
+// benched reports whether cells are the header of a llama-bench table.
 func benched(c []string) bool {
 	return len(c) > 2 && c[0] == "model" && slices.Contains(c, "t/s") && slices.Contains(c, "test")
 }
 
-// cells of a line of a table; nil for other lines.
+// cells returns the cells of a table line; nil for other lines.
 func cells(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") || len(line) < 2 {
@@ -136,18 +136,18 @@ func cells(line string) []string {
 	return out
 }
 
-// markdownNames are the columns of the table by the names of the other formats.
+// markdownNames maps the columns of the table to the names of the other formats.
 var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threads", "fa": "flash_attn", "backend": "backends",
 	"model": "model_type"}
 
 var (
 	deviceLine = pattern(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)
 	buildLine  = pattern(`^build: [0-9a-f]{4,40} \((\d{1,7})\)`)
-	testCell   = pattern(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?:(?: @ d|@pp)(\d{1,9}))?$`) // tg64@pp512 is ik_llama.cpp's
+	testCell   = pattern(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?:(?: @ d|@pp)(\d{1,9}))?$`) // tg64@pp512 is ik_llama.cpp's notation
 	rateCell   = pattern(`^(\S+)(?: ± (\S+))?$`)
 )
 
-// readMarkdown reads the tables of llama-bench, and around them the lines that name devices and the build.
+// readMarkdown reads llama-bench's tables, and the surrounding lines that name devices and build.
 func readMarkdown(data []byte) (*File, error) {
 	f := &File{Format: "llama-bench"}
 	var header, above, found []string
@@ -167,7 +167,7 @@ func readMarkdown(data []byte) (*File, error) {
 		case len(c) == 0:
 		case strings.Trim(strings.Join(c, ""), "-: ") == "":
 			if !benched(above) {
-				header = nil // another table begins
+				header = nil // start of another table
 				last := fmt.Sprintf("line %d", n-1)
 				f.Refused = slices.DeleteFunc(f.Refused, func(r Refusal) bool { return r.At == last })
 			}

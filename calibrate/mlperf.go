@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// isMLPerf tells the summary that MLPerf's load generator writes, mlperf_log_summary.txt.
+// isMLPerf recognizes the summary of MLPerf's load generator, mlperf_log_summary.txt.
 func isMLPerf(data []byte) bool {
 	return bytes.Contains(data[:min(len(data), 1<<12)], []byte("MLPerf Results Summary"))
 }
 
-// summaryFigures are lines of the summary (loadgen/results.cc), with the factor to the unit of the test.
+// summaryFigures maps lines of the summary (loadgen/results.cc) to tests and unit factors.
 var summaryFigures = map[string]struct {
 	test Test
 	by   float64
@@ -21,8 +21,8 @@ var summaryFigures = map[string]struct {
 	"mean time per output token (ns)": {TPOT, 1e-6},
 }
 
-// readMLPerf reads a summary. It names neither model nor devices, and no lengths, so that its figures have no prediction: requests come
-// at a rate, or all at once. A run that was not valid is refused.
+// readMLPerf reads a summary. It states no model, devices or lengths, so its figures have no prediction: requests
+// arrive at a rate, or all at once. Invalid runs are refused.
 func readMLPerf(data []byte) (*File, error) {
 	f, scenario := &File{Format: "MLPerf"}, ""
 	for line := range bytes.Lines(data) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// nested reads results whose figures lie in objects within objects; nil for all others.
+// nested reads results with nested objects; nil for other files.
 func nested(data []byte) *File {
 	if data[0] != '{' {
 		return nil
@@ -29,7 +29,7 @@ func nested(data []byte) *File {
 	return nil
 }
 
-// mean of the requests that were answered; guidellm 0.1 wrote it without that level.
+// mean is the mean over successful requests; guidellm 0.1 wrote it without that level.
 type mean struct {
 	Successful struct {
 		Mean *float64 `json:"mean"`
@@ -37,7 +37,7 @@ type mean struct {
 	Mean *float64 `json:"mean"`
 }
 
-// text of the mean; "" for none.
+// text returns the mean, or "".
 func (m mean) text() string {
 	x := cmp.Or(m.Successful.Mean, m.Mean)
 	if x == nil {
@@ -53,7 +53,7 @@ func (m mean) count() int64 {
 	return 0
 }
 
-// strategy of guidellm: who asks when.
+// strategy is guidellm's load: who sends requests when.
 type strategy struct {
 	Type    string `json:"type_"`
 	Streams int64  `json:"streams"`
@@ -82,8 +82,8 @@ type guide struct {
 	} `json:"metrics"`
 }
 
-// guideLLM reads the JSON of guidellm benchmark. Its inter-token latency is what follows the first token; its time per output token
-// counts the first in. It asks any server, and does not tell which engine that was.
+// guideLLM reads the JSON of guidellm benchmark. Its inter-token latency excludes the first token, its time per output
+// token includes it. It does not state the engine of the server.
 func guideLLM(data []byte, list []json.RawMessage) *File {
 	var whole struct {
 		Args struct {
@@ -137,7 +137,7 @@ func (f *File) guide(at string, g *guide, model string) {
 	}
 }
 
-// local is a result of LocalScore, as its client sends it (test_info, benchmark_results) or its site gives it.
+// local is a result of LocalScore, as sent by its client (test_info, benchmark_results) or published by its site.
 type local struct {
 	Accelerator struct{ Name string } `json:"accelerator"`
 	Info        struct{ Name string } `json:"accelerator_info"`
@@ -166,7 +166,8 @@ type localResult struct {
 	Decode    json.Number `json:"gen_tps"`
 }
 
-// localScore reads a result of LocalScore, which llamafile runs: an answer follows its prompt, so that it is decoded at its depth.
+// localScore reads a result of LocalScore, which llamafile runs: output follows the prompt, so decoding is at that
+// depth.
 func localScore(data []byte) *File {
 	f, l := &File{Format: "LocalScore"}, &local{}
 	if err := json.Unmarshal(data, l); err != nil {
@@ -203,9 +204,9 @@ func (f *File) localResult(at string, o Observation, r *localResult) {
 	}
 }
 
-// inferenceX reads an aggregated result of InferenceX (InferenceMAX, utils/process_result.py), whose times are in seconds and whose
-// rates are of one device. Lengths are the most of a request: its client draws from so much of them on, --random-range-ratio, which its
-// scripts set to 0.8.
+// inferenceX reads an aggregated result of InferenceX (InferenceMAX, utils/process_result.py), with times in seconds
+// and rates per device. Lengths are maxima: its client draws from a fraction of them up, --random-range-ratio, which
+// its scripts set to 0.8.
 func (f *File) inferenceX(at string, r record) {
 	engine, _, _ := strings.Cut(r.text("framework"), "-")
 	if engine == "trt" || engine == "trtllm" {
@@ -238,10 +239,10 @@ func (f *File) inferenceX(at string, r record) {
 	}
 }
 
-// mostToMean is the mean of lengths drawn evenly from four fifths of the most to the most.
+// mostToMean returns the mean of lengths drawn uniformly from 0.8 of the maximum to the maximum.
 func mostToMean(most int64) int64 { return (most*9 + 5) / 10 }
 
-// scaled is a number in another unit; text that is none stays as it is, to be refused.
+// scaled converts a number to another unit; other text is returned unchanged, to be refused.
 func scaled(text string, by float64) string {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {

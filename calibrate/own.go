@@ -9,17 +9,17 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// Own is how well a machine's figures of a kind agree: the variance of what its rows say of the device, as a
-// logarithm. The band of such a figure rests on it from then on.
+// Own is how well a machine's figures of a kind agree: the variance of what its rows say about the device, in
+// logarithms. It determines the band of such figures.
 type Own struct {
 	Table    string  `json:"table"`
-	Key      string  `json:"key"`    // of the device, in the table's words
-	Figure   string  `json:"figure"` // in the table's words
+	Key      string  `json:"key"`    // of the device, as in the table
+	Figure   string  `json:"figure"` // as in the table
 	Variance float64 `json:"variance"`
 	Rows     int     `json:"rows"`
 }
 
-// ownOf the points of a table: of each figure that has a band of its own. Repeated runs of one test are one.
+// ownOf returns the agreement of each of a table's figures with a band of its own. Repeated runs of a test count once.
 func ownOf(table string, points []point) (out []Own) {
 	by := map[string]map[string][]float64{}
 	key := map[string]string{}
@@ -46,14 +46,14 @@ func ownOf(table string, points []point) (out []Own) {
 	return out
 }
 
-// test of an observation: two with the same are repeated runs.
+// test identifies the test of an observation: equal ones are repeated runs.
 func (x *point) test() string {
 	o := x.Observation
 	return fmt.Sprint(o.Model, " ", o.Weights, " ", o.Test, " ", o.Prompt, " ", o.Answer, " ", o.Depth, " ", o.Concurrency, " ", o.Devices,
 		" ", o.Flash, " ", o.UBatch, " ", o.TypeK, " ", o.TypeV)
 }
 
-// device in the words of the coefficients that belong to it.
+// device returns the device key of the coefficients.
 func (x *point) device() string {
 	for _, u := range x.Uses {
 		for _, l := range u.Levels {
@@ -75,7 +75,7 @@ func (o *Own) check() error {
 	return nil
 }
 
-// setSpreads sets what rows of single streams taught of a kind of figure: how they repeat, and how machines differ.
+// setSpreads sets the formula's repeatability and machine variation from the rows of single streams.
 func (f *Formula) setSpreads(t *coef.Table, figure string) {
 	f.Repeat = t.At(coef.Use{Name: stream.Repeat + figure}).Value
 	f.Machines = t.At(coef.Use{Name: stream.Machines + figure}).Value

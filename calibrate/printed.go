@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// printedNames are the lines that benchmarks of servers print, by the names of their JSON: vllm/benchmarks/serve.py of vLLM 0.6 to 0.19,
+// printedNames maps the lines that server benchmarks print to JSON names: vllm/benchmarks/serve.py of vLLM 0.6 to 0.19,
 // python/sglang/bench_serving.py of SGLang 0.4 to 0.5.
 var printedNames = map[string]string{
 	"Backend": "backend", "Traffic request rate": "request_rate", "Request rate configured (RPS)": "request_rate",
@@ -18,7 +18,7 @@ var printedNames = map[string]string{
 	"Mean TPOT (ms)": "mean_tpot_ms", "Median TPOT (ms)": "median_tpot_ms",
 }
 
-// printedHead is how the block of a run begins, between equals signs.
+// printedHead is the title of a run's block.
 const printedHead = "Serving Benchmark Result"
 
 var (
@@ -26,8 +26,8 @@ var (
 	printedEnd   = pattern(`^[#>\s]*={20,}\s*$`)
 )
 
-// readPrinted reads what a benchmark of a server prints at its end, once or several times. What was asked of it stands before: the rate
-// of requests, how many at a time, and the model.
+// readPrinted reads the output of server benchmarks, with one or more runs. The parameters precede it: request rate,
+// concurrency, and model.
 func readPrinted(data []byte) (*File, error) {
 	f := &File{}
 	r, model, at, inside := record{}, "", "", false
@@ -49,7 +49,7 @@ func readPrinted(data []byte) (*File, error) {
 		switch {
 		case strings.Contains(text, printedHead):
 			if inside {
-				take() // of one that was cut off
+				take() // one that was truncated
 			}
 			inside, at = true, fmt.Sprintf("line %d", n)
 		case inside && printedEnd().MatchString(string(line)):
@@ -65,7 +65,7 @@ func readPrinted(data []byte) (*File, error) {
 	return f, nil
 }
 
-// printed takes one run. SGLang's says what it drove.
+// printed reads one run. SGLang's states its backend.
 func (f *File) printed(at string, r record, model string) {
 	if model != "" {
 		r["model"] = cell(model)

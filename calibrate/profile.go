@@ -10,47 +10,46 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Schema of a profile.
+// Schema identifies the format of a profile.
 const Schema = "memwall/calibration/1"
 
-// Profile is what a calibration found, to be used by later runs.
+// Profile is the result of a calibration, for use in later runs.
 type Profile struct {
 	Schema  string   `json:"schema"`
 	Offsets []Offset `json:"offsets"`
-	// Own are the figures of which the machine has several, with how well they agree.
+	// Own describes figures of which the machine has several, with their agreement.
 	Own []Own `json:"own,omitempty"`
-	// Observations is how many figures it rests on.
+	// Observations is the number of figures it is based on.
 	Observations int `json:"observations"`
-	// Before and After are median errors, as shares: of the table alone, and of calibrations that had not seen
-	// the figure that they predicted.
+	// Before and After are median errors, as fractions: of the table alone, and cross-validated with the calibration.
 	Before *float64 `json:"error_before"`
 	After  *float64 `json:"error_left_out"`
 }
 
-// Offset is what a device adds to the logarithm of a coefficient, beside what its table has.
+// Offset is added to the logarithm of a device's coefficient.
 type Offset struct {
 	Table       string  `json:"table"`
 	Coefficient string  `json:"coefficient"`
-	Key         string  `json:"key"` // of the device, in the table's words
+	Key         string  `json:"key"` // of the device, as in the table
 	Value       float64 `json:"value"`
 	StdErr      float64 `json:"stderr"`
 	Rows        int     `json:"rows"`
 }
 
-// effect of an offset of a logarithm.
+// effect returns the offset as a factor.
 func (o Offset) effect() Effect {
 	f := math.Exp(o.Value)
 	return Effect{o, f, f * o.StdErr}
 }
 
-// limits of a profile that is read.
+// Limits of a profile.
 const (
 	maxProfile = 1 << 20
 	maxOffsets = 2000
 	maxOffset  = 5.0
 )
 
-// Write gives the profile as its file.
+// Write returns the profile's file content.
 func (p *Profile) Write() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -60,7 +59,7 @@ func (p *Profile) Write() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ReadProfile reads what Write wrote. The error names what is wrong.
+// ReadProfile parses what Write returned. The error says what is wrong.
 func ReadProfile(data []byte) (*Profile, error) {
 	if len(data) > maxProfile {
 		return nil, errors.New("a calibration has no more than 1 MiB")
@@ -104,7 +103,7 @@ func (o *Offset) check() error {
 	return nil
 }
 
-// Apply gives a table with the profile's offsets of it. The table given is left as it is.
+// Apply returns a copy of a table with the profile's offsets applied.
 func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
 	var shifts []coef.Shift
 	for _, o := range p.Offsets {
@@ -122,7 +121,7 @@ func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
 	return t.Shifted(shifts).WithOwn(own)
 }
 
-// Of reports whether the profile says something of a device in a table.
+// Of reports whether the profile has offsets for a device in a table.
 func (p *Profile) Of(table, key string) bool {
 	for _, o := range p.Offsets {
 		if o.Table == table && o.Key == key {
@@ -132,8 +131,7 @@ func (p *Profile) Of(table, key string) bool {
 	return false
 }
 
-// KeepOwn adds what an older profile says of devices that this one is silent on, and gives how many offsets
-// that were.
+// KeepOwn adds an older profile's offsets for devices not in this one, and returns their number.
 func (p *Profile) KeepOwn(old *Profile) (kept int) {
 	var more []Offset
 	for _, o := range old.Offsets {

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// record is a row of a file: names and values as text. Lists and objects inside are left out.
+// record is a row of a file: names and values as text, without nested lists and objects.
 type record map[string]cell
 
-// maxNames of a row are kept; a row of llama-bench has 40.
+// maxNames is the maximum of names kept per row; llama-bench has 40.
 const maxNames = 400
 
-// UnmarshalJSON reads an object name by name, so that a hostile one costs no more than its text.
+// UnmarshalJSON decodes an object name by name, so that a malicious one costs no more than its text.
 func (r *record) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -38,10 +38,10 @@ func (r *record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// cell is a JSON scalar as text; null, lists and objects are "".
+// cell is a JSON scalar as text; "" for null, lists and objects.
 type cell string
 
-// UnmarshalJSON reads any value.
+// UnmarshalJSON accepts any value.
 func (c *cell) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
@@ -63,7 +63,7 @@ func (r record) has(name string) bool { _, ok := r[name]; return ok }
 
 func (r record) text(name string) string { return strings.TrimSpace(string(r[name])) }
 
-// first of several names that has a value.
+// first returns the first of several names with a value.
 func (r record) first(names ...string) (name, value string) {
 	for _, n := range names {
 		if v := r.text(n); v != "" {
@@ -73,7 +73,7 @@ func (r record) first(names ...string) (name, value string) {
 	return "", ""
 }
 
-// count is a whole number, 0 when there is none.
+// count returns an integer, 0 if absent.
 func (r record) count(name string) int64 {
 	x, err := strconv.ParseFloat(r.text(name), 64)
 	if err != nil || !(x >= 0 && x < 1e15) {
@@ -82,12 +82,13 @@ func (r record) count(name string) int64 {
 	return int64(x)
 }
 
-// Hint is what to do about a file of which nothing can be used.
+// Hint suggests what to do about a file with nothing usable.
 const Hint = "--model and --on say what a file does not; llama-bench -o json and vllm bench serve --save-result write files that do"
 
-// Read reads a file of benchmarks: llama-bench as JSON, JSONL, CSV, SQL or Markdown; the JSON of vllm bench serve, latency and
-// throughput; the JSONL of SGLang's bench_serving; what both print; the JSON of guidellm, InferenceX and LocalScore; MLPerf's summary;
-// two columns. The error says that nothing of it could be read; single values that cannot be used are in File.Refused.
+// Read parses benchmark results: llama-bench's JSON, JSONL, CSV, SQL or Markdown; JSON of vllm bench serve, latency and
+// throughput; JSONL of SGLang's bench_serving; the output both print; JSON of guidellm, InferenceX and LocalScore;
+// MLPerf's summary; or two columns. It returns an error if nothing could be parsed; single unusable values are in
+// File.Refused.
 func Read(data []byte) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("the file has more than %d MiB", MaxBytes>>20)
@@ -132,7 +133,7 @@ func readJSON(data []byte) (*File, error) {
 	return f, nil
 }
 
-// record reads a row by the names that it has.
+// record parses a row according to its names.
 func (f *File) record(at string, r record) {
 	for _, k := range kinds {
 		if r.has(k.by) {
@@ -144,7 +145,7 @@ func (f *File) record(at string, r record) {
 	f.refuse(at, "", "", "has none of the fields of a benchmark")
 }
 
-// kinds of rows by a field that no other has; the first that fits.
+// kinds identifies rows by a field that no other kind has; the first match wins.
 var kinds = []struct {
 	name, by string
 	read     func(*File, string, record)
@@ -157,7 +158,7 @@ var kinds = []struct {
 	{"vllm bench throughput", "total_num_tokens", (*File).vllmThroughput},
 }
 
-// records splits a list, one object, or one object a line. A line that cannot be read is refused, not the file.
+// records splits a list, a single object, or one object per line. Invalid lines are refused without failing the file.
 func records(data []byte) (rows []record, broken []Refusal, err error) {
 	if data[0] == '[' {
 		rows, err = list(data)
@@ -213,7 +214,7 @@ func list(data []byte) (rows []record, err error) {
 	return rows, nil
 }
 
-// finite replaces what Python writes for numbers that JSON lacks, NaN and Infinity, by null.
+// finite replaces NaN and Infinity, which Python writes but JSON lacks, by null.
 func finite(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data

@@ -2,27 +2,27 @@ package calibrate
 
 import "math"
 
-// Report is what a calibration did.
+// Report is the outcome of a calibration.
 type Report struct {
 	Schema  string    `json:"schema"`
 	Format  string    `json:"format"`
 	Profile *Profile  `json:"profile"`
 	Refused []Refusal `json:"refused,omitempty"`
-	// Kept is how many offsets of other devices an older file had, that the new one has too.
+	// Kept is the number of offsets of other devices carried over from an older file.
 	Kept    int    `json:"kept,omitempty"`
 	Written string `json:"written,omitempty"`
 }
 
-// Effect is what an offset does to its coefficient, as a factor with its standard error.
+// Effect is an offset as a factor on its coefficient, with its standard error.
 type Effect struct {
 	Offset
 	Factor, Error float64
 }
 
-// moved is the least offset that is shown: a fiftieth.
+// moved is the smallest offset shown, 2 %.
 const moved = 0.02
 
-// Effects of the offsets that this calibration found, and how many others hardly moved.
+// Effects returns the offsets found by this calibration, and the number of negligible ones.
 func (r *Report) Effects() (out []Effect, still int) {
 	for _, o := range r.Profile.Offsets[:len(r.Profile.Offsets)-r.Kept] {
 		if math.Abs(o.Value) < moved {

@@ -21,7 +21,7 @@ type Formulas struct {
 	plans  map[string]*serving.Model
 }
 
-// Formula of a figure: of a single stream, or of a server.
+// Formula returns the formula of a figure, of a single stream or a server.
 func (f *Formulas) Formula(o *Observation) (*Formula, error) {
 	if slices.Contains(serving.Engines(), o.Engine) {
 		return f.served(o)
@@ -30,7 +30,7 @@ func (f *Formulas) Formula(o *Observation) (*Formula, error) {
 	return f.stream.Formula(o)
 }
 
-// served is the formula of a closed loop of a server.
+// served returns the formula for a server's closed loop.
 func (f *Formulas) served(o *Observation) (*Formula, error) {
 	of, ok := closedFigures[o.Test]
 	if !ok {
@@ -54,21 +54,21 @@ func (f *Formulas) served(o *Observation) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.setSpreads(machines, figureOf(o.Test)) // servers of one plan are measured by one source each, machines by many
+	x.setSpreads(machines, figureOf(o.Test)) // a plan's servers are each measured by one source, machines by many
 	return x, nil
 }
 
-// closedFigures are those of a closed loop in the units of their tests.
+// closedFigures returns the figures of a closed loop in the units of their tests.
 var closedFigures = map[Test]func(serving.Closed) float64{
 	TPOT:   func(c serving.Closed) float64 { return 1e3 * c.PerToken },
 	TTFT:   func(c serving.Closed) float64 { return 1e3 * c.First },
 	Output: func(c serving.Closed) float64 { return c.Throughput },
 }
 
-// closedKinds of figures in the words of the table of servers.
+// closedKinds maps tests to the names of figures in the serving table.
 var closedKinds = map[Test]string{TPOT: serving.SpreadPerToken, TTFT: serving.SpreadFirst, Output: serving.SpreadThroughput}
 
-// plan compiles what served the observation; figures of one run share it.
+// plan compiles the plan behind an observation; figures of one run share it.
 func (f *Formulas) plan(o *Observation) (*serving.Model, error) {
 	r, err := request(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *Formulas) plan(o *Observation) (*serving.Model, error) {
 	return m, nil
 }
 
-// request is the plan of an observation, with the engine's defaults.
+// request returns the plan of an observation, with the engine's defaults.
 func request(o *Observation) (*memwall.Request, error) {
 	switch {
 	case o.Model == "":

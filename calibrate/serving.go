@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// integer reads digits; 0 for none.
+// integer parses digits; 0 if invalid.
 func integer(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -15,7 +15,7 @@ func integer(s string) int64 {
 	return n
 }
 
-// positive reads a number above zero; 0 for anything else.
+// positive parses a positive number; 0 if invalid.
 func positive(s string) float64 {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x > 0) || math.IsInf(x, 0) {
@@ -24,8 +24,8 @@ func positive(s string) float64 {
 	return x
 }
 
-// vllmServe reads the result of vllm bench serve (vllm/benchmarks/serve.py). What --metadata added, such as
-// hardware=h100, is read too.
+// vllmServe reads the result of vllm bench serve (vllm/benchmarks/serve.py), including --metadata such as
+// hardware=h100.
 func (f *File) vllmServe(at string, r record) {
 	_, engine := r.first("endpoint_type", "backend")
 	if engine == "" || engine == "openai" || engine == "openai-chat" || strings.HasPrefix(engine, "vllm") {
@@ -34,8 +34,8 @@ func (f *File) vllmServe(at string, r record) {
 	f.served(at, r, engine)
 }
 
-// sglang reads a line of SGLang's bench_serving (python/sglang/bench_serving.py), which may have driven
-// another engine.
+// sglang reads a line of SGLang's bench_serving (python/sglang/bench_serving.py), which may have benchmarked another
+// engine.
 func (f *File) sglang(at string, r record) {
 	engine, _, _ := strings.Cut(r.text("backend"), "-")
 	if engine == "trt" {
@@ -44,8 +44,8 @@ func (f *File) sglang(at string, r record) {
 	f.served(at, r, engine)
 }
 
-// served reads the figures of a closed loop. Requests of one rate or all at once are another question: the
-// second is one whose concurrency is their number.
+// served reads the figures of a closed loop. Requests at a fixed rate are not comparable; all at once is a closed loop
+// with the number of requests as concurrency.
 func (f *File) served(at string, r record, engine string) {
 	o := Observation{At: at, Engine: engine, Requests: r.count("completed"), Concurrency: r.count("max_concurrency")}
 	_, o.Model = r.first("model_id", "model", "model_path", "tokenizer_id")
@@ -76,7 +76,7 @@ func (f *File) served(at string, r record, engine string) {
 	f.figures(at, o, r)
 }
 
-// servedFigures by name; the mean is what throughput follows from, the median stands in for it.
+// servedFigures are the figures by name; the mean follows from throughput, the median substitutes for it.
 var servedFigures = []struct {
 	test  Test
 	names []string
@@ -101,12 +101,12 @@ func (f *File) figures(at string, o Observation, r record) {
 	}
 }
 
-// vllmLatency reads the result of vllm bench latency. It tells neither model nor lengths: flags must.
+// vllmLatency reads the result of vllm bench latency, which states neither model nor lengths: the user must.
 func (f *File) vllmLatency(at string, r record) {
 	f.add(Observation{At: at, Engine: "vllm", Test: Latency}, "avg_latency", r.text("avg_latency"))
 }
 
-// vllmThroughput reads the result of vllm bench throughput: tokens of prompts and answers together.
+// vllmThroughput reads the result of vllm bench throughput: tokens of prompts and outputs together.
 func (f *File) vllmThroughput(at string, r record) {
 	o := Observation{At: at, Engine: "vllm", Test: Throughput, Requests: r.count("num_requests")}
 	f.add(o, "tokens_per_second", r.text("tokens_per_second"))

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// isSQL tells what llama-bench -o sql writes: statements that fill a table (llama.cpp tools/llama-bench, sql_printer).
+// isSQL recognizes the output of llama-bench -o sql: statements that fill a table (llama.cpp tools/llama-bench,
+// sql_printer).
 func isSQL(data []byte) bool {
 	head := data[:min(len(data), 1<<16)]
 	return bytes.Contains(head, []byte("INSERT INTO")) && bytes.Contains(head, []byte("avg_ts"))
 }
 
-// readSQL reads its INSERT statements, one a line; all others define the table.
+// readSQL reads its INSERT statements, one per line; the others define the table.
 func readSQL(data []byte) (*File, error) {
 	f := &File{Format: "llama-bench"}
 	n := 0
@@ -35,7 +36,7 @@ func readSQL(data []byte) (*File, error) {
 	return f, nil
 }
 
-// inserted are the names and values of a statement behind INSERT INTO.
+// inserted parses names and values of an INSERT INTO statement.
 func inserted(s string) (record, string) {
 	_, s, ok := strings.Cut(s, "(")
 	names, s, closed := strings.Cut(s, ")")
@@ -54,7 +55,7 @@ func inserted(s string) (record, string) {
 	return r, ""
 }
 
-// sqlValue is the first of a list of values, and what follows its comma. Quotes within quotes are doubled.
+// sqlValue returns the first of a list of values and the remainder. Quotes within quotes are doubled.
 func sqlValue(s string) (value, rest string, ok bool) {
 	s = strings.TrimLeft(s, " ")
 	if !strings.HasPrefix(s, "'") {

@@ -17,13 +17,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Stream finds the formulas of single streams. It remembers models, so one Stream serves one file.
+// Stream finds the formulas of single streams. It caches models; use one per file.
 type Stream struct {
 	Models memwall.ModelSource
 	found  map[string]*memwall.Resolved
 }
 
-// Formula of a figure of llama.cpp or Ollama on one device.
+// Formula returns the formula of a figure of llama.cpp or Ollama on one device.
 func (s *Stream) Formula(o *Observation) (*Formula, error) {
 	switch {
 	case o.Engine != "llama.cpp" && o.Engine != "ollama":
@@ -56,7 +56,7 @@ func (s *Stream) Formula(o *Observation) (*Formula, error) {
 	return f, nil
 }
 
-// figureOf a test in the words of the table of single streams: what it mostly waits for.
+// figureOf returns a test's name in the single-stream table: what it is mostly limited by.
 func figureOf(t Test) string {
 	if t == Prefill || t == TTFT {
 		return "prefill"
@@ -64,7 +64,7 @@ func figureOf(t Test) string {
 	return "decode"
 }
 
-// tokensPerSecond of a test: of the tokens that llama-bench counts, both kinds where both were timed.
+// tokensPerSecond returns the rate of a test over the tokens that llama-bench counts, both kinds if both were timed.
 func tokensPerSecond(m *stream.Model, o *Observation) func(c []float64) float64 {
 	t := stream.Test{Prompt: o.Prompt, Generated: o.Answer, Depth: o.Depth}
 	switch o.Test {
@@ -106,7 +106,7 @@ func (s *Stream) input(o *Observation) (*stream.Input, int64, error) {
 	return in, int64(len(m.Decoder().Layers)), nil
 }
 
-// model by the name in the file: a file that is here, or what its name says.
+// model resolves the name in the file: a local file, or what the name says.
 func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 	if o.Model == "" {
 		return nil, errors.New("the file does not name the model: give --model")
@@ -116,7 +116,7 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 	}
 	r, err := s.Models.Model(o.Model)
 	if err != nil {
-		if r, err = s.Models.Model(named(o)); err == nil && r.Guessed { // "llama 8B" is what llama.cpp calls the architecture
+		if r, err = s.Models.Model(named(o)); err == nil && r.Guessed { // "llama 8B" is llama.cpp's name of the architecture
 			return nil, fmt.Errorf("%q is no model that is known: give --model", clip(named(o)))
 		}
 	}
@@ -135,8 +135,8 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 
 var partOf = pattern(`-\d{5}-of-\d{5}$`)
 
-// named is what a file of another machine is called without its folder and endings, or the words of a table
-// without those of the weights: "qwen3moe 30B.A3B" is the model of that shape.
+// named returns the name of a file from another machine without folder and extension, or the words of a table without
+// the format: "qwen3moe 30B.A3B" is a model of that shape.
 func named(o *Observation) string {
 	name := strings.TrimSuffix(o.Model, " "+o.Weights)
 	bare, isFile := strings.CutSuffix(name, ".gguf")
@@ -186,10 +186,10 @@ func oneDevice(o *Observation) (*hardware.Device, error) {
 	return &m.Groups[0].Device, nil
 }
 
-// backends of ggml by the words in which llama-bench lists them; the first that is in the list computes.
+// backends are ggml's backends in the order of preference in which llama-bench's list decides.
 var backends = []string{"cuda", "rocm", "metal", "vulkan", "sycl", "cpu"}
 
-// backendOf reads "Metal,BLAS". Where the file is silent it is the vendor's own.
+// backendOf parses "Metal,BLAS"; by default it is the vendor's own backend.
 func backendOf(list string, d *hardware.Device) (string, error) {
 	list = strings.ToLower(list)
 	for _, b := range backends {
@@ -207,7 +207,7 @@ func backendOf(list string, d *hardware.Device) (string, error) {
 	return "", fmt.Errorf("the backend %q is not one that is known: %s", clip(list), strings.Join(backends, ", "))
 }
 
-// whereLayers refuses a model that lies partly on the host: its speed is of two machines.
+// whereLayers rejects a model partly on the host, whose speed depends on two machines.
 func whereLayers(o *Observation, layers int64) error {
 	n, err := strconv.ParseInt(o.GPULayers, 10, 64)
 	if err != nil || n < 0 || n >= layers || strings.EqualFold(o.Backend, "cpu") {
@@ -216,7 +216,7 @@ func whereLayers(o *Observation, layers int64) error {
 	return fmt.Errorf("%d of %d layers lie on the device: calibrate with all of them", n, layers)
 }
 
-// cacheWidth is bytes of a cached number, of keys and values together; 0 where the file is silent.
+// cacheWidth returns the bytes per element of keys and values together; 0 if not stated.
 func cacheWidth(o *Observation) float64 {
 	k, v := dtype.FindFormat(o.TypeK), dtype.FindFormat(o.TypeV)
 	if k == nil || v == nil {
@@ -225,8 +225,8 @@ func cacheWidth(o *Observation) float64 {
 	return (k.Bits() + v.Bits()) / 16
 }
 
-// built is when the program came out, in years: by its build, else the month of the run, as whoever measures runs what is new then. 0 is
-// now.
+// built returns when the program was released, in years: from its build number, or else the month of the run, assuming
+// that people benchmark recent builds. 0 means now.
 func built(o *Observation) float64 {
 	if v, err := (llamacpp.Engine{}).ParseVersion(o.Build); err == nil && o.Build != "" {
 		return (llamacpp.Engine{}).Built(v)

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// Tuned is a profile with the tables that it changes, for a memwall.Asker.
+// Tuned is a profile with the tables it adjusts, for a memwall.Asker.
 type Tuned struct {
 	profile *Profile
 	tables  map[string]*coef.Table
@@ -29,7 +29,7 @@ func (p *Profile) Tune() (*Tuned, error) {
 	return t, nil
 }
 
-// Table with the machine's own offsets, where the profile has some of the device; else nil.
+// Table returns the table with the machine's own offsets if the profile has any for the device, else nil.
 func (t *Tuned) Table(name, device string) *coef.Table {
 	if !t.profile.Of(name, device) {
 		return nil

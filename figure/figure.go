@@ -1,9 +1,9 @@
-// Package figure computes with answers: an expression such as
+// Package figure evaluates expressions over answers. An expression such as
 //
 //	one.ledger.kv_cache.bytes / one.usable
 //
-// takes numbers by their paths out of the JSON of answers and catalogs. Lessons (package learn) and the marks of
-// the documentation are written in it. Open path.go for what a path is.
+// refers to numbers by their paths in the JSON of answers and catalogs. Lessons (package learn) and placeholders in the
+// documentation use it. See path.go for the syntax of paths.
 package figure
 
 import (
@@ -14,10 +14,11 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// Names gives what the first step of a path means: an answer or a row of a catalog, as encoding/json decodes it.
+// Names returns what the first step of a path refers to, an answer or a catalog row, as decoded by encoding/json.
 type Names func(name string) (any, error)
 
-// Value of an expression: a number in bytes, seconds or what it counts, or words such as a verdict; of a truth, yes or no.
+// Value is the result of an expression: a number in bytes, seconds or a count, or a text such as a verdict; a truth
+// value is yes or no.
 type Value struct {
 	Number float64
 	Words  string // "" for a number
@@ -28,8 +29,8 @@ var (
 	snake   = regexp.MustCompile(`^[a-z_]+$`)
 )
 
-// Eval computes an expression: one of ledger.Eval over paths, or a single path that leads to words. A path
-// that leads nowhere is a *MissingError.
+// Eval evaluates an expression: one of ledger.Eval over paths, or a single path to a text. An unresolved path is a
+// *MissingError.
 func (n Names) Eval(expr string) (Value, error) {
 	var inputs []ledger.Input
 	for _, p := range pointer.FindAllString(expr, -1) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shortcuts are what figures of answers are called in expressions.
+// shortcuts are short names of common figures.
 var shortcuts = map[string]string{
 	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high",
 	"usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "in_host": "host.needed_bytes",
@@ -16,13 +16,13 @@ var shortcuts = map[string]string{
 	"cost": "speed.usd_per_million_tokens",
 }
 
-// MissingError is a path that leads nowhere: the answer does not know the figure, or has none.
+// MissingError reports a path that cannot be resolved, because the figure is unknown or does not exist.
 type MissingError struct{ Path, Step string }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("%s: nothing at %q", e.Path, e.Step) }
 
-// Look follows a path: a number in bytes and seconds, a text, or a part of an answer. A step is a key, an index,
-// the name (blanks as _) or id of an element, or a shortcut.
+// Look resolves a path to a number in bytes or seconds, a text, or a part of an answer. A step is a key, an index, the
+// name (spaces as _) or id of an element, or a shortcut.
 func (n Names) Look(path string) (any, error) {
 	name, rest, _ := strings.Cut(path, ".")
 	v, err := n(name)
@@ -46,7 +46,7 @@ func (n Names) Look(path string) (any, error) {
 	return v, nil
 }
 
-// Step goes one step down into decoded JSON; nil where there is nothing.
+// Step descends one step into decoded JSON; nil if there is nothing.
 func Step(v any, key string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -64,7 +64,7 @@ func Step(v any, key string) any {
 	return nil
 }
 
-// element finds the object of a list whose key by has a value; a name's blanks may be written as _.
+// element returns the object in a list whose key by has the value; spaces in names may be written _.
 func element(list []any, by, value string) any {
 	for _, e := range list {
 		if m, ok := e.(map[string]any); ok && (m[by] == value || by == "name" && m[by] == strings.ReplaceAll(value, "_", " ")) {

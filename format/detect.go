@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Kind is what the first bytes of a file look like.
+// Kind is a kind of file, judged by its first bytes.
 type Kind int
 
 const (
@@ -24,11 +24,11 @@ const (
 	Zeros
 )
 
-// DetectBytes is how many first bytes of a file Detect wants to see; it makes do with fewer.
+// DetectBytes is the number of leading bytes that Detect needs at most; fewer may suffice.
 const DetectBytes = 64
 
-// Detect tells what a file is from its first bytes. Safetensors comes first, because the length that such a
-// file begins with can look like any short magic.
+// Detect returns the kind of a file from its first bytes. It tests for safetensors first, since the length at the start
+// of such a file can look like any short magic number.
 func Detect(head []byte) Kind {
 	if len(head) == 0 {
 		return Empty
@@ -63,8 +63,8 @@ var magics = []struct {
 	{"version https://git-lfs", LFSPointer},
 }
 
-// pickled: a pickle of protocol 2 to 5 begins with the opcode PROTO and its number, and the next byte is an
-// opcode that starts an object. (pickletools.py of CPython.)
+// pickled recognizes pickles of protocol 2 to 5, which begin with the opcode PROTO and the protocol number, followed by
+// an opcode that starts an object (CPython, pickletools.py).
 func pickled(head []byte) bool {
 	if len(head) < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5 {
 		return false
@@ -72,7 +72,7 @@ func pickled(head []byte) bool {
 	return bytes.IndexByte([]byte("}]()cX\x8a\x95\x8c"), head[2]) >= 0
 }
 
-// headed: safetensors begins with a length below 100 MB and a brace.
+// headed recognizes safetensors, which begin with a length below 100 MB and a brace.
 func headed(head []byte) bool {
 	return len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) <= 100e6
 }
@@ -89,7 +89,7 @@ func text(head []byte) Kind {
 	return Unknown
 }
 
-// Is names the kind in a sentence that begins with "this is".
+// Is describes the kind, for a sentence beginning with "this is".
 func (k Kind) Is() string {
 	return [...]string{
 		Unknown: "a file of no known kind", Empty: "an empty file", GGUF: "a GGUF file", Safetensors: "a safetensors file",
@@ -99,7 +99,7 @@ func (k Kind) Is() string {
 	}[k]
 }
 
-// Fix says what someone who has this kind of file and wants a model should do.
+// Fix returns what to do with this kind of file when a model is wanted.
 func (k Kind) Fix() string {
 	switch k {
 	case GGUF:

@@ -1,8 +1,8 @@
-// Package format holds what the codecs of model files share: the error that names the byte, and the test
-// of what a file looks like. The codecs are the packages below it: gguf and safetensors.
+// Package format holds what the codecs of model files share: an error that names the byte, and detection of file types.
+// The codecs are in the packages below it, gguf and safetensors among them.
 //
-// Both read headers only, through a small buffer, from any io.ReaderAt, and take every number in the file
-// for a lie until the file's own size bears it out. Open error.go first, then gguf/gguf.go.
+// The model codecs read headers only, through a small buffer, from any io.ReaderAt, and trust no number in a file
+// unless the file's size confirms it. See error.go first, then gguf/gguf.go.
 package format
 
 import (
@@ -11,24 +11,24 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Error is a fault in a file. It names the place and the value; the caller adds the name of the file.
+// Error is an error in a file, with its place and value; the caller adds the file name.
 type Error struct {
-	Offset int64  // byte of the file where the fault lies; NoOffset when it lies at no single byte
+	Offset int64  // byte offset of the error, or NoOffset
 	Field  string // what was being read: "general.alignment", "tensor output.weight"
-	Text   string // what is there and why it cannot be
+	Text   string // what was found, and why it is invalid
 	Fix    string // what to do about it
-	// More: nothing is wrong yet, but the header goes on beyond the bytes at hand. With more bytes of the
-	// same file the reading may succeed.
+	// More reports that nothing is wrong yet but the header extends beyond the available bytes; reading may succeed with
+	// more of the file.
 	More bool
 }
 
-// NoOffset is the offset of a fault that lies at no single byte.
+// NoOffset is the offset of an error that has no single position.
 const NoOffset = -1
 
-// FetchAgain is the fix for files that contradict themselves.
+// FetchAgain is the fix for inconsistent files.
 const FetchAgain = "the file is damaged or cut short; fetch it again"
 
-// Error prints the place and the fault: "byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB".
+// Error formats the place and the problem: "byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB".
 func (e *Error) Error() string {
 	if e.Offset == NoOffset {
 		return e.Text
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 	return "byte " + unit.Count(e.Offset) + ": " + e.Text
 }
 
-// Size prints the size of a file in decimal units, as download pages do: 9.1 MB.
+// Size formats a file size in decimal units, as download pages do: 9.1 MB.
 func Size(n int64) string {
 	if n < 1000 {
 		return unit.Count(n) + " bytes"
@@ -50,7 +50,7 @@ func Size(n int64) string {
 
 const prefixes = "kMGTPE"
 
-// Quote prints a name out of a file so that it can harm no terminal and fill no screen.
+// Quote quotes a name from a file, escaped and truncated for display on a terminal.
 func Quote(name string) string {
 	const most = 96
 	if len(name) > most {

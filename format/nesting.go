@@ -1,6 +1,6 @@
 package format
 
-// Nests says where a text of JSON nests deeper than so many levels; ok is false where it does not.
+// Nests returns where a JSON text exceeds a nesting depth; ok is false if it does not.
 func Nests(text []byte, most int) (at int, ok bool) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

@@ -10,20 +10,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// desk asks the questions of a script, each once and only when an expression wants it.
+// desk asks the questions of a script, each once and only if an expression needs it.
 type desk struct {
 	asker *memwall.Asker
-	// said and typed put the example into sentences, and into commands.
+	// said and typed substitute the example in sentences and in commands.
 	said, typed *strings.Replacer
 	lines       map[string]string
 	asked       map[string]*reply
-	// holding is how many of the example's device its model needs, and ample twice as many, as --on takes them.
+	// holding returns the number of the example's devices that its model needs, and ample twice that, in the syntax of
+	// --on.
 	holding, ample func() string
 }
 
-// reply is what came of a question.
+// reply is the result of a question.
 type reply struct {
-	answer *memwall.Answer // nil for a row of a catalog
+	answer *memwall.Answer // nil for a catalog row
 	tree   any
 	err    error
 }
@@ -39,7 +40,7 @@ func newDesk(asker *memwall.Asker, e *example, asks []entry) *desk {
 	return d
 }
 
-// tree gives the tree that an expression's first step means.
+// tree returns the JSON tree that an expression's first step refers to.
 func (d *desk) tree(name string) (any, error) {
 	r := d.reply(name)
 	return r.tree, r.err
@@ -57,10 +58,10 @@ func (d *desk) reply(name string) *reply {
 	return r
 }
 
-// fill puts the example into a text.
+// fill substitutes the example in a text.
 func (d *desk) fill(s string) string { return d.said.Replace(d.counted(s)) }
 
-// counted puts the numbers of devices in.
+// counted substitutes the numbers of devices.
 func (d *desk) counted(s string) string {
 	if strings.Contains(s, "$holding") {
 		s = strings.ReplaceAll(s, "$holding", d.holding())
@@ -71,10 +72,10 @@ func (d *desk) counted(s string) string {
 	return s
 }
 
-// command puts it into a command.
+// command substitutes the example in a command.
 func (d *desk) command(s string) string { return d.typed.Replace(d.counted(s)) }
 
-// words are those of a question, with the example put in: a path stays one word.
+// words splits a question into words and substitutes the example: a path stays one word.
 func (d *desk) words(line string) []string {
 	words := append(strings.Fields(line), "")
 	for i, w := range words {
@@ -83,8 +84,8 @@ func (d *desk) words(line string) []string {
 	return words[:max(1, len(words)-1)]
 }
 
-// ask answers "fit MODEL key=value …" as memwall does, "roof" likewise, and "device", "format", "recipe", "model" and "loss" from the
-// catalogs.
+// ask answers "fit MODEL key=value …" and "roof" as memwall does, and "device", "format", "recipe", "model" and "loss"
+// from the catalogs.
 func (d *desk) ask(words []string) *reply {
 	verb, words := words[0], words[1:]
 	rest := strings.Join(words, " ")
@@ -120,7 +121,7 @@ func (d *desk) question(verb string, words []string) *reply {
 	return treeOf(&reply{answer: a, err: err}, a)
 }
 
-// request reads MODEL key=value …: fields of a request as flags and columns spell them.
+// request parses MODEL key=value …, with fields as in flags and columns.
 func request(verb string, words []string) (*memwall.Request, error) {
 	r := &memwall.Request{Ask: verb}
 	for i, w := range words {
@@ -139,7 +140,7 @@ func request(verb string, words []string) (*memwall.Request, error) {
 	return r, nil
 }
 
-// treeOf gives a reply the JSON of a value, decoded.
+// treeOf sets a reply's tree to a value's decoded JSON.
 func treeOf(r *reply, v any) *reply {
 	if r.err != nil {
 		return r
@@ -152,7 +153,7 @@ func treeOf(r *reply, v any) *reply {
 	return r
 }
 
-// questions are those that were asked, in the words of the script.
+// questions returns the questions asked so far, in the script's wording.
 func (d *desk) questions() map[string]string {
 	out := map[string]string{}
 	for name := range d.asked {
@@ -163,10 +164,10 @@ func (d *desk) questions() map[string]string {
 	return out
 }
 
-// most devices of one kind that an example is given.
+// most is the maximum number of devices in an example.
 const most = 64
 
-// count is how many of the example's device its model needs at 8k: 1, 2, 4 …; one where 64 are too few.
+// count returns how many of the example's devices its model needs at 8k: 1, 2, 4 …; 1 if 64 are too few.
 func (e *example) count(asker *memwall.Asker) int64 {
 	for n := int64(1); n <= most; n *= 2 {
 		r := &memwall.Request{Ask: "fit", Model: e.model, Hardware: e.times(n)}
@@ -178,7 +179,7 @@ func (e *example) count(asker *memwall.Asker) int64 {
 	return 1
 }
 
-// times is so many of the device in words that --on takes.
+// times returns n devices in the syntax of --on.
 func (e *example) times(n int64) string {
 	if n == 1 {
 		return e.device
@@ -186,7 +187,7 @@ func (e *example) times(n int64) string {
 	return fmt.Sprintf("%dx%s", n, e.device)
 }
 
-// contextOf is the context that a lesson calls long: 128k, or what the model was trained for where that is less.
+// contextOf returns what a lesson calls a long context: 128k, or the trained context if shorter.
 func contextOf(trained int64) int64 {
 	const long = 128 << 10
 	if trained == 0 {

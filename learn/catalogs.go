@@ -7,18 +7,18 @@ import (
 	"github.com/memwall/memwall/hardware"
 )
 
-// branch is a part of a catalog as expressions walk it.
+// branch is a part of a catalog as expressions see it.
 type branch map[string]any
 
-// put adds a figure that is known; one that is not is absent, and expressions over it are unknown.
+// put adds a figure if known; expressions over absent ones are unknown.
 func put[T hardware.Quantity](b branch, name string, f hardware.Fact[T]) {
 	if f.Known {
 		b[name] = float64(f.Value)
 	}
 }
 
-// device is a row of the hardware catalog: rates in bytes, operations and joules a second, sizes in bytes, one
-// direction of links.
+// device returns a row of the hardware catalog: rates in bytes, operations and joules per second, sizes in bytes, links
+// in one direction.
 func device(text string) (branch, error) {
 	d, err := deviceOf(text)
 	if err != nil {
@@ -45,7 +45,7 @@ func peaks(p *hardware.Peaks) branch {
 	return b
 }
 
-// levels of memory: the first row that knows a figure.
+// levels returns the memory hierarchy, with the first known row of each figure.
 func levels(id string) branch {
 	out := branch{}
 	for _, l := range hardware.Levels(id) {
@@ -68,7 +68,7 @@ func first[T hardware.Quantity](b branch, name string, f hardware.Fact[T]) {
 	}
 }
 
-// format is a number format: bits of an element with its block's scales, and what a floating-point one reaches.
+// format returns a number format: bits per element including block scales, and the range of a floating-point format.
 func format(name string) (branch, error) {
 	f := dtype.FindFormat(name)
 	if f == nil {
@@ -82,7 +82,7 @@ func format(name string) (branch, error) {
 	return b, nil
 }
 
-// recipe is a quantisation of a whole model: bits of an element of the matrices that it is about.
+// recipe returns a quantization of a whole model: bits per element of its main matrices.
 func recipe(name string) (branch, error) {
 	r := dtype.FindRecipe(name)
 	if r == nil {

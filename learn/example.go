@@ -11,21 +11,21 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// Example is what a lesson is told with; "" leaves the lesson's own.
+// Example is the model and hardware that a lesson uses; "" means the lesson's own.
 type Example struct {
-	Model    string // a reference as fit takes it
-	Hardware string // a device of the catalog or of one's own; a count is left out
+	Model    string // in the syntax of fit
+	Hardware string // a catalog or custom device, without a count
 }
 
-// example is one whose model and device exist.
+// example is a resolved Example.
 type example struct {
 	model, name string
-	device      string // what --on takes for one of it
+	device      string // one device in the syntax of --on
 	title       string
 	context     int64
 }
 
-// resolved looks model and hardware up. The error is an *memwall.Error.
+// resolved looks up model and hardware. The error is a *memwall.Error.
 func resolved(asker *memwall.Asker, x Example) (*example, error) {
 	r := &memwall.Request{Ask: "fit", Model: x.Model}
 	r.Engine = "generic"
@@ -45,7 +45,7 @@ func resolved(asker *memwall.Asker, x Example) (*example, error) {
 	return e, nil
 }
 
-// deviceOf is the one kind of device that a text names.
+// deviceOf returns the single kind of device that a text names.
 func deviceOf(text string) (*hardware.Device, error) {
 	m, _, err := hardware.Parse(text, 0)
 	var h *hardware.Error
@@ -61,7 +61,7 @@ func deviceOf(text string) (*hardware.Device, error) {
 	return &m.Groups[0].Device, nil
 }
 
-// vars are the words that stand for the example in questions and sentences, and in commands as a shell takes them.
+// vars returns the substitutions of the example in questions and sentences, and in commands with shell quoting.
 func (e *example) vars() (said, typed *strings.Replacer) {
 	q := *e
 	q.model, q.device = safe.Word(e.model), safe.Word(e.device)

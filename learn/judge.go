@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// measures are what a typed unit means: its kind, and what one is worth. Kinds keep a time from being taken for a size.
+// measures maps units to their kind and scale. Kinds prevent mistaking a time for a size.
 var measures = map[string]struct {
 	kind  string
 	worth float64
@@ -27,8 +27,8 @@ var measures = map[string]struct {
 	"$":      {"money", 1}, "$/m": {"money", 1}, "bits": {"bits", 1}, "billion": {"count", 1e9}, "million": {"count", 1e6},
 }
 
-// Judge reports whether a typed answer is right: a number with its unit, in the question's unit where there is none, or a choice
-// by its word, its letter or its number. The error is an *memwall.Error: what was typed is no answer.
+// Judge reports whether a typed answer is right. It is a number, in the question's unit unless it has its own, or a
+// choice by word, letter or number. An unparsable answer is a *memwall.Error.
 func (q *Question) Judge(typed string) (bool, error) {
 	typed = strings.TrimSpace(typed)
 	if len(q.Choices) > 0 {
@@ -50,7 +50,7 @@ func (q *Question) noAnswer(typed, want string) error {
 		Hint: want}
 }
 
-// example shows the form of an answer and gives nothing away.
+// example returns an answer of the right form that reveals nothing.
 func (q *Question) example() string {
 	s, _ := written(12*max(1, scales[q.Unit]), q.Unit)
 	if scales[q.Unit] < 1 && scales[q.Unit] > 0 {
@@ -59,7 +59,7 @@ func (q *Question) example() string {
 	return s
 }
 
-// choice is the index of a choice by its word, a, b, c … or 1, 2, 3 …; -1 for none.
+// choice returns the index of a choice given by its word, a, b, c … or 1, 2, 3 …; -1 if none.
 func (q *Question) choice(typed string) int {
 	w := strings.ToLower(typed)
 	if i := slices.IndexFunc(q.Choices, func(c string) bool { return strings.ToLower(c) == w }); i >= 0 {
@@ -77,7 +77,7 @@ func (q *Question) choice(typed string) int {
 	return i
 }
 
-// typed reads a number with a unit of the question's kind, in bytes, seconds or what the question counts.
+// typed parses a number with a unit of the question's kind, into bytes, seconds or a count.
 func (q *Question) typed(s string) (float64, bool) {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s, "$"), ",", ""))
 	n := len(s) - len(strings.TrimLeft(s, "0123456789."))
@@ -92,7 +92,7 @@ func (q *Question) typed(s string) (float64, bool) {
 	case name == "" && asked.worth > 0:
 		return x * asked.worth, true
 	case name == "" || !known && asked.kind == "":
-		return x, true // a count, of whatever
+		return x, true // a bare count
 	case !known && strings.HasPrefix(name, "per "):
 		return x * max(1, asked.worth), true
 	}

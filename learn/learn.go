@@ -1,10 +1,9 @@
-// Package learn teaches where the memory and the time of language models go: lessons, and questions as a candidate
-// would be asked. Lessons are texts of this package without results in them: each number is an expression over answers
-// of memwall itself or over its catalogs, computed for the model and the hardware that the reader names.
+// Package learn teaches where the memory and time of language models go, with lessons and interview-style questions.
+// Lessons are texts without results: every number is an expression over memwall's answers or catalogs, evaluated for
+// the reader's model and hardware.
 //
-// Open lessons/kv-cache.txt for the notation, page.go for how such a text is read, ask.go for the questions that
-// it asks, write.go for how a number is put into a sentence, quiz.go for the questions to the reader.
-// docs/guides/add-a-lesson.md says how to add one.
+// See lessons/kv-cache.txt for the notation, page.go for its parser, ask.go for the questions it can ask, write.go for
+// formatting numbers, and quiz.go for the questions to the reader. docs/guides/add-a-lesson.md says how to add one.
 package learn
 
 import (
@@ -16,15 +15,15 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// Topic is a lesson by its name, and the line that the list shows.
+// Topic is the name of a lesson with its one-line summary.
 type Topic struct {
 	Topic string   `json:"topic"`
 	Line  string   `json:"line"`
-	Also  []string `json:"also,omitempty"` // other names
+	Also  []string `json:"also,omitempty"` // aliases
 	order string
 }
 
-// Topics lists the lessons in the order in which they teach.
+// Topics returns the lessons in teaching order.
 func Topics() []Topic {
 	var out []Topic
 	for _, name := range files("lessons") {
@@ -34,7 +33,7 @@ func Topics() []Topic {
 	return out
 }
 
-// Names are those of the lessons.
+// Names returns the names of the lessons.
 func Names() []string {
 	var out []string
 	for _, t := range Topics() {
@@ -47,7 +46,7 @@ func topicOf(s *script) Topic {
 	return Topic{Topic: s.key("topic"), Line: s.key("line"), Also: list(s.key("also")), order: s.key("order")}
 }
 
-// list parts a text at its commas.
+// list splits a text at commas.
 func list(s string) (out []string) {
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -57,12 +56,12 @@ func list(s string) (out []string) {
 	return out
 }
 
-// read parses a text.
+// read parses a text of the pack.
 func read(name string) *script {
 	return parse(name, texts()[name])
 }
 
-// find gives the name of the lesson that a word means. The error is an *memwall.Error with names that are near.
+// find returns the lesson that a word refers to. The error is a *memwall.Error with similar names.
 func find(word string) (string, error) {
 	w := fold(word)
 	var names []string
@@ -82,7 +81,7 @@ func find(word string) (string, error) {
 	return "", e
 }
 
-// fold is a name as people spell it: KV_Cache is kv-cache.
+// fold normalizes a name: KV_Cache becomes kv-cache.
 func fold(s string) string {
 	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(strings.TrimSpace(s)))
 }

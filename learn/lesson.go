@@ -6,17 +6,17 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Lesson is a lesson with its numbers in it.
+// Lesson is a lesson with its numbers filled in.
 type Lesson struct {
 	Topic string `json:"topic"`
 	Title string `json:"title"`
-	// Model and Hardware are those of the example.
+	// Model and Hardware are the example's.
 	Model    string   `json:"model"`
 	Hardware string   `json:"hardware"`
 	Blocks   []Block  `json:"blocks"`
 	Try      []string `json:"try,omitempty"` // commands
 	Next     []string `json:"next,omitempty"`
-	// Questions are what memwall was asked, by the names that expressions use.
+	// Questions are what was asked of memwall, by the names used in expressions.
 	Questions map[string]string `json:"questions,omitempty"`
 	// Unknown says why figures are unknown.
 	Unknown []string `json:"unknown,omitempty"`
@@ -25,15 +25,15 @@ type Lesson struct {
 // Kinds of blocks.
 const (
 	Paragraph = "paragraph" // Text
-	Law       = "law"       // Text: a formula as people write it, one line
+	Law       = "law"       // Text: a formula on one line
 	Formula   = "formula"   // Name, Formula: how memwall computed a number
 	Table     = "table"     // Head, Rows
-	Bars      = "bars"      // Rows of a label and a number, with their Share of the longest
-	Ledger    = "ledger"    // Device: where its bytes go
+	Bars      = "bars"      // Rows with a label and a number, and their Share of the longest
+	Ledger    = "ledger"    // Device: its ledger
 	Erratum   = "erratum"   // Erratum
 )
 
-// Block is a part of a lesson. Kind says which fields it has.
+// Block is a part of a lesson. Kind determines which fields are set.
 type Block struct {
 	Kind    string           `json:"kind"`
 	Text    Text             `json:"text,omitempty"`
@@ -51,7 +51,7 @@ type Row struct {
 	Share float64 `json:"share,omitempty"` // of the longest bar
 }
 
-// Wrong is a figure of a well-known article, and the right one.
+// Wrong is a wrong figure in a well-known article, with the right one.
 type Wrong struct {
 	// Article is its title, Claim the row of docs/worked-examples.md that checks it.
 	Article string `json:"article"`
@@ -61,18 +61,18 @@ type Wrong struct {
 	Why     Text   `json:"why,omitempty"`
 }
 
-// Text is a sentence in pieces: words, and numbers that were computed.
+// Text is a sentence as pieces: words and computed numbers.
 type Text []Piece
 
-// Piece of a sentence. Value is set where the words show a number, in bytes, seconds or what it counts, and From
-// is the expression that gave it.
+// Piece is a piece of a sentence. If it shows a number, Value is the number in bytes, seconds or a count, and From its
+// expression.
 type Piece struct {
 	Text  string   `json:"text"`
 	Value *float64 `json:"value,omitempty"`
 	From  string   `json:"from,omitempty"`
 }
 
-// String is the sentence.
+// String returns the sentence.
 func (t Text) String() string {
 	var b strings.Builder
 	for _, p := range t {

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/quality"
 )
 
-// model is the shape of a network.
+// model returns the shape of a network.
 func (d *desk) model(ref string) (branch, error) {
 	m, err := d.network(ref)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *desk) model(ref string) (branch, error) {
 	return b, nil
 }
 
-// widestHead is the widest key of a head; 0 without attention over keys of heads.
+// widestHead returns the largest key width per head; 0 without attention.
 func widestHead(p *model.Part) (dim int64) {
 	p.Each(func(k *model.Kind, _ int64) {
 		k.Caches(func(c model.Cache) {
@@ -45,7 +45,7 @@ func widestHead(p *model.Part) (dim int64) {
 	return dim
 }
 
-// network builds the model that a reference leads to.
+// network builds the model of a reference.
 func (d *desk) network(ref string) (*model.Model, error) {
 	var source memwall.ModelSource = memwall.Catalog{}
 	if d.asker.Models != nil {
@@ -63,7 +63,7 @@ func (d *desk) network(ref string) (*model.Model, error) {
 	return r.Spec.Model(r.ID), nil
 }
 
-// loss is what a format costs a model in published perplexity or accuracy, as a share: "loss MODEL bf16 q4_k_m".
+// loss returns the published loss of perplexity or accuracy of a format, as a fraction: "loss MODEL bf16 q4_k_m".
 func (d *desk) loss(w []string) (branch, error) {
 	if len(w) != 3 {
 		return nil, fmt.Errorf("loss %v: a model and two formats", w)

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// script is a text of this package: keys, questions to memwall, and blocks that a blank line parts.
+// script is a parsed lesson text: keys, questions, and blocks separated by blank lines.
 //
 //	topic: kv-cache
 //	ask one: fit $model engine=generic context=8192
 //
 //	A paragraph, in which {one.per_token | bytes} is computed.
 //
-// Keys stand before the first blank line. A block that begins with "table:" or another word of blocks is one; any other is a
-// paragraph. "if EXPRESSION" in a line of its own before a block or before a row shows it only where the
-// expression is there and not 0, "unless EXPRESSION" otherwise.
+// Keys come before the first blank line. A block starting with "table:" or another kind is of that kind; any other is a
+// paragraph. A line "if EXPRESSION" before a block or row shows it only if the expression is known and not 0; "unless
+// EXPRESSION" is the opposite.
 type script struct {
 	name   string
 	keys   []entry
@@ -25,21 +25,21 @@ type script struct {
 
 type entry struct{ key, value string }
 
-// chunk is a block that was not computed yet.
+// chunk is a block before evaluation.
 type chunk struct {
 	when  condition
-	kind  string // "" is a paragraph
-	head  string // behind the colon of the kind
+	kind  string // "" for a paragraph
+	head  string // after the kind's colon
 	lines []line
 }
 
-// line of a block.
+// line is a line of a block.
 type line struct {
 	when condition
 	text string
 }
 
-// condition is an expression that decides whether something is shown; the zero one shows it.
+// condition is an expression that decides whether something is shown; the zero value shows it.
 type condition struct {
 	expr string
 	not  bool
@@ -48,7 +48,7 @@ type condition struct {
 // kinds are the words that blocks begin with.
 var kinds = []string{"table", "bars", "law", "formula", "ledger", "read", "try"}
 
-// parse reads a script. A line that begins with # is a remark.
+// parse parses a script. Lines starting with # are comments.
 func parse(name, text string) *script {
 	s := &script{name: name}
 	head, body, _ := strings.Cut(unremarked(text), "\n\n")
@@ -73,7 +73,7 @@ func unremarked(text string) string {
 	return strings.Trim(strings.Join(out, "\n"), "\n")
 }
 
-// entry reads a key or a question.
+// entry parses a key or a question.
 func (s *script) entry(l string) {
 	key, value, ok := strings.Cut(l, ":")
 	if !ok {
@@ -88,7 +88,7 @@ func (s *script) entry(l string) {
 	s.keys = append(s.keys, e)
 }
 
-// key gives the value of a key; "" when there is none.
+// key returns the value of a key, or "".
 func (s *script) key(name string) string {
 	for _, e := range s.keys {
 		if e.key == name {
@@ -138,7 +138,7 @@ func conditionOf(l string) (condition, bool) {
 	return condition{}, false
 }
 
-// conditional tells an expression from a sentence that begins with the same word: it has a path and no comma.
+// conditional distinguishes an expression from a sentence that begins with the same word: it has a path and no comma.
 func conditional(expr string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(expr, "("), " ")
 	return strings.Contains(first, ".") && !strings.HasSuffix(first, ".")

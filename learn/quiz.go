@@ -12,31 +12,31 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Question is one as a candidate would be asked, with its worked answer.
+// Question is an interview-style question with its worked answer.
 type Question struct {
 	ID    string `json:"id"`
 	Topic string `json:"topic"`
 	Level int    `json:"level"` // 1 to 3
 	Text  Text   `json:"text"`
-	// Choices are what may be answered; without any, a number is, in Unit, right within a share of it.
+	// Choices are the possible answers. Without any, the answer is a number in Unit, accepted within a tolerance.
 	Choices []string `json:"choices,omitempty"`
 	Unit    string   `json:"unit,omitempty"`
 	Within  float64  `json:"within,omitempty"`
 	Answer  Piece    `json:"answer"`
 	Working []Block  `json:"working"`
 	Try     []string `json:"try,omitempty"`
-	// Questions are what memwall was asked.
+	// Questions are what was asked of memwall.
 	Questions map[string]string `json:"questions,omitempty"`
 }
 
-// Entry is a question that was not worked out yet.
+// Entry is a question before evaluation.
 type Entry struct {
 	Topic  string
 	Level  int
 	script *script
 }
 
-// Quiz lists the questions of a topic, or all for "": the easy ones first, or in the order of a seed. The error is an
+// Quiz returns the questions of a topic, or all for "", easiest first or shuffled by a seed. The error is a
 // *memwall.Error.
 func Quiz(topic string, seed *uint64) ([]Entry, error) {
 	if topic != "" {
@@ -60,7 +60,7 @@ func Quiz(topic string, seed *uint64) ([]Entry, error) {
 	return out, nil
 }
 
-// entriesOf are the questions of a topic.
+// entriesOf returns the questions of a topic.
 func entriesOf(topic string) (out []Entry) {
 	for part := range strings.SplitSeq("\n"+unremarked(texts()["questions/"+topic]), "\nquestion:") {
 		if strings.TrimSpace(part) == "" {
@@ -73,7 +73,7 @@ func entriesOf(topic string) (out []Entry) {
 	return out
 }
 
-// shuffle puts questions into an order that a seed decides (Fisher and Yates).
+// shuffle permutes questions as determined by a seed (Fisher and Yates).
 func shuffle(list []Entry, seed uint64) {
 	g := rand.NewPCG(seed, 0)
 	for i := len(list) - 1; i > 0; i-- {
@@ -82,7 +82,7 @@ func shuffle(list []Entry, seed uint64) {
 	}
 }
 
-// Work works a question out. The error is an *memwall.Error, and a bug.
+// Work evaluates a question. An error is a *memwall.Error and indicates a bug.
 func (e *Entry) Work(asker *memwall.Asker) (*Question, error) {
 	s := e.script
 	x, err := resolved(asker, Example{cmp.Or(s.key("model"), "llama-3.1-70b"), cmp.Or(s.key("on"), "h100")})
@@ -104,7 +104,7 @@ func (e *Entry) Work(asker *memwall.Asker) (*Question, error) {
 	return q, nil
 }
 
-// answer computes what is right: a number in the unit behind its bar, or one of the choices.
+// answer computes the right answer: a number in the unit after its bar, or one of the choices.
 func (w *writer) answer(q *Question, text, within string) {
 	inside := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 	q.Answer = w.piece(inside)

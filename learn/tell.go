@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Tell gives the lesson of a topic with the numbers of an example. The error is an *memwall.Error: of the topic, the model or
-// the hardware. A figure that is not known for the example is "unknown", and the lesson says why.
+// Tell returns the lesson of a topic with the numbers of an example. The error is a *memwall.Error about the topic, the
+// model or the hardware. A figure that is unknown for the example is shown as "unknown", and the lesson says why.
 func Tell(asker *memwall.Asker, topic string, x Example) (*Lesson, error) {
 	name, err := find(topic)
 	if err != nil {
@@ -19,7 +19,7 @@ func Tell(asker *memwall.Asker, topic string, x Example) (*Lesson, error) {
 	return tell(asker, read("lessons/"+name), x)
 }
 
-// tell gives the lesson of a script.
+// tell returns the lesson of a script.
 func tell(asker *memwall.Asker, s *script, x Example) (*Lesson, error) {
 	x.Model, x.Hardware = cmp.Or(x.Model, s.key("model")), cmp.Or(x.Hardware, s.key("on"))
 	e, err := resolved(asker, x)
@@ -39,7 +39,7 @@ func tell(asker *memwall.Asker, s *script, x Example) (*Lesson, error) {
 	return l, nil
 }
 
-// block computes one block and adds it to a lesson.
+// block evaluates a block and adds it to a lesson.
 func (w *writer) block(l *Lesson, c *chunk) {
 	if !w.shown(c.when) {
 		return
@@ -62,7 +62,7 @@ func (w *writer) block(l *Lesson, c *chunk) {
 	}
 }
 
-// shownAs computes a block of one kind; nil where there is nothing to show.
+// shownAs evaluates a block of one kind; nil if there is nothing to show.
 func (w *writer) shownAs(c *chunk) *Block {
 	switch c.kind {
 	case "table":
@@ -85,7 +85,7 @@ func (w *writer) shownAs(c *chunk) *Block {
 	return &Block{Kind: Paragraph, Text: w.text(strings.Join(words, " "))}
 }
 
-// lines are those of a block that are shown, and not empty.
+// lines returns the lines of a block that are shown and not empty.
 func (w *writer) lines(c *chunk) (out []Text) {
 	for _, l := range c.lines {
 		if w.shown(l.when) {
@@ -95,7 +95,7 @@ func (w *writer) lines(c *chunk) (out []Text) {
 	return out
 }
 
-// table: the first line has the heads of columns, cells stand between bars.
+// table evaluates a table: column heads in the first line, cells separated by bars.
 func (w *writer) table(c *chunk) *Block {
 	b := &Block{Kind: Table}
 	for i, l := range c.lines {
@@ -117,7 +117,7 @@ func (w *writer) table(c *chunk) *Block {
 	return b
 }
 
-// cells parts a row at the bars outside of braces.
+// cells splits a row at bars outside braces.
 func (w *writer) cells(s string) (r Row) {
 	depth, from := 0, 0
 	for i, c := range s + "|" {
@@ -134,7 +134,7 @@ func (w *writer) cells(s string) (r Row) {
 	return r
 }
 
-// bars are rows of a label and a number, all on one scale.
+// bars evaluates rows of a label and a number, on one scale.
 func (w *writer) bars(c *chunk) *Block {
 	b := &Block{Kind: Bars}
 	longest := 0.0
@@ -159,7 +159,7 @@ func (w *writer) bars(c *chunk) *Block {
 	return b
 }
 
-// number is the first that a text computes; 0 where it has none.
+// number returns the first number that a text computes, or 0.
 func (t Text) number() float64 {
 	for _, p := range t {
 		if p.Value != nil {
@@ -169,7 +169,7 @@ func (t Text) number() float64 {
 	return 0
 }
 
-// formula shows how memwall computed an item of a ledger, or a field of a roof: "formula: one kv_cache".
+// formula shows how memwall computed a ledger item or a field of a roof: "formula: one kv_cache".
 func (w *writer) formula(c *chunk) *Block {
 	name, item, _ := strings.Cut(c.head, " ")
 	r := w.desk.reply(name)
@@ -189,7 +189,7 @@ func (w *writer) formula(c *chunk) *Block {
 	return nil
 }
 
-// ledger shows where the bytes of an answer's first device go: "ledger: one".
+// ledger shows the ledger of an answer's first device: "ledger: one".
 func (w *writer) ledger(c *chunk) *Block {
 	r := w.desk.reply(c.head)
 	if r.err != nil || r.answer == nil || len(r.answer.Devices) == 0 {
@@ -199,14 +199,14 @@ func (w *writer) ledger(c *chunk) *Block {
 	return &Block{Kind: Ledger, Device: &r.answer.Devices[0]}
 }
 
-// articles are titles by the number that docs/worked-examples.md gives them.
+// articles are titles by their number in docs/worked-examples.md.
 var articles = map[string]string{
 	"1": "LLMs: hardware, memory, and performance", "2": "Why memory systems matter in large language models",
 	"3": "A primer on GPU memory and quantisation",
 	"4": "GPU memory for LLMs", "5": "GPU and hardware considerations",
 }
 
-// erratum reads said:, ours: and why: below "read: CLAIM", where CLAIM is a row of docs/worked-examples.md.
+// erratum evaluates said:, ours: and why: after "read: CLAIM", where CLAIM is a row of docs/worked-examples.md.
 func (w *writer) erratum(c *chunk) *Block {
 	number, _, _ := strings.Cut(c.head, ".")
 	x := &Wrong{Article: articles[number], Claim: c.head}

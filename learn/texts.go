@@ -17,10 +17,10 @@ import (
 //go:embed texts.gz
 var pack []byte
 
-// begins a text in the pack, before its name.
+// begins precedes the name of a text in the pack.
 const begins = "=== "
 
-// texts are those of the pack by name, "lessons/kv-cache"; unpacked when the first is asked for.
+// texts returns the pack's texts by name, "lessons/kv-cache", unpacked on first use.
 var texts = sync.OnceValue(func() map[string]string { return unpacked(pack) })
 
 func unpacked(data []byte) map[string]string {
@@ -38,7 +38,7 @@ func unpacked(data []byte) map[string]string {
 	return out
 }
 
-// packed compresses texts. It tells no time, so that the same texts give the same pack.
+// packed compresses texts, deterministically.
 func packed(texts map[string]string) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -49,7 +49,7 @@ func packed(texts map[string]string) []byte {
 	return b.Bytes()
 }
 
-// files of a folder of texts, by name.
+// files returns the names of texts in a folder.
 func files(dir string) (out []string) {
 	for name := range texts() {
 		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {

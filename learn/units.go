@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// scales are units with what one of them is worth, in bytes, seconds, operations a second or shares.
+// scales maps units to their values in bytes, seconds, operations per second or fractions.
 var scales = map[string]float64{
 	"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15,
 	"µs": 1e-6, "ms": 1e-3, "s": 1, "h": 3600, "%": 0.01, "tok/s": 1, "GB/s": 1e9, "TB/s": 1e12, "TFLOP/s": 1e12, "TFLOP": 1e12,
@@ -17,7 +17,7 @@ var scales = map[string]float64{
 	"points": 1,
 }
 
-// forms are ways to write a number without a unit of its own: whole, as a length, in the unit that suits it.
+// forms are ways to format a number without a unit: integral, as a length, in a suitable unit.
 var forms = map[string]func(float64) string{
 	"":       digits,
 	"count":  func(x float64) string { return unit.Count(int64(math.Round(x))) },
@@ -32,8 +32,7 @@ var forms = map[string]func(float64) string{
 	"power": power,
 }
 
-// written puts a number into the words that a unit of a lesson asks for: "GiB" writes the unit behind it, "in GiB" leaves
-// it to the head of a column.
+// written formats a number in the unit of a lesson: "GiB" appends the unit, "in GiB" leaves it to the column head.
 func written(x float64, name string) (string, bool) {
 	if f := forms[name]; f != nil {
 		return f(x), true
@@ -55,7 +54,7 @@ func written(x float64, name string) (string, bool) {
 	return s + " " + bare, true
 }
 
-// scaled: rates and money have two digits under 100, all else three.
+// scaled formats rates and money with two digits below 100, and everything else with three.
 func scaled(x float64, name string) string {
 	if strings.HasPrefix(name, "$") || name == "tok/s" || name == "J/token" || name == "%" {
 		return trimmed(unit.Rate(x))
@@ -63,7 +62,7 @@ func scaled(x float64, name string) string {
 	return digits(x)
 }
 
-// digits are three, without zeros behind the point; whole numbers stay whole.
+// digits formats three digits without trailing zeros; integers stay whole.
 func digits(x float64) string {
 	switch {
 	case x < 0:
@@ -83,7 +82,7 @@ func trimmed(s string) string {
 	return s
 }
 
-// fitting writes a number in the largest unit of which there is one.
+// fitting formats a number in the largest unit that it reaches.
 func fitting(x, step float64, units ...string) string {
 	i := 0
 	for ; i+1 < len(units) && math.Abs(x) >= step; i++ {
@@ -92,7 +91,7 @@ func fitting(x, step float64, units ...string) string {
 	return digits(x) + " " + units[i]
 }
 
-// power prints a number of any size: 65,504 and 3.4e38.
+// power formats a number of any magnitude: 65,504 and 3.4e38.
 func power(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e6 || x >= 1e-3 && x < 1e6 {
 		return digits(x)

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/figure"
 )
 
-// unknown is what a figure is called that nobody knows.
+// unknown stands for an unknown figure.
 const unknown = "unknown"
 
-// writer puts computed numbers into the texts of a script. The first fault of the script itself is kept.
+// writer substitutes computed numbers in the texts of a script. It records the script's first error.
 type writer struct {
 	desk    *desk
 	names   figure.Names
@@ -22,14 +22,14 @@ type writer struct {
 
 func newWriter(d *desk) *writer { return &writer{desk: d, names: d.tree} }
 
-// fault is a mistake of the script: the reader did nothing wrong.
+// fault records an error of the script itself.
 func (w *writer) fault(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf(format, args...)
 	}
 }
 
-// text computes what stands in {EXPRESSION | UNIT}.
+// text evaluates {EXPRESSION | UNIT} in a text.
 func (w *writer) text(s string) (out Text) {
 	for {
 		before, rest, found := strings.Cut(s, "{")
@@ -49,7 +49,7 @@ func (w *writer) text(s string) (out Text) {
 	}
 }
 
-// piece computes one expression.
+// piece evaluates one expression.
 func (w *writer) piece(s string) Piece {
 	expr, name, _ := strings.Cut(s, "|")
 	expr, name = strings.TrimSpace(expr), strings.TrimSpace(name)
@@ -67,8 +67,8 @@ func (w *writer) piece(s string) Piece {
 	return Piece{Text: words, Value: &v.Number, From: expr}
 }
 
-// value computes an expression. What an answer does not know, and a question that has no answer for this model and this hardware,
-// is no value, and the lesson says why.
+// value evaluates an expression. Unknown figures, and questions without an answer for this model and hardware, yield no
+// value, and the lesson says why.
 func (w *writer) value(expr string) (figure.Value, bool) {
 	v, err := w.names.Eval(expr)
 	if err == nil {
@@ -78,10 +78,10 @@ func (w *writer) value(expr string) (figure.Value, bool) {
 	return v, false
 }
 
-// number tells one from a division by nothing.
+// number reports whether x is finite.
 func number(x float64) bool { return x-x == 0 }
 
-// missed keeps why a figure is unknown, each reason once.
+// missed records why a figure is unknown, each reason once.
 func (w *writer) missed(err error) {
 	why := err.Error()
 	var m *figure.MissingError

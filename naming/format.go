@@ -14,11 +14,11 @@ import (
 //go:embed formats.tsv
 var formatsText string
 
-// row says what words of a name together mean: all of them must stand in it. The first row that holds decides.
+// row says what a combination of words in a name means. All of them must occur; the first matching row decides.
 type row struct {
 	words, orgs []string
-	recipe      string // "" where no recipe describes the storage
-	loose       string // what else it may be
+	recipe      string // "" if no recipe describes the storage
+	loose       string // alternative meaning
 }
 
 var rows = sync.OnceValue(func() (out []row) {
@@ -32,7 +32,8 @@ var rows = sync.OnceValue(func() (out []row) {
 	return out
 })
 
-// marks are all words of the rows: those say a format by themselves, and the others only beside one of them.
+// marks holds all words of the rows, which indicate a format by themselves, and the words that do so only together with
+// one of them.
 var marks = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, r := range rows() {
@@ -46,14 +47,14 @@ var marks = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// beside are words that tell of a format only where another word names one: "dynamic", "block", "128g".
+// beside are words that indicate a format only next to another: "dynamic", "block", "128g".
 var beside = map[string]bool{
 	"dynamic": true, "static": true, "block": true, "tensor": true, "pertensor": true, "channel": true, "kv": true, "sym": true, "asym": true, "actorder": true, "quantized": true, "quantised": true, "quant": true,
 	"i1": true, "imat": true, "imatrix": true, "ud": true, "dwq": true, "dq": true, "g32": true, "g64": true, "g128": true, "32g": true, "64g": true, "128g": true, "gs128": true, "marlin": true, "autoround": true, "qad": true,
 	"quarot": true, "floatmtp": true, "mlc": true, "h6": true, "h8": true, "ct": true, "mtp": true, "float16": true,
 }
 
-// tokens are the words of a name, its formats in one piece: "llama-2-7b.Q4_K_M" is llama, 2, 7b and q4_k_m.
+// tokens splits a name into words, keeping formats whole: "llama-2-7b.Q4_K_M" becomes llama, 2, 7b and q4_k_m.
 func tokens(s string) (out []string) {
 	for _, w := range words(strings.ReplaceAll(s, "/", " ")) {
 		for _, p := range atPoints(w) {
@@ -63,7 +64,7 @@ func tokens(s string) (out []string) {
 	return joined(out)
 }
 
-// atPoints splits where a point does not stand between the figures of a number.
+// atPoints splits at points that are not decimal points.
 func atPoints(w string) (out []string) {
 	from := 0
 	for i := range len(w) {
@@ -76,7 +77,7 @@ func atPoints(w string) (out []string) {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// atLines splits at underscores, but not within a format.
+// atLines splits at underscores outside formats.
 func atLines(w string) (out []string) {
 	for from := 0; ; {
 		if rest := w[from:]; !strings.Contains(rest, "_") || inGGUF(rest) != "" {
@@ -92,7 +93,7 @@ func atLines(w string) (out []string) {
 	}
 }
 
-// joined puts "4" and "bit" together, and "ud" before its mixture.
+// joined joins "4" and "bit", and "ud" with its mixture.
 func joined(list []string) (out []string) {
 	for i := 0; i < len(list); i++ {
 		w := list[i]
@@ -100,7 +101,7 @@ func joined(list []string) (out []string) {
 			switch next := list[i+1]; {
 			case (len(w) == 1 || len(w) == 4 && w[1] == '.') && digit(w[0]) && (next == "bit" || next == "bits"):
 				w, i = w+"bit", i+1
-			case w == "4b" && (next == "128g" || next == "64g" || next == "32g"): // beside a group a number of bits, and no size
+			case w == "4b" && (next == "128g" || next == "64g" || next == "32g"): // next to a group size, bits rather than a model size
 				w = "4bit"
 			case w == "ud" && inGGUF("ud-"+next) != "":
 				w, i = "ud-"+next, i+1
@@ -115,7 +116,7 @@ func joined(list []string) (out []string) {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// inGGUF is the recipe of a GGUF file that a word names; "" for others.
+// inGGUF returns the GGUF recipe that a word names, or "".
 func inGGUF(w string) string {
 	if w == "" || !strings.ContainsRune("qitum", rune(w[0])) {
 		return ""
@@ -131,8 +132,8 @@ func Publishes(org string) bool {
 	return slices.ContainsFunc(rows(), func(r row) bool { return slices.Contains(r.orgs, org) })
 }
 
-// quantisers publish other people's models in formats of their own making. Programs that keep models in folders put their
-// names before a model's: "turboderp_Qwen3-32B-exl3".
+// quantisers publish other vendors' models in their own quantizations. Programs that store models in folders prefix
+// them: "turboderp_Qwen3-32B-exl3".
 var quantisers = map[string]bool{
 	"turboderp": true, "bartowski": true, "thebloke": true, "mradermacher": true, "unsloth": true, "lonestriker": true,
 	"mlx-community": true, "lmstudio-community": true, "quantfactory": true, "maziyarpanahi": true, "ubergarm": true,
@@ -141,10 +142,10 @@ var quantisers = map[string]bool{
 	"second-state": true, "dranger003": true, "exllamav2": true, "tensorblock": true, "devquasar": true, "intel": true, "amd": true,
 }
 
-// Quantises reports whether an organisation is known for other people's models in formats of its own making.
+// Quantises reports whether an organisation is known for quantizing other vendors' models.
 func Quantises(org string) bool { return quantisers[strings.ToLower(org)] }
 
-// cutFormat parts the words of a name into those of the model and those of its format.
+// cutFormat splits the words of a name into those of the model and those of its format.
 func cutFormat(list []string) (base, format []string, found bool) {
 	m := marks()
 	for _, w := range list {
@@ -152,7 +153,7 @@ func cutFormat(list []string) (base, format []string, found bool) {
 	}
 	for _, w := range list {
 		_, known := m[w]
-		again := len(format) > 0 && len(w) == 2 && w[0] == 'v' && digit(w[1]) // a second edition: "NVFP4-v2"
+		again := len(format) > 0 && len(w) == 2 && w[0] == 'v' && digit(w[1]) // a revision: "NVFP4-v2"
 		if found && (known || again || inGGUF(w) != "" || bitsPerWeight(w) != "") {
 			format = append(format, w)
 		} else {
@@ -162,7 +163,7 @@ func cutFormat(list []string) (base, format []string, found bool) {
 	return base, format, found
 }
 
-// bitsPerWeight reads "4.0bpw" and "4_25bpw".
+// bitsPerWeight parses "4.0bpw" and "4_25bpw".
 func bitsPerWeight(w string) string {
 	n, ok := strings.CutSuffix(strings.ReplaceAll(w, "_", "."), "bpw")
 	if !ok || n == "" || strings.Trim(n, "0123456789.") != "" {
@@ -171,7 +172,7 @@ func bitsPerWeight(w string) string {
 	return n
 }
 
-// format says what words of a format mean in an organisation's repositories.
+// format interprets the format words as an organisation uses them.
 func (n *Name) format(list []string) {
 	has := func(w string) bool { return slices.Contains(list, w) }
 	for _, w := range list {
@@ -199,7 +200,7 @@ func (n *Name) format(list []string) {
 	}
 }
 
-// exl is the recipe of ExLlama with the bits that the name states, or the nearest to them.
+// exl returns ExLlama's recipe with the stated bits, or the closest.
 func exl(kind string, list []string) (recipe, loose string) {
 	for _, w := range list {
 		said, err := strconv.ParseFloat(bitsPerWeight(w), 64)
@@ -215,7 +216,7 @@ func exl(kind string, list []string) (recipe, loose string) {
 	return kind + "-4.0bpw", "the name says " + kind + " and no bits per weight; 4 are usual"
 }
 
-// nearestBits is the recipe of a kind whose bits per weight are nearest, and by how much they are off.
+// nearestBits returns the recipe of a kind with the closest bits per weight, and the difference.
 func nearestBits(kind string, bits float64) (name string, off float64) {
 	off = math.Inf(1)
 	for _, r := range dtype.Recipes() {

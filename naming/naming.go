@@ -1,41 +1,41 @@
-// Package naming takes apart what people call a model: a name on a hub, a file or a path, a name of Ollama's library, a
-// line of its program. It knows nothing of any model: package catalog says which model the words mean.
+// Package naming parses the ways in which people refer to a model: a hub name, a file or path, a name of Ollama's
+// library, a command line of its program. It knows no models: package catalog says which model the words mean.
 //
-// Open read.go for the order in which a text is read, place.go for paths and addresses, format.go for the words that say
-// how weights are stored.
+// See read.go for the order in which a text is parsed, place.go for paths and addresses, and format.go for words that
+// state a weight format.
 package naming
 
 import "strings"
 
-// Name is what a text says of a model.
+// Name is what a text says about a model.
 type Name struct {
-	// Text is what was read.
+	// Text is the text that was parsed.
 	Text string
-	// Repo is a name on the hub, "Qwen/Qwen3-32B-AWQ"; "" where the text is none.
+	// Repo is the hub repository, "Qwen/Qwen3-32B-AWQ"; "" if there is none.
 	Repo string
-	// Org is the organisation in it, in lower case.
+	// Org is its organisation, in lower case.
 	Org string
-	// Base is the text without organisation and without the words of its format: "Qwen3-32B".
+	// Base is the text without organisation and format words: "Qwen3-32B".
 	Base string
-	// Format is the recipe that the words name, "" when they name none.
+	// Format is the recipe that the words name, "" if none.
 	Format string
-	// Loose says what else the words of the format may mean, or what was taken for granted of it; "" when they are plain.
+	// Loose says what else the format words may mean, or what was assumed; "" if they are unambiguous.
 	Loose string
-	// Lacks is a format that is told and whose storage no recipe describes: "aqlm".
+	// Lacks is a stated format that no recipe describes: "aqlm".
 	Lacks string
-	// File is the name of the file in a path, "" where the text is no file.
+	// File is the file name in a path, "" if the text is not a file.
 	File string
-	// Path: the text names a place on some machine.
+	// Path reports that the text is a path on some machine.
 	Path bool
-	// Ollama: the text is a name as Ollama's library has it; Tag is what stands behind its colon.
+	// Ollama reports that the text is a name of Ollama's library; Tag is what follows the colon.
 	Ollama bool
 	Tag    string
-	// GGUF: the repository or the file holds GGUF files, whatever their format.
+	// GGUF reports that the repository or file holds GGUF files, whatever their quantization.
 	GGUF   bool
-	stored string // the words of its format
+	stored string // the format words
 }
 
-// By is the name with the words of its format read as an organisation means them.
+// By returns the name with its format words interpreted as an organisation uses them.
 func (n Name) By(org string) Name {
 	own := n.Org
 	n.Org, n.Format, n.Loose, n.Lacks = org, "", "", ""
@@ -44,13 +44,13 @@ func (n Name) By(org string) Name {
 	return n
 }
 
-// words are the parts of a name between its marks, in lower case: letters and digits, with the points of numbers and the
+// words returns the parts of a name between separators, in lower case: letters and digits, with decimal points and
 // underscores of formats.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return strings.ContainsRune("- :@,()[]", r) })
 }
 
-// Words of a name in lower case, apart at marks and at points that stand in no number.
+// Words returns the words of a name in lower case, split at separators and at points outside numbers.
 func Words(name string) (out []string) {
 	for _, w := range words(strings.ReplaceAll(name, "_", " ")) {
 		out = append(out, atPoints(w)...)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// hubs are what stands before a repository in an address.
+// hubs are prefixes of a repository in a URL.
 var hubs = []string{"https://huggingface.co/", "http://huggingface.co/", "https://hf.co/", "https://www.modelscope.cn/models/", "https://modelscope.cn/models/", "https://ollama.com/library/", "huggingface.co/", "hf.co/", "hf:", "modelscope:", "modelscope.cn/"}
 
-// inHub cuts the address of a hub off a repository, and what an address has behind it.
+// inHub strips the hub's URL from a repository, and anything after it.
 func inHub(text string) (rest string, ok bool) {
 	for _, h := range hubs {
 		if len(text) > len(h) && strings.EqualFold(text[:len(h)], h) {
@@ -24,7 +24,7 @@ func inHub(text string) (rest string, ok bool) {
 	return text, false
 }
 
-// cached is the repository in a path of the hub's cache (huggingface_hub: models--ORG--NAME/snapshots/COMMIT).
+// cached matches the repository in a path of the hub's cache (huggingface_hub: models--ORG--NAME/snapshots/COMMIT).
 var cached = regexp.MustCompile(`models--([\w.-]+?)--([\w.-]+?)(?:/snapshots/[^/]+)?(?:/(.*))?$`)
 
 func inCache(text string) []string {
@@ -34,13 +34,13 @@ func inCache(text string) []string {
 	return cached.FindStringSubmatch(text)
 }
 
-// shard is the number of a file in a set, and numbers that tools put before a name.
+// shard matches the number of a file in a set, and numbers that tools insert in names.
 var shard = regexp.MustCompile(`(?i)[-_.](?:\d{5}-of-\d{5}|part\d+of\d+)`)
 
-// suffixes of the files of models.
+// suffixes of model files.
 var suffixes = []string{".gguf", ".safetensors", ".llamafile", ".bin", ".ggml", ".pth", ".pt"}
 
-// isPath tells paths from names: those of a hub have one slash and begin with a letter or a digit.
+// isPath distinguishes paths from hub names, which have one slash and start with a letter or digit.
 func isPath(text string) bool {
 	switch {
 	case strings.HasPrefix(text, "/"), strings.HasPrefix(text, "."), strings.HasPrefix(text, "~"), strings.HasPrefix(text, "$"):
@@ -52,14 +52,14 @@ func isPath(text string) bool {
 	return strings.Count(text, "/") > 1 || file && strings.Contains(text, "/")
 }
 
-// generic are names of files and folders that say nothing of a model.
+// generic are file and folder names that say nothing about a model.
 var generic = map[string]bool{
 	"model": true, "models": true, "weights": true, "ggml": true, "main": true, "snapshot": true, "snapshots": true, "hf": true, "hub": true, "gguf": true, "llm": true, "data": true,
 	"checkpoint": true, "checkpoints": true, "root": true, "home": true, "mnt": true, "opt": true, "tmp": true, "workspace": true, "huggingface": true, "modelscope": true, "consolidated": true, "pytorch_model": true,
 	"config": true, "cache": true, ".cache": true, "main-model": true, "tokenizer": true, "master": true, "latest": true, "ollama": true, "lmstudio": true, "original": true, "files": true,
 }
 
-// placed reads a path: its file, and the words in it that name the model.
+// placed parses a path: the file, and the words that name the model.
 func (n *Name) placed(text string) (name string) {
 	n.Path = true
 	if hit := inCache(text); hit != nil {
@@ -89,7 +89,7 @@ func (n *Name) placed(text string) (name string) {
 	return ""
 }
 
-// fileOf is a text that ends as files of models do.
+// fileOf returns a text that ends like a model file.
 func fileOf(text string) (string, bool) {
 	low := strings.ToLower(text)
 	for _, s := range suffixes {
@@ -100,7 +100,7 @@ func fileOf(text string) (string, bool) {
 	return "", false
 }
 
-// stemOf is a file's name without its suffix and its number in a set.
+// stemOf returns a file name without suffix and shard number.
 func stemOf(file string) string {
 	low := strings.ToLower(file)
 	for _, s := range suffixes {
@@ -115,7 +115,7 @@ func stemOf(file string) string {
 	return shard.ReplaceAllString(file, "")
 }
 
-// hashed are names made of a digest.
+// hashed matches names that are digests.
 var hashed = regexp.MustCompile(`^(sha256[-:])?[0-9a-f]{24,}$`)
 
 func dull(part string) bool {

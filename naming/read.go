@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxText bounds a text; the longest names and paths in use have some hundred bytes.
+// maxText bounds the length of a text; the longest names and paths in use have a few hundred bytes.
 const maxText = 1024
 
-// Read takes a text apart. A text that names nothing gives a Name without Base.
+// Read parses a text. If it names nothing, the result has no Base.
 func Read(text string) Name {
 	text = strings.TrimSpace(text)
 	n := Name{Text: text}
@@ -24,10 +24,10 @@ func Read(text string) Name {
 	if at := strings.IndexByte(text, '@'); at > 0 && strings.Contains(text, "/") {
 		revision := text[at+1:]
 		if text = text[:at]; inGGUF(strings.ToLower(revision)) != "" {
-			text += ":" + revision // as LM Studio tells the files of a model apart
+			text += ":" + revision // as LM Studio distinguishes a model's files
 		}
 	}
-	if _, file, ok := strings.Cut(text, " / "); ok { // "qwen3 32B Q8_0 / Qwen3-32B-Q8_0": a file after its label
+	if _, file, ok := strings.Cut(text, " / "); ok { // "qwen3 32B Q8_0 / Qwen3-32B-Q8_0": a label followed by a file
 		text = file
 	}
 	name := text
@@ -39,10 +39,10 @@ func Read(text string) Name {
 	return n
 }
 
-// Commands of Ollama that a model stands behind.
+// Ollama commands followed by a model.
 var ollama = []string{"ollama run ", "ollama pull ", "ollama show ", "ollama create ", "ollama:"}
 
-// ofOllama cuts the program's command off a line, and what stands behind the name.
+// ofOllama strips the program's command, and what follows the name.
 func (n *Name) ofOllama(text string) string {
 	line := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "$"), ">"))
 	for _, c := range ollama {
@@ -59,7 +59,7 @@ func (n *Name) ofOllama(text string) string {
 	return text
 }
 
-// read reads a name without its path: NAME, ORG/NAME, ORG/NAME/FILE, each with a tag.
+// read parses a name without path: NAME, ORG/NAME or ORG/NAME/FILE, each with an optional tag.
 func (n *Name) read(name string) {
 	name, tag, tagged := strings.Cut(name, ":")
 	parts := strings.Split(name, "/")
@@ -97,11 +97,12 @@ func (n *Name) read(name string) {
 	}
 }
 
-// downloaded is a file as llama.cpp's cache calls it: the owner, the repository and the file.
+// downloaded matches a file in llama.cpp's cache: owner, repository and file.
 var downloaded = regexp.MustCompile(`(?i)[^/]+[-_]GGUF_([^/]+\.gguf)$`)
 
-// versions are numbers whose point is written as files may have it: Qwen3_6-35B, Llama-3_3. Q4_0 and its kin are formats.
+// versions matches numbers whose point is an underscore, as in file names: Qwen3_6-35B, Llama-3_3. Q4_0 and similar are
+// formats.
 var versions = regexp.MustCompile(`(?i)((?:^|[-_ ]|[a-pr-z])\d)_(\d)(?:\b)`)
 
-// exllama is a format that bits stand behind: exl2_6.0bpw.
+// exllama matches a format followed by bits: exl2_6.0bpw.
 var exllama = regexp.MustCompile(`(?i)\b(exl[23])_`)

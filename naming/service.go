@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// services are what hosts put around a model's name, and what of it is the name: the organisation that they write need not be the hub's,
-// so it goes, too (developers.cloudflare.com/workers-ai/models, docs.aws.amazon.com/bedrock: model-ids, docs.fireworks.ai,
-// hub.docker.com/u/ai, docs.nvidia.com/nim).
+// services are the decorations that hosting providers put around a model's name, and the part that is the name. The
+// organisation is dropped too, since it need not be the hub's (developers.cloudflare.com/workers-ai/models,
+// docs.aws.amazon.com/bedrock: model-ids, docs.fireworks.ai, hub.docker.com/u/ai, docs.nvidia.com/nim).
 var services = []struct {
 	form *regexp.Regexp
 	name string
-	p    bool // the host writes the point of a number as p: v3p1
+	p    bool // the provider writes decimal points as p: v3p1
 }{
 	{regexp.MustCompile(`(?i)^@(?:cf|hf)/(?:[\w.-]+/)*([\w.-]+)$`), "$1", false},
 	{regexp.MustCompile(`(?i)^(?:[a-z]{2,6}\.)?deepseek\.(\w[\w.-]*?)(?:-v\d+)?:\d+$`), "deepseek-$1", false},
@@ -19,23 +19,23 @@ var services = []struct {
 	{regexp.MustCompile(`(?i)^accounts/[\w-]+/models/(?:(llama-)v)?([\w.-]+)$`), "$1$2", true},
 	{regexp.MustCompile(`(?i)^nvcr\.io/nim/[\w.-]+/([\w.-]+?)(?:-dgx-spark)?(?::[\w.-]+)?$`), "$1", false},
 	{regexp.MustCompile(`(?i)^(?:docker\.io/)?ai/([\w.-]+(?::[\w.-]+)?)$`), "$1", false},
-	{regexp.MustCompile(`(?i)^(.+)\.gguf2(\.[\w.-]+)$`), "$1$2", false}, // GPT4All's second version of files
+	{regexp.MustCompile(`(?i)^(.+)\.gguf2(\.[\w.-]+)$`), "$1$2", false}, // GPT4All's second file format
 }
 
-// pointed is a number whose point is a letter.
+// pointed matches a number with p for its decimal point.
 var pointed = regexp.MustCompile(`(?i)(\d)p(\d)`)
 
-// plus is a sign that tells a model from its smaller sibling: Command R+.
+// plus matches a plus sign that distinguishes a model from a smaller one: Command R+.
 var plus = regexp.MustCompile(`(^|[ -])(\w)\+([ -]|$)`)
 
-// Unhosted is a name without what a host puts around it.
+// Unhosted returns a name without a hosting provider's decorations.
 func Unhosted(text string) string {
 	if strings.Contains(text, "+") && !strings.ContainsAny(text, `/\`) {
 		text = plus.ReplaceAllString(text, "$1$2-plus$3")
 	}
 	if !strings.ContainsAny(text, "@:") && !strings.HasPrefix(text, "ai/") && !strings.HasPrefix(text, "accounts/") &&
 		!strings.HasPrefix(text, "nvcr.io/") && !strings.Contains(text, ".gguf2.") {
-		return text // as nearly all are
+		return text // the common case
 	}
 	for _, s := range services {
 		if !s.form.MatchString(text) {

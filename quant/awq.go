@@ -2,22 +2,22 @@ package quant
 
 import "math"
 
-// awq multiplies columns by powers of their inputs' size before they are rounded, and divides by them afterwards, which
-// costs the columns of small inputs precision and gives it to those of large ones; files hold the multiplied matrix,
-// and the layer before it divides (arXiv:2306.00978, section 3.2). The power is the one of the least error on some of
-// the rows; 0 leaves the columns as they are.
+// awq multiplies columns by powers of their inputs' magnitude before rounding and divides by them afterwards, which
+// shifts precision to columns with large inputs; files hold the multiplied matrix, and the preceding layer divides
+// (arXiv:2306.00978, section 3.2). The power is the one with the least error on some rows; 0 leaves the columns
+// unchanged.
 type awq struct {
 	integers
 	up   []float32
 	x, w []float32
 }
 
-// awqSteps is how many powers from 0 up to 1 are tried.
+// awqSteps is the number of powers tried from 0 up to 1.
 const awqSteps = 20
 
 func newAWQ(s *Survey) (Coder, error) {
 	if s.Inputs == nil {
-		return newIntegers(s, 4, 128, true, scaleF16), nil // no input but 0
+		return newIntegers(s, 4, 128, true, scaleF16), nil // all inputs are 0
 	}
 	cols := int(s.Cols)
 	best, least := (*awq)(nil), math.Inf(1)
@@ -31,7 +31,7 @@ func newAWQ(s *Survey) (Coder, error) {
 	return best, nil
 }
 
-// powers of the inputs' root mean squares, with a geometric middle of 1.
+// powers returns powers of the inputs' root mean squares, normalized to a geometric mean of 1.
 func powers(squares []float32, power float64) []float32 {
 	up := make([]float32, len(squares))
 	var lo, hi float64 = math.Inf(1), 0
@@ -47,7 +47,7 @@ func powers(squares []float32, power float64) []float32 {
 	return up
 }
 
-// sampled is the error of a coder of rows on some of them.
+// sampled returns the error of a row coder on some rows.
 func sampled(c Coder, rows [][]float32, in *Inputs) (sum float64) {
 	cols, size := c.Unit()
 	code, back := make([]byte, size), make([]float32, cols)
@@ -62,7 +62,7 @@ func sampled(c Coder, rows [][]float32, in *Inputs) (sum float64) {
 	return sum
 }
 
-// noise is what an error of a row does to the output.
+// noise returns the effect of a row's error on the output.
 func (in *Inputs) noise(d []float32) (sum float64) {
 	if in.Sketch != nil {
 		return in.product(d)
@@ -88,7 +88,7 @@ func (c *awq) Decode(x []float32, src []byte) {
 	}
 }
 
-// tells how much is known of the inputs.
+// tells returns how much is known of the inputs.
 func (in *Inputs) tells() Asks {
 	switch {
 	case in == nil:

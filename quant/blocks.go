@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Blocks of 32 of GGUF files: an f16 scale, for some an f16 minimum, and the elements. Of a byte of 4-bit elements
-// the low half is element j and the high half element j+16. The definitions are those of the reference encoders of
-// ggml/src/ggml-quants.c: the largest magnitude, or the range, decides the scale. Where elements weigh differently
-// the scale is searched for instead (scales.go).
+// Blocks of 32 in GGUF files: an f16 scale, for some an f16 minimum, and the elements. In a byte of 4-bit elements, the
+// low half is element j and the high half element j+16. The definitions are those of the reference encoders in
+// ggml/src/ggml-quants.c: the largest magnitude, or the range, determines the scale. If elements have weights, the
+// scale is searched for instead (scales.go).
 
 const block = 32
 
@@ -26,7 +26,7 @@ func (q5zero) Unit() (int, int) { return block, 22 }
 func (q5one) Unit() (int, int)  { return block, 24 }
 func (q8zero) Unit() (int, int) { return block, 34 }
 
-// extreme is the element of the largest magnitude, the first of equals.
+// extreme returns the element of the largest magnitude; on a tie, the first.
 func extreme(x []float32) float32 {
 	const sign = 1 << 31
 	up, down := outermost(x)
@@ -44,8 +44,8 @@ func extreme(x []float32) float32 {
 	return 0
 }
 
-// outermost are the bits of the largest number that is not negative, and of the smallest that is: as integers positive
-// numbers are in their order, and negative ones in the reverse of theirs above these.
+// outermost returns the bits of the largest non-negative and of the smallest negative number: as integers, positive
+// numbers are in order, and negative ones above them in reverse.
 func outermost(x []float32) (up int32, down uint32) {
 	for ; len(x) >= block; x = x[block:] {
 		x := (*[block]float32)(x)
@@ -89,7 +89,7 @@ func extent(x []float32) (lo, hi float32) {
 	return lo, hi
 }
 
-// inverse of a scale; 0 for scales so small that it would be no number, which no f16 field could keep either.
+// inverse returns 1/d; 0 if d is too small for that, or for an f16 field.
 func inverse(d float32) float32 {
 	if math.Float32bits(d)&^(1<<31) < 1<<f32Fraction {
 		return 0
@@ -101,7 +101,7 @@ func putHalf(dst []byte, x float32) { binary.LittleEndian.PutUint16(dst, toHalf(
 
 func getHalf(src []byte) float32 { return ofHalf(binary.LittleEndian.Uint16(src)) }
 
-// signed codes of n levels on both sides of 0: the element of the largest magnitude gets the lowest one.
+// signed encodes with n levels on both sides of 0: the element of the largest magnitude gets the lowest code.
 func signed(q *[block]uint8, x, importance []float32, levels int) (d float32) {
 	if importance != nil {
 		return searchSigned(q[:], x, importance, levels)
@@ -114,7 +114,7 @@ func signed(q *[block]uint8, x, importance []float32, levels int) (d float32) {
 	return d
 }
 
-// ranged codes of 0 to top, from the smallest element to the largest.
+// ranged encodes the range from the smallest to the largest element with codes 0 to top.
 func ranged(q *[block]uint8, x, importance []float32, top int) (d, low float32) {
 	if importance != nil {
 		return searchRanged(q[:], x, importance, top)
@@ -202,7 +202,7 @@ func (q5one) Decode(x []float32, src []byte) {
 	}
 }
 
-// Encode of q8_0 has no search: its error is small whatever the elements weigh.
+// Encode implements Coder. q8_0 needs no search: its error is small whatever the weights.
 func (q8zero) Encode(dst []byte, x, _ []float32) {
 	d := largest(x) / 127
 	putHalf(dst, d)

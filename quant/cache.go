@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// CachePart is what of an attention cache a tensor holds.
+// CachePart is the part of an attention cache that a tensor holds.
 type CachePart string
 
 const (
@@ -16,8 +16,8 @@ const (
 	Values CachePart = "values"
 )
 
-// cachePart reads a name such as cache_k_l0, past_key_values.3.key or model.layers.7.self_attn.v_cache: what it holds, and
-// the number of its layer, which is the first in the name; "" when it names no part of a cache.
+// cachePart parses a name such as cache_k_l0, past_key_values.3.key or model.layers.7.self_attn.v_cache into the part
+// and its layer, the first number in the name; "" if the name is of no cache.
 func cachePart(name string) (part CachePart, layer int) {
 	layer = -1
 	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -38,7 +38,7 @@ func cachePart(name string) (part CachePart, layer int) {
 	return part, layer
 }
 
-// IsCache reports whether all tensors of a file are keys and values of a cache.
+// IsCache reports whether all tensors of a file are cached keys and values.
 func IsCache(m *Model) bool {
 	return len(m.Tensors) > 0 && !slices.ContainsFunc(m.Tensors, func(t *Tensor) bool {
 		part, _ := cachePart(t.Name)
@@ -46,9 +46,9 @@ func IsCache(m *Model) bool {
 	})
 }
 
-// CacheOf gives the tensors of a cache as they are measured: each as the rows that its tokens have, for scales of a token
-// and head, and once more across, for scales of a channel. Axis is the dimension that counts tokens, from 0; below 0
-// it counts from behind, and -2 is the layout of transformers: batch, heads, tokens, channels.
+// CacheOf returns the tensors of a cache arranged for measuring: with a row per token, for scales per token and head,
+// and transposed, for scales per channel. Axis is the dimension of tokens, from 0; negative values count from the end,
+// and -2 is transformers' layout: batch, heads, tokens, channels.
 func CacheOf(m *Model, axis int) (*Model, error) {
 	out := *m
 	out.Tensors = nil
@@ -63,7 +63,7 @@ func CacheOf(m *Model, axis int) (*Model, error) {
 	return &out, nil
 }
 
-// slab is a tensor of a cache in both directions.
+// slab returns a cache tensor in both directions.
 func (t *Tensor) slab(axis int) (along, across *Tensor, err error) {
 	if axis < 0 {
 		axis += len(t.Shape)
@@ -94,8 +94,8 @@ func (t *Tensor) slab(axis int) (along, across *Tensor, err error) {
 	return &rows, &columns, nil
 }
 
-// along: the format has scales of runs of a row that say nothing about the rest, so that it can be tried on some tokens
-// of each channel after the other.
+// along reports whether the format has scales for runs of a row only, so that it can be tried on a part of each
+// channel's tokens.
 func (f *Format) along() bool {
 	if f.Asks != Nothing {
 		return false
@@ -106,12 +106,12 @@ func (f *Format) along() bool {
 }
 
 const (
-	// mostChannels are read of a token at most, and stripTokens of these at a time, in whole groups.
+	// mostChannels is the maximum row length, and stripTokens the tokens processed at a time, in whole groups.
 	mostChannels = 1 << 16
 	stripGroup   = 128
 )
 
-// across tries formats on channels: strips of tokens are turned round, each channel's tokens then lie in a row.
+// across tries formats on channels by transposing strips of tokens, so that each channel's tokens form a row.
 func (w *Work) across(m *Measured) error {
 	if m.Rows > mostChannels {
 		m.Kept = "of too many channels"
@@ -124,7 +124,7 @@ func (w *Work) across(m *Measured) error {
 	}
 	m.Survey = NewSurvey(m.Batch*m.Rows, m.Cols)
 	step := max(stripGroup, chunk/m.Rows/stripGroup*stripGroup)
-	file := *m.Tensor // as the file has it: a row is a token
+	file := *m.Tensor // as stored: a row per token
 	file.Rows, file.Cols = m.Cols, m.Rows
 	for at := int64(0); at < m.Cols*m.Batch; {
 		n := min(step, m.Cols-at%m.Cols)
@@ -171,7 +171,7 @@ func (w *Work) strip(m *Measured, file *Tensor, at, n int64) error {
 	return nil
 }
 
-// room for so many numbers.
+// room returns a buffer of n numbers.
 func (w *Work) room(n int64) []float32 {
 	if int64(cap(w.numbers)) < n {
 		w.numbers = make([]float32, n)

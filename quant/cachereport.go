@@ -7,18 +7,18 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// CacheRow is what formats cost the keys and values of a cache.
+// CacheRow is the error of formats on a cache's keys and values.
 type CacheRow struct {
 	Layers int        `json:"layers"`
-	Tokens int64      `json:"tokens"` // of each layer; of those that differ the most
+	Tokens int64      `json:"tokens"` // per layer; the maximum if they differ
 	Keys   unit.Bytes `json:"keys_bytes"`
 	Values unit.Bytes `json:"values_bytes"`
 	// Formats in the order of Formats.
 	Formats []CacheFormat `json:"formats"`
 }
 
-// CacheFormat is one format of keys and values. Token is with scales of a token and head, as engines keep a cache; Channel with
-// scales of a channel over some tokens, null for formats that have none of these.
+// CacheFormat is one format of keys and values. Token has scales per token and head, as engines store a cache; Channel
+// has scales per channel over a group of tokens, nil for formats without.
 type CacheFormat struct {
 	Format        string   `json:"format"`
 	Note          string   `json:"note"`
@@ -29,7 +29,7 @@ type CacheFormat struct {
 	ValuesChannel *Figures `json:"values_per_channel"`
 }
 
-// NewCacheReport sums what was measured of a cache.
+// NewCacheReport summarizes the measurements of a cache.
 func NewCacheReport(m *Model, all []*Measured, formats []*Format) *Report {
 	r := &Report{Ask: "quant", Model: m.ID, Formats: []Row{}, Cache: &CacheRow{Formats: []CacheFormat{}}}
 	layers := map[int]bool{}
@@ -60,7 +60,7 @@ func NewCacheReport(m *Model, all []*Measured, formats []*Format) *Report {
 	return r
 }
 
-// cacheFormat sums one format over a cache; false when no tensor takes it.
+// cacheFormat summarizes one format over a cache; false if no tensor takes it.
 func cacheFormat(all []*Measured, f *Format) (row CacheFormat, ok bool) {
 	row = CacheFormat{Format: f.Name, Note: f.Note}
 	var bytes unit.Bytes
@@ -95,7 +95,7 @@ func cacheFormat(all []*Measured, f *Format) (row CacheFormat, ok bool) {
 
 const byChannel = " by channel"
 
-// way is keys or values, and whether they are stored by channel.
+// way identifies keys or values, and whether by channel.
 func (t *Tensor) way() string {
 	if t.Across {
 		return string(t.Cache) + byChannel
@@ -103,12 +103,12 @@ func (t *Tensor) way() string {
 	return string(t.Cache)
 }
 
-// ByCacheLayer sums a format's errors over the keys and over the values of each layer, in both directions.
+// ByCacheLayer sums a format's errors over each layer's keys and values, in both directions.
 func ByCacheLayer(all []*Measured, f *Format) []Part {
 	return sumsBy(all, f, func(t *Tensor) string { return strconv.Itoa(max(0, t.Layer)) + " " + t.way() })
 }
 
-// CacheFormats are those that engines keep caches in, and those that papers propose: for what no format is named.
+// CacheFormats returns the default formats for caches: those that engines use, and those that papers propose.
 func CacheFormats() (out []*Format) {
 	names := []string{"q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "fp8-tensor", "fp8", "int8", "int4-zero-g64", "int4-zero-g32",
 		"nvfp4", "mxfp4", "int2-zero-g32"}

@@ -12,24 +12,24 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Encoder stores one tensor in pieces, or copies it. Pieces may be made at the same time.
+// Encoder encodes one tensor in pieces, or copies it. Pieces may be encoded concurrently.
 type Encoder struct {
 	Tensor *Tensor
-	Format *Format // nil: as stored
-	// Beside are bytes of a row that go into a tensor of their own: the scale of int8.
+	Format *Format // nil to keep the stored format
+	// Beside is the bytes per row that go into a separate tensor: the scale of int8.
 	Beside  int64
 	survey  *Survey
 	stats   *Statistics
-	scaling *Scaling // nil: numbers are stored as they are
+	scaling *Scaling // nil for unscaled
 
 	ready  sync.Once
 	failed error
-	coders []Coder     // of each matrix of a stack
+	coders []Coder     // by matrix of a stack
 	weight [][]float32 // importance of their columns
 }
 
-// NewEncoder for a tensor that was measured, with what is known of inputs. The formats that are written are those of GGUF
-// files, and int8.
+// NewEncoder returns an encoder for a measured tensor, using what is known of its inputs. It supports the formats of
+// GGUF files, and int8.
 func NewEncoder(m *Measured, f *Format, stats *Statistics) (*Encoder, error) {
 	e := &Encoder{Tensor: m.Tensor, Format: f, stats: stats, scaling: stats.scalings[m.Name]}
 	if f == nil {
@@ -47,7 +47,7 @@ func NewEncoder(m *Measured, f *Format, stats *Statistics) (*Encoder, error) {
 	return e, nil
 }
 
-// prepare reads inputs and finds the coders, when the first piece is asked for: what a method needs to know is large.
+// prepare reads inputs and creates the coders, lazily, since a method's data is large.
 func (e *Encoder) prepare() error {
 	in, err := e.stats.Inputs(e.Tensor)
 	if err != nil {
@@ -57,7 +57,7 @@ func (e *Encoder) prepare() error {
 		s := *e.survey
 		s.Inputs = in.ofMatrix(b, e.Tensor.Cols)
 		if e.stats.Method != GPTQ {
-			s.Inputs = nil // columns are scaled here, with all others
+			s.Inputs = nil // columns are scaled together with the others here
 		}
 		c, err := e.Format.Coder(&s)
 		if err != nil {
@@ -69,7 +69,7 @@ func (e *Encoder) prepare() error {
 	return nil
 }
 
-// importance of columns that are multiplied is less by the square of that.
+// importance returns the importance of columns, reduced by the square of their scaling.
 func (e *Encoder) importance(w []float32) []float32 {
 	if w == nil || e.scaling == nil || e.scaling.Columns == nil {
 		return w
@@ -81,16 +81,16 @@ func (e *Encoder) importance(w []float32) []float32 {
 	return out
 }
 
-// release what the pieces needed.
+// release frees what the pieces needed.
 func (e *Encoder) release() { e.coders, e.weight, e.ready = nil, nil, sync.Once{} }
 
-// copyBytes of a tensor that stays as it is are a piece.
+// copyBytes is the size of a piece of a tensor that is copied.
 const copyBytes = 4 << 20
 
-// rows of a piece.
+// rows returns the rows per piece.
 func (e *Encoder) rows() int64 { return max(1, chunk/e.Tensor.Cols) }
 
-// Pieces is how many there are.
+// Pieces returns the number of pieces.
 func (e *Encoder) Pieces() int64 {
 	if e.Format == nil && e.scaling == nil {
 		return unit.CeilDiv(int64(e.Tensor.Bytes), copyBytes)
@@ -98,7 +98,7 @@ func (e *Encoder) Pieces() int64 {
 	return unit.CeilDiv(e.Tensor.Batch*e.Tensor.Rows, e.rows())
 }
 
-// Bytes of the tensor, without what lies beside it.
+// Bytes returns the size of the tensor, without separate tensors.
 func (e *Encoder) Bytes() int64 {
 	if e.Format == nil {
 		return int64(e.Tensor.Bytes)
@@ -106,7 +106,7 @@ func (e *Encoder) Bytes() int64 {
 	return int64(e.Format.Scheme.Elem.Row(e.Tensor.Cols)) * e.Tensor.Batch * e.Tensor.Rows
 }
 
-// Piece is the i-th one, and what lies beside it.
+// Piece returns the i-th piece, and what belongs to a separate tensor.
 func (e *Encoder) Piece(i int64) (main, beside []byte, err error) {
 	switch {
 	case e.Format == nil && e.scaling == nil:
@@ -134,7 +134,7 @@ func (e *Encoder) Piece(i int64) (main, beside []byte, err error) {
 	return main, beside, nil
 }
 
-// scale multiplies columns and divides rows, from row at on.
+// scale multiplies columns and divides rows, starting at row at.
 func (e *Encoder) scale(x []float32, at int64) {
 	if e.scaling == nil {
 		return
@@ -154,7 +154,7 @@ func (e *Encoder) scale(x []float32, at int64) {
 	}
 }
 
-// reencode stores numbers as the file had them.
+// reencode stores numbers in the file's own format.
 func (e *Encoder) reencode(x []float32) ([]byte, error) {
 	t := e.Tensor
 	out := make([]byte, t.Stored.Row(int64(len(x))))
@@ -180,7 +180,7 @@ func (e *Encoder) reencode(x []float32) ([]byte, error) {
 
 func (e *Encoder) encode(x []float32, at int64) (main, beside []byte) {
 	t := e.Tensor
-	own := make([]Coder, len(e.coders)) // that no other piece uses
+	own := make([]Coder, len(e.coders)) // not shared with other pieces
 	for i, c := range e.coders {
 		if own[i] = c; e.stats.Method == GPTQ {
 			if g, ok := c.(*gptq); ok {
@@ -208,7 +208,7 @@ func (e *Encoder) copy(at, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// Output is a file that is to be written: its header, and the tensors in the order of their data.
+// Output is a file to be written: its header, and the tensors in data order.
 type Output struct {
 	Header   []byte
 	Tensors  []*Encoder
@@ -217,10 +217,11 @@ type Output struct {
 	size     int64
 }
 
-// Parallel does n things, several at a time.
+// Parallel calls do for every integer in [0, n), possibly concurrently.
 type Parallel func(n int, do func(i int))
 
-// Write writes the file, so many pieces at a time. Going on is asked before each of these, with the bytes so far.
+// Write writes the file, encoding several pieces at a time. Before each batch it calls on with the bytes written so
+// far, and stops if that returns false.
 func (o *Output) Write(w io.Writer, atOnce int, do Parallel, on func(int64) bool) error {
 	o.checksum, o.size = 0, 0
 	if err := o.put(w, o.Header); err != nil {
@@ -275,7 +276,7 @@ func (o *Output) tensor(w io.Writer, e *Encoder, atOnce int, do Parallel, on fun
 	return beside, nil
 }
 
-// Verify reads back what was written and compares it.
+// Verify reads back and compares what was written.
 func (o *Output) Verify(r io.ReaderAt) error {
 	h := crc32.NewIEEE()
 	n, err := io.Copy(h, io.NewSectionReader(r, 0, math.MaxInt64))
@@ -289,7 +290,7 @@ func (o *Output) Verify(r io.ReaderAt) error {
 	return nil
 }
 
-// Size of the file in bytes, header and padding included.
+// Size returns the size of the file in bytes, including header and padding.
 func (o *Output) Size() int64 {
 	n := int64(len(o.Header))
 	for _, e := range o.Tensors {
@@ -298,10 +299,10 @@ func (o *Output) Size() int64 {
 	return n
 }
 
-// lengthBytes stand before the header of a safetensors file.
+// lengthBytes is the size of the length before a safetensors header.
 const lengthBytes = 8
 
-// framed is a safetensors header behind its length, padded with spaces.
+// framed returns a safetensors header with its length, padded with spaces.
 func framed(text []byte) []byte {
 	for len(text)%8 != 0 {
 		text = append(text, ' ')

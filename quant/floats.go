@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-// minifloat rounds float32 to the numbers of a narrower format: to the nearest, ties to the even code. What is too
-// large becomes the largest finite number, or infinity where the format has one and saturate is off.
+// minifloat rounds float32 to a narrower format: to nearest, ties to even code. Overflow becomes the largest finite
+// number, or infinity if the format has one and saturate is off.
 type minifloat struct {
 	cut        uint    // fraction bits that float32 has more
 	low        uint32  // what the exponent's offset takes off a code
@@ -109,7 +109,7 @@ func awayFromZero(x float32) int32 {
 
 func toHalf(x float32) uint16 { return uint16(half.encode(x)) }
 
-// ofHalf reads an f16; the multiplication also brings subnormal numbers to their place.
+// ofHalf converts an f16; the multiplication also normalizes subnormal numbers.
 func ofHalf(h uint16) float32 {
 	const inf = 0x7c00
 	sign := uint32(h) >> 15 << 31
@@ -127,7 +127,7 @@ func toBrain(x float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// exponent of a positive number: the whole part of its logarithm to base 2.
+// exponent returns the integral part of the base-2 logarithm of a positive number.
 func exponent(x float32) int {
 	if x < 0x1p-126 {
 		return exponent(x*0x1p24) - 24

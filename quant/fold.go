@@ -11,36 +11,36 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// AWQ multiplies columns of matrices by what their inputs are divided by (arXiv:2306.00978, section 3.2). The inputs are
-// divided in what makes them: the weights of the norm before, or the rows of the matrix before where nothing lies between
-// but a product of two values. Factors are powers of two, so that every number that is multiplied stays what it was to
-// the bit, and so does the network.
+// AWQ multiplies columns of matrices by what their inputs are divided by (arXiv:2306.00978, section 3.2). The division
+// is folded into what produces the inputs: the weights of the preceding norm, or the rows of the preceding matrix if
+// only an elementwise product lies in between. Factors are powers of two, so that scaling is exact and the network is
+// unchanged.
 
-// Fold is one such place.
+// Fold is one place where scaling is folded.
 type Fold struct {
-	Into []*Tensor // their columns are multiplied
-	By   *Tensor   // a norm, or a matrix whose rows are divided
-	Bias *Tensor   // that is divided as well; nil when there is none
+	Into []*Tensor // whose columns are multiplied
+	By   *Tensor   // the norm, or the matrix whose rows are divided
+	Bias *Tensor   // divided as well; nil if there is none
 }
 
-// Unfolded are matrices that stay as they are, and why.
+// Unfolded lists matrices that stay unscaled, and why.
 type Unfolded struct {
 	Role   string `json:"role"`
 	Why    string `json:"why"`
 	Layers int    `json:"layers"`
 }
 
-// folding is a layer with the tensors of the file at hand.
+// folding is a layer with the tensors of the file.
 type folding struct {
 	at     map[string]*Tensor
 	kind   *model.Kind
 	layer  int
-	uses   [][]int // of each value, the operators that read it
+	uses   [][]int // readers of each value
 	folds  []Fold
 	others []Unfolded
 }
 
-// Folds looks for the places of a network, whose tensors are those of a model's files.
+// Folds returns the places of a network where scaling can be folded, given the tensors of a model's files.
 func Folds(net *model.Model, m *Model) ([]Fold, []Unfolded) {
 	f := &folding{at: map[string]*Tensor{}}
 	for _, t := range m.Tensors {
@@ -83,7 +83,7 @@ func (f *folding) op(v model.Val, op *model.Op) {
 	}
 }
 
-// norm is folded into when products are all that read it.
+// norm folds into a norm if only matmuls read its result.
 func (f *folding) norm(v model.Val, op *model.Op) {
 	fold := Fold{By: f.at[siteName(string(op.W[0].Role), f.layer)]}
 	products := 0
@@ -116,14 +116,14 @@ func multiplies(k model.OpKind) bool {
 	return k == model.Linear || k == model.Route || k == model.ExpertLinear
 }
 
-// behind folds a matrix into the one that makes its input: up in front of down, values in front of the output of
-// attention.
+// behind folds a matrix into the one that produces its input: down into up, and the output projection of attention into
+// the values.
 func (f *folding) behind(op *model.Op) {
 	from := &f.kind.Ops[op.In[0]-1]
 	var v model.Val
 	switch {
 	case len(f.uses[op.In[0]]) > 1 || from.Kind == model.Norm:
-		return // a norm's, or shared
+		return // produced by a norm, or shared
 	case from.Kind == model.Glu:
 		v = from.In[1]
 	case from.Kind == model.Attention && from.Attn.Heads != from.Attn.KVHeads:
@@ -147,7 +147,7 @@ func (f *folding) behind(op *model.Op) {
 	f.add(Fold{Into: []*Tensor{into}, By: by})
 }
 
-// matrix of an operator that has one; nil when the file has none, or one with numbers that are not multiplied.
+// matrix returns the matrix of an operator; nil if the file has none, or none that can be scaled.
 func (f *folding) matrix(op *model.Op) *Tensor {
 	if len(op.W) == 0 || op.Lent {
 		return nil
@@ -184,12 +184,12 @@ func (f *folding) leave(op *model.Op, why string) {
 	f.others[i].Layers++
 }
 
-// Scaling of a tensor as it is written: columns are multiplied, rows divided.
+// Scaling says how a tensor is scaled when written: columns multiplied, rows divided.
 type Scaling struct{ Columns, Rows []float32 }
 
-// Scale finds the factors of each place and keeps them for its tensors: the power of the inputs' sizes that costs a format
-// least on some rows. It gives how many places gain. The inputs of all that a place feeds are the same; one of them must be
-// known.
+// Scale computes the factors of each place and stores them for its tensors: the power of the inputs' magnitude with the
+// least error of a format on some rows. It returns the number of places that gain. The tensors fed by a place share
+// their inputs; those of at least one must be known.
 func (s *Statistics) Scale(folds []Fold, f *Format) (gained int, err error) {
 	s.scalings = map[string]*Scaling{}
 	s.alike = map[string]*Tensor{}
@@ -214,7 +214,7 @@ func (s *Statistics) Scale(folds []Fold, f *Format) (gained int, err error) {
 	return gained, nil
 }
 
-// known inputs of the first of some tensors that have any; the others are alike.
+// known returns the inputs of the first tensor that has any; the others are the same.
 func (s *Statistics) known(tensors []*Tensor) (*Inputs, error) {
 	for _, t := range tensors {
 		in, err := s.Inputs(t)
@@ -261,10 +261,10 @@ func inverses(v []float32) []float32 {
 	return out
 }
 
-// mostFactor bounds factors, so that neither what is multiplied nor what is divided leaves the range of f16 scales.
+// mostFactor bounds the exponent of factors, so that scaled numbers stay in the range of f16 scales.
 const mostFactor = 6
 
-// factors of the columns; nil when none are better than 1.
+// factors returns the factors of the columns; nil if none improve on 1.
 func (fold *Fold) factors(f *Format, in *Inputs) ([]float32, error) {
 	var rows [][]float32
 	for _, t := range fold.Into {
@@ -298,7 +298,7 @@ func (fold *Fold) factors(f *Format, in *Inputs) ([]float32, error) {
 	return best, nil
 }
 
-// sample of a tensor's rows.
+// sample returns some of a tensor's rows.
 func (t *Tensor) sample() (rows [][]float32, err error) {
 	all := t.Batch * t.Rows
 	step := unit.CeilDiv(all, sampleRows)
@@ -313,7 +313,7 @@ func (t *Tensor) sample() (rows [][]float32, err error) {
 	return rows, nil
 }
 
-// scaled stores rows whose columns are multiplied, and divides what it reads.
+// scaled encodes rows with multiplied columns, and divides when decoding.
 type scaled struct {
 	of       stepped
 	up, x, w []float32
@@ -350,12 +350,11 @@ func (c *scaled) Decode(x []float32, src []byte) {
 	}
 }
 
-// direct are families whose files of the hub hold the weights of norms as these are multiplied with; others hold them less
-// one, or it is not known.
+// direct lists families whose hub files store the weights of norms as they are applied; others store them minus one, or
+// it is unknown.
 var direct = map[string]bool{"llama": true, "qwen2": true, "qwen3": true, "qwen2moe": true, "qwen3moe": true, "phi3": true, "granite": true}
 
-// Unsure says why factors cannot be folded into the norms of a model's files; "" when they can. GGUF files hold norms as
-// they are used.
+// Unsure returns why factors cannot be folded into a model's norms, or "". GGUF files store norms as they are applied.
 func Unsure(net *model.Model, m *Model) string {
 	if m.GGUF == nil && !direct[net.Family] {
 		return fmt.Sprintf("files of a %s may hold the weights of norms less one, and awq would divide the wrong number", net.Family)

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// Formats lists every format, of each family the widest first.
+// Formats returns every format, the widest of each family first.
 func Formats() []*Format { return formats() }
 
-// Find reads a name as people write it; nil for one that is unknown, with the names that are near.
+// Find returns the format with a name in common spelling; if unknown, nil and similar names.
 func Find(name string) (f *Format, near []string) {
 	want := folded(name)
 	for _, f := range formats() {
@@ -94,7 +94,7 @@ func mx(of *minifloat, codes []float32) func(*Survey) (Coder, error) {
 	}
 }
 
-// integerCoder stores whole numbers in groups of columns; 0 is a row, below 0 the matrix.
+// integerCoder returns a coder of integers in groups of columns; group 0 is a row, negative the matrix.
 func integerCoder(bits int, group int64, zero bool, scale scaleStore) func(*Survey) (Coder, error) {
 	return func(s *Survey) (Coder, error) { return newIntegers(s, bits, group, zero, scale), nil }
 }
@@ -115,7 +115,7 @@ func zero4(group int64) *Format {
 		coder: integerCoder(4, group, true, scaleF16)}
 }
 
-// zero2 is what caches of keys and values are kept in below 4 bits (KIVI, arXiv:2402.02750).
+// zero2 returns a 2-bit format for KV caches (KIVI, arXiv:2402.02750).
 func zero2(group int64) *Format {
 	n := strconv.FormatInt(group, 10)
 	s := with(dtype.AWQ(group), "int2-zero-g"+n, dtype.I2)
@@ -124,7 +124,7 @@ func zero2(group int64) *Format {
 		coder: integerCoder(2, group, true, scaleF16)}
 }
 
-// integer is a scheme of whole numbers with f32 scales; group as in whole.
+// integer returns a scheme of integers with f32 scales; group as in whole.
 func integer(name string, elem *dtype.Format, group int64, zero bool) *dtype.Scheme {
 	beside := func(what string, f *dtype.Format) dtype.Companion {
 		if group < 0 {

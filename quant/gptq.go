@@ -1,10 +1,10 @@
 package quant
 
-// gptq rounds a row column by column, and moves each column by what those before it leave to make up for: with
-// H = R·Rᵀ and R an upper triangle, the output changes by the sum over j of (Σ_{i≤j} Δ_i·R_ij)², and the j-th term is
-// least when column j is rounded from w_j + Σ_{i<j} Δ_i·R_ij/R_jj. This is the rounding of GPTQ (arXiv:2210.17323) in
-// the form of QuIP (arXiv:2307.13304, section 4), which proves the two the same. Scales are those of the row before any
-// of it is rounded, so that columns may be taken in any order. It stores a row at a time.
+// gptq rounds a row column by column, and adjusts each column to compensate for the errors of those before: with H =
+// R·Rᵀ and R upper triangular, the output changes by the sum over j of (Σ_{i≤j} Δ_i·R_ij)², and the j-th term is
+// minimal if column j is rounded from w_j + Σ_{i<j} Δ_i·R_ij/R_jj. This is GPTQ's rounding (arXiv:2210.17323) in the
+// form of QuIP (arXiv:2307.13304, section 4), which proves them equal. Scales are those of the unrounded row, so that
+// columns may be processed in any order. It encodes a row at a time.
 type gptq struct {
 	of          stepped
 	cols        int
@@ -12,12 +12,13 @@ type gptq struct {
 	run, top    int
 	h           *Hessian
 
-	step, low []float32 // of each run of the row
+	step, low []float32 // by run of the row
 	q         []uint8
-	d         []float32 // what rounding changed
+	d         []float32 // rounding errors
 }
 
-// newGPTQ rounds the codes of another format so; the format itself where nothing is known of inputs.
+// newGPTQ applies this rounding to the codes of another format; it returns that format itself if nothing is known of
+// the inputs.
 func newGPTQ(c stepped, s *Survey) (Coder, error) {
 	if s.Inputs == nil {
 		return c, nil // no input but 0
@@ -32,7 +33,7 @@ func newGPTQ(c stepped, s *Survey) (Coder, error) {
 	return g.fresh(), nil
 }
 
-// fresh is one that may be used at the same time.
+// fresh returns a copy for concurrent use.
 func (c *gptq) fresh() *gptq {
 	g := *c
 	runs := (g.elems + g.run - 1) / g.run * (g.cols / g.elems)

@@ -7,27 +7,27 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Hessian is Σ x·xᵀ of a matrix's inputs, up to a factor, in blocks along its diagonal: all of it for matrices of few
-// columns, blocks for those whose square would not fit. An error Δ of a row changes the layer's output by Δ·H·Δᵀ.
+// Hessian is Σ x·xᵀ of a matrix's inputs, up to a factor, in diagonal blocks: all of it for matrices with few columns,
+// otherwise blocks that fit in memory. An error Δ of a row changes the layer's output by Δ·H·Δᵀ.
 type Hessian struct {
-	Size   int // columns of a block; the last may be smaller
+	Size   int // columns per block; the last may be smaller
 	Blocks []Factor
 }
 
-// Factor is an upper triangle R with H = R·Rᵀ, of columns in the order in which they are to be rounded: those of the
-// largest inputs first, as all later ones can make up for them. Back[j] holds R[i][j]/R[j][j] of all i before j.
+// Factor is an upper triangular R with H = R·Rᵀ, with columns in rounding order: largest inputs first, since all later
+// ones can compensate. Back[j] holds R[i][j]/R[j][j] for all i before j.
 type Factor struct {
 	Order []int32
 	Back  [][]float32
 }
 
-// hessianBytes bounds the memory of the blocks of one matrix.
+// hessianBytes limits the memory of one matrix's blocks.
 const hessianBytes = 32 << 20
 
-// damping is what is added to the diagonal, of its mean (GPTQ's percdamp, arXiv:2210.17323).
+// damping is added to the diagonal, relative to its mean (GPTQ's percdamp, arXiv:2210.17323).
 const damping = 0.01
 
-// blockOf is the columns of a block: all, or as many as the memory allows, in whole groups of 128.
+// blockOf returns the columns per block: all, or as many as memory allows, in whole groups of 128.
 func blockOf(cols int) int {
 	if 4*cols*cols <= hessianBytes {
 		return cols
@@ -63,7 +63,7 @@ func newHessian(t *Tensor) (*Hessian, error) {
 	return h, nil
 }
 
-// outer adds x·xᵀ, the lower triangle of it.
+// outer adds the lower triangle of x·xᵀ.
 func outer(sum, x []float32) {
 	n := len(x)
 	for i, v := range x {
@@ -77,9 +77,9 @@ func outer(sum, x []float32) {
 	}
 }
 
-// chance is the share of the columns' squared correlations that so few rows show where there are none: the weight that
-// leaves least error when correlations are mixed with none (Schäfer and Strimmer 2005, doi 10.2202/1544-6115.1175, target
-// D), with the variance (1−r²)²/rows of normal numbers.
+// chance returns the share of the columns' squared correlations expected by chance for so few rows: the optimal
+// shrinkage weight (Schäfer and Strimmer 2005, doi 10.2202/1544-6115.1175, target D), with the variance (1−r²)²/rows of
+// normal numbers.
 func chance(sum []float32, rows int) float32 {
 	n := int(math.Sqrt(float64(len(sum))))
 	var noise, signal float64
@@ -100,7 +100,7 @@ func chance(sum []float32, rows int) float32 {
 	return float32(min(1, noise/signal))
 }
 
-// shrink takes a share off all that is not on the diagonal, which GPTQ would otherwise learn by heart.
+// shrink scales down off-diagonal elements, to which GPTQ would otherwise overfit.
 func shrink(sum []float32, share float32) {
 	n := int(math.Sqrt(float64(len(sum))))
 	for i := range n {
@@ -110,7 +110,7 @@ func shrink(sum []float32, share float32) {
 	}
 }
 
-// factor decomposes a block, whose lower triangle is given.
+// factor decomposes a block given by its lower triangle.
 func factor(sum []float32) Factor {
 	n := int(math.Sqrt(float64(len(sum))))
 	f := Factor{Order: make([]int32, n)}
@@ -141,8 +141,8 @@ func factor(sum []float32) Factor {
 	return f
 }
 
-// upper replaces the upper triangle of H by R with H = R·Rᵀ, from the last column to the first. A pivot that rounding
-// takes below the damping stays at it.
+// upper replaces the upper triangle of H by R with H = R·Rᵀ, from the last column to the first. Pivots are clamped to
+// the damping.
 func upper(r [][]float32, damp float32) {
 	n := len(r)
 	for j := n - 1; j >= 0; j-- {

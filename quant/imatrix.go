@@ -13,11 +13,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Importance files of llama.cpp hold Σ x² of the inputs of each matrix. Newer ones are GGUF files with two tensors for
-// each, "….in_sum2" and "….counts"; older ones are a count of entries, and of each its name, how often it was
-// multiplied, and its sums (tools/imatrix of llama.cpp). Of a stack of experts both hold one row after the other.
+// llama.cpp's importance files hold Σ x² of each matrix's inputs. Newer ones are GGUF files with two tensors per
+// matrix, "….in_sum2" and "….counts"; older ones have a count of entries, each with its name, number of samples, and
+// sums (tools/imatrix of llama.cpp). For a stack of experts both concatenate the rows.
 
-// ReadImportance reads either kind, of size bytes.
+// ReadImportance reads either kind of importance file of the given size.
 func ReadImportance(r io.ReaderAt, size int64) (map[string][]float32, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); n < len(magic) {
@@ -59,7 +59,7 @@ func readSums(r io.ReaderAt, size int64) (map[string][]float32, error) {
 	return out, nil
 }
 
-// divided gives the sums over the counts, of each matrix of a stack by its own.
+// divided returns the sums over the counts of each matrix of a stack.
 func divided(r io.ReaderAt, f *gguf.File, sums, counts *gguf.Tensor) ([]float32, error) {
 	if counts == nil || sums.Format != dtype.F32 || counts.Format != dtype.F32 || sums.Elements()%counts.Elements() != 0 {
 		return nil, fmt.Errorf("%s has no counts that belong to it", format.Quote(sums.Name))
@@ -93,7 +93,7 @@ func numbers(r io.ReaderAt, at, n int64) ([]float32, error) {
 	return x, nil
 }
 
-// sane: sums of squares are numbers of at least 0.
+// sane checks that sums of squares are non-negative numbers.
 func sane(v []float32, name string) error {
 	for i, x := range v {
 		if !(x >= 0) || math.IsInf(float64(x), 0) {
@@ -103,7 +103,7 @@ func sane(v []float32, name string) error {
 	return nil
 }
 
-// entries reads the older kind front to back.
+// entries reads the older kind sequentially.
 type entries struct {
 	r        io.ReaderAt
 	at, size int64
@@ -129,7 +129,7 @@ func readEntries(r io.ReaderAt, size int64) (map[string][]float32, error) {
 	return out, nil
 }
 
-// entry is a name, how often it was multiplied, and its sums.
+// entry reads a name, a number of samples, and sums.
 func (e *entries) entry() (string, []float32, error) {
 	length, err := e.count("letters of a name", 1)
 	if err != nil {
@@ -164,7 +164,7 @@ func (e *entries) read(b []byte) error {
 	return nil
 }
 
-// count reads a number of things of so many bytes each, which the rest of the file must hold.
+// count reads a count of things of the given size, which must fit in the rest of the file.
 func (e *entries) count(what string, bytes int64) (int64, error) {
 	var b [4]byte
 	if err := e.read(b[:]); err != nil {

@@ -8,33 +8,32 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Inputs is what is known of the numbers that a matrix is multiplied with.
+// Inputs is what is known of the inputs of a matrix.
 type Inputs struct {
-	// Columns is the mean square of each input; of a stack of matrices one row after the other, or the same for all.
-	// Only the ratios count.
+	// Columns is the mean square of each input; for a stack, one row per matrix, or one for all. Only ratios matter.
 	Columns []float32
-	// Largest magnitudes of the inputs; nil when only mean squares are known.
+	// Largest is the maximum magnitude of each input; nil if only mean squares are known.
 	Largest []float32
-	// Sketch is up to sketchRows mixtures of inputs, whose products with an error are on average as large as those of
-	// all inputs. nil when only mean squares are known: then inputs count as if they did not correlate.
+	// Sketch is up to sketchRows random mixtures of inputs, whose products with an error have the same mean magnitude as
+	// those of all inputs. nil if only mean squares are known: inputs are then treated as uncorrelated.
 	Sketch [][]float32
-	// Hessian gives Σ x·xᵀ in blocks of columns; nil when inputs are not known one by one.
+	// Hessian returns Σ x·xᵀ in blocks of columns; nil if individual inputs are not known.
 	Hessian func() (*Hessian, error)
 
 	method Method
-	up     []float32 // of AWQ: what columns are multiplied with
+	up     []float32 // for AWQ: column factors
 }
 
-// Method is how codes are found from inputs.
+// Method is how codes are chosen given the inputs.
 type Method string
 
 const (
 	Nearest Method = ""     // rounding
-	GPTQ    Method = "gptq" // each column makes up for those before
-	AWQ     Method = "awq"  // columns of large inputs are multiplied, and what makes these divided
+	GPTQ    Method = "gptq" // each column compensates for those before
+	AWQ     Method = "awq"  // columns with large inputs are multiplied, their source divided
 )
 
-// Improves reports whether a method finds the codes of a format: one with evenly spaced values.
+// Improves reports whether a method applies to a format, which must have evenly spaced values.
 func (m Method) Improves(f *Format) bool {
 	if m == Nearest {
 		return true
@@ -44,7 +43,7 @@ func (m Method) Improves(f *Format) bool {
 	return err == nil && ok && f.Asks == Nothing
 }
 
-// coder finds codes by the method, where a format and what is known allow it.
+// coder returns the coder for the method, as far as the format and the known inputs allow.
 func (in *Inputs) coder(c Coder, s *Survey) (Coder, error) {
 	of, ok := c.(stepped)
 	switch {
@@ -62,7 +61,7 @@ const sketchRows = 128
 // outlier is the magnitude from which LLM.int8 keeps an input's column in 16 bits (arXiv:2208.07339, section 3).
 const outlier = 6
 
-// Outliers are the columns with inputs of at least 6, ascending.
+// Outliers returns the columns with inputs of at least 6, ascending.
 func (in *Inputs) Outliers() (cols []int32) {
 	if in == nil {
 		return nil
@@ -75,8 +74,8 @@ func (in *Inputs) Outliers() (cols []int32) {
 	return cols
 }
 
-// ofMatrix are those of a matrix of a stack: its own columns, levelled to a mean of 1 so that matrices with inputs and matrices without
-// add up. nil where all inputs were 0, as of an expert that no token reached.
+// ofMatrix returns the inputs of one matrix of a stack, normalized to a mean of 1 so that matrices with and without
+// known inputs can be added. It returns nil if all inputs were 0, as of an expert that no token reached.
 func (in *Inputs) ofMatrix(b, cols int64) *Inputs {
 	if in == nil {
 		return nil
@@ -91,7 +90,7 @@ func (in *Inputs) ofMatrix(b, cols int64) *Inputs {
 	return &own
 }
 
-// levelled numbers have a mean of 1; nil where they have none.
+// levelled normalizes numbers to a mean of 1; nil if they are all 0.
 func levelled(v []float32) []float32 {
 	var sum float64
 	for _, x := range v {
@@ -107,7 +106,7 @@ func levelled(v []float32) []float32 {
 	return out
 }
 
-// columns of inputs, nil when nothing is known.
+// columns returns the inputs' mean squares, nil if unknown.
 func (in *Inputs) columns() []float32 {
 	if in == nil {
 		return nil
@@ -115,8 +114,9 @@ func (in *Inputs) columns() []float32 {
 	return in.Columns
 }
 
-// Activations makes Inputs of a tensor whose rows are inputs of a matrix. Errors are measured on a quarter of the rows,
-// and GPTQ sees the others, so that it is not judged by what it was fitted to; fewer rows than fewRows serve for both.
+// Activations returns the Inputs of a tensor whose rows are inputs of a matrix. Errors are measured on a quarter of the
+// rows and GPTQ uses the others, so that it is not judged by what it was fitted to; if there are fewer than fewRows,
+// all serve both purposes.
 func Activations(t *Tensor) (*Inputs, error) {
 	in := &Inputs{Columns: make([]float32, t.Cols), Largest: make([]float32, t.Cols)}
 	squares := make([]float64, t.Cols)
@@ -153,13 +153,13 @@ func Activations(t *Tensor) (*Inputs, error) {
 }
 
 const (
-	judged  = 4  // of so many rows one is what errors are measured on
-	fewRows = 64 // below which all rows serve for everything
+	judged  = 4  // one of this many rows is used to measure errors
+	fewRows = 64 // below which all rows are used for everything
 )
 
 func heldOut(t *Tensor) bool { return t.Batch*t.Rows >= fewRows }
 
-// sketch adds row n of count to one of the mixtures, with a sign.
+// sketch adds row n of count to one of the mixtures, with a random sign.
 func (in *Inputs) sketch(n, count int64, x []float32) {
 	rows := int64(len(in.Sketch))
 	to, sign := in.Sketch[n%rows], float32(1)
@@ -185,7 +185,7 @@ func (in *Inputs) level() {
 	}
 }
 
-// mixed is a hash of a row's number (splitmix64), so that sketches are the same each time.
+// mixed returns a hash of a row's index (splitmix64), for reproducible sketches.
 func mixed(n int64) uint64 {
 	z := (uint64(n) + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -211,7 +211,7 @@ func (t *Tensor) eachRow(use func(n int64, x []float32)) error {
 	return nil
 }
 
-// product is the noise of a row's error against the sketch: Σ (sketch · error)².
+// product returns the noise of a row's error against the sketch: Σ (sketch · error)².
 func (in *Inputs) product(d []float32) (sum float64) {
 	for _, s := range in.Sketch {
 		p := float64(dot(s, d))
@@ -220,7 +220,7 @@ func (in *Inputs) product(d []float32) (sum float64) {
 	return sum
 }
 
-// dot with four sums, which is as fast as this gets without vectors.
+// dot returns the inner product, in four partial sums for speed.
 func dot(a, b []float32) float32 {
 	var s0, s1, s2, s3 float32
 	b = b[:len(a)]
@@ -237,19 +237,19 @@ func dot(a, b []float32) float32 {
 	return s0 + s1 + (s2 + s3)
 }
 
-// Statistics are the inputs of a model's matrices by name.
+// Statistics holds the inputs of a model's matrices, by name.
 type Statistics struct {
-	// Importance by the names of GGUF files, and Activations by those of their own file without ".weight" and ".input".
+	// Importance is keyed by GGUF tensor names, Activations by names in their own file without ".weight" and ".input".
 	Importance  map[string][]float32
 	Activations map[string]*Tensor
-	Identity    string // as that of a Model
+	Identity    string // like that of a Model
 	Method      Method
 
 	scalings map[string]*Scaling // by tensor
 	alike    map[string]*Tensor  // with the inputs of another
 }
 
-// Tells how much is known of the inputs that it knows, at most.
+// Tells returns how much is known of the inputs, at most.
 func (s *Statistics) Tells() Asks {
 	switch {
 	case len(s.Activations) > 0:
@@ -260,7 +260,7 @@ func (s *Statistics) Tells() Asks {
 	return Nothing
 }
 
-// Inputs of a tensor, by its own name or by that which GGUF files give it; nil when nothing is known.
+// Inputs returns the inputs of a tensor, by its own name or its GGUF name; nil if unknown.
 func (s *Statistics) Inputs(t *Tensor) (*Inputs, error) {
 	of := t
 	if s.alike[t.Name] != nil {
@@ -288,7 +288,7 @@ func (s *Statistics) read(t *Tensor) (*Inputs, error) {
 	return nil, nil
 }
 
-// names of a tensor, without ".weight".
+// names returns a tensor's names, without ".weight".
 func (t *Tensor) names() []string {
 	names := []string{strings.TrimSuffix(t.Name, ".weight")}
 	if n := t.ggufName(); n != "" && !slices.Contains(names, n) {

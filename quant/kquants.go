@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// K-quants of GGUF files: blocks of 256 elements in runs of 16 or 32, each run with a small whole-number scale, and
-// for some a minimum, in units of one f16 each for the block. Layouts: ggml/src/ggml-common.h. What is stored for
-// a block is open; here the runs' scales are found by least squares (scales.go), rounded, and the block's own units
-// fitted again to the codes.
+// K-quants of GGUF files: blocks of 256 elements in runs of 16 or 32, each run with a small integer scale, and for some
+// a minimum, in units of one f16 per block. Layouts: ggml/src/ggml-common.h. The choice of codes is up to the encoder;
+// here the runs' scales are found by least squares (scales.go) and rounded, and the block's units are refitted to the
+// codes.
 
 const super = 256
 

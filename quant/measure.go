@@ -2,19 +2,19 @@ package quant
 
 import "math"
 
-// Error is how far stored numbers are from the numbers themselves, summed over elements; errors of parts add up.
+// Error is the difference between numbers and their stored form, summed over elements; errors of parts add up.
 type Error struct {
 	Elements int64
 	Signal   float64 // Σ x²
 	Noise    float64 // Σ (x−q)²
 	Stored   float64 // Σ q²
 	Max      float64 // the largest |x−q|
-	// Σ w·x² and Σ w·(x−q)², w being the importance of an element's column: how far the layer's output is off when
-	// its inputs do not correlate. The same as Signal and Noise where nothing is known of the inputs.
+	// WeightedSignal is Σ w·x² and WeightedNoise Σ w·(x−q)², where w is the importance of an element's column: the error
+	// of the layer's output for uncorrelated inputs. Without known inputs they equal Signal and Noise.
 	WeightedSignal, WeightedNoise float64
 }
 
-// Add the error of another part.
+// Add adds the error of another part.
 func (e *Error) Add(o *Error) {
 	e.Elements += o.Elements
 	e.Signal, e.Noise, e.Stored = e.Signal+o.Signal, e.Noise+o.Noise, e.Stored+o.Stored
@@ -22,13 +22,13 @@ func (e *Error) Add(o *Error) {
 	e.Max = max(e.Max, o.Max)
 }
 
-// finite: the format can hold such numbers; scales in f16 end at 65,504.
+// finite reports whether the format can represent the numbers; f16 scales end at 65,504.
 func (e *Error) finite() bool { return !math.IsNaN(e.Noise-e.Noise) && !math.IsNaN(e.Stored-e.Stored) }
 
-// RMS of the error, relative to that of the numbers; 0 for a matrix of zeros that stays one.
+// RMS returns the relative root mean square error; 0 for a matrix of zeros stored exactly.
 func (e *Error) RMS() float64 { return relative(e.Noise, e.Signal) }
 
-// WeightedRMS is RMS with the importance of columns.
+// WeightedRMS is RMS weighted by the importance of columns.
 func (e *Error) WeightedRMS() float64 { return relative(e.WeightedNoise, e.WeightedSignal) }
 
 func relative(noise, signal float64) float64 {
@@ -38,11 +38,11 @@ func relative(noise, signal float64) float64 {
 	return math.Sqrt(noise / signal)
 }
 
-// SQNR is the ratio of signal to noise in decibels; infinite without noise.
+// SQNR returns the signal-to-noise ratio in decibels; infinite without noise.
 func (e *Error) SQNR() float64 { return -20 * math.Log10(e.RMS()) }
 
-// Cosine between the numbers and what is stored of them; 1 where both are zero, 0 where one is. Σxq follows from Σx²,
-// Σq² and Σ(x−q)².
+// Cosine returns the cosine similarity of the numbers and their stored form; 1 if both are zero, 0 if one is. Σxq
+// follows from Σx², Σq² and Σ(x−q)².
 func (e *Error) Cosine() float64 {
 	switch {
 	case e.Signal == 0 && e.Stored == 0:
@@ -53,13 +53,13 @@ func (e *Error) Cosine() float64 {
 	return (e.Signal + e.Stored - e.Noise) / 2 / math.Sqrt(e.Signal*e.Stored)
 }
 
-// Exact is the error of what is stored as it is.
+// Exact returns the error of what is stored unchanged.
 func (s *Survey) Exact() Error {
 	return Error{Elements: s.Elements, Signal: s.Squares, Stored: s.Squares, WeightedSignal: s.Squares}
 }
 
-// add compares numbers with what is stored of them; w is nil where all weigh the same. The signal is known already,
-// unless columns weigh it. Sums of 32 are short enough for 32 bits, which is what makes this fast.
+// add compares numbers with their stored form; w is nil if all have the same weight. The signal is known already unless
+// weighted. Partial sums of 32 are accurate enough in float32, which makes this fast.
 func (e *Error) add(x, q, w []float32) {
 	e.Elements += int64(len(x))
 	for i := 0; i < len(x); i += block {
@@ -124,7 +124,7 @@ func (e *Error) weighted(x, q, w []float32) {
 	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+float64(ws), e.WeightedNoise+float64(wn)
 }
 
-// Trial stores the rows of one matrix in one format and measures.
+// Trial stores the rows of one matrix in one format and measures the error.
 type Trial struct {
 	Format *Format
 	Error  Error
@@ -136,7 +136,7 @@ type Trial struct {
 	back   []float32
 }
 
-// NewTrial of a format on a matrix that was surveyed; the errors are those of reading inputs.
+// NewTrial returns a trial of a format on a surveyed matrix; errors are those of reading inputs.
 func NewTrial(f *Format, s *Survey) (*Trial, error) {
 	c, err := f.Coder(s)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *Trial) surveyed(s *Survey) {
 	}
 }
 
-// Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them).
+// Rows processes further whole rows; all calls but the last must pass whole units (see Together).
 func (t *Trial) Rows(x []float32) {
 	columns := t.inputs.columns()
 	if t.inputs != nil && t.inputs.Sketch != nil {
@@ -226,7 +226,7 @@ func (t *Trial) wrapped(x, back, columns []float32, at int) {
 	}
 }
 
-// Together is the number of rows that whole units of all the trials' formats have in common.
+// Together returns the smallest number of rows that consists of whole units of all the trials' formats.
 func Together(cols int64, trials []*Trial) int64 {
 	elems := cols
 	for _, t := range trials {
@@ -235,7 +235,7 @@ func Together(cols int64, trials []*Trial) int64 {
 	return elems / cols
 }
 
-// multiple that two numbers have in common, the least.
+// multiple returns the least common multiple.
 func multiple(a, b int64) int64 {
 	g, r := a, b
 	for r != 0 {

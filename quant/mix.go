@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Group is tensors that share a format, with what each format costs them.
+// Group is a set of tensors that share a format, with the cost of each format.
 type Group struct {
 	Name    string
 	Options []Option
@@ -17,22 +17,23 @@ type Group struct {
 
 // Option is one format of a group.
 type Option struct {
-	Format string // "" is as stored
+	Format string // "" for as stored
 	Bytes  unit.Bytes
 	Noise  float64 // Σ w·(x−q)²; see Error
 }
 
-// Mixture is an option for each group.
+// Mixture is a choice of one option per group.
 type Mixture struct {
-	Pick  []int // of each group's Options
+	Pick  []int // index into each group's Options
 	Bytes unit.Bytes
 	Noise float64
-	// Bound: no mixture of these options and bytes has less noise. Exact: nor has any less than this one.
+	// Bound is a lower bound on the noise of any mixture of these options within the budget. Exact reports that this one
+	// is optimal.
 	Bound float64
 	Exact bool
 }
 
-// step is a move of a group along the lower hull of its options: so many bytes more for so much less noise.
+// step moves a group along the lower hull of its options: additional bytes for less noise.
 type step struct {
 	group, from, to int
 	bytes           unit.Bytes
@@ -41,13 +42,13 @@ type step struct {
 
 func (s *step) rate() float64 { return s.gain / float64(s.bytes) }
 
-// Mix chooses the options of the least noise that fit the bytes; false when not even the smallest ones do.
+// Mix returns the options with the least noise that fit the budget; false if not even the smallest ones do.
 //
-// It is the multiple-choice knapsack problem. Its relaxation, in which a group may lie between two options, falls to a
-// greedy walk along the hulls of the groups' options; the price of a byte at the end of that walk bounds what any
+// It is the multiple-choice knapsack problem. Its relaxation, in which a group may lie between two options, is solved
+// by a greedy walk along the hulls of the groups' options; the price of a byte at the end of that walk bounds what any
 // choice can reach, which rules out most options (H. Kellerer, U. Pferschy, D. Pisinger, Knapsack Problems, 2004,
-// chapter 11). The rest is searched in full, unless more than maxStates partial mixtures are left: then the answer is
-// the best of those kept, and Bound says how far it may be off.
+// chapter 11). The rest is searched exhaustively, unless more than maxStates partial mixtures remain: then the best of
+// those kept is returned, and Bound says how far off it may be.
 func Mix(groups []Group, budget unit.Bytes) (*Mixture, bool) {
 	start, steps := hulls(groups)
 	if start.Bytes > budget {
@@ -62,8 +63,8 @@ func Mix(groups []Group, budget unit.Bytes) (*Mixture, bool) {
 	return best, true
 }
 
-// Curve is the whole trade-off: the mixtures that no others of their size or less beat, by the walk along the hulls,
-// smallest first. Each is exact; between two of them others may lie.
+// Curve returns the Pareto-optimal mixtures found by the walk along the hulls, smallest first. Each is optimal for its
+// size; there may be others in between.
 func Curve(groups []Group) []Mixture {
 	at, steps := hulls(groups)
 	curve := []Mixture{copied(at)}

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Per-module configuration of the hub's files: compressed-tensors' config_groups (QuantizationScheme and QuantizationArgs
-// of compressed_tensors/quantization, 0.12 to 0.17), which llm-compressor takes as a recipe and vLLM and SGLang read of
-// config.json. Its formats alone can lie beside each other in one model: bitsandbytes has one for all modules.
+// Per-module configuration of hub files: compressed-tensors' config_groups (QuantizationScheme and QuantizationArgs of
+// compressed_tensors/quantization, 0.12 to 0.17), which llm-compressor accepts as a recipe and vLLM and SGLang read
+// from config.json. Only its formats can be mixed in one model: bitsandbytes has one for all modules.
 
-// ModuleConfig gives modules their formats.
+// ModuleConfig assigns formats to modules.
 type ModuleConfig struct {
 	Groups []ModuleGroup `json:"groups"`
 	Ignore []string      `json:"ignore"`
@@ -84,7 +84,7 @@ func moduleArgs(name string) (w ModuleArgs, inputs *ModuleArgs, ok bool) {
 	return w, nil, false
 }
 
-// Modules is the configuration of a mixture, or why there is none.
+// Modules returns the configuration of a mixture, or why there is none.
 func (x *Mixed) Modules() (*ModuleConfig, string) {
 	c := &ModuleConfig{Groups: []ModuleGroup{}}
 	type place struct{ format, stem string }
@@ -153,7 +153,7 @@ func moduleTarget(stem string, layers []int, whole bool) string {
 	return "re:" + strings.NewReplacer("#", numbers, `\*`, `\d+`).Replace(regexp.QuoteMeta(stem)) + "$"
 }
 
-// YAML is the recipe of llm-compressor that stores a model so.
+// YAML returns the llm-compressor recipe that quantizes a model this way.
 func (c *ModuleConfig) YAML() string {
 	var b strings.Builder
 	b.WriteString("quant_stage:\n  quant_modifiers:\n    QuantizationModifier:\n      ignore: " + flow(c.Ignore) +

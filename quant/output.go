@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/format/gguf"
 )
 
-// NewGGUF is a file with the metadata of a GGUF model and its tensors in other formats.
+// NewGGUF returns a file with the metadata of a GGUF model and its tensors re-encoded.
 func NewGGUF(m *Model, tensors []*Encoder) (*Output, error) {
 	planned := make([]gguf.Planned, len(tensors))
 	bytes := map[*dtype.Format]int64{}
@@ -34,7 +34,7 @@ func NewGGUF(m *Model, tensors []*Encoder) (*Output, error) {
 	return &Output{Header: h, Tensors: tensors, Align: m.GGUF.Alignment}, nil
 }
 
-// fileType is the number of the file type that is called like the format of most bytes; a mixture is near it.
+// fileType returns the number of the file type named like the format with most bytes; a mixture is close to it.
 func fileType(bytes map[*dtype.Format]int64) uint32 {
 	var most *dtype.Format
 	for _, f := range dtype.GGML {
@@ -61,8 +61,8 @@ type entry struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// NewSafetensors is a file of tensors in int8, each with its scales in a tensor called weight_scale, and of tensors as
-// they are.
+// NewSafetensors returns a file of int8 tensors, each with its scales in a tensor called weight_scale, and of unchanged
+// tensors.
 func NewSafetensors(tensors []*Encoder) (*Output, error) {
 	header := map[string]entry{}
 	at := int64(0)

@@ -10,14 +10,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Choice is a mixture for the tensors of a model.
+// Choice is the possible mixtures for the tensors of a model.
 type Choice struct {
 	Family  Family
 	Groups  []Group
-	Members [][]*Measured // of each group
-	Fixed   unit.Bytes    // tensors that no format was tried on
+	Members [][]*Measured // by group
+	Fixed   unit.Bytes    // size of tensors that no format was tried on
 	GGUF    bool          // the tensors are of a GGUF file
-	exact   Error         // of those of them that were read: they stay as they are, and count as in Uniform.Error
+	exact   Error         // of those that were read but stay unchanged; counted as in Uniform.Error
 }
 
 // Floor is the narrowest format that a role may get.
@@ -26,9 +26,9 @@ type Floor struct {
 	Format *Format
 }
 
-// NewChoice gathers what may be mixed: formats of one family, or the tensors as they are. Files of llama.cpp give every
-// tensor a type of its own; engines of the hub's files join queries, keys and values, gates and ups, and the experts
-// of a layer, and ask for one format there.
+// NewChoice groups the tensors that may be mixed, with the formats of one family or unchanged. In llama.cpp files every
+// tensor has its own type; engines for hub files fuse queries, keys and values, gate and up, and a layer's experts,
+// which must share a format.
 func NewChoice(all []*Measured, family Family, floors []Floor) *Choice {
 	c := &Choice{Family: family}
 	at := map[string]int{}
@@ -59,7 +59,7 @@ func (m *Measured) takesAny(family Family) bool {
 	return slices.ContainsFunc(m.Tried, func(t Tried) bool { return t.Format.Family == family })
 }
 
-// shares is the name of the group that a tensor's format is decided with.
+// shares returns the name of the group in which a tensor's format is decided.
 func (t *Tensor) shares(family Family) string {
 	if family == GGUF || t.Layer < 0 {
 		return t.Name
@@ -79,7 +79,7 @@ func (t *Tensor) shares(family Family) string {
 	return t.Name
 }
 
-// options are the formats that all tensors of a group take, and the tensors as they are.
+// options returns the formats that all tensors of a group take, and keeping them unchanged.
 func options(members []*Measured, family Family, floors []Floor) []Option {
 	stored := Option{}
 	for _, m := range members {
@@ -108,14 +108,14 @@ func together(members []*Measured, f *Format, floors []Floor) (Option, bool) {
 	return o, true
 }
 
-// below: a format is narrower than the floor of the tensor's role.
+// below reports whether a format is narrower than the floor of the tensor's role.
 func below(t *Tensor, f *Format, floors []Floor) bool {
 	return slices.ContainsFunc(floors, func(l Floor) bool {
 		return l.Role == t.Role && f.Bytes(t.Batch, t.Rows, t.Cols) < l.Format.Bytes(t.Batch, t.Rows, t.Cols)
 	})
 }
 
-// Range is the fewest and the most bytes that a mixture can have.
+// Range returns the smallest and largest size of a mixture.
 func (c *Choice) Range() (least, most unit.Bytes) {
 	least, most = c.Fixed, c.Fixed
 	for i := range c.Groups {
@@ -130,23 +130,23 @@ func (c *Choice) Range() (least, most unit.Bytes) {
 	return least, most
 }
 
-// Mixed is what a mixture gives each tensor.
+// Mixed is the format of each tensor under a mixture.
 type Mixed struct {
 	Bytes unit.Bytes // of all tensors
-	Error Error      // as Uniform.Error
-	Bound float64    // no mixture has less weighted noise than this
+	Error Error      // as in Uniform.Error
+	Bound float64    // lower bound on the weighted noise of any mixture
 	Exact bool
 	Parts []Given
 }
 
-// Given is the format of one tensor; "" is as stored.
+// Given is the format of one tensor; "" for unchanged.
 type Given struct {
 	Tensor *Tensor
 	Format string
 	Bytes  unit.Bytes
 }
 
-// Within is the mixture of least error whose tensors take so many bytes; false when the smallest takes more.
+// Within returns the mixture with the least error within a size; false if the smallest is larger.
 func (c *Choice) Within(budget unit.Bytes) (*Mixed, bool) {
 	m, ok := Mix(c.Groups, budget-c.Fixed)
 	if !ok {
@@ -173,7 +173,7 @@ func (x *Mixed) give(m *Measured, format string) {
 	x.Error.Add(&e)
 }
 
-// Shares sums a mixture by format, in the order of Formats; as stored comes first.
+// Shares summarizes a mixture by format, in the order of Formats, unchanged tensors first.
 func (x *Mixed) Shares() []Share {
 	at := map[string]*Share{}
 	for i := range x.Parts {
@@ -196,15 +196,15 @@ func (x *Mixed) Shares() []Share {
 	return out
 }
 
-// Share is what of a mixture is in one format.
+// Share is the part of a mixture in one format.
 type Share struct {
 	Format  string
 	Tensors int
 	Bytes   unit.Bytes
 }
 
-// TensorTypes are llama-quantize's arguments for a mixture: a pattern of tensor names and their type, one for each
-// role and format. Tensors without a role are named as the file names them.
+// TensorTypes returns llama-quantize's arguments for a mixture: a pattern of tensor names and their type per role and
+// format. Tensors without a role are named as in the file.
 func (x *Mixed) TensorTypes() []string {
 	type key struct{ stem, format string }
 	var order []key

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Record is what is remembered of a tensor that was measured, so that work that was stopped goes on where it ended.
+// Record is the stored measurement of a tensor, to resume interrupted work.
 type Record struct {
 	Tensor  string        `json:"tensor"`
 	Kept    string        `json:"kept,omitempty"`
@@ -22,7 +22,7 @@ type RecordTried struct {
 	Tried
 }
 
-// Record of a tensor; nil for one that is measured in no time.
+// Record returns the record of a tensor; nil if it is trivial to measure.
 func (m *Measured) Record() *Record {
 	if m.Survey == nil {
 		return nil
@@ -41,13 +41,13 @@ func (m *Measured) Record() *Record {
 	return r
 }
 
-// Recorded are records by the names of their tensors.
+// Recorded maps tensor names to records.
 type Recorded map[string]*Record
 
-// maxRecord is the longest line that is read: a survey is a few kilobytes.
+// maxRecord is the maximum length of a line: a survey is a few kilobytes.
 const maxRecord = 1 << 20
 
-// ReadRecords reads records, one a line; what is none, such as a line that was cut off, is passed over.
+// ReadRecords reads records, one per line; invalid lines, such as a truncated one, are skipped.
 func ReadRecords(r io.Reader) Recorded {
 	out := Recorded{}
 	lines := bufio.NewScanner(r)
@@ -61,7 +61,7 @@ func ReadRecords(r io.Reader) Recorded {
 	return out
 }
 
-// Of a tensor: what would be measured again; nil when not all of the formats were tried on it.
+// Of returns the recorded measurement of a tensor; nil if not all of the formats were tried on it.
 func (r Recorded) Of(t *Tensor, formats []*Format, weighed Asks) *Measured {
 	x := r[t.Name]
 	if x == nil {

@@ -15,14 +15,14 @@ type Model struct {
 	ID      string
 	Files   []string
 	Tensors []*Tensor
-	// GGUF is the header of GGUF files, and Head the first of them; nil for safetensors.
+	// GGUF is the header of GGUF files, and Head the first file; nil for safetensors.
 	GGUF *gguf.File
 	Head io.ReaderAt
-	// Identity is the same for files that are the same: their places, sizes and times.
+	// Identity identifies files by path, size and time.
 	Identity string
 }
 
-// Bytes of all tensors as the files hold them.
+// Bytes returns the size of all tensors as stored.
 func (m *Model) Bytes() (b unit.Bytes) {
 	for _, t := range m.Tensors {
 		b += t.Bytes
@@ -30,14 +30,14 @@ func (m *Model) Bytes() (b unit.Bytes) {
 	return b
 }
 
-// Report is what was measured, as it is shown.
+// Report is the result of measurements, for display.
 type Report struct {
 	Schema  string     `json:"schema"`
 	Ask     string     `json:"ask"` // quant
 	Model   string     `json:"model"`
-	Bytes   unit.Bytes `json:"bytes"` // of all tensors as they are
+	Bytes   unit.Bytes `json:"bytes"` // of all tensors as stored
 	Tensors int        `json:"tensors"`
-	// Matrices are the tensors that formats were tried on; Weighed of them have known inputs.
+	// Matrices is the number of tensors that formats were tried on, Weighed of those with known inputs.
 	Matrices int          `json:"matrices"`
 	Weighed  int          `json:"weighed"`
 	Formats  []Row        `json:"formats"`
@@ -48,18 +48,18 @@ type Report struct {
 	Each     []TensorRow  `json:"each,omitempty"`
 	Spread   *Spread      `json:"spread,omitempty"`
 	Cache    *CacheRow    `json:"cache,omitempty"`
-	// Method found the codes of formats where inputs are known; of AWQ so many places Gained, and Unfolded could not.
+	// Method is how codes were chosen given inputs; for AWQ, Gained places improved and Unfolded could not be scaled.
 	Method   Method     `json:"method,omitempty"`
 	Gained   int        `json:"awq_folds,omitempty"`
 	Unfolded []Unfolded `json:"awq_unfolded,omitempty"`
-	// Stopped: the user ended the work; Tensors counts those that were measured.
+	// Stopped reports that the user ended the work; Tensors counts those measured.
 	Stopped bool `json:"stopped,omitempty"`
-	// Written is the file that was written and read back.
+	// Written is the file that was written and verified.
 	Written      string `json:"written,omitempty"`
 	WrittenBytes int64  `json:"written_bytes,omitempty"`
 }
 
-// Figures of an error. What has no noise has no ratio in decibels.
+// Figures of an error. Without noise there is no decibel figure.
 type Figures struct {
 	RMS      float64  `json:"rms"`          // of the error, relative
 	Weighted float64  `json:"weighted_rms"` // with the importance of columns
@@ -76,19 +76,19 @@ func figures(e *Error) Figures {
 	return f
 }
 
-// Row is one format for every matrix that takes it.
+// Row is one format on every matrix that takes it.
 type Row struct {
 	Format   string     `json:"format"`
 	Family   string     `json:"family"`
 	Note     string     `json:"note"`
 	Bytes    unit.Bytes `json:"bytes"`    // of all tensors
 	Bits     float64    `json:"bits"`     // of an element of what takes it
-	Smaller  float64    `json:"smaller"`  // times than the tensors as they are
-	Matrices int        `json:"matrices"` // that take it
+	Smaller  float64    `json:"smaller"`  // ratio to the tensors as stored
+	Matrices int        `json:"matrices"` // number that take it
 	Figures
 }
 
-// KeptRow is a reason to leave tensors alone.
+// KeptRow is a reason to leave tensors unchanged.
 type KeptRow struct {
 	Why     string     `json:"why"`
 	Tensors int        `json:"tensors"`
@@ -101,20 +101,20 @@ type MixRow struct {
 	Budget unit.Bytes `json:"budget"`
 	Bytes  unit.Bytes `json:"bytes"`
 	Figures
-	// Least is a bound from below of the weighted error of any mixture that fits.
+	// Least is a lower bound on the weighted error of any mixture that fits.
 	Least   float64    `json:"least_weighted_rms"`
 	Exact   bool       `json:"exact"`
 	Shares  []ShareRow `json:"shares"`
 	Types   []string   `json:"tensor_types,omitempty"` // of llama-quantize
 	Modules []Module   `json:"modules"`
-	// Config are the modules' formats as llm-compressor, vLLM and SGLang take them; NoConfig says why there are none.
+	// Config is the modules' formats for llm-compressor, vLLM and SGLang; NoConfig says why there is none.
 	Config     *ModuleConfig `json:"config,omitempty"`
 	NoConfig   string        `json:"no_config,omitempty"`
 	Uniform    string        `json:"uniform,omitempty"` // the best single format that fits
 	UniformRMS float64       `json:"uniform_weighted_rms,omitempty"`
 }
 
-// ShareRow is what of a mixture is in one format; "" is as stored.
+// ShareRow is the part of a mixture in one format; "" for unchanged.
 type ShareRow struct {
 	Format  string     `json:"format"`
 	Tensors int        `json:"tensors"`
@@ -128,14 +128,14 @@ type Module struct {
 	Bytes  unit.Bytes `json:"bytes"`
 }
 
-// CurvePoint is a mixture that none of its size beats.
+// CurvePoint is a Pareto-optimal mixture.
 type CurvePoint struct {
 	Bytes    unit.Bytes `json:"bytes"`
-	Share    float64    `json:"share"` // of the bytes of the tensors as they are
+	Share    float64    `json:"share"` // of the size as stored
 	Weighted float64    `json:"weighted_rms"`
 }
 
-// PartRow is one format on the tensors of a role or a layer.
+// PartRow is one format on the tensors of a role or layer.
 type PartRow struct {
 	Part   string     `json:"part"`
 	Format string     `json:"format"`
@@ -162,7 +162,7 @@ type FormatRow struct {
 	Figures
 }
 
-// NewReport sums what was measured of a model.
+// NewReport summarizes the measurements of a model.
 func NewReport(m *Model, all []*Measured, formats []*Format) *Report {
 	r := &Report{Ask: "quant", Model: m.ID, Tensors: len(all)}
 	for _, x := range all {
@@ -200,7 +200,7 @@ func (r *Report) keep(m *Measured) {
 
 var families = [...]string{GGUF: "gguf", Hub: "hub"}
 
-// String names the family.
+// String returns the name of the family.
 func (f Family) String() string { return families[f] }
 
 func (u *Uniform) row(all []*Measured, stored unit.Bytes) Row {
@@ -219,7 +219,7 @@ func (u *Uniform) row(all []*Measured, stored unit.Bytes) Row {
 	return row
 }
 
-// SetMix adds a mixture, and the single format of its family that is best within the budget.
+// SetMix adds a mixture, and the best single format of its family within the budget.
 func (r *Report) SetMix(c *Choice, x *Mixed, budget unit.Bytes) {
 	m := &MixRow{Budget: budget, Bytes: x.Bytes, Figures: figures(&x.Error), Exact: x.Exact}
 	m.Least = relative(x.Bound, x.Error.WeightedSignal)
@@ -245,7 +245,7 @@ func (r *Report) SetMix(c *Choice, x *Mixed, budget unit.Bytes) {
 	r.Mix = m
 }
 
-// SetCurve adds the whole trade-off of a choice.
+// SetCurve adds the trade-off curve of a choice.
 func (r *Report) SetCurve(c *Choice) {
 	signal := c.exact.WeightedSignal
 	for _, members := range c.Members {
@@ -260,7 +260,7 @@ func (r *Report) SetCurve(c *Choice) {
 	}
 }
 
-// SetParts adds sums over roles, or over layers.
+// SetParts adds sums over roles or layers.
 func (r *Report) SetParts(all []*Measured, formats []*Format, by func([]*Measured, *Format) []Part) {
 	for _, f := range formats {
 		for _, p := range by(all, f) {
@@ -284,7 +284,7 @@ func (r *Report) SetEach(all []*Measured) {
 	}
 }
 
-// FloorOf reads attn_v=q6_k.
+// FloorOf parses attn_v=q6_k.
 func FloorOf(role, format string) (Floor, bool) {
 	f, _ := Find(format)
 	return Floor{dtype.Role(role), f}, f != nil

@@ -12,21 +12,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Saved is what was measured of a model, as a file keeps it: for searches that weigh what formats cost these weights, and
-// for anybody's own reading.
+// Saved is the stored measurement of a model, for searches that weigh the cost of formats on these weights, and for
+// other programs.
 type Saved struct {
 	Kind  string     `json:"kind"` // SavedKind
 	Model string     `json:"model"`
-	Bytes unit.Bytes `json:"bytes"` // of all tensors as they are
-	// Weighed: so many matrices had known inputs, and errors count by these.
+	Bytes unit.Bytes `json:"bytes"` // of all tensors as stored
+	// Weighed is the number of matrices with known inputs, which errors are weighted by.
 	Weighed int `json:"weighed"`
-	// Recipes are the relative errors of whole recipes all of whose formats were measured, by the names of weights in a
+	// Recipes are the relative errors of recipes all of whose formats were measured, by the name of weights in a
 	// request: √(Σw(x−q)² / Σwx²) over all matrices.
 	Recipes map[string]float64 `json:"recipes"`
 	Tensors []SavedTensor      `json:"tensors"`
 }
 
-// SavedKind marks such files.
+// SavedKind identifies such files.
 const SavedKind = "memwall/measured-weights/1"
 
 // SavedTensor is one matrix with what was tried on it.
@@ -46,7 +46,7 @@ type SavedTrial struct {
 	Noise float64    `json:"weighted_noise"` // Σw(x−q)²
 }
 
-// Save what was measured of a model.
+// Save returns the measurement of a model for storage.
 func Save(m *Model, all []*Measured) *Saved {
 	s := &Saved{Kind: SavedKind, Model: m.ID, Bytes: m.Bytes(), Recipes: map[string]float64{}}
 	for _, x := range all {
@@ -72,7 +72,7 @@ func Save(m *Model, all []*Measured) *Saved {
 	return s
 }
 
-// recipeError is that of all matrices under a recipe; false where it is exact, or not all of it was measured.
+// recipeError returns the error of all matrices under a recipe; false if it is exact, or was not measured completely.
 func recipeError(all []*Measured, sites []dtype.Site, r *dtype.Recipe) (float64, bool) {
 	var sum Error
 	for i, m := range all {
@@ -88,7 +88,7 @@ func recipeError(all []*Measured, sites []dtype.Site, r *dtype.Recipe) (float64,
 	return sum.WeightedRMS(), sum.WeightedNoise > 0
 }
 
-// under a scheme of a recipe: the least error of the formats that are stored so.
+// under returns the least error of the formats that store a scheme.
 func (m *Measured) under(s *dtype.Scheme) (best Error, ok bool) {
 	if s == nil {
 		return m.exact(), true
@@ -106,7 +106,8 @@ func (m *Measured) under(s *dtype.Scheme) (best Error, ok bool) {
 	return best, ok
 }
 
-// storedAs a scheme: GPTQ's codes, scales and zero points are those of plain groups when nothing is known of inputs.
+// storedAs reports whether the format is stored as a scheme: without known inputs, GPTQ's codes, scales and zero points
+// are those of plain groups.
 func (f *Format) storedAs(s *dtype.Scheme) bool {
 	if f.Scheme.Elem != s.Elem {
 		return false
@@ -114,8 +115,8 @@ func (f *Format) storedAs(s *dtype.Scheme) bool {
 	return f.Scheme.Name == s.Name || f.Asks == Nothing && s.Name == "gptq-g128" && f.Scheme.Name == "awq-g128"
 }
 
-// sitesOf tensors, counted as quantisers count them: tensors of one role and layer, such as the experts of files of the
-// hub, once.
+// sitesOf returns the sites of tensors, counted as quantizers do: tensors of one role and layer, such as the experts in
+// hub files, once.
 func sitesOf(m *Model, all []*Measured) []dtype.Site {
 	facts := factsOf(m, all)
 	type place struct {
@@ -149,7 +150,7 @@ func sitesOf(m *Model, all []*Measured) []dtype.Site {
 	return sites
 }
 
-// factsOf a model, as far as its tensors tell.
+// factsOf returns the facts of a model, as far as its tensors show.
 func factsOf(m *Model, all []*Measured) *dtype.Facts {
 	f := &dtype.Facts{GQA: 1, Tied: true, Native: dtype.BF16}
 	if m.GGUF != nil {
@@ -180,10 +181,10 @@ func factsOf(m *Model, all []*Measured) *dtype.Facts {
 	return f
 }
 
-// maxSaved is the longest file that is read.
+// maxSaved is the maximum size of a file.
 const maxSaved = 256 << 20
 
-// ReadSaved reads what Save gave. Errors say what is wrong with the file.
+// ReadSaved parses what Save returned. Errors say what is wrong with the file.
 func ReadSaved(r io.Reader) (*Saved, error) {
 	s := &Saved{}
 	d := json.NewDecoder(io.LimitReader(r, maxSaved))

@@ -1,10 +1,10 @@
 package quant
 
-// The search for scales that minimise a weighted squared error. For codes that are given the best scale, and the
-// best minimum, follow from least squares; the codes follow from a scale by rounding. The search rounds with several
-// scales near the one that the largest element asks for, improves each by least squares, and keeps the best.
+// The search for scales that minimize a weighted squared error. Given codes, the optimal scale and minimum follow from
+// least squares; given a scale, the codes follow by rounding. The search rounds with several scales near that of the
+// largest element, improves each by least squares, and keeps the best.
 
-// sums are what least squares need of codes q and elements x with weights w.
+// sums are what least squares needs of codes q and elements x with weights w.
 type sums struct{ w, q, qq, x, qx float32 }
 
 // scale and minimum that fit codes best, d·q − m with m of at least 0, and how much of Σwx² they explain.

@@ -7,11 +7,11 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Spread is how the weights of all matrices are spread, each matrix in units of its own root mean square.
+// Spread is the distribution of the weights of all matrices, each in units of its root mean square.
 type Spread struct {
-	// Magnitudes are shares of elements, two bins an octave; the first bin begins at SpreadFrom.
+	// Magnitudes are shares of elements, in two bins per octave; the first bin starts at SpreadFrom.
 	Magnitudes []float64 `json:"magnitudes"`
-	// Normal is what the bins of normal numbers hold.
+	// Normal holds the bins for a normal distribution.
 	Normal []float64 `json:"normal"`
 	// Outliers are the matrices with the largest share of elements beyond six times the root mean square.
 	Outliers []OutlierRow `json:"outliers,omitempty"`
@@ -25,7 +25,7 @@ type OutlierRow struct {
 	Kurtosis float64 `json:"kurtosis"`
 }
 
-// SpreadFrom is where the first bin begins, SpreadPerOctave how many there are to a factor of two.
+// SpreadFrom is the start of the first bin, SpreadPerOctave the number of bins per factor of two.
 const (
 	SpreadFrom      = 1.0 / 256
 	SpreadPerOctave = 2
@@ -33,7 +33,7 @@ const (
 	mostOutliers    = 8
 )
 
-// SpreadOf all matrices that were read.
+// SpreadOf returns the distribution over all matrices that were read.
 func SpreadOf(all []*Measured) *Spread {
 	s := &Spread{Magnitudes: make([]float64, spreadBins), Normal: make([]float64, spreadBins)}
 	var elements int64

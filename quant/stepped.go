@@ -1,14 +1,14 @@
 package quant
 
-// stepped formats read the elements of a run as low + q·step, q from 0 to top: with the scales as they are stored, codes may
-// be chosen one by one.
+// stepped formats decode the elements of a run as low + q·step, with q from 0 to top: given the stored scales, codes
+// may be chosen individually.
 type stepped interface {
 	Coder
-	// runs is how many elements of a unit share a step, and the largest code.
+	// runs returns the elements of a unit that share a step, and the largest code.
 	runs() (elems, top int)
 	// steps reads the step and the lowest value of each run of a unit.
 	steps(src []byte, step, low []float32)
-	// place stores the codes of a unit and leaves its scales.
+	// place stores the codes of a unit, keeping its scales.
 	place(dst []byte, q []uint8)
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Measured is what each format costs one tensor.
+// Measured is the cost of each format on one tensor.
 type Measured struct {
 	*Tensor
 	// Kept is why no format was tried; see Tensor.Kept and Survey.Finite.
 	Kept   string
-	Survey *Survey // of all its matrices together; nil when it was not read
+	Survey *Survey // of all its matrices; nil if not read
 	Tried  []Tried // of the formats that take it
-	// Weighed: the importance of its columns is known.
+	// Weighed reports that the importance of its columns is known.
 	Weighed bool
 }
 
@@ -28,7 +28,7 @@ type Tried struct {
 	Error  Error      `json:"error"`
 }
 
-// Of gives the trial of a format; nil where it was not tried.
+// Of returns the trial of a format; nil if it was not tried.
 func (m *Measured) Of(f *Format) *Tried {
 	for i := range m.Tried {
 		if m.Tried[i].Format == f {
@@ -38,19 +38,19 @@ func (m *Measured) Of(f *Format) *Tried {
 	return nil
 }
 
-// Work is how tensors are measured. Measure may be called at once for several tensors, each with a Work of its own.
+// Work measures tensors. Measure may be called concurrently for different tensors, each with its own Work.
 type Work struct {
 	Formats []*Format
-	// Inputs of a tensor; nil, or a func that gives nil, when nothing is known.
+	// Inputs returns the inputs of a tensor; it may be nil, or return nil, if nothing is known.
 	Inputs func(*Tensor) (*Inputs, error)
-	// Done is told of the bytes of the file that were worked through, and says whether to go on.
+	// Done is called with the number of bytes processed; work stops if it returns false.
 	Done func(bytes int64) bool
 
 	numbers []float32
 	raw     []byte
 }
 
-// ErrStopped is the error of work that Done ended.
+// ErrStopped is returned when Done ended the work.
 var ErrStopped = errors.New("stopped")
 
 // chunk is about how many elements are read at a time: what a processor's own cache holds.
@@ -117,8 +117,8 @@ func (m *Measured) broken() {
 	}
 }
 
-// Reading is the bytes that Done will be told of when tensors are measured: most are read once, and once more where a
-// format asks for the whole of a matrix beforehand.
+// Reading returns the total bytes that Done will be called with: most tensors are read once, and again if a format
+// needs the whole matrix beforehand.
 func Reading(tensors []*Tensor, formats []*Format) (n int64) {
 	for _, t := range tensors {
 		if t.Kept() != "" {
@@ -132,7 +132,7 @@ func Reading(tensors []*Tensor, formats []*Format) (n int64) {
 	return n
 }
 
-// Bytes of the tensors that are read.
+// Bytes returns the size of the tensors that are read.
 func Bytes(tensors []*Tensor) (b unit.Bytes) {
 	for _, t := range tensors {
 		if t.Kept() == "" {
@@ -243,15 +243,15 @@ func (s *Survey) merge(o *Survey) {
 	}
 }
 
-// Uniform is one format for every tensor that takes it.
+// Uniform is one format on every tensor that takes it.
 type Uniform struct {
 	Format  *Format
 	Bytes   unit.Bytes // of all tensors
-	Tensors int        // that take it
-	Error   Error      // of all tensors that formats were tried on; those that do not take this one are exact
+	Tensors int        // number that take it
+	Error   Error      // of all tensors that formats were tried on; those that do not take this one count as exact
 }
 
-// Uniforms lists the formats that at least one tensor takes, largest first.
+// Uniforms returns the formats that at least one tensor takes, largest first.
 func Uniforms(all []*Measured, formats []*Format) []Uniform {
 	var out []Uniform
 	for _, f := range formats {
@@ -291,14 +291,14 @@ func (m *Measured) exact() Error {
 	return e
 }
 
-// Sum of Error over tensors of one Role, and of one layer.
+// Part is the summed Error of the tensors of a Role, or of a layer.
 type Part struct {
 	Name  string
 	Bytes unit.Bytes
 	Error Error
 }
 
-// ByRole sums a format's errors over the tensors of each role, the worst role first.
+// ByRole sums a format's errors over the tensors of each role, worst role first.
 func ByRole(all []*Measured, f *Format) []Part {
 	return sumsBy(all, f, func(t *Tensor) string { return cmp.Or(string(t.Role), t.Name) })
 }

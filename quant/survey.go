@@ -6,28 +6,28 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Survey is what is known of a matrix before it is stored: what some formats need of the whole of it, and how its
-// numbers are spread.
+// Survey is what is known of a matrix before encoding: what some formats need of the whole of it, and the distribution
+// of its numbers.
 type Survey struct {
 	Rows, Cols int64
 	Elements   int64
-	Min, Max   float32 // 0 lies between them
+	Min, Max   float32 // range extended to include 0
 	AbsMax     float32
 	Sum        float64
 	Squares    float64
 	Fourths    float64
-	NaN, Inf   int64 // elements; such a matrix is not stored
+	NaN, Inf   int64 // counts; a matrix with any is not encoded
 	Zeros      int64
 	ZeroRows   int64
 	// BlockMax is the sum of the largest magnitudes of Blocks runs of 64 elements.
 	BlockMax float64
 	Blocks   int64
-	// Magnitudes counts elements by size: bin b holds those from Edge(b) up to Edge(b+1), four to an octave.
+	// Magnitudes counts elements by magnitude: bin b covers Edge(b) to Edge(b+1), four bins per octave.
 	Magnitudes [1024]int64
-	// Inputs of the matrix; nil when nothing is known. Sample is some of its rows, kept only when inputs are known.
+	// Inputs of the matrix; nil if unknown. Sample is some of its rows, kept only if inputs are known.
 	Inputs *Inputs     `json:"-"`
 	Sample [][]float32 `json:"-"`
-	// Outliers are columns that LLM.int8 keeps in 16 bits, ascending; they are known from activations alone.
+	// Outliers are the columns that LLM.int8 keeps in 16 bits, ascending, known from activations only.
 	Outliers []int32
 
 	seen int64 // rows
@@ -36,12 +36,12 @@ type Survey struct {
 // flatRun is the block of bitsandbytes' 4-bit formats.
 const flatRun = 64
 
-// NewSurvey begins a survey.
+// NewSurvey starts a survey.
 func NewSurvey(rows, cols int64) *Survey {
 	return &Survey{Rows: rows, Cols: cols}
 }
 
-// Add looks at further whole rows. All but the last call must give a multiple of 64 elements.
+// Add processes further whole rows. All calls but the last must pass a multiple of 64 elements.
 func (s *Survey) Add(x []float32) {
 	for i := 0; i < len(x); i += flatRun {
 		s.block(x[i:min(i+flatRun, len(x))])
@@ -145,13 +145,13 @@ func zero(x []float32) bool {
 	return true
 }
 
-// Finite reports whether every number is one.
+// Finite reports whether every number is finite.
 func (s *Survey) Finite() bool { return s.NaN+s.Inf == 0 }
 
-// RMS is the root of the mean square.
+// RMS returns the root mean square.
 func (s *Survey) RMS() float64 { return math.Sqrt(s.Squares / float64(max(1, s.Elements))) }
 
-// Kurtosis is the mean fourth power in units of the squared mean square: 3 for normal numbers.
+// Kurtosis returns the mean fourth power over the squared mean square: 3 for normal numbers.
 func (s *Survey) Kurtosis() float64 {
 	if s.Squares == 0 {
 		return 0
@@ -159,10 +159,10 @@ func (s *Survey) Kurtosis() float64 {
 	return s.Fourths * float64(s.Elements) / (s.Squares * s.Squares)
 }
 
-// Edge is the smallest magnitude of a bin.
+// Edge returns the smallest magnitude of a bin.
 func Edge(bin int) float64 { return float64(math.Float32frombits(uint32(bin) << 21)) }
 
-// Beyond counts elements larger than so many times the root mean square, to the width of a bin.
+// Beyond counts elements larger than the given multiple of the root mean square, to the width of a bin.
 func (s *Survey) Beyond(sigmas float64) (n int64) {
 	from := math.Float32bits(float32(sigmas*s.RMS()))>>21 + 1
 	for _, c := range s.Magnitudes[min(int(from), len(s.Magnitudes)):] {
@@ -171,5 +171,5 @@ func (s *Survey) Beyond(sigmas float64) (n int64) {
 	return n
 }
 
-// blockMean is the mean of the largest magnitudes of runs of 64.
+// blockMean returns the mean of the largest magnitudes of runs of 64.
 func (s *Survey) blockMean() float32 { return float32(s.BlockMax / float64(max(1, s.Blocks))) }

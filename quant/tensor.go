@@ -10,38 +10,38 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Tensor is a tensor in a file: Batch matrices, one behind the other, of Rows rows of Cols numbers.
+// Tensor is a tensor in a file: Batch consecutive matrices of Rows rows of Cols numbers.
 type Tensor struct {
 	Name  string
-	Role  dtype.Role // "" when unknown
+	Role  dtype.Role // "" if unknown
 	Layer int        // -1 outside the layers
-	Part  string     // of the model: "decoder", "vision"
+	Part  string     // part of the model: "decoder", "vision"
 	Dims  int
 	Shape []int64 // outermost first
-	DType string  // as a safetensors file spells its type
+	DType string  // type as a safetensors file spells it
 	Batch int64
 	Rows  int64
 	Cols  int64
-	// Stored is how the file holds it; nil for a type that is not known.
+	// Stored is the file's format; nil if unknown.
 	Stored *dtype.Format
 	Bytes  unit.Bytes
-	// Data is the file, and Start the tensor's first byte in it.
+	// Data is the file, and Start the offset of the tensor in it.
 	Data  io.ReaderAt
 	Start int64
 	File  string
-	// Cache is what of an attention cache the tensor is, keys or values; "" for weights. Across: it is stored channel by
-	// channel, so that its Rows are columns of the file's matrices and its Cols their rows.
+	// Cache says whether the tensor holds keys or values of a cache; "" for weights. Across reports that it is arranged
+	// by channel: its Rows are columns of the file's matrices and its Cols their rows.
 	Cache  CachePart
 	Across bool
 }
 
-// Elements of the tensor.
+// Elements returns the number of elements.
 func (t *Tensor) Elements() int64 { return t.Batch * t.Rows * t.Cols }
 
-// mostCols is the longest row that is tried: a row is in memory whole.
+// mostCols is the longest row supported: a row is held in memory.
 const mostCols = 1 << 22
 
-// Kept says why a tensor stays as it is; "" for one that formats are tried on.
+// Kept returns why a tensor stays unchanged; "" if formats are tried on it.
 func (t *Tensor) Kept() string {
 	s := &dtype.Site{Role: t.Role, Dims: t.Dims, Part: t.Part}
 	switch {
@@ -66,11 +66,11 @@ func (t *Tensor) Kept() string {
 // Readable reports whether the tensor's numbers can be read.
 func (t *Tensor) Readable() bool { return readers[t.Stored] != nil && t.Cols <= mostCols }
 
-// ends are the embeddings and the head, which files of the hub leave alone.
+// ends reports whether the tensor is an embedding or head, which hub files leave unquantized.
 func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dtype.Output }
 
-// Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are, and
-// what a format stores together has to be read at once.
+// Takes reports whether a format is tried on the tensor: hub files leave embeddings and head unquantized, and units of
+// a format must fit in memory.
 func (t *Tensor) Takes(f *Format) bool {
 	if t.Across {
 		return f.along()
@@ -78,10 +78,10 @@ func (t *Tensor) Takes(f *Format) bool {
 	return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) && f.together(t.Cols) <= mostTogether
 }
 
-// mostTogether is how many elements are read at once at most for one format.
+// mostTogether is the maximum number of elements read at once for one format.
 const mostTogether = 1 << 23
 
-// together is the elements of the fewest whole rows that are whole units.
+// together returns the elements of the fewest whole rows that are whole units.
 func (f *Format) together(cols int64) int64 {
 	if f.Asks != Nothing {
 		return cols // these store row by row

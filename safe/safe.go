@@ -1,5 +1,5 @@
-// Package safe says which letters of a text that others wrote may be shown as they are. What a terminal obeys, what turns the
-// direction of writing and what cannot be seen may not: names in files may hold anything.
+// Package safe determines which characters of untrusted text may be displayed unchanged. Terminal controls,
+// bidirectional controls and invisible characters may not: names in files can contain anything.
 package safe
 
 import (
@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Rune reports whether a letter may be shown as it is. Unsafe are the controls C0 and C1 (ECMA-48), the marks that turn the
-// direction of writing (Unicode TR9), letters without a width, breaks of lines and paragraphs, and tags (U+E0000 to U+E007F).
+// Rune reports whether a character may be displayed unchanged. Unsafe are the controls C0 and C1 (ECMA-48),
+// bidirectional controls (Unicode TR9), zero-width characters, line and paragraph separators, and tags (U+E0000 to
+// U+E007F).
 func Rune(r rune) bool {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -23,7 +24,7 @@ func Rune(r rune) bool {
 	return true
 }
 
-// Text puts a question mark for each letter that may not be shown, but for those of keep.
+// Text replaces each unsafe character, except those in keep, by a question mark.
 func Text(s, keep string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return !Rune(r) }) {
 		return s
@@ -36,8 +37,8 @@ func Text(s, keep string) string {
 	}, s)
 }
 
-// JSON is the same JSON with such letters as \uXXXX: whoever parses it has the text as it was. Between its texts JSON holds none
-// but blanks and ends of lines, which stay.
+// JSON returns equivalent JSON with unsafe characters escaped as \uXXXX, so that parsing it yields the original text.
+// Outside strings JSON has no such characters except whitespace, which is kept.
 func JSON(data []byte) []byte {
 	at := unsafeAt(data, 0)
 	if at == len(data) {
@@ -56,7 +57,7 @@ func JSON(data []byte) []byte {
 	}
 }
 
-// unsafeAt is where the next letter stands that may not be shown; the length where there is none.
+// unsafeAt returns the position of the next unsafe character, or the length if there is none.
 func unsafeAt(data []byte, from int) int {
 	for i := from; i < len(data); {
 		if c := data[i]; c < 0x7f {
@@ -72,7 +73,7 @@ func unsafeAt(data []byte, from int) int {
 	return len(data)
 }
 
-// escaped appends \uXXXX, of letters above U+FFFF as two (RFC 8259, 7).
+// escaped appends \uXXXX, as a surrogate pair above U+FFFF (RFC 8259, section 7).
 func escaped(out []byte, r rune) []byte {
 	const above, half = 0x10000, 0x400
 	if r >= above {
@@ -83,7 +84,7 @@ func escaped(out []byte, r rune) []byte {
 	return append(append(out, `\u0000`[:6-len(digits)]...), digits...)
 }
 
-// Word writes a word so that a shell reads it back.
+// Word quotes a word for a shell.
 func Word(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\$&|;<>()*?#~`{}[]!") {
 		return s

@@ -9,18 +9,19 @@ import (
 	"github.com/memwall/memwall/lifetime"
 )
 
-// Setting is what the allocator would have reserved at most, had it played the same requests with other settings. As is the play with the
-// recorded settings: its difference from what was recorded says how far the plays can be trusted.
+// Setting is the most that the allocator would have reserved for the same requests under other settings. As is the
+// replay with the recorded settings: its difference from the recording indicates the accuracy of the replays.
 type Setting struct {
-	Conf     string `json:"conf"` // "" is as recorded
+	Conf     string `json:"conf"` // "" for as recorded
 	Reserved int64  `json:"reserved_peak_bytes"`
-	Saves    int64  `json:"saves_bytes"` // against the play as recorded
+	Saves    int64  `json:"saves_bytes"` // compared to the replay as recorded
 }
 
-// mostPlayed bounds how long a record is played again.
+// mostPlayed is the longest recording that is replayed.
 const mostPlayed = 2_000_000
 
-// otherSettings plays the record with the settings that are known against fragmentation (docs.pytorch.org/docs/stable/notes/cuda.html).
+// otherSettings replays the recording with the settings known to reduce fragmentation
+// (docs.pytorch.org/docs/stable/notes/cuda.html).
 func (r *replay) otherSettings() (out []Setting) {
 	if r.events == 0 || r.events > mostPlayed {
 		return nil
@@ -42,9 +43,9 @@ func (r *replay) otherSettings() (out []Setting) {
 	return out
 }
 
-// layoutRules are the settings of an allocator.
+// layoutRules are an allocator's settings.
 type layoutRules struct {
-	split      int64 // blocks of that size and more are not split
+	split      int64 // blocks from this size on are not split
 	expandable bool
 }
 
@@ -55,14 +56,14 @@ const (
 	largeBuffer = 20 << 20
 )
 
-// pool is where requests of one kind and stream are served from.
+// pool serves requests of one kind and stream.
 type pool struct {
 	free []*chunk // by size, then address
-	tail *chunk   // of an expandable segment: its last piece
+	tail *chunk   // last piece of an expandable segment
 	next int64    // address of its end
 }
 
-// chunk is a block with its neighbours in the segment.
+// chunk is a block, linked to its neighbours in the segment.
 type chunk struct {
 	at, size   int64
 	used       bool
@@ -75,7 +76,7 @@ type poolKey struct {
 	small  bool
 }
 
-// allocator serves requests by the rules of PyTorch's.
+// allocator simulates PyTorch's allocator.
 type allocator struct {
 	rules          layoutRules
 	pools          map[poolKey]*pool
@@ -84,7 +85,7 @@ type allocator struct {
 	top            int64 // address of the next segment
 }
 
-// reserves is the most that an allocator reserves for the requests of a record.
+// reserves returns the most that an allocator reserves for the recorded requests.
 func (r *replay) reserves(rules layoutRules) int64 {
 	a := &allocator{rules: rules, pools: map[poolKey]*pool{}}
 	live := map[int64]*chunk{}
@@ -107,7 +108,7 @@ func (r *replay) reserves(rules layoutRules) int64 {
 				delete(live, e.address)
 			}
 		case segmentFree, segmentUnmap:
-			if i != emptied+1 { // the first of a call of empty_cache
+			if i != emptied+1 { // the first of an empty_cache call
 				a.empty()
 			}
 			emptied = i
@@ -126,7 +127,7 @@ func (a *allocator) pool(size, stream int64) *pool {
 	return p
 }
 
-// alloc takes the smallest free block that holds a request, or reserves more.
+// alloc returns the smallest free block that fits, or reserves more memory.
 func (a *allocator) alloc(size, stream int64) *chunk {
 	p := a.pool(size, stream)
 	b := a.fitting(p, size)
@@ -148,18 +149,18 @@ func (a *allocator) alloc(size, stream int64) *chunk {
 	return b
 }
 
-// splits is should_split: what is left of a block is kept apart.
+// splits is should_split: whether the remainder of a block is split off.
 func (a *allocator) splits(size, rest int64) bool {
 	switch {
 	case rest <= 0:
 		return false
 	case size <= smallSize, a.rules.expandable:
-		return true // in steps of 512 all that is left is 512 or more
+		return true // in multiples of 512, any remainder is at least 512
 	}
 	return size < a.rules.split && rest > smallSize
 }
 
-// fitting takes the best free block out of the pool; nil when none will do.
+// fitting removes and returns the best free block of the pool; nil if none fits.
 func (a *allocator) fitting(p *pool, size int64) *chunk {
 	i, _ := slices.BinarySearchFunc(p.free, size, func(b *chunk, n int64) int { return cmp.Compare(b.size, n) })
 	if i == len(p.free) {
@@ -174,14 +175,14 @@ func (a *allocator) fitting(p *pool, size int64) *chunk {
 	return nil
 }
 
-// more reserves what a request needs.
+// more reserves memory for a request.
 func (a *allocator) more(p *pool, size int64) *chunk {
 	if a.rules.expandable {
 		return a.expand(p, size)
 	}
 	n := lifetime.TorchSegment(size)
 	b := &chunk{at: a.top, size: n, of: p}
-	a.top += n + largeBuffer // segments are not neighbours
+	a.top += n + largeBuffer // segments are not adjacent
 	a.grow(n)
 	return b
 }
@@ -191,7 +192,7 @@ func (a *allocator) grow(n int64) {
 	a.most = max(a.most, a.reserved)
 }
 
-// expand maps what is lacking behind the last block, in pieces of 2 or 20 MiB.
+// expand maps what is missing after the last block, in pieces of 2 or 20 MiB.
 func (a *allocator) expand(p *pool, size int64) *chunk {
 	page := int64(largeBuffer)
 	if size <= smallSize {
@@ -217,7 +218,7 @@ func (a *allocator) expand(p *pool, size int64) *chunk {
 	return b
 }
 
-// place is where a free block stands, or would.
+// place returns the index of a free block, or where to insert it.
 func (p *pool) place(b *chunk) int {
 	i, _ := slices.BinarySearchFunc(p.free, b, func(x,
 		y *chunk) int {
@@ -234,7 +235,7 @@ func (p *pool) take(b *chunk) {
 	}
 }
 
-// release frees a block and joins it with free neighbours.
+// release frees a block and merges it with free neighbours.
 func (a *allocator) release(b *chunk) {
 	p := b.of
 	b.used = false
@@ -250,7 +251,7 @@ func (a *allocator) release(b *chunk) {
 	p.put(b)
 }
 
-// join makes two neighbours one.
+// join merges two neighbours.
 func (a *allocator) join(b, n *chunk) {
 	b.size += n.size
 	b.next = n.next
@@ -262,7 +263,7 @@ func (a *allocator) join(b, n *chunk) {
 	}
 }
 
-// empty gives back the segments of which nothing is used. Expandable ones are unmapped page by page: all free bytes count.
+// empty releases unused segments. Expandable ones are unmapped page by page: all free bytes count.
 func (a *allocator) empty() {
 	for _, p := range a.order {
 		if a.rules.expandable {

@@ -2,10 +2,10 @@ package snapshot
 
 import "math"
 
-// Category is what an allocation was for.
+// Category is the purpose of an allocation.
 type Category string
 
-// Categories, in the order in which they are shown.
+// Categories, in display order.
 const (
 	Parameters Category = "parameters"
 	Gathered   Category = "gathered parameters"
@@ -21,24 +21,24 @@ const (
 	Other      Category = "other"
 )
 
-// Categories are all of them.
+// Categories returns all categories.
 func Categories() []Category {
 	return []Category{Parameters, Gathered, Optimizer, Gradients, Activation, Temporary, Workspace, Inputs, Collective, KVCache, Older,
 		Other}
 }
 
-// Sizes of cuBLAS's workspace where the stack does not name it: :4096:2:16:8 in KiB, and 32 MiB from Hopper on
+// Sizes of cuBLAS's workspace if the stack does not name it: :4096:2:16:8 in KiB, and 32 MiB from Hopper on
 // (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize).
 const (
 	workspaceBytes       = 2*4096<<10 + 8*16<<10
 	workspaceBytesHopper = 32 << 20
 )
 
-// judge tells categories by who allocated and when it was freed.
+// judge categorizes allocations by their origin and lifetime.
 type judge struct {
 	*replay
-	last       span           // of the record's end
-	parameters map[int64]bool // their sizes: gradients are as large
+	last       span           // end of the recording
+	parameters map[int64]bool // their sizes, which equal those of gradients
 	before     map[int64]Category
 	model      map[int64]Category // by the model's tensors
 }
@@ -62,7 +62,7 @@ func newJudge(r *replay) *judge {
 	return j
 }
 
-// gradients are how many of each size the steps of a record make, and the first event that makes one.
+// gradients counts the gradients of each size per step, and the first event that creates one.
 type gradients struct {
 	of    map[int]map[int64]int
 	first int
@@ -76,9 +76,9 @@ func (g *gradients) add(l *life, step int) {
 	g.first = min(g.first, l.born)
 }
 
-// recognise tells what was there before the record by the sizes of gradients, which are those of parameters: of a size as many are
-// parameters as a step makes gradients, the others of that size, or of twice as many bytes, are states of the optimizer, and what goes
-// before the record's first gradient is that of the step before.
+// recognise categorizes what was allocated before the recording by the sizes of gradients, which equal those of
+// parameters: of each size, as many are parameters as a step creates gradients; the others of that size, or of twice
+// its bytes, are optimizer states; and what is freed before the first recorded gradient belongs to the previous step.
 func (g *gradients) recognise(older []life) map[int64]Category {
 	most := map[int64]int{}
 	for _, sizes := range g.of {
@@ -102,15 +102,16 @@ func (g *gradients) recognise(older []life) map[int64]Category {
 	return out
 }
 
-// category of an allocation. The stack decides where it names the maker; otherwise the phases of birth and death do: what a
-// forward pass makes and a backward pass frees is an activation, what a backward pass leaves is a gradient.
+// category returns the category of an allocation. The stack decides if it names the origin; otherwise the phases of
+// allocation and release do: allocated in forward and freed in backward is an activation, remaining after backward is a
+// gradient.
 func (j *judge) category(l *life) Category {
 	roles := j.stacks.roles[l.stack]
 	born, died := j.spanAt(l.born), j.last
 	if l.died != never {
 		died = j.spanAt(l.died)
 	}
-	within := l.died != never && died.phase == born.phase && died.step == born.step // freed in the phase that made it
+	within := l.died != never && died.phase == born.phase && died.step == born.step // freed in the phase that allocated it
 	switch {
 	case roles&workspace != 0:
 		return Workspace
@@ -129,7 +130,7 @@ func (j *judge) category(l *life) Category {
 	case roles&feeding != 0:
 		return Inputs
 	case roles&backward != 0 && roles&forward != 0:
-		return Activation // computed again
+		return Activation // recomputed
 	case roles&backward != 0, l.stack == 0 && l.born >= 0 && born.phase == inBackward:
 		return j.backward(l, within)
 	case roles&forward != 0:
@@ -140,7 +141,7 @@ func (j *judge) category(l *life) Category {
 	return j.bySize(l)
 }
 
-// bySize is the category of what no stack names.
+// bySize returns the category of an allocation that no stack identifies.
 func (j *judge) bySize(l *life) Category {
 	if is, ok := j.before[l.address]; ok && l.born < 0 {
 		return is
@@ -158,8 +159,8 @@ func either(is bool, yes, no Category) Category {
 	return no
 }
 
-// backward parts gradients, which outlive their pass, from what it needs on its way. Where the record ends within the pass, gradients
-// are those that are as large as a parameter.
+// backward distinguishes gradients, which outlive the backward pass, from its temporary memory. If the recording ends
+// within the pass, gradients are those as large as a parameter.
 func (j *judge) backward(l *life, within bool) Category {
 	switch {
 	case within:
@@ -170,7 +171,7 @@ func (j *judge) backward(l *life, within bool) Category {
 	return Gradients
 }
 
-// forward parts activations, which are kept for the backward pass, from what the forward pass frees itself, and from what outlives the
+// forward distinguishes activations, kept for the backward pass, from temporary memory, and from what outlives the
 // step.
 func (j *judge) forward(l *life, born span, within bool) Category {
 	switch {
@@ -179,7 +180,7 @@ func (j *judge) forward(l *life, born span, within bool) Category {
 	case within:
 		return Temporary
 	case l.died == never && j.last.step > born.step:
-		return Other // it stays from step to step
+		return Other // persists across steps
 	}
 	return Activation
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Know says which model the record is of. What no stack names is then told by the sizes of its tensors, where most of them are found.
+// Know tells which model the recording is of. Allocations without an informative stack are then identified by the sizes
+// of its tensors, if most of these are found.
 func (s *Snapshot) Know(m *model.Model) {
 	s.numbers, s.decoder = map[int64]int{}, m.Decoder().Params()
 	for i := range m.Parts {
@@ -18,25 +19,26 @@ func (s *Snapshot) Know(m *model.Model) {
 			case t.First:
 				s.numbers[t.In.Rows*t.In.Cols]++
 			}
-			if t.Batch > 1 { // experts may lie one by one
+			if t.Batch > 1 { // experts may be stored separately
 				s.numbers[t.Rows()*t.Cols] += int(t.Batch)
 			}
 		})
 	}
 }
 
-// widths of a number of a stored parameter, in half bytes: 4 bits as bitsandbytes packs them, 8, 16 and 32.
+// widths are the sizes of a stored parameter in half bytes: 4 bits as packed by bitsandbytes, 8, 16 and 32.
 var widths = []int64{1, 2, 4, 8}
 
-// mostStates are how many tensors in fp32 an optimizer keeps for a parameter: two moments and a copy.
+// mostStates is the maximum of fp32 tensors that an optimizer keeps per parameter: two moments and a master copy.
 const mostStates = 3
 
-// mostOf the decoder's bytes must be found, so that no other model's tensors are taken for its own.
+// mostOf is the share of the decoder's bytes that must be found, so that another model's tensors are not mistaken for
+// its own.
 const mostOf = 0.9
 
-// fromModel tells by the model's tensors what lives to the record's end, has no stack of use, and has not been told by gradients:
-// of a size as many are parameters as the model has, the first of them, in the narrowest format in which most of them are found. More of
-// the size that a parameter has in fp32 are the optimizer's states.
+// fromModel identifies, by the model's tensors, allocations that live to the end of the recording and that neither
+// stack nor gradients identify. Of each size, as many are parameters as the model has, in allocation order, in the
+// narrowest format in which most of them are found. Further ones of a parameter's fp32 size are optimizer states.
 func (j *judge) fromModel() map[int64]Category {
 	if len(j.numbers) == 0 {
 		return nil
@@ -59,8 +61,8 @@ func (j *judge) fromModel() map[int64]Category {
 	return out
 }
 
-// take marks, of the lives that no category has, those that are as large as a tensor of the model in so many half bytes a number, up to
-// so many for each tensor, and says how many bytes they are. A nil map only counts.
+// take marks uncategorized lives with the size of a model tensor at halfBytes per element, up to each per tensor, and
+// returns their total bytes. A nil map only counts.
 func (j *judge) take(lives []life, halfBytes int64, each int, c Category, into map[int64]Category) (sum int64) {
 	left := map[int64]int{}
 	for numbers, n := range j.numbers {

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/engine/startup"
 )
 
-// heldAs groups categories as the ledgers of plans do.
+// heldAs maps categories to those of the plans' ledgers.
 var heldAs = []struct {
 	id, name string
 	of       []Category
@@ -20,7 +20,7 @@ var heldAs = []struct {
 	{"rest", "not known what for", []Category{Older, Other}},
 }
 
-// Fullest is the device that held most; nil where none has a record.
+// Fullest returns the device that held most; nil if none has a recording.
 func (r *Report) Fullest() (out *Device) {
 	for i := range r.Devices {
 		if d := &r.Devices[i]; out == nil || d.Peak.Live > out.Peak.Live {
@@ -30,7 +30,7 @@ func (r *Report) Fullest() (out *Device) {
 	return out
 }
 
-// Trains reports whether a record has backward passes or steps of an optimizer.
+// Trains reports whether a recording has backward passes or optimizer steps.
 func (r *Report) Trains() bool {
 	for i := range r.Devices {
 		for _, h := range r.Devices[i].Held {
@@ -45,8 +45,7 @@ func (r *Report) Trains() bool {
 	return false
 }
 
-// Log is the report as figures of what was held, for comparison with those of a plan. Figures of what was held at the peak name the phase
-// that it fell in.
+// Log returns the report as figures to compare with a plan. Figures at the peak name its phase.
 func (r *Report) Log() *startup.Log {
 	l := &startup.Log{Engine: "torch", Teller: "memory_snapshot", Servers: 1, Signs: 1}
 	d := r.Fullest()

@@ -15,7 +15,7 @@ import (
 const fixSnapshot = "give the file that torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") wrote, after " +
 	"torch.cuda.memory._record_memory_history()"
 
-// Words of a snapshot, in the order of their numbers.
+// Strings of a snapshot, in the order of their identifiers.
 const (
 	wAction pickle.Word = iota
 	wAddr
@@ -48,7 +48,7 @@ var words = [wordCount]string{
 	"allocator_settings",
 }
 
-// Tags of what records are packed into.
+// Tags of packed records.
 const (
 	anEvent uint8 = iota // never referred to again
 	aFrame
@@ -57,19 +57,19 @@ const (
 	aSegment
 )
 
-// reader makes a Snapshot of a pickle.
+// reader builds a Snapshot from a pickle.
 type reader struct {
 	*pickle.Reader
 	out    *Snapshot
 	frames []uint32
-	fields record // of the dict that is packed
+	fields record // of the dict being packed
 	err    error
 }
 
-// Read reads a snapshot, packed by gzip or not. Errors of the file are of type *fault.Error.
+// Read reads a snapshot, optionally gzip-compressed. Errors in the file are *fault.Error.
 func Read(in io.Reader) (*Snapshot, error) {
 	b := bufio.NewReader(in)
-	head, _ := b.Peek(4) // a shorter file is an error of the pickle
+	head, _ := b.Peek(4) // a truncated file is reported by the pickle reader
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return nil, fault.New("the file is a zip archive, as torch.save writes, and no memory snapshot", fixSnapshot)
@@ -103,7 +103,7 @@ func Read(in io.Reader) (*Snapshot, error) {
 	return r.out, r.finish(v)
 }
 
-// record are the fields of a dict that a snapshot's records have.
+// record holds the fields of a dict.
 type record struct {
 	has   uint32
 	value [wordCount]pickle.Value
@@ -118,7 +118,7 @@ func (r *record) hasAll(ws ...pickle.Word) bool {
 	return true
 }
 
-// field is the value of a field; none where it is missing.
+// field returns a field's value; none if missing.
 func (r *record) field(w pickle.Word) pickle.Value {
 	if r.has&(1<<w) == 0 {
 		return pickle.Value{}
@@ -131,7 +131,7 @@ func (r *record) number(w pickle.Word) int64 {
 	return n
 }
 
-// bytes are a size that memory can have: sums of all of them stay within 64 bits.
+// bytes returns a plausible memory size: sums of all of them fit in 64 bits.
 func (r *record) bytes(w pickle.Word) int64 {
 	const most = 1 << 44
 	return min(max(0, r.number(w)), most)
@@ -194,7 +194,7 @@ func (r *reader) stack(c *pickle.Container) (pickle.Value, bool) {
 	return pickle.Pack(aStack, uint64(n)), true
 }
 
-// stackOf a record; 0 where it has none.
+// stackOf returns a record's stack; 0 if it has none.
 func (rec *record) stackOf() uint32 {
 	if tag, n, _, ok := rec.field(wFrames).Unpack(); ok && tag == aStack {
 		return uint32(n)
@@ -237,7 +237,7 @@ func (r *reader) segment(rec *record) pickle.Value {
 	}
 	at := s.address
 	for i := s.first; i < s.first+s.count; i++ {
-		r.out.blocks[i].address = at // old snapshots do not write it
+		r.out.blocks[i].address = at // missing in old snapshots
 		at += r.out.blocks[i].size
 	}
 	r.hold(true, 96)
@@ -245,7 +245,7 @@ func (r *reader) segment(rec *record) pickle.Value {
 	return pickle.Pack(aSegment, uint64(len(r.out.segments)-1))
 }
 
-// privatePool tells the pool of a CUDA graph: its number is a pair, and that of the usual pool is (0, 0).
+// privatePool reports whether the pool belongs to a CUDA graph: ids are pairs, and the default pool is (0, 0).
 func privatePool(pair *pickle.Container) bool {
 	if pair == nil {
 		return false
@@ -258,7 +258,7 @@ func privatePool(pair *pickle.Container) bool {
 	return false
 }
 
-// finish takes what the whole dict says.
+// finish reads the top-level dict.
 func (r *reader) finish(v pickle.Value) error {
 	root := v.Of()
 	segments, hasSegments := root.At(wSegments)
@@ -267,7 +267,7 @@ func (r *reader) finish(v pickle.Value) error {
 		return fault.New("the file is a pickle of plain data, and no memory snapshot: it has neither segments nor device_traces",
 			fixSnapshot)
 	}
-	_ = segments // they were packed in their order
+	_ = segments // packed in order
 	if list := traces.Of(); list != nil {
 		for _, t := range list.Items {
 			r.out.traces = append(r.out.traces, traceOf(t.Of()))
@@ -286,7 +286,7 @@ func (r *reader) finish(v pickle.Value) error {
 
 const mostDevices = 1024
 
-// traceOf a list of events, which were packed one after the other.
+// traceOf returns a list of events, which were packed consecutively.
 func traceOf(list *pickle.Container) (t trace) {
 	if list == nil || len(list.Items) == 0 {
 		return t

@@ -17,23 +17,24 @@ const (
 
 var phaseNames = [...]string{"outside of steps", "forward", "backward", "optimizer step"}
 
-// span is a stretch of events in one phase of one step.
+// span is a range of events in one phase of one step.
 type span struct {
 	from  int
 	phase phase
 	step  int
 }
 
-// mostSamples is how many moments a picture of the record has.
+// mostSamples is the number of points of a timeline.
 const mostSamples = 360
 
 const never = math.MaxInt32
 
-// life of an allocation: from its event up to, and without, that of its end. One from before the record begins at -1.
+// life of an allocation: from its event to that of its release, exclusive. If allocated before the recording it begins
+// at -1.
 type life struct {
 	born, died int
 	size       int64
-	asked      int64 // of a block that was there before: what of it the tensor takes
+	asked      int64 // for a block allocated before: the part used by the tensor
 	stack      uint32
 	address    int64
 }
@@ -45,38 +46,39 @@ type moment struct {
 	live, reserved int64
 }
 
-// replay is a device's record, played from its beginning; what lived before it follows from its end.
+// replay is a device's recording, replayed from its beginning; what was allocated before follows from its end.
 type replay struct {
 	*Snapshot
 	device             int
 	of                 trace
 	events             int
 	begun, ended       int64   // microseconds
-	ends               []int32 // of the allocations in their order; never where they live on
-	older              []life  // that were there before the record
+	ends               []int32 // by allocation; never if still alive
+	older              []life  // allocated before the recording
 	ooms               []oom
 	spans              []span
 	peak               moment
-	most               int64 // reserved at any time
+	most               int64 // maximum reserved
 	last               moment
 	base, baseReserved int64
-	samples            []moment // the fullest of each stretch of the record
+	samples            []moment // the fullest moment of each interval
 }
 
-// oom is a request that failed.
+// oom is a failed request.
 type oom struct {
 	moment      moment
 	asked, free int64
 	stack       uint32
 }
 
-// tensorBytes is what a request takes of a block (roundup_power2_divisions aside): kMinBlockSize of CUDACachingAllocator.
+// tensorBytes rounds a request to what it takes of a block (roundup_power2_divisions aside): kMinBlockSize of
+// CUDACachingAllocator.
 func tensorBytes(n int64) int64 {
 	const least = 512
 	return max(least, (n+least-1)/least*least)
 }
 
-// play goes through a device's record once.
+// play replays a device's recording.
 func (s *Snapshot) play(device int) *replay {
 	r := &replay{Snapshot: s, device: device}
 	if device < len(s.traces) {
@@ -95,7 +97,7 @@ func (s *Snapshot) play(device int) *replay {
 // player is the state of a replay.
 type player struct {
 	*replay
-	live     map[int64]int32 // number of the allocation at an address
+	live     map[int64]int32 // allocation index by address
 	size     map[int64]int64
 	sum, seg int64 // since the beginning
 	high     moment
@@ -111,14 +113,14 @@ func (p *player) event(i int, e *event) {
 	p.ended = e.time
 	switch e.action {
 	case alloc:
-		p.free(i, e.address, 0) // a block that was there without its end
+		p.free(i, e.address, 0) // a block whose allocation was not recorded
 		p.turn(i, e.stack, e.stack == 0)
 		p.live[e.address] = int32(len(p.ends))
 		p.size[e.address] = tensorBytes(e.size)
 		p.ends = append(p.ends, never)
 		p.sum += tensorBytes(e.size)
 	case freeCompleted:
-		p.turn(i, e.stack, false) // many records have stacks of allocations alone
+		p.turn(i, e.stack, false) // many recordings have stacks for allocations only
 		p.free(i, e.address, e.size)
 	case segmentAlloc, segmentMap:
 		p.seg += e.size
@@ -137,7 +139,8 @@ func (p *player) event(i int, e *event) {
 	p.highSeg = max(p.highSeg, p.seg)
 }
 
-// free ends what lives at an address; of size 0 nothing needs to be there. What the record did not see begin was there before.
+// free ends the life at an address; with size 0 there need not be one. What was not recorded as allocated existed
+// before.
 func (p *player) free(i int, address, size int64) {
 	n, ok := p.live[address]
 	switch {
@@ -152,8 +155,8 @@ func (p *player) free(i int, address, size int64) {
 	}
 }
 
-// turn follows the phases by the stacks of allocations and frees. Autograd's own threads have no Python frames: what is
-// allocated without any after a forward pass is backward.
+// turn tracks phases by the stacks of allocations and frees. Autograd's own threads have no Python frames: allocations
+// without any after a forward pass are backward.
 func (p *player) turn(i int, stack uint32, bare bool) {
 	to := phaseOf(p.stacks.roles[stack], p.now, bare)
 	if to == p.now {
@@ -163,7 +166,7 @@ func (p *player) turn(i int, stack uint32, bare bool) {
 	p.spans = append(p.spans, span{from: i, phase: to})
 }
 
-// count numbers the steps: one ends where its optimizer does, or with each backward pass where nothing optimizes.
+// count numbers the steps: one ends with its optimizer step, or without optimizer with each backward pass.
 func (p *player) count() {
 	ends := inBackward
 	for _, s := range p.spans {
@@ -194,7 +197,7 @@ func phaseOf(r role, now phase, bare bool) phase {
 	return now
 }
 
-// finish finds what was there before the record, from the blocks at its end.
+// finish determines what was allocated before the recording, from the blocks at its end.
 func (p *player) finish() {
 	p.count()
 	reserved := int64(0)
@@ -232,7 +235,7 @@ func (p *player) finish() {
 	p.last = moment{p.events - 1, p.ended, p.sum + p.base, reserved}
 }
 
-// spanAt is the span of an event.
+// spanAt returns the span of an event.
 func (r *replay) spanAt(event int) span {
 	lo, hi := 0, len(r.spans)
 	for lo < hi {
@@ -248,7 +251,7 @@ func (r *replay) spanAt(event int) span {
 	return r.spans[lo-1]
 }
 
-// lives calls f with every allocation, those from before the record first.
+// lives calls f for every allocation, those from before the recording first.
 func (r *replay) lives(f func(*life)) {
 	for i := range r.older {
 		f(&r.older[i])

@@ -8,33 +8,33 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Report is what a snapshot tells of each device that has one.
+// Report describes each device of a snapshot.
 type Report struct {
 	Devices  []Device `json:"devices"`
 	Settings Settings `json:"allocator_settings"`
-	Stacks   int      `json:"stacks"` // that differ
+	Stacks   int      `json:"stacks"` // distinct
 }
 
-// Device is the record of one device. Bytes that lived are those that requests take of blocks, in steps of 512.
+// Device describes the recording of one device. Bytes are those that requests take of blocks, in multiples of 512.
 type Device struct {
 	Device  int     `json:"device"`
 	Events  int     `json:"events"`
-	Seconds float64 `json:"seconds"` // from the first event to the last
-	// Peak is the moment at which most bytes lived; without a record it is the moment of the snapshot.
+	Seconds float64 `json:"seconds"` // from first to last event
+	// Peak is the moment with most live bytes; without a recording, the moment of the snapshot.
 	Peak Moment `json:"peak"`
 	// End is the moment of the snapshot.
 	End          Moment `json:"end"`
 	PeakReserved int64  `json:"reserved_peak_bytes"`
-	// HeldAt is the moment that is explained: that at which memory ran out, else the peak.
+	// HeldAt is the moment explained: when memory ran out, else the peak.
 	HeldAt Moment      `json:"held_at"`
 	Held   []Held      `json:"held"`
-	Named  float64     `json:"named_share"` // of the bytes held: not from before the record, and not other
+	Named  float64     `json:"named_share"` // share of bytes held that were recorded and categorized
 	Calls  []StackHeld `json:"stacks,omitempty"`
-	// Growth is what more of stayed with every step, most first.
+	// Growth lists what accumulates with every step, largest first.
 	Growth []Growth `json:"growth,omitempty"`
-	// Awaiting are activations that wait at the end for a backward pass, of which the record has none.
+	// Awaiting is the bytes of activations that await a backward pass at the end, if the recording has none.
 	Awaiting int64      `json:"awaiting_backward_bytes,omitempty"`
-	Steps    int        `json:"steps"` // whole ones
+	Steps    int        `json:"steps"` // complete ones
 	Segments Segments   `json:"segments"`
 	OOMs     []OOM      `json:"out_of_memory,omitempty"`
 	Settings []Setting  `json:"other_settings,omitempty"`
@@ -43,16 +43,16 @@ type Device struct {
 
 // Moment is what the allocator held after an event.
 type Moment struct {
-	Event    int     `json:"event"` // -1: before the first
+	Event    int     `json:"event"` // -1 before the first
 	Seconds  float64 `json:"seconds"`
 	Phase    string  `json:"phase,omitempty"`
-	Step     int     `json:"step,omitempty"` // the first is 1
+	Step     int     `json:"step,omitempty"` // from 1
 	Live     int64   `json:"live_bytes"`
 	Reserved int64   `json:"reserved_bytes"`
-	Unused   int64   `json:"unused_bytes"` // reserved and not live
+	Unused   int64   `json:"unused_bytes"` // reserved but not live
 }
 
-// Held is what a category held then, and which lines of code made the most of it.
+// Held is what a category held, and the lines of code responsible for most of it.
 type Held struct {
 	Category    Category `json:"category"`
 	Bytes       int64    `json:"bytes"`
@@ -60,7 +60,7 @@ type Held struct {
 	Places      []Place  `json:"places,omitempty"`
 }
 
-// Place is a line of code outside of PyTorch, with the operator that allocated for it.
+// Place is a line of code outside PyTorch, with the operator that allocated for it.
 type Place struct {
 	Place       string `json:"place"`
 	Operator    string `json:"operator,omitempty"`
@@ -68,7 +68,7 @@ type Place struct {
 	Allocations int    `json:"allocations"`
 }
 
-// StackHeld is what one stack held then; its innermost frame is first.
+// StackHeld is what one stack held; innermost frame first.
 type StackHeld struct {
 	Frames      []string `json:"frames"`
 	Category    Category `json:"category"`
@@ -76,7 +76,7 @@ type StackHeld struct {
 	Allocations int      `json:"allocations"`
 }
 
-// Growth is a stack whose allocations of several steps are all alive at the end.
+// Growth is a stack with allocations from several steps still alive at the end.
 type Growth struct {
 	Place    string   `json:"place"`
 	Frames   []string `json:"frames"`
@@ -86,7 +86,7 @@ type Growth struct {
 	Bytes    int64    `json:"bytes"`
 }
 
-// OOM is a request that failed.
+// OOM is a failed request.
 type OOM struct {
 	Event  int      `json:"event"`
 	Asked  int64    `json:"asked_bytes"`
@@ -94,7 +94,7 @@ type OOM struct {
 	Frames []string `json:"frames,omitempty"`
 }
 
-// Timeline is a moment of the picture: what each category held when the stretch around it was fullest.
+// Timeline is what each category held at the fullest moment of an interval.
 type Timeline struct {
 	Seconds  float64            `json:"seconds"`
 	Live     int64              `json:"live_bytes"`
@@ -102,7 +102,7 @@ type Timeline struct {
 	Held     map[Category]int64 `json:"held"`
 }
 
-// Rows of a report.
+// Limits on rows of a report.
 const (
 	mostPlaces = 12
 	mostStacks = 24
@@ -110,7 +110,7 @@ const (
 	mostGrowth = 8
 )
 
-// Report plays the record of every device.
+// Report replays the recording of every device.
 func (s *Snapshot) Report() *Report {
 	s.stacks.settle()
 	out := &Report{Settings: s.Settings, Stacks: len(s.stacks.lists) - 1}
@@ -122,7 +122,7 @@ func (s *Snapshot) Report() *Report {
 	return out
 }
 
-// devices is how many there may be.
+// devices returns the number of devices.
 func (s *Snapshot) devices() int {
 	n := len(s.traces)
 	for i := range s.segments {
@@ -167,7 +167,7 @@ func (r *replay) moment(m moment) Moment {
 	return out
 }
 
-// key of what is added up at the peak.
+// key identifies what is summed at the peak.
 type key struct {
 	category Category
 	stack    uint32
@@ -180,22 +180,22 @@ type sum struct {
 
 func (s *sum) add(bytes int64) { s.bytes, s.count = s.bytes+bytes, s.count+1 }
 
-// survivors are allocations of one stack that are alive at the end, by the steps that made them.
+// survivors are allocations of one stack alive at the end, by step.
 type survivors struct {
 	steps, lastStep int
 	bytes           int64
 }
 
-// count adds up lives.
+// count sums up lives.
 type count struct {
 	*replay
 	judge  *judge
-	moment moment // that is explained
+	moment moment // the moment explained
 	peak   map[key]*sum
-	lived  map[Category][]int64 // differences of what lives, at each sample
+	lived  map[Category][]int64 // changes in live bytes, by sample
 	left   map[key]*survivors
-	waits  int64 // bytes of activations, at the end
-	parts  int   // of the record that stand for steps, where it has none
+	waits  int64 // bytes of activations at the end
+	parts  int   // intervals used as steps, if there are none
 }
 
 func newCount(r *replay) *count {
@@ -226,12 +226,12 @@ func (c *count) add(l *life) {
 	}
 }
 
-// backwards says whether the record has a backward pass.
+// backwards reports whether the recording has a backward pass.
 func (c *count) backwards() bool {
 	return slices.ContainsFunc(c.spans, func(s span) bool { return s.phase == inBackward })
 }
 
-// at is the value of a key, which is made when it is not there.
+// at returns the value of a key, creating it if missing.
 func at[K comparable, V any](m map[K]*V, k K) *V {
 	v := m[k]
 	if v == nil {
@@ -241,7 +241,7 @@ func at[K comparable, V any](m map[K]*V, k K) *V {
 	return v
 }
 
-// sample adds a life to the moments of the picture that it spans.
+// sample adds a life to the samples it spans.
 func (c *count) sample(k Category, l *life) {
 	first := c.sampleFrom(l.born)
 	end := c.sampleFrom(l.died)
@@ -257,13 +257,13 @@ func (c *count) sample(k Category, l *life) {
 	d[end] -= l.size
 }
 
-// sampleFrom is the first sample at or after an event.
+// sampleFrom returns the first sample at or after an event.
 func (c *count) sampleFrom(event int) int {
 	n, _ := slices.BinarySearchFunc(c.samples, event, func(m moment, e int) int { return cmp.Compare(m.event, e) })
 	return n
 }
 
-// survives counts what a whole step left behind; the last is not whole.
+// survives counts what a complete step left behind; the last is incomplete.
 func (c *count) survives(k key, l *life) {
 	step, last := c.spanAt(l.born).step, c.judge.last.step
 	if c.parts > 0 {
@@ -279,7 +279,7 @@ func (c *count) survives(k key, l *life) {
 	s.bytes += l.size
 }
 
-// peakByCategory are the categories at the peak.
+// peakByCategory returns the categories at the peak.
 func (c *count) peakByCategory() (out []Held) {
 	type place struct{ place, operator string }
 	for _, name := range Categories() {
@@ -309,7 +309,7 @@ func (c *count) peakByCategory() (out []Held) {
 	return out
 }
 
-// calls are the stacks that held the most at the peak.
+// calls returns the stacks that held most at the peak.
 func (c *count) calls() (out []StackHeld) {
 	keys := slices.DeleteFunc(slices.Collect(maps.Keys(c.peak)), func(k key) bool { return k.stack == 0 })
 	stable.Sort(keys, func(a, b key) int {
@@ -322,8 +322,8 @@ func (c *count) calls() (out []StackHeld) {
 	return out
 }
 
-// grown are the stacks of which three whole steps or more left something. Where parts of the record stand for steps, what the
-// first step makes for all others is no growth.
+// grown returns the stacks with remains of at least three complete steps. If intervals stand for steps, what the first
+// allocates for all others is not growth.
 func (c *count) grown() (out []Growth) {
 	const least = 3
 	for k, s := range c.left {
@@ -339,7 +339,7 @@ func (c *count) grown() (out []Growth) {
 	return out[:min(len(out), mostGrowth)]
 }
 
-// timeline are the samples with what each category held.
+// timeline returns the samples by category.
 func (c *count) timeline() (out []Timeline) {
 	live := map[Category]int64{}
 	for i, m := range c.samples {

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// role is what a line of code does, of a run: several hold of a stack.
+// role is a set of what a line of code does, within a stack.
 type role uint16
 
 const (
 	optimizing role = 1 << iota
 	backward
-	accumulating // gradients, by autograd itself
+	accumulating // gradients, in autograd itself
 	forward
 	loading
-	feeding    // samples to the device
-	gathering  // shards of parameters into whole ones
-	reducing   // gradients over ranks
+	feeding    // copying samples to the device
+	gathering  // gathering parameter shards
+	reducing   // reducing gradients over ranks
 	exchanging // other collectives
 	workspace  // of cuBLAS
 	caching    // keys and values

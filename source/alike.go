@@ -8,9 +8,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// alike reads a file of an architecture that no family has by its tensors, where their names and shapes are those of a network that can
-// be described: all of its layers' tensors are used, and none is missing. nil where that is not so. Its weights are exact, its cache is
-// derived: windows of attention show in no tensor.
+// alike identifies a file of an unknown architecture by its tensors, if their names and shapes match a known family
+// exactly: every layer tensor is used and none is missing. It returns nil otherwise. Weights are then exact but the
+// cache is derived, since attention windows show in no tensor.
 func (h *header) alike(r *Resolved, of []*family.Family) *family.Spec {
 	spec, as := family.Alike(h, of, h.explains)
 	if spec == nil {
@@ -28,7 +28,7 @@ func (h *header) alike(r *Resolved, of []*family.Family) *family.Spec {
 	return spec
 }
 
-// slides reports whether a layer has a window.
+// slides reports whether any layer has a window.
 func slides(s *family.Spec) bool {
 	for i := range s.Layers {
 		if s.Layers[i].Attn.Window > 0 {
@@ -38,7 +38,7 @@ func slides(s *family.Spec) bool {
 	return false
 }
 
-// explains reports whether a network has just the tensors of the file's layers, each with as many elements.
+// explains reports whether a network has exactly the file's layer tensors, with the same element counts.
 func (h *header) explains(s *family.Spec) bool {
 	used, whole := map[string]bool{}, true
 	m := s.Model("")
@@ -59,7 +59,7 @@ func (h *header) explains(s *family.Spec) bool {
 	return whole
 }
 
-// elements of a tensor; its reader has bounded them.
+// elements returns the number of elements of a tensor; the reader has bounded them.
 func elements(dims []int64) int64 {
 	n := int64(1)
 	for _, d := range dims {

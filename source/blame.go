@@ -12,10 +12,10 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// number is one that a file says of its network; of a list, that of one layer.
+// number is a number by which a file describes its network; of a list, the value for one layer.
 type number struct {
 	key   string
-	at    int // place in a list; -1 for a number alone
+	at    int // index in a list; -1 if not in a list
 	value int64
 }
 
@@ -26,19 +26,19 @@ func (n number) String() string {
 	return fmt.Sprintf("%s[%d] = %d", n.key, n.at, n.value)
 }
 
-// telling is what describes a network by numbers: the header of a GGUF file, a config.json.
+// telling is a numeric description of a network: a GGUF header or a config.json.
 type telling interface {
-	// numbers that describe the network, of lists that of the layer.
+	// numbers returns the numbers that describe the network; of lists, the value for the layer.
 	numbers(layer int) []number
-	// with reads the network again, with another value of a number.
+	// with rereads the network with another value for a number.
 	with(n number, value int64) (*family.Spec, error)
 }
 
-// place is what a model has somewhere, as text: the shape of a tensor, "" for no tensor.
+// place describes something in a model as text, such as the shape of a tensor; "" if absent.
 type place func(*model.Model) string
 
-// blame finds the numbers of a file that decide what a model has at a place, by trying others. Those that decide as well
-// what fits are left out, unless no other is left and doubt is true.
+// blame returns the numbers of a file that determine what a model has at the odd place, found by varying them. Numbers
+// that also determine places that fit are excluded, unless none would remain and doubt is true.
 func blame(t telling, now *model.Model, layer int, odd place, fits []place, doubt bool) []number {
 	var sole, all []number
 	for _, n := range t.numbers(layer) {
@@ -67,8 +67,8 @@ func blame(t telling, now *model.Model, layer int, odd place, fits []place, doub
 	return sole
 }
 
-// others are values to try in place of one. What is zero is tried as counts that heads are of; a count of layers as one that
-// has the layer.
+// others returns alternative values to try for a number. Zero is replaced by typical head counts; a layer count by one
+// that includes the layer.
 func others(value int64, layer int) []int64 {
 	out := []int64{value + 1, 2 * value, 3 * value, value / 2, int64(layer) + 1}
 	if value == 0 {
@@ -77,10 +77,10 @@ func others(value int64, layer int) []int64 {
 	return slices.DeleteFunc(out, func(v int64) bool { return v == value || v <= 0 })
 }
 
-// mostNumbers is how many numbers an error names.
+// mostNumbers is the maximum of numbers that an error names.
 const mostNumbers = 6
 
-// contradiction is the error of numbers that a tensor of the file gives the lie.
+// contradiction returns the error for numbers that contradict a tensor of the file.
 func contradiction(of []number, tensor, problem, fix string) error {
 	var said []string
 	for _, n := range of[:min(len(of), mostNumbers)] {
@@ -94,12 +94,12 @@ func contradiction(of []number, tensor, problem, fix string) error {
 		Message: text + verb + tensor + problem, Hint: fix}
 }
 
-// shownTensor is a tensor with its shape.
+// shownTensor formats a tensor with its shape.
 func shownTensor(name string, dims []int64) string {
 	return "tensor " + format.Quote(name) + " = " + dimensions(dims...)
 }
 
-// dimensions writes a shape without ones.
+// dimensions formats a shape, omitting ones.
 func dimensions(dims ...int64) string {
 	dims = slices.DeleteFunc(slices.Clone(dims), func(n int64) bool { return n == 1 })
 	if len(dims) == 0 {

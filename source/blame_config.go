@@ -12,16 +12,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// mostValues bounds the configs whose numbers are tried: those of models hold hundreds.
+// mostValues is the largest config whose numbers are tried: real ones have hundreds.
 const mostValues = 2000
 
-// original is a config.json as the file has it, and its network before anything that the files leave out is taken from it.
+// original is a config.json as stored, and its network before adjustments for what the files omit.
 type original struct {
 	*family.Config
 	model *model.Model
 }
 
-// original of a config; false for one that is no file.
+// original returns the unmodified config; false if it is not from a file.
 func (c *configuration) original() (o original, ok bool) {
 	read, err := family.ParseConfig(c.text)
 	if err != nil {
@@ -49,7 +49,7 @@ func (o original) with(n number, value int64) (*family.Spec, error) {
 	return family.FromConfig(o.With(n.key, value))
 }
 
-// lies explains what is wrong between a config.json and the tensors by its numbers that contradict them; nil when none does.
+// lies explains a mismatch between config.json and tensors by the numbers that contradict them; nil if none do.
 func (c *configuration) lies(f *filing, wrong *faults) error {
 	o, ok := c.original()
 	if !ok {
@@ -72,7 +72,7 @@ func (c *configuration) lies(f *filing, wrong *faults) error {
 	return nil
 }
 
-// unclaimed explains tensors of the decoder's layers that no operator uses, or that lie in layers which the config does not count.
+// unclaimed explains decoder tensors that no operator uses, or that belong to layers beyond the config's count.
 func (c *configuration) unclaimed(o original, f *filing) error {
 	for _, layer := range slices.Sorted(maps.Keys(f.beyond)) {
 		if b := f.beyond[layer]; !b.predicts {
@@ -104,7 +104,7 @@ func (c *configuration) unused(o original, x *fileTensor, layer int) error {
 	return nil
 }
 
-// placed tells in which layer of which part a model has slots for a tensor.
+// placed returns the place of a tensor: the layer and part in which a model has slots for it.
 func placed(x *fileTensor) place {
 	return func(m *model.Model) string {
 		n, ok := readName(x.name)
@@ -115,7 +115,7 @@ func placed(x *fileTensor) place {
 	}
 }
 
-// wantedAt is how many elements the tensors of a slot have in a model.
+// wantedAt returns the place of a slot: the number of elements of its tensors in a model.
 func wantedAt(part string, at where) place {
 	return func(m *model.Model) string {
 		p := newFiling(m).parts[part]
@@ -126,7 +126,7 @@ func wantedAt(part string, at where) place {
 	}
 }
 
-// fitting are the slots of the same layer, and the embedding's, that files hold as the model has them.
+// fitting returns the slots of the same layer, and of the embedding, for which files and model agree.
 func (f *filing) fitting(part string, odd where) (out []place) {
 	for _, p := range []string{part, f.m.Parts[0].Name} {
 		filed := f.parts[p]
@@ -140,7 +140,7 @@ func (f *filing) fitting(part string, odd where) (out []place) {
 	return out
 }
 
-// unread is a projection of attention or of a recurrence in the decoder's layers that no operator uses.
+// unread returns a projection of attention or recurrence in the decoder's layers that no operator uses.
 func (f *filing) unread() *fileTensor {
 	for i := range f.extra {
 		x := &f.extra[i]

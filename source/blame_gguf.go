@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// tried is a header with another value of a key. It remembers which keys are read.
+// tried is a header with one value replaced, which records the keys read.
 type tried struct {
 	*header
 	key    string
@@ -29,10 +29,10 @@ func (t *tried) Ints(key string) ([]int64, bool) {
 	return t.header.Ints(key)
 }
 
-// numbers are those that the family of the file reads.
+// numbers returns those that the file's family reads.
 func (h *header) numbers(layer int) (out []number) {
 	t := &tried{header: h}
-	_, _ = family.FromHeader(t) // only what is read counts
+	_, _ = family.FromHeader(t) // to record which keys are read
 	for _, key := range t.read {
 		v, ok := h.Ints(key)
 		switch {
@@ -53,7 +53,7 @@ func (h *header) with(n number, value int64) (*family.Spec, error) {
 	return family.FromHeader(&tried{header: h, key: n.key, values: v})
 }
 
-// blockOf a tensor of a GGUF file; -1 outside the layers.
+// blockOf returns the layer of a GGUF tensor; -1 outside the layers.
 func blockOf(name string) int {
 	rest, ok := strings.CutPrefix(name, "blk.")
 	digits, _, dot := strings.Cut(rest, ".")
@@ -63,7 +63,7 @@ func blockOf(name string) int {
 	return -1
 }
 
-// shapeOf a tensor in a model, as GGUF files write it.
+// shapeOf returns the place of a tensor: its shape as GGUF files write it.
 func shapeOf(name string) place {
 	layer := blockOf(name)
 	return func(m *model.Model) string {
@@ -102,7 +102,7 @@ func shapeIn(name string, layer int, kinds ...*model.Kind) string {
 
 func shown(g *gguf.Tensor) string { return shownTensor(g.Name, g.Dims) }
 
-// lies explains what is wrong between a header and its tensors by the numbers that contradict them; nil when none does.
+// lies explains a mismatch between header and tensors by the numbers that contradict them; nil if none do.
 func (h *header) lies(r *Resolved, wrong *faults, left []*gguf.Tensor) error {
 	switch {
 	case len(wrong.missing) > 0:
@@ -126,12 +126,12 @@ func (h *header) lies(r *Resolved, wrong *faults, left []*gguf.Tensor) error {
 	return h.unclaimed(r, left)
 }
 
-// holds reports whether the file has a tensor of a layer.
+// holds reports whether the file has any tensor of a layer.
 func (h *header) holds(layer int) bool {
 	return slices.ContainsFunc(h.Tensors, func(t gguf.Tensor) bool { return blockOf(t.Name) == layer })
 }
 
-// fitting are the places of the tensors of the same layer, and of the embedding, that are as the model has them.
+// fitting returns the places of tensors of the same layer, and of the embedding, that agree with the model.
 func (h *header) fitting(m *model.Model, odd string) (out []place) {
 	layer := blockOf(odd)
 	for i := range h.Tensors {
@@ -151,7 +151,7 @@ func (h *header) find(name string) *gguf.Tensor {
 	return &h.Tensors[i]
 }
 
-// unclaimed explains tensors that no operator uses by a number that leaves them out.
+// unclaimed explains tensors that no operator uses by a number that excludes them.
 func (h *header) unclaimed(r *Resolved, left []*gguf.Tensor) error {
 	layers, ahead := h.layers(r.Model)
 	tried := map[string]bool{}
@@ -173,10 +173,10 @@ func (h *header) unclaimed(r *Resolved, left []*gguf.Tensor) error {
 	return nil
 }
 
-// mostTried bounds the kinds of unused tensors that are explained.
+// mostTried is the maximum number of kinds of unused tensors that are explained.
 const mostTried = 16
 
-// layers of the model, and those behind them that predict further tokens.
+// layers returns the number of layers of the model, and of the prediction layers after them.
 func (h *header) layers(m *model.Model) (layers, ahead int) {
 	n, _ := h.Int(h.Arch(keyAhead))
 	return len(m.Decoder().Layers), int(n)
@@ -184,7 +184,7 @@ func (h *header) layers(m *model.Model) (layers, ahead int) {
 
 const keyAhead = "nextn_predict_layers"
 
-// beyond refuses tensors of layers that the header does not count, and layers that predict where it counts others.
+// beyond rejects tensors of layers beyond the header's count, and prediction layers where it counts ordinary ones.
 func (h *header) beyond(g *gguf.Tensor, layer, layers, ahead int) error {
 	_, role, _ := strings.Cut(strings.TrimPrefix(g.Name, "blk."), ".")
 	predicts := strings.HasPrefix(role, "nextn.")
@@ -208,8 +208,8 @@ func (h *header) miscounted(key string, g *gguf.Tensor, problem string) error {
 
 func (h *header) has(name string) bool { return h.dims[name] != nil }
 
-// unread is a matrix of a layer that no operator of the family uses: the file is of another network than the family's, and
-// what that caches and computes is not known.
+// unread returns a matrix of a layer that no operator of the family uses: the file holds another network, whose caches
+// and computation are unknown.
 func unread(left []*gguf.Tensor) *gguf.Tensor {
 	for _, g := range left {
 		_, role, _ := strings.Cut(strings.TrimPrefix(g.Name, "blk."), ".")
@@ -220,8 +220,7 @@ func unread(left []*gguf.Tensor) *gguf.Tensor {
 	return nil
 }
 
-// mixes tells the tensors of attention, of recurrences and of shared experts by their names
-// (src/llama-arch.cpp).
+// mixes reports whether a name is that of a tensor of attention, a recurrence or a shared expert (src/llama-arch.cpp).
 func mixes(role string) bool {
 	if strings.HasSuffix(role, "_shexp.weight") {
 		return true

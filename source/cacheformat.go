@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// cache is the format of the KV cache that a checkpoint's configuration states, and the method that wrote it; "" where it states
-// none: kv_cache_scheme of compressed-tensors and modelopt, kv_cache_quant_algo of hf_quant_config.json.
+// cache returns the KV cache format that a checkpoint's configuration states and the quantization method, or "":
+// kv_cache_scheme of compressed-tensors and modelopt, kv_cache_quant_algo of hf_quant_config.json.
 func (c *configuration) cache() (format, method string) {
 	quantised := c.beside
 	for _, in := range []*family.Config{c.config, c.config.Text()} {

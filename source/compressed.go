@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// readCompressed reads compressed-tensors (src/compressed_tensors/quantization/quant_config.py and
-// compressors): config_groups of schemes with the modules they are for.
+// readCompressed reads a compressed-tensors configuration (src/compressed_tensors/quantization/quant_config.py and
+// compressors): config_groups of schemes with their target modules.
 func readCompressed(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	out := &quantisation{reach: linear, keep: q.Strs("ignore")}
 	all := q.Sub("config_groups")
@@ -46,7 +46,7 @@ func readCompressed(q *family.Config, native *dtype.Format) (*quantisation, erro
 	return out, q.Err()
 }
 
-// halved stores two of four values and a bit for each that says which (compressed-tensors,
+// halved stores two of every four values, and a bit per value that says which (compressed-tensors,
 // compressors/sparse_compressors/sparse_24_bitmask.py: compressed, bitmask and the shape).
 func halved(s *dtype.Scheme) *dtype.Scheme {
 	if s.Elem.BlockElems != 1 || s.Elem.BlockBytes != 1 {
@@ -58,7 +58,7 @@ func halved(s *dtype.Scheme) *dtype.Scheme {
 	return out
 }
 
-// compressedName is the scheme's, under the name of the recipe that does the same; several are joined.
+// compressedName returns the scheme's name, or that of an equivalent recipe; several are joined.
 func compressedName(before, scheme string) string {
 	if r, ok := recipeOf[scheme]; ok {
 		scheme = r
@@ -71,7 +71,7 @@ func compressedName(before, scheme string) string {
 
 var recipeOf = map[string]string{"fp8-channel": "fp8", "int8-channel": "int8", "packed-int4-g128": "int4", "nvfp4-g16": "nvfp4", "mxfp4-g32": "mxfp4-all", "packed-int4-g64": "int4-g64", "packed-int4-g32": "int4-g32"}
 
-// targets are the modules of a group; nil for all linear layers, which a class name such as Linear means.
+// targets returns the modules of a group; nil for all linear layers, as meant by a class name such as Linear.
 func targets(g *family.Config) []string {
 	list := g.Strs("targets")
 	for _, t := range list {
@@ -85,7 +85,7 @@ func targets(g *family.Config) []string {
 	return list
 }
 
-// compressedScheme reads the weights of a group. Scales are in the checkpoint's own 16-bit format.
+// compressedScheme reads the weights of a group. Scales are in the checkpoint's 16-bit format.
 func compressedScheme(g *family.Config, format string, native *dtype.Format) (*dtype.Scheme, *dtype.Format, error) {
 	w := g.Sub("weights")
 	if w == nil {
@@ -110,7 +110,8 @@ func compressedScheme(g *family.Config, format string, native *dtype.Format) (*d
 		Message: fmt.Sprintf("quantization_config: %d-bit %.20s weights in the format %.40q are not known", a.bits, a.kind, format), Hint: "give the folder with the safetensors files for exact weights"}
 }
 
-// actOrder: "group" (or true) stores the group of every column; "static" sorts before and stores nothing.
+// actOrder reports whether a group index is stored: "group" (or true) stores it for every column; "static" sorts
+// beforehand and stores nothing.
 func actOrder(w *family.Config) bool {
 	switch v := w.Value("actorder").(type) {
 	case bool:
@@ -121,13 +122,14 @@ func actOrder(w *family.Config) bool {
 	return false
 }
 
-// inputsDynamic: true, or "local" with a global scale that is stored.
+// inputsDynamic reports whether activation scales are computed at run time: true, or "local" with a stored global
+// scale.
 func inputsDynamic(in *family.Config) bool {
 	v, _ := in.Value("dynamic").(bool)
 	return v
 }
 
-// compressedArgs are QuantizationArgs of weights, and what of the inputs is stored.
+// compressedArgs are the QuantizationArgs of weights, and what is stored for the inputs.
 type compressedArgs struct {
 	bits             int64
 	kind, strategy   string
@@ -160,7 +162,7 @@ func (a *compressedArgs) scheme(format string) *dtype.Scheme {
 	return nil
 }
 
-// scales of the strategy: one per matrix, row, group of columns or block.
+// scales returns the scales of the strategy: one per matrix, row, group of columns or block.
 func (a *compressedArgs) scales(name string, f *dtype.Format) dtype.Companion {
 	switch {
 	case a.strategy == "block" && len(a.block) == 2:
@@ -186,7 +188,7 @@ func (a *compressedArgs) int8() *dtype.Scheme {
 	return a.withInputs(s)
 }
 
-// withInputs adds the scale of inputs where it is fixed beforehand.
+// withInputs adds the scale of inputs if static.
 func (a *compressedArgs) withInputs(s *dtype.Scheme) *dtype.Scheme {
 	if a.static {
 		s.With = append(s.With, scalar("input_scale", a.native))
@@ -194,7 +196,7 @@ func (a *compressedArgs) withInputs(s *dtype.Scheme) *dtype.Scheme {
 	return s
 }
 
-// layout names the strategy: "channel", "block", "g128", else what it is by default.
+// layout returns the name of the strategy: "channel", "block", "g128", or def.
 func (a *compressedArgs) layout(def string) string {
 	switch {
 	case a.strategy == "block" && len(a.block) == 2:
@@ -207,7 +209,7 @@ func (a *compressedArgs) layout(def string) string {
 	return def
 }
 
-// packed: integers in i32 words, and the matrix's own shape as two i64.
+// packed returns integers packed in i32 words, with the matrix's shape as two i64.
 func (a *compressedArgs) packed() *dtype.Scheme {
 	f := integers(a.bits)
 	s := &dtype.Scheme{Name: fmt.Sprintf("packed-int%d-%s", a.bits, a.layout("tensor")), Elem: f,
@@ -221,7 +223,7 @@ func (a *compressedArgs) packed() *dtype.Scheme {
 	return s
 }
 
-// nvfp4: a global scale for the weights, and one for the inputs when they are quantised too.
+// nvfp4 has a global scale for the weights, and one for the inputs if quantized.
 func (a *compressedArgs) nvfp4() *dtype.Scheme {
 	group := a.group
 	if group == 0 {
@@ -230,8 +232,8 @@ func (a *compressedArgs) nvfp4() *dtype.Scheme {
 	return nvfp4(group, a.inputs)
 }
 
-// readModelOpt reads NVIDIA's modelopt: one algorithm for all linear layers, or one for each of a list
-// (MIXED_PRECISION), from config.json or from hf_quant_config.json.
+// readModelOpt reads NVIDIA modelopt's configuration, from config.json or hf_quant_config.json: one algorithm for all
+// linear layers, or one per listed layer (MIXED_PRECISION).
 func readModelOpt(q *family.Config) (*quantisation, error) {
 	algo := strings.ToUpper(q.Str("quant_algo"))
 	out := &quantisation{reach: linear, keep: append(q.Strs("exclude_modules"), q.Strs("ignore")...)}
@@ -256,7 +258,7 @@ func readModelOpt(q *family.Config) (*quantisation, error) {
 	return out, q.Err()
 }
 
-// readModelOptGroups reads a modelopt config that has groups and no algorithm, or several.
+// readModelOptGroups reads a modelopt config with groups instead of an algorithm, or with several.
 func readModelOptGroups(q *family.Config, out *quantisation) (*quantisation, error) {
 	if !q.Has("config_groups") {
 		return nil, unknownAlgo("")
@@ -274,7 +276,7 @@ func unknownAlgo(algo string) error {
 		Message: fmt.Sprintf("quantization_config.quant_algo = %.40q is not known", algo), Hint: "give the folder with the safetensors files for exact weights"}
 }
 
-// readLayers reads quantized_layers: an algorithm for each named module.
+// readLayers reads quantized_layers: an algorithm per named module.
 func readLayers(q *family.Config) ([]group, error) {
 	layers := q.Sub("quantized_layers")
 	if layers == nil {
@@ -296,7 +298,7 @@ func readLayers(q *family.Config) ([]group, error) {
 	return joined(out), q.Err()
 }
 
-// modelOptScheme is what an algorithm stores (modelopt/torch/export/quant_utils.py).
+// modelOptScheme returns what an algorithm stores (modelopt/torch/export/quant_utils.py).
 func modelOptScheme(algo string, q *family.Config) (name string, s *dtype.Scheme) {
 	size := groupOf(q, 0, "group_size")
 	or := func(def int64) int64 {
@@ -333,7 +335,7 @@ func modelOptScheme(algo string, q *family.Config) (name string, s *dtype.Scheme
 	return "", nil
 }
 
-// readQuark reads AMD's Quark: one setting for all linear layers, others for single modules.
+// readQuark reads AMD Quark's configuration: one setting for all linear layers, others for single modules.
 func readQuark(q *family.Config) (*quantisation, error) {
 	out := &quantisation{reach: linear, keep: q.Strs("exclude")}
 	global := q.Sub("global_quant_config")
@@ -355,7 +357,7 @@ func readQuark(q *family.Config) (*quantisation, error) {
 	switch {
 	case s != nil:
 		out.groups = append(out.groups, group{scheme: s})
-	case len(out.groups) > 0 && lastOf(global, "weight") == nil: // all but those modules stay as they are
+	case len(out.groups) > 0 && lastOf(global, "weight") == nil: // all other modules stay unquantized
 		s = out.groups[0].scheme
 	default:
 		return nil, unknownMethod("quark")
@@ -394,8 +396,7 @@ func quarkScheme(c *family.Config) *dtype.Scheme {
 	return nil
 }
 
-// readTorchAO reads torchao's weight-only and float8 configs in their two spellings: a name, or a type with
-// data.
+// readTorchAO reads torchao's weight-only and float8 configs in either spelling: a name, or a type with data.
 func readTorchAO(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	kind, size := textOf(q, "quant_type"), int64(128)
 	if d := objectOf(q, "quant_type_kwargs"); d != nil {

@@ -12,22 +12,21 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// configuration is a config.json, and what stands beside it about quantisation.
+// configuration is a config.json with any separate quantization file.
 type configuration struct {
 	name   string // of the file
 	config *family.Config
-	text   []byte         // of the file: reading fills in fields of config
-	beside *family.Config // quantisation in a file of its own
-	named  string         // that file's name
-	// families as the disk has them
+	text   []byte         // of the file; reading may fill in fields of config
+	beside *family.Config // separate quantization file
+	named  string         // its name
+	// families returns the drop-in families, as on disk.
 	families func() ([]*dropin.Family, error)
 }
 
-// quantisationFiles stand beside a config.json that says nothing of quantisation: modelopt's, AutoGPTQ's and
-// AutoAWQ's.
+// quantisationFiles may accompany a config.json without quantization settings: modelopt's, AutoGPTQ's and AutoAWQ's.
 var quantisationFiles = []string{"hf_quant_config.json", "quantize_config.json", "quant_config.json"}
 
-// configuration reads the config.json of a folder; nil when there is none.
+// configuration reads the config.json of a folder; nil if there is none.
 func (d *disk) configuration(dir string) (*configuration, error) {
 	if there, err := d.exists(dir + "config.json"); !there || err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func (d *disk) parse(dir, name string) ([]byte, *family.Config, error) {
 	return data, c, nil
 }
 
-// Config gives the model of a config.json that is at hand as text.
+// Config returns the model described by the text of a config.json.
 func Config(id string, data []byte) (*Resolved, error) {
 	config, err := family.ParseConfig(data)
 	if err != nil {
@@ -83,7 +82,7 @@ func Config(id string, data []byte) (*Resolved, error) {
 	return (&configuration{name: "config.json", config: config}).resolve(id)
 }
 
-// resolve gives the model: what the config says, stored as the config says.
+// resolve returns the model that the config describes, stored as the config says.
 func (c *configuration) resolve(id string) (*Resolved, error) {
 	r := &Resolved{ID: id, Format: "config"}
 	spec, err := c.spec(r)
@@ -104,7 +103,7 @@ func (c *configuration) resolve(id string) (*Resolved, error) {
 	return r, nil
 }
 
-// foreign says that an unknown architecture is described by code alone, which is not run.
+// foreign notes that an unknown architecture is described by code only, which is not executed.
 func (c *configuration) foreign() string {
 	for _, d := range c.config.Doubts() {
 		if d.Code == "remote_code" {
@@ -114,9 +113,9 @@ func (c *configuration) foreign() string {
 	return ""
 }
 
-// spec reads the network. The caller tells unknown architectures from faults.
+// spec reads the network. The caller distinguishes unknown architectures from invalid configs.
 func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
-	doubts := c.config.Doubts() // before a reader writes defaults into it
+	doubts := c.config.Doubts() // before the reader fills in defaults
 	spec, err := family.FromConfig(c.config)
 	var unknown *family.UnknownError
 	if errors.As(err, &unknown) {
@@ -154,7 +153,7 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 	return spec, nil
 }
 
-// store says how the checkpoint stores its weights.
+// store determines how the checkpoint stores its weights.
 func (c *configuration) store(r *Resolved) error {
 	q, err := c.quantisation(r.Spec.Native)
 	if err != nil || q == nil {
@@ -171,7 +170,7 @@ func (c *configuration) store(r *Resolved) error {
 	return nil
 }
 
-// quantisation reads it from the config.json, or from the file beside it.
+// quantisation reads it from config.json, or from the accompanying file.
 func (c *configuration) quantisation(native *dtype.Format) (*quantisation, error) {
 	q, err := readQuantisation(c.config, native)
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *configuration) quantisation(native *dtype.Format) (*quantisation, error
 	return q, nil
 }
 
-// storage names what files are stored in: the recipe, the one format of all matrices, or no name.
+// storage returns what files are stored in: the recipe, the single format of all matrices, or "".
 func (c *configuration) storage(r *Resolved, tensors []fileTensor) string {
 	if r.Recipe != "" {
 		return r.Recipe
@@ -208,7 +207,7 @@ func (c *configuration) storage(r *Resolved, tensors []fileTensor) string {
 	return only.Name
 }
 
-// unknownModel is one part without layers.
+// unknownModel returns a model with one part and no layers.
 func unknownModel(id, arch string) *model.Model {
 	return &model.Model{ID: id, Arch: arch, Family: arch, Parts: []model.Part{{Name: partDecoder}}}
 }

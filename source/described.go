@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/format/arch"
 )
 
-// described reads a network that somebody wrote down in YAML. Nothing is stored: the weights are what the plan says,
-// else the description's own format.
+// described reads a network description in YAML. It has no stored weights: they use the plan's format, or else the
+// description's own.
 func (d *disk) described(file string) (*Resolved, error) {
 	name := path.Base(file)
 	text, err := d.text(file)

@@ -14,15 +14,15 @@ import (
 	"github.com/memwall/memwall/format/dropin"
 )
 
-// disk opens files of this machine, of a root below which all of them lie, or of a place far away. Paths use slashes.
-// Below a root, what lies outside of it does not exist.
+// disk opens files: any on this machine, those below a root, or those of a remote place. Paths use slashes. Below a
+// root, anything outside appears not to exist.
 type disk struct {
-	fsys  fs.FS     // nil: every path that the process can read
-	base  string    // what fsys is: the absolute path of the root, or the name of the place
+	fsys  fs.FS     // nil for all paths that the process can read
+	base  string    // absolute path of the root, or name of the place
 	root  bool      // fsys is a root
 	owned io.Closer // closed with the disk
-	far   bool      // every open file is a wait
-	// families as Options have them
+	far   bool      // opening a file has high latency
+	// families is as in Options.
 	families func() ([]*dropin.Family, error)
 }
 
@@ -54,7 +54,7 @@ func (d *disk) close() {
 	}
 }
 
-// place turns a path into what the files understand; ok is false for paths outside.
+// place converts a path for fsys; ok is false for paths outside it.
 func (d *disk) place(name string) (local string, ok bool) {
 	if d.fsys == nil {
 		return filepath.FromSlash(name), true
@@ -92,8 +92,8 @@ func (d *disk) openFile(name string) (fs.File, error) {
 	return os.Open(local)
 }
 
-// exists reports whether there is a file, and an error where that cannot be told: a server that does not answer is
-// no server without the file.
+// exists reports whether a file exists; it returns an error if that cannot be determined, such as when a server does
+// not answer.
 func (d *disk) exists(name string) (bool, error) {
 	_, err := d.stat(name)
 	var told *memwall.Error
@@ -108,7 +108,7 @@ func (d *disk) isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// file opens a regular file and gives its size. Pipes and devices are refused, because they may never end.
+// file opens a regular file and returns its size. Pipes and devices are rejected, since reading them may not end.
 func (d *disk) file(name string) (handle, int64, error) {
 	info, err := d.stat(name)
 	if err != nil {
@@ -134,7 +134,7 @@ func (d *disk) open(name string) (handle, error) {
 	return f, err
 }
 
-// maxText is the size of the largest configuration that is read; families refuse 8 MiB and more.
+// maxText is the largest configuration file read, plus one; families reject 8 MiB and more.
 const maxText = 8<<20 + 1
 
 // text reads a small file.
@@ -151,10 +151,10 @@ func (d *disk) text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// maxEntries is how many files of a folder are looked at.
+// maxEntries is the maximum number of entries read from a folder.
 const maxEntries = 1 << 14
 
-// list names the files of a folder, sorted.
+// list returns the names of the files of a folder, sorted.
 func (d *disk) list(name string) ([]string, error) {
 	f, err := d.openFile(name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *disk) list(name string) ([]string, error) {
 	return fileNames(entries), nil
 }
 
-// head gives the first bytes of a file, for format.Detect.
+// head returns the first bytes of a file, for format.Detect.
 func (d *disk) head(name string) []byte {
 	f, err := d.open(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (d *disk) head(name string) []byte {
 	return b[:n]
 }
 
-// absolute is a path as the system sees it, for naming what "." is.
+// absolute returns the path as the system sees it, to name a model after ".".
 func (d *disk) absolute(name string) string {
 	if d.fsys != nil {
 		if local, ok := d.place(name); ok {
@@ -198,7 +198,7 @@ func (d *disk) absolute(name string) string {
 	return name
 }
 
-// given is a path as a command may name it; "" where it leads to no file of this machine.
+// given returns a path as a command may use it; "" if it is no file on this machine.
 func (d *disk) given(name string) string {
 	switch {
 	case d.fsys != nil && !d.root:
@@ -212,7 +212,7 @@ func (d *disk) given(name string) string {
 	return name
 }
 
-// home puts the home folder for a leading ~.
+// home expands a leading ~.
 func home(name string) string {
 	rest, ok := strings.CutPrefix(name, "~/")
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// droppedIn reads a config of an architecture that no family has by a family file that is for it; nil where there is none.
+// droppedIn reads a config of an unknown architecture with a matching drop-in family file; nil if there is none.
 func (c *configuration) droppedIn() (*family.Spec, *dropin.Family, error) {
 	if c.families == nil {
 		return nil, nil, nil
@@ -50,7 +50,8 @@ func badFamily(err error) error {
 	return err
 }
 
-// FamiliesFolder is where family files lie: MEMWALL_FAMILIES, else in the folder of settings; "" where none is known.
+// FamiliesFolder returns the folder of drop-in family files: MEMWALL_FAMILIES, or else within the settings folder
+// system; "" if unknown.
 func FamiliesFolder(env func(string) string, system string) string {
 	if folder := env("MEMWALL_FAMILIES"); folder != "" {
 		return folder
@@ -61,15 +62,15 @@ func FamiliesFolder(env func(string) string, system string) string {
 	return ""
 }
 
-// mostFamilies of a folder are read.
+// mostFamilies is the maximum number of files read from the folder.
 const mostFamilies = 64
 
-// FamiliesIn gives the family files of a folder, each named *.yaml; none where there is no such folder.
+// FamiliesIn returns a function that loads the family files (*.yaml) of a folder; none if the folder does not exist.
 func FamiliesIn(folder string) func() ([]*dropin.Family, error) {
 	return func() (out []*dropin.Family, err error) {
 		names, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 		if err != nil || folder == "" {
-			return nil, nil // a folder whose name is a pattern has none
+			return nil, nil // the folder's name is not a valid pattern
 		}
 		for _, name := range names[:min(len(names), mostFamilies)] {
 			f, err := readFamily(name)

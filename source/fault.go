@@ -16,12 +16,12 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// badFile is a fault in a file.
+// badFile returns an error about a file.
 func badFile(name, value, problem, fix string) *memwall.Error {
 	return &memwall.Error{Code: memwall.BadFile, Field: name, Value: value, Message: name + ": " + problem, Hint: fix}
 }
 
-// inFile adds a file's name to what a codec or a family found wrong in it.
+// inFile adds a file name to an error of a codec or family.
 func inFile(name string, err error) error {
 	var known *memwall.Error
 	var codec *format.Error
@@ -48,8 +48,8 @@ func inFile(name string, err error) error {
 	return badFile(name, "", err.Error(), "try again")
 }
 
-// notFound is the one error for what is not there. Below a root it also stands for all that cannot be
-// opened, so that nobody learns what lies outside.
+// notFound returns the error for a missing file. Below a root it also stands for anything that cannot be opened, so as
+// not to reveal what exists outside.
 func (d *disk) notFound(file string, err error) error {
 	var told *memwall.Error
 	if errors.As(err, &told) {
@@ -62,7 +62,7 @@ func (d *disk) notFound(file string, err error) error {
 	return badFile(path.Base(file), "", "cannot be read: "+regular.Cause(err).Error(), "check the permissions")
 }
 
-// fileNames keeps what is no folder, sorted.
+// fileNames returns the names of non-folders, sorted.
 func fileNames(entries []fs.DirEntry) []string {
 	var out []string
 	for _, e := range entries {

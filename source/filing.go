@@ -17,48 +17,48 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// fileTensor is a tensor of the files of a checkpoint.
+// fileTensor is a tensor in a checkpoint's files.
 type fileTensor struct {
 	name   string
 	shape  []int64
-	format *dtype.Format // nil: a type that memwall does not know
+	format *dtype.Format // nil if the type is unknown
 	elems  int64
 	bytes  unit.Bytes
 }
 
-// filing puts the tensors of files into the slots of a model.
+// filing assigns the tensors of files to the slots of a model.
 type filing struct {
 	m     *model.Model
 	parts map[string]*filedPart
-	extra []fileTensor // what no operator uses
-	// beyond are layers with numbers beyond those of the decoder.
+	extra []fileTensor // used by no operator
+	// beyond holds layers numbered after those of the decoder.
 	beyond map[int]*beyondLayer
 }
 
-// beyondLayer has a number beyond those of the decoder's layers.
+// beyondLayer is a layer numbered after those of the decoder.
 type beyondLayer struct {
 	first    fileTensor
-	predicts bool // what joins the stream and the next token's embedding is in it
+	predicts bool // has the projection of stream and next token's embedding: a prediction layer
 }
 
-// filedPart is what a part of the model wants and has.
+// filedPart is what a part of the model needs and has.
 type filedPart struct {
 	part  *model.Part
-	kinds []map[slot]want // of each kind of layer
+	kinds []map[slot]want // by kind of layer
 	ends  map[slot]want
 	held  map[where]*holding
 }
 
-// want is how many elements the tensors of a slot have together; several are alike (deep projectors).
+// want is the number of elements needed for a slot; several tensors may be alike (deep projectors).
 type want struct{ elems, tensors int64 }
 
-// where a slot lies; layer -1 is outside the layers.
+// where is a slot's place; layer -1 is outside the layers.
 type where struct {
 	layer int
 	slot  slot
 }
 
-// holding is what files hold for a slot.
+// holding is what files provide for a slot.
 type holding struct {
 	name   string // of the first tensor
 	shape  []int64
@@ -99,7 +99,7 @@ func addWants(to map[slot]want, k *model.Kind) {
 	}
 }
 
-// wants of a place; nil when the part has no such layer.
+// wants returns the slots of a layer; nil if the part has no such layer.
 func (p *filedPart) wants(layer int) map[slot]want {
 	switch {
 	case layer < 0:
@@ -110,7 +110,7 @@ func (p *filedPart) wants(layer int) map[slot]want {
 	return nil
 }
 
-// put files a tensor.
+// put assigns a tensor.
 func (f *filing) put(t *fileTensor) {
 	if n, ok := readName(t.name); ok && f.place(t, &n) {
 		return
@@ -118,7 +118,7 @@ func (f *filing) put(t *fileTensor) {
 	f.extra = append(f.extra, *t)
 }
 
-// place finds the slots of a tensor; false when the model has none for it.
+// place finds the slots of a tensor; false if the model has none for it.
 func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	f.settle(t, n)
 	p := f.parts[n.part]
@@ -127,7 +127,7 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	}
 	choices := spoken(f.m.Family, n)
 	if n.part == model.PartMTP && n.layer < 0 {
-		n.layer = 0 // stands once for all layers
+		n.layer = 0 // stored once for all layers
 	}
 	wants := p.wants(n.layer)
 	h := firstComplete(choices, func(s slot) bool { return wants[s].tensors > 0 })
@@ -138,7 +138,7 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	return true
 }
 
-// spoken are the forms of a tensor's module, or of its bias: most often the biases of what the module holds.
+// spoken returns the possible forms of a tensor's module, or of its bias, usually the biases of what the module holds.
 func spoken(family string, n *tensorName) []form {
 	if n.param != biasTerm {
 		return forms(family, n.scope(), n.module)
@@ -149,8 +149,8 @@ func spoken(family string, n *tensorName) []form {
 	return biased(forms(family, n.scope(), n.module), true)
 }
 
-// settle finds the part that a name means in this model: what names leave open are encoders beside a decoder,
-// models that are an encoder or a tower alone, joints of audio towers, and second stacks of layers.
+// settle determines the part that an ambiguous name belongs to in this model: encoders next to a decoder, models
+// consisting only of an encoder or tower, projectors of audio towers, and second stacks of layers.
 func (f *filing) settle(t *fileTensor, n *tensorName) {
 	layers := len(f.m.Decoder().Layers)
 	switch first := f.m.Parts[0].Name; {
@@ -176,7 +176,7 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	}
 }
 
-// passes notes a layer beyond those of the decoder.
+// passes records a layer numbered after those of the decoder.
 func (f *filing) passes(t *fileTensor, n *tensorName) {
 	b := f.beyond[n.layer]
 	if b == nil {
@@ -187,7 +187,7 @@ func (f *filing) passes(t *fileTensor, n *tensorName) {
 	b.predicts = b.predicts || slices.ContainsFunc(forms(f.m.Family, inLayer, n.module), func(x form) bool { return slices.ContainsFunc(x, joins) })
 }
 
-// ofBlock reads blocks of two layers, which LongCat's files number together: self_attn.1 and mlps.1 are of the second.
+// ofBlock handles LongCat's blocks of two layers under one number: self_attn.1 and mlps.1 belong to the second.
 func (n *tensorName) ofBlock(name string) {
 	if n.part != partDecoder {
 		return
@@ -204,8 +204,8 @@ func (n *tensorName) ofBlock(name string) {
 	n.module = strings.Replace(strings.Replace(n.module, ".#", "", 1), "mlps", "mlp", 1)
 }
 
-// ofStage reads blocks of a convolutional encoder, which are numbered within a stage. The blocks of the last one but the
-// first pair up to layers; the others stand before them.
+// ofStage handles blocks of a convolutional encoder, numbered within a stage. All but the first block of the last stage
+// pair up to form layers; the others precede them.
 func (n *tensorName) ofStage(name string) {
 	const last = 3
 	stage := n.layer
@@ -223,7 +223,7 @@ func inEncoder(name string) bool {
 	return strings.HasPrefix(name, "encoder.") || strings.Contains(name, ".encoder.") || strings.HasPrefix(name, "enc_to_dec_proj.")
 }
 
-// firstGated is the first layer with a gate, where Llama 3.2 Vision's second stack begins.
+// firstGated returns the first layer with a gate, where Llama 3.2 Vision's second stack begins.
 func firstGated(p *filedPart) int {
 	if p == nil {
 		return 0
@@ -231,7 +231,7 @@ func firstGated(p *filedPart) int {
 	return max(0, slices.IndexFunc(p.part.Layers, func(k uint8) bool { return p.kinds[k][slot{role: dtype.AttnGateScale}].tensors > 0 }))
 }
 
-// biased turns slots into those of the biases.
+// biased converts slots to those of the biases.
 func biased(choices []form, bias bool) []form {
 	if !bias {
 		return choices
@@ -263,7 +263,7 @@ func (p *filedPart) share(t *fileTensor, n *tensorName, f form, wants map[slot]w
 	}
 }
 
-// portion is n * part / whole without overflow.
+// portion returns n * part / whole without overflow.
 func portion(n, part, whole int64) int64 {
 	if product, ok := unit.MulOK(n, part); ok && whole > 0 {
 		return product / whole
@@ -290,8 +290,8 @@ func (p *filedPart) hold(at where, t *fileTensor, kind param, elems int64, bytes
 	h.bytes += bytes
 }
 
-// weights gives what every tensor of the model is stored in, after all tensors are filed. scheme, when not
-// nil, says what the checkpoint's configuration promises for a tensor; it counts where the sizes bear it out.
+// weights returns how every tensor of the model is stored, once all files' tensors are assigned. scheme, if not nil,
+// returns what the checkpoint's configuration states for a tensor, which is used if the sizes agree.
 func (f *filing) weights(name string, scheme func(part string, layer int, t *model.Tensor) *dtype.Scheme) (*model.Weights, *faults) {
 	wrong := &faults{}
 	w := f.m.Stored(name, func(part *model.Part, layer int, t *model.Tensor) model.Stored {
@@ -317,13 +317,14 @@ func (f *filing) weights(name string, scheme func(part string, layer int, t *mod
 
 const ownConfig = "give the config.json that belongs to these files, or fetch the files again"
 
-// optional tensors may be absent: tables that only GGUF files store, and the joints of prediction layers,
-// which files often keep once for all of them or leave out.
+// optional reports whether a tensor may be absent: tables that only GGUF files store, and projections of prediction
+// layers, which files often share or omit.
 func optional(p *model.Part, t *model.Tensor) bool {
 	return t.Table || p.Name == model.PartMTP && len(t.Role) > 6 && t.Role[:6] == "nextn."
 }
 
-// holds checks the elements: exactly for formats of whole numbers per element, by bits for packed words.
+// holds reports whether the slot has the given elements: exactly for formats with whole bytes, by bits for packed
+// words.
 func (h *holding) holds(elems int64) bool {
 	if h.format == nil {
 		return true
@@ -342,7 +343,7 @@ func (h *holding) holds(elems int64) bool {
 	return false
 }
 
-// stored is the storage of one of the slot's tensors.
+// stored returns the storage of one of the slot's tensors.
 func (h *holding) stored(t *model.Tensor, tensors unit.Bytes, promised *dtype.Scheme) model.Stored {
 	s := model.Stored{Bytes: (h.bytes + h.beside) / max(1, tensors)}
 	for _, scheme := range []*dtype.Scheme{h.plain(), promised} {
@@ -361,7 +362,7 @@ func (h *holding) plain() *dtype.Scheme {
 	return dtype.Of(h.format)
 }
 
-// hubName writes where a tensor is missing as files of the hub do.
+// hubName formats the place of a missing tensor as hub files name it.
 func hubName(p *model.Part, at where) string {
 	in := inLayer
 	switch {
@@ -388,7 +389,7 @@ func hubName(p *model.Part, at where) string {
 	return name + ".weight"
 }
 
-// preferred is the commonest spelling: that of Llama's class where there is one.
+// preferred returns the most common spelling: that of Llama's class if there is one.
 func preferred(list []string) string {
 	for _, name := range []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
 		if i := slices.IndexFunc(list, func(s string) bool { return len(s) >= len(name) && s[:len(name)] == name }); i >= 0 {
@@ -398,12 +399,12 @@ func preferred(list []string) string {
 	return list[0]
 }
 
-// faults collects what is wrong between a model and its files: tensors that are missing, and the first of another size.
+// faults collects mismatches between a model and its files: missing tensors, and the first of a different size.
 type faults struct {
 	missing []string
-	name    string // of the tensor of another size
+	name    string // of the tensor of a different size
 	size    string
-	part    string // where the first missing tensor belongs, or that of another size
+	part    string // place of the first missing or mismatched tensor
 	at      where
 }
 
@@ -424,7 +425,7 @@ func (f *faults) odd(name, part string, at where, have, want int64) {
 	f.size = fmt.Sprintf("tensor %s, with what belongs to it, has %s elements; a model of these dimensions has %s", format.Quote(name), unit.Count(have), unit.Count(want))
 }
 
-// absent counts what is missing, in a sentence about the tensors.
+// absent describes the missing tensors.
 func (f *faults) absent() string {
 	if len(f.missing) == 1 {
 		return ": " + f.missing[0] + " is not among them"

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/format/gguf"
 )
 
-// contents are the model files of a folder.
+// contents lists the model files of a folder.
 type contents struct {
 	ggufs      []string // without projectors
 	projectors []string
@@ -47,7 +47,7 @@ func (c *contents) any() bool {
 	return len(c.ggufs)+len(c.tensors) > 0 || c.config || c.adapter
 }
 
-// holdsModel tells a model's folder from one that only shares its name with a model of the catalog.
+// holdsModel reports whether a folder contains a model, rather than merely sharing its name with a catalog model.
 func (d *disk) holdsModel(dir string) bool {
 	names, err := d.list(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *disk) holdsModel(dir string) bool {
 	return c.any()
 }
 
-// folder reads what a folder holds: GGUF first, then safetensors, then the config.json alone.
+// folder reads a folder: GGUF if there is any, else safetensors, else the config.json alone.
 func (d *disk) folder(dir string) (*Resolved, error) {
 	names, err := d.list(dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *disk) folder(dir string) (*Resolved, error) {
 	return nil, &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: dir, Message: fmt.Sprintf("folder %.200q holds no GGUF or safetensors files and no config.json", dir), Hint: "give the folder of a model"}
 }
 
-// onlyGGUF reads the one GGUF model of a folder: one file, or one split set.
+// onlyGGUF reads the single GGUF model of a folder: a file, or a split set.
 func (d *disk) onlyGGUF(dir string, c *contents) (*Resolved, error) {
 	var models []string
 	for _, n := range c.ggufs {
@@ -108,8 +108,8 @@ func (d *disk) onlyGGUF(dir string, c *contents) (*Resolved, error) {
 	return r, err
 }
 
-// onlyTensors picks the safetensors files of a folder without an index: one file, the one called
-// model.safetensors, or one numbered set. Mistral's own copy of the same weights is left aside.
+// onlyTensors selects the safetensors files of a folder without an index: a single file, model.safetensors, or a
+// numbered set. Mistral's duplicate of the weights is ignored.
 func (d *disk) onlyTensors(dir string, names []string) (*shards, error) {
 	if len(names) > 1 {
 		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.HasPrefix(n, "consolidated") })
@@ -145,7 +145,7 @@ func severalModels(dir string, models []string) error {
 	return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: dir, Message: fmt.Sprintf("folder %.200q holds %d models: %s", dir, len(models), listed(models)), Hint: "name the file that is meant"}
 }
 
-// adapter says what an adapter was made for.
+// adapter returns an error that says which base model an adapter is for.
 func (d *disk) adapter(dir string) error {
 	_, c, err := d.parse(dir, "adapter_config.json")
 	if err != nil {

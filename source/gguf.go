@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// header gives a GGUF file to the families.
+// header presents a GGUF file to the families.
 type header struct {
 	*gguf.File
 	dims map[string][]int64
@@ -29,7 +29,7 @@ func newHeader(f *gguf.File) *header {
 	return h
 }
 
-// TensorDims gives a tensor's dimensions, innermost first.
+// TensorDims returns a tensor's dimensions, innermost first.
 func (h *header) TensorDims(name string) ([]int64, bool) {
 	d, ok := h.dims[name]
 	return d, ok
@@ -77,11 +77,11 @@ func (d *disk) ggufHeader(file string) (*gguf.File, error) {
 	return h, nil
 }
 
-// gapped is a file that is kept without the gaps of its header.
+// gapped is a file that is stored without gaps of its header.
 type gapped interface {
-	// Gaps are those that were kept; what the file reads there is nothing.
+	// Gaps returns the omitted gaps; their content must not be read.
 	Gaps() []gguf.Gap
-	// KeepWithout keeps the file without gaps from now on.
+	// KeepWithout omits the gaps when storing the file from now on.
 	KeepWithout(gaps []gguf.Gap)
 }
 
@@ -97,7 +97,7 @@ func across(f handle, size int64) (*gguf.File, error) {
 	return h, err
 }
 
-// ggufID is the name of the file without its number and ending.
+// ggufID returns the file name without shard number and extension.
 func ggufID(name string) string {
 	if prefix, _, _, ok := gguf.SplitName(name); ok {
 		return prefix
@@ -113,7 +113,7 @@ func ggufProvenance(names []string, f *gguf.File) string {
 	return fmt.Sprintf("%s: %s tensors, GGUF v%d", what, unit.Count(int64(len(f.Tensors))), f.Version)
 }
 
-// notModel tells files that hold something else than a model.
+// notModel returns an error for files that hold something other than a model.
 func notModel(f *gguf.File) error {
 	kind, _ := f.String("general.type")
 	e := &memwall.Error{Code: memwall.Unsupported, Field: "general.type", Value: kind}
@@ -130,8 +130,8 @@ func notModel(f *gguf.File) error {
 	return e
 }
 
-// GGUF gives the model that a header describes, with every tensor stored as the file has it. An unknown
-// architecture still has its weights, exact; its caches are unknown.
+// GGUF returns the model that a header describes, with every tensor stored as in the file. For an unknown architecture,
+// weights are still exact but caches unknown.
 func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	if err := notModel(f); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	return r, h.vocabulary(r)
 }
 
-// fileRecipe names what general.file_type says the file is quantised to.
+// fileRecipe returns the name of the recipe given by general.file_type.
 func fileRecipe(f *gguf.File) string {
 	if t, ok := f.Int("general.file_type"); ok {
 		if r := dtype.RecipeByFileType(int(t)); r != nil {
@@ -172,8 +172,8 @@ func fileRecipe(f *gguf.File) string {
 	return ""
 }
 
-// fileWeights looks up every tensor of the model, and gives those of the file that the model does not use. A tensor that the
-// file lacks is an error, and so is a header that its tensors contradict.
+// fileWeights looks up every tensor of the model and returns the file's unused ones. A missing tensor is an error, as
+// is a header that contradicts its tensors.
 func fileWeights(r *Resolved, h *header) (left []*gguf.Tensor, err error) {
 	byName := make(map[string]*gguf.Tensor, len(h.Tensors))
 	for i := range h.Tensors {
@@ -212,7 +212,7 @@ func fileWeights(r *Resolved, h *header) (left []*gguf.Tensor, err error) {
 
 const fetchOrConvert = "fetch the file again, or convert the model again with a current convert_hf_to_gguf.py"
 
-// unusedGGUF counts the tensors of a file that the model does not use.
+// unusedGGUF counts the file's unused tensors.
 func unusedGGUF(r *Resolved, left []*gguf.Tensor) {
 	var extra []fileTensor
 	for _, t := range left {
@@ -229,7 +229,7 @@ func stored(g *gguf.Tensor) model.Stored {
 	return s
 }
 
-// unknownArchitecture keeps the weights: one layer that owns everything, no caches.
+// unknownArchitecture keeps the weights: one layer that owns everything, without caches.
 func unknownArchitecture(r *Resolved, arch string, f *gguf.File) *Resolved {
 	r.UnknownArch = arch
 	r.Model = unknownModel(r.ID, arch)

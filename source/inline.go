@@ -15,17 +15,18 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// Inlined begins a reference that is a config.json itself: deflated (RFC 1951) and in base64url without padding, so that
-// it can stand in an address.
+// Inlined is the prefix of a reference that contains a config.json: deflated (RFC 1951) and in base64url without
+// padding, so that it can be part of a URL.
 const Inlined = "config:"
 
-// Bounds of such references: what they may be unpacked to, and the letters of what is unpacked.
+// Limits on such references: unpacked size, and encoded length.
 const (
 	maxInline  = 1 << 20
 	mostPacked = 1 << 18
 )
 
-// Inline is a source of models whose config.json is the reference, and otherwise another source. It reads nothing.
+// Inline is a ModelSource that resolves inlined config.json references itself and passes all others to Rest. It does no
+// I/O.
 type Inline struct{ Rest memwall.ModelSource }
 
 // Model resolves a reference.
@@ -36,7 +37,7 @@ func (s Inline) Model(ref string) (*Resolved, error) {
 	return s.Rest.Model(ref)
 }
 
-// Reference is a config.json as a reference to its model. It says all of the text but its blanks.
+// Reference returns a reference that contains the given config.json, minified.
 func Reference(config []byte) (string, error) {
 	if len(config) > maxInline {
 		return "", badInline(fmt.Sprintf("a config.json of %d bytes is longer than %d", len(config), maxInline), "give its folder at a terminal")
@@ -52,7 +53,7 @@ func Reference(config []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, _ = w.Write(plain.Bytes()) // into memory
+	_, _ = w.Write(plain.Bytes()) // in-memory writes cannot fail
 	_ = w.Close()
 	out := Inlined + base64.RawURLEncoding.EncodeToString(b.Bytes())
 	if len(out) > mostPacked {
@@ -61,7 +62,7 @@ func Reference(config []byte) (string, error) {
 	return out, nil
 }
 
-// unpacked is the model of a reference. What it unpacks to is never longer than its bound.
+// unpacked resolves a reference, never unpacking more than the limit.
 func unpacked(ref string) (*Resolved, error) {
 	if len(ref) > mostPacked {
 		return nil, badInline(fmt.Sprintf("it has %d letters of %d", len(ref), mostPacked), "give the folder of the model at a terminal")
@@ -85,7 +86,7 @@ func unpacked(ref string) (*Resolved, error) {
 	return r, nil
 }
 
-// inlineName is what a config.json calls its model, or what it describes.
+// inlineName returns the name that a config.json gives its model, or else what it describes.
 func inlineName(text []byte) string {
 	var named struct {
 		Name  any `json:"_name_or_path"`

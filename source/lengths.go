@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// Lengths reads files with the tokens of one sample on each line, as data sets are measured with.
+// Lengths is a LengthSource that reads files with one sample's token count per line.
 type Lengths struct{}
 
-// Bounds of such a file, so that no file makes memwall work without end.
+// Limits of such a file.
 const (
 	maxSamples = 1 << 24
 	maxLength  = 1 << 30
 )
 
-// Lengths of a file's samples. Empty lines and those that begin with # are passed over; an error names the line.
+// Lengths returns a file's sample lengths in tokens. Empty lines and lines starting with # are skipped; errors name the
+// line.
 func (Lengths) Lengths(name string) ([]int64, error) {
 	f, err := os.Open(name)
 	if err != nil {

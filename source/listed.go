@@ -6,13 +6,13 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Listed are models that a list names, word for word, beside those of another source.
+// Listed is a ModelSource that resolves the references in a list through one source, and all others through another.
 type Listed struct {
 	Names       []string
 	Those, Rest memwall.ModelSource
 }
 
-// source is that of a reference.
+// source returns the source for a reference.
 func (l Listed) source(ref string) memwall.ModelSource {
 	if slices.Contains(l.Names, ref) {
 		return l.Those
@@ -20,10 +20,10 @@ func (l Listed) source(ref string) memwall.ModelSource {
 	return l.Rest
 }
 
-// Model finds a model.
+// Model resolves a reference.
 func (l Listed) Model(ref string) (*Resolved, error) { return l.source(ref).Model(ref) }
 
-// Projector reads what lies beside one.
+// Projector reads a projector.
 func (l Listed) Projector(ref string) (*memwall.Projector, error) {
 	if s, ok := l.source(ref).(memwall.ProjectorSource); ok {
 		return s.Projector(ref)

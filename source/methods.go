@@ -10,15 +10,15 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// Methods that few repositories use, by their quant_method.
+// Less common quantization methods, by quant_method.
 
-// rarer are their readers.
+// rarer maps them to their readers.
 var rarer = map[string]func(q *family.Config, native *dtype.Format) (*quantisation, error){
 	"exl2": readEXL, "exl3": readEXL, "hqq": readHQQ, "aqlm": readAQLM, "quanto": readQuanto, "fp_quant": readFPQuant,
 	"eetq": func(_ *family.Config, native *dtype.Format) (*quantisation, error) {
 		return simple("eetq", dtype.I8, headless, rowScaled("eetq-int8", dtype.I8, native), nil), nil
 	},
-	// BitNet packs four ternary weights in a byte (transformers, integrations/bitnet.py).
+	// BitNet packs four ternary weights per byte (transformers, integrations/bitnet.py).
 	"bitnet": func(q *family.Config, native *dtype.Format) (*quantisation, error) {
 		s := &dtype.Scheme{Name: "bitnet", Elem: dtype.I2, With: []dtype.Companion{scalar("weight_scale", native)}}
 		return simple("bitnet", dtype.I2, headless, s, q.Strs("modules_to_not_convert")), q.Err()
@@ -29,18 +29,18 @@ var rarer = map[string]func(q *family.Config, native *dtype.Format) (*quantisati
 	},
 }
 
-// rowScaled has a scale for each row.
+// rowScaled returns a scheme with one scale per row.
 func rowScaled(name string, elem, scale *dtype.Format) *dtype.Scheme {
 	return &dtype.Scheme{Name: name, Elem: elem, With: []dtype.Companion{perGroup("weight_scale", scale, 0)}}
 }
 
-// grouped has a scale and a zero point for each group of columns.
+// grouped returns a scheme with a scale and zero point per group of columns.
 func grouped(name string, bits, group int64, of *dtype.Format) *dtype.Scheme {
 	return &dtype.Scheme{Name: schemeName(fmt.Sprintf("%s-int%d", name, bits), group), Elem: integers(bits), With: []dtype.Companion{perGroup("scale", of, group), perGroup("zero", of, group)}}
 }
 
-// readEXL reads ExLlama's: an average of bits for the layers, another number for the head (exllamav2, conversion; exllamav3,
-// convert_model.py).
+// readEXL reads ExLlama's configuration: average bits of the layers, and bits of the head (exllamav2, conversion;
+// exllamav3, convert_model.py).
 func readEXL(q *family.Config, _ *dtype.Format) (*quantisation, error) {
 	bits, head := q.Float(0, "bits"), q.Float(6, "head_bits")
 	if err := q.Err(); err != nil {
@@ -61,14 +61,15 @@ func readEXL(q *family.Config, _ *dtype.Format) (*quantisation, error) {
 		groups: []group{{only: []string{"lm_head"}, scheme: top}, {scheme: body}}}, nil
 }
 
-// meanBits stores 128 elements in as many sixteenths of a bit each.
+// meanBits returns a scheme with the given average, in steps of 1/16 bit per 128 elements.
 func meanBits(bits float64) *dtype.Scheme {
 	n := int64(math.Round(bits * 16))
 	name := fmt.Sprintf("exl-%g", bits)
 	return &dtype.Scheme{Name: name, Elem: &dtype.Format{Name: name, BlockElems: 128, BlockBytes: n, GGML: dtype.NoGGML}}
 }
 
-// readHQQ reads HQQ's own config: codes, and scales and zero points in the checkpoint's format (mobiusml/hqq, core/quantize.py).
+// readHQQ reads HQQ's config: codes, with scales and zero points in the checkpoint's format (mobiusml/hqq,
+// core/quantize.py).
 func readHQQ(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	w := q
 	for _, key := range []string{"quant_config", "weight_quant_params"} {
@@ -81,7 +82,8 @@ func readHQQ(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	return simple(s.Name, s.Elem, headless, s, q.Strs("skip_modules")), q.Err()
 }
 
-// readAQLM reads AQLM's: codes of groups of weights, a scale a row, and codebooks beside each matrix (arXiv:2401.06118).
+// readAQLM reads AQLM's config: codes per group of weights, a scale per row, and codebooks per matrix
+// (arXiv:2401.06118).
 func readAQLM(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	books, codeBits := q.IntOr(1, "num_codebooks"), q.IntOr(16, "nbits_per_codebook")
 	each := q.IntOr(8, "in_group_size") * q.IntOr(1, "out_group_size")
@@ -101,7 +103,7 @@ func readAQLM(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	return simple(s.Name, s.Elem, linear, s, keep), q.Err()
 }
 
-// readQuanto reads optimum-quanto's: a scale a row for 8 bits, a scale and a shift for each 128 columns below.
+// readQuanto reads optimum-quanto's config: a scale per row at 8 bits, otherwise a scale and shift per 128 columns.
 func readQuanto(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	var s *dtype.Scheme
 	switch kind := q.Str("weights"); kind {
@@ -119,7 +121,7 @@ func readQuanto(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	return simple(s.Name, s.Elem, headless, s, q.Strs("modules_to_not_convert")), q.Err()
 }
 
-// readFPQuant reads FP-Quant's: MXFP4 or NVFP4 (transformers, FPQuantConfig).
+// readFPQuant reads FP-Quant's config: MXFP4 or NVFP4 (transformers, FPQuantConfig).
 func readFPQuant(q *family.Config, _ *dtype.Format) (*quantisation, error) {
 	s := mxfp4(32)
 	if strings.EqualFold(q.Str("forward_dtype"), "nvfp4") {
@@ -128,8 +130,8 @@ func readFPQuant(q *family.Config, _ *dtype.Format) (*quantisation, error) {
 	return simple(s.Name, s.Elem, headless, s, q.Strs("modules_to_not_convert")), q.Err()
 }
 
-// readAutoRound reads Intel's AutoRound, which stores integers as GPTQ or AWQ do and floating-point numbers as compressed-tensors
-// does, by data_type.
+// readAutoRound reads Intel AutoRound's config. By data_type it stores integers like GPTQ or AWQ, or floats like
+// compressed-tensors.
 func readAutoRound(q *family.Config) (*quantisation, error) {
 	bits, kind := q.IntOr(4, "bits"), q.Str("data_type")
 	var s *dtype.Scheme
@@ -152,7 +154,7 @@ func readAutoRound(q *family.Config) (*quantisation, error) {
 	return out, q.Err()
 }
 
-// lastOf is an object, or the last of a list of them: what is stored after several steps.
+// lastOf returns an object, or the last of a list of objects: the result of several quantization steps.
 func lastOf(c *family.Config, key string) *family.Config {
 	list, ok := c.Value(key).([]any)
 	if !ok {

@@ -13,15 +13,15 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// site is a tensor of a model under the names that lists of modules may use for it.
+// site is a tensor of a model with the names that module lists may use for it.
 type site struct {
-	layer int      // in the decoder's count; -1 outside the layers
-	names []string // without the wrappers before "layers"
+	layer int      // numbered as in the decoder; -1 outside the layers
+	names []string // without wrappers before "layers"
 }
 
-// namer finds the hub's names of a model's tensors: the other direction of readName.
+// namer returns hub names for a model's tensors, the inverse of readName.
 type namer struct {
-	decoder int // layers of the decoder
+	decoder int // number of decoder layers
 	mlx     bool
 	has     map[string][]map[slot]bool
 }
@@ -53,7 +53,7 @@ func slotsOf(k *model.Kind) map[slot]bool {
 	return m
 }
 
-// site names a tensor. A model with more layers than the one the namer knows repeats its pattern.
+// site names a tensor. A model with more layers than the namer's repeats its pattern.
 func (n *namer) site(s *dtype.Site) site {
 	if s.Layer < 0 {
 		return n.end(s)
@@ -69,7 +69,7 @@ func (n *namer) site(s *dtype.Site) site {
 	out := site{layer: s.Layer}
 	for _, module := range spellings(in, s.Role) {
 		if !n.mlx && strings.Contains(module, "switch_mlp") {
-			continue // MLX alone stacks experts under this name
+			continue // only MLX stacks experts under this name
 		}
 		f := firstComplete(forms("", in, module), func(x slot) bool { return has[x] })
 		if slices.Contains(f, slot{role: s.Role}) {
@@ -82,11 +82,11 @@ func (n *namer) site(s *dtype.Site) site {
 	return out
 }
 
-// visionStacks are what files call the layers of vision towers.
+// visionStacks are names of the layers of vision towers.
 var visionStacks = []string{"visual.blocks", "vision_tower.vision_model.encoder.layers", "vision_tower.encoder.layers", "vision_tower.transformer.layers",
 	"vision_model.model.layers", "vision_model.transformer.layers", "vision_model.encoder.layers", "vision_tower.encoder.blocks"}
 
-// inPart puts the layer before a module, in the ways of its part.
+// inPart returns a module's names in a layer, in the spellings of its part.
 func (n *namer) inPart(s *dtype.Site, module string) []string {
 	number := strconv.Itoa(s.Layer)
 	switch s.Part {
@@ -114,14 +114,14 @@ func (n *namer) end(s *dtype.Site) site {
 	return out
 }
 
-// modulesNamed is a list of modules, as checkpoints write them: names or parts of names, names with *, and
-// regular expressions after "re:". A name stands for all that lies below it.
+// modulesNamed is a list of modules as checkpoints write them: names or parts of names, names with *, and regular
+// expressions after "re:". A name includes everything below it.
 type modulesNamed struct {
-	plain   map[string]bool // runs of words
+	plain   map[string]bool // sequences of words
 	first   map[string]bool // their first words
 	all     bool            // the whole decoder
 	byLayer map[int][]matcher
-	free    []matcher // not bound to one layer
+	free    []matcher // not specific to one layer
 	count   int
 }
 
@@ -132,8 +132,8 @@ type matcher struct {
 }
 
 const (
-	maxPattern = 1 << 10 // bytes of one pattern
-	maxWork    = 1 << 16 // free patterns times layers
+	maxPattern = 1 << 10 // bytes per pattern
+	maxWork    = 1 << 16 // layer-independent patterns times layers
 )
 
 func newModules(list []string, layers int) (*modulesNamed, error) {
@@ -171,7 +171,7 @@ func (m *modulesNamed) add(text string) error {
 	return nil
 }
 
-// addExpr compiles what Python's re.match would: anchored at the start only.
+// addExpr compiles an expression with the semantics of Python's re.match: anchored at the start only.
 func (m *modulesNamed) addExpr(expr string) error {
 	re, err := regexp.Compile("^(?:" + expr + ")")
 	if err != nil {
@@ -181,7 +181,7 @@ func (m *modulesNamed) addExpr(expr string) error {
 	return nil
 }
 
-// literal leaves only the dots of an expression that mean dots.
+// literal keeps only the escaped dots of an expression.
 var literal = strings.NewReplacer(`\.`, ".", ".", "\x00", `\`, "")
 
 func patternError(text, problem string) error {
@@ -189,7 +189,7 @@ func patternError(text, problem string) error {
 		Message: fmt.Sprintf("quantization_config: the pattern %.60q %s", text, problem), Hint: "give the safetensors files, which need no patterns"}
 }
 
-// boundLayer finds the one layer that a pattern names in full: "layers.7." or "layers.7" at its end.
+// boundLayer matches the layer that a pattern names explicitly: "layers.7.", or "layers.7" at its end.
 var boundLayer = regexp.MustCompile(`(?:^|[^a-z_])layers\.([0-9]{1,5})(?:\.|$)`)
 
 func (m *modulesNamed) addMatcher(text string, x matcher) {
@@ -201,7 +201,7 @@ func (m *modulesNamed) addMatcher(text string, x matcher) {
 	m.free = append(m.free, x)
 }
 
-// unwrapped cuts the wrappers off the front of a pattern.
+// unwrapped strips wrappers from the front of a pattern.
 func unwrapped(text string) string {
 	for {
 		word, rest, more := strings.Cut(text, ".")
@@ -215,7 +215,7 @@ func unwrapped(text string) string {
 	}
 }
 
-// has reports whether any name of the tensor is on the list.
+// has reports whether any name of the tensor is listed.
 func (m *modulesNamed) has(s *site, part string) bool {
 	if m == nil || m.count == 0 {
 		return false
@@ -231,7 +231,7 @@ func (m *modulesNamed) has(s *site, part string) bool {
 	return false
 }
 
-// layerOf reads the layer of a name of package-made form.
+// layerOf returns the layer in a canonical name.
 func layerOf(name string) int {
 	hit := boundLayer.FindStringSubmatch(name)
 	if hit == nil {
@@ -241,7 +241,7 @@ func layerOf(name string) int {
 	return n
 }
 
-// hasPlain looks for each run of the name's words.
+// hasPlain looks up every sequence of the name's words.
 func (m *modulesNamed) hasPlain(name string) bool {
 	for from := 0; from < len(name); {
 		rest := name[from:]
@@ -257,7 +257,7 @@ func (m *modulesNamed) hasPlain(name string) bool {
 	return false
 }
 
-// hasRun looks for each run of words at the front of rest.
+// hasRun looks up every sequence of words at the start of rest.
 func (m *modulesNamed) hasRun(rest string) bool {
 	for end := 0; end < len(rest); {
 		i := strings.IndexByte(rest[end:], '.')
@@ -281,7 +281,7 @@ func (m *modulesNamed) matches(list []matcher, name string) bool {
 	return false
 }
 
-// wrapped are the names that a regular expression may have been written for.
+// wrapped lists prefixes that regular expressions may have been written for.
 var wrapped = []string{"", "model.", "language_model.", "model.language_model.", "language_model.model."}
 
 func (x *matcher) matches(name string) bool {
@@ -296,7 +296,7 @@ func (x *matcher) matches(name string) bool {
 	return false
 }
 
-// glob matches a pattern in which * stands for any run of bytes, dots too (Python's fnmatch).
+// glob reports whether a pattern matches a name; * matches any sequence of bytes, including dots (Python's fnmatch).
 func glob(pattern, name string) bool {
 	p, n, star, back := 0, 0, -1, 0
 	for n < len(name) {

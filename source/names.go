@@ -9,26 +9,26 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-// What files of the hub call the tensors of a model. A name such as
-// "model.language_model.layers.3.mlp.experts.17.gate_proj.weight" is a prefix, a layer, a module inside the
-// layer and a parameter of that module. modules.txt says what each module is for, and where its spellings are from.
+// Names of a model's tensors in hub files. A name such as
+// "model.language_model.layers.3.mlp.experts.17.gate_proj.weight" consists of a prefix, a layer, a module within the
+// layer and a parameter of the module. modules.txt says what each module is for, and where its spellings come from.
 
 //go:embed modules.txt
 var modulesText string
 
-// slot is a tensor of a layer: its role, and whether it is that role's bias.
+// slot is a tensor of a layer: its role, and whether it is the bias.
 type slot struct {
 	role dtype.Role
 	bias bool
 }
 
-// form is what a module holds: one tensor, or several one behind the other.
+// form is what a module holds: one tensor, or several concatenated.
 type form []slot
 
-// modules says which forms a module may have.
+// modules maps each module to its possible forms.
 type modules map[string][]form
 
-// scope is where a module lies; each has its own names.
+// scope is a namespace of modules.
 type scope uint8
 
 const (
@@ -42,10 +42,10 @@ const (
 	scopes
 )
 
-// sections are the scopes by their names in modules.txt; a family's own modules of a layer are "layer of FAMILY".
+// sections are the names of scopes in modules.txt; modules specific to a family are in "layer of FAMILY".
 var sections = [scopes]string{"layer", "ends", "prediction", "vision", "vision ends", "denoiser", "denoiser ends"}
 
-// allModules are the modules of each section.
+// allModules returns the modules by section.
 var allModules = sync.OnceValue(func() map[string]modules {
 	all := map[string]modules{}
 	var into []modules
@@ -68,7 +68,7 @@ var allModules = sync.OnceValue(func() map[string]modules {
 	return all
 })
 
-// forms of a module of a family; nil when the module is not known.
+// forms returns the forms of a family's module; nil if the module is unknown.
 func forms(family string, s scope, module string) []form {
 	if s == inLayer {
 		if f := allModules()["layer of "+family][module]; f != nil {
@@ -94,7 +94,7 @@ func slotOf(name string) slot {
 	return slot{dtype.Role(role), bias}
 }
 
-// firstComplete is the first form whose tensors a layer all has; nil when the layer has none of them whole.
+// firstComplete returns the first form all of whose tensors the layer has, or nil.
 func firstComplete(choices []form, has func(slot) bool) form {
 	for _, f := range choices {
 		if !slices.ContainsFunc(f, func(x slot) bool { return !has(x) }) {
@@ -104,7 +104,7 @@ func firstComplete(choices []form, has func(slot) bool) form {
 	return nil
 }
 
-// spellings are the modules of a scope that may hold a role, sorted.
+// spellings returns the modules of a scope that may hold a role, sorted.
 func spellings(s scope, role dtype.Role) []string { return allSpellings()[s][role] }
 
 var allSpellings = sync.OnceValue(func() (m [scopes]map[dtype.Role][]string) {

@@ -7,13 +7,12 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// What diffusers' files call the tensors of diffusion transformers, in the manner of names.go.
+// Names of diffusion transformers' tensors in diffusers' files; see names.go.
 
-// denoiserStacks are the words before a block's number whose blocks do not come first, and what the first of them is called
-// in the model.
+// denoiserStacks maps a stack's name to the name, in the model, of its first block, for stacks that do not come first.
 var denoiserStacks = map[string]string{"transformer_blocks": "joint block", "single_transformer_blocks": "block", "refiner_blocks": "text block", "context_refiner": "text block", "layers": "block"}
 
-// behind says how many blocks of a denoiser come before those of the stack that a name is of.
+// behind returns the number of a denoiser's blocks that precede the stack of a name.
 func behind(p *filedPart, name string) int {
 	for word := range strings.SplitSeq(name, ".") {
 		kind, ok := denoiserStacks[word]

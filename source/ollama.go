@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// ollama reads what a name of Ollama's library stands for: "ollama:llama3.1:70b-instruct-q8_0". Where its file cannot
-// be had, the catalog's model stands in, and a note says so.
+// ollama resolves a name of Ollama's library, such as "ollama:llama3.1:70b-instruct-q8_0". If its file is unavailable,
+// the catalog's model is used, with a note.
 func (f *Files) ollama(ref string) (*Resolved, error) {
 	if f.Options.Remote == nil {
 		return standIn(ref, "Ollama's file is not read", noRemote(ref))
@@ -20,7 +20,7 @@ func (f *Files) ollama(ref string) (*Resolved, error) {
 	return r, err
 }
 
-// standIn is the catalog's model of a name; otherwise is the error when it has none.
+// standIn returns the catalog's model of a name, or the error otherwise if it has none.
 func standIn(ref, why string, otherwise error) (*Resolved, error) {
 	r, err := memwall.Catalog{}.Model(ref)
 	if err != nil {

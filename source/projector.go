@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Projector reads the header of a projector, from a file or an address.
+// Projector reads the header of a projector from a file or URL.
 func (f *Files) Projector(ref string) (*engine.Projector, error) {
 	r, err := f.find(ref)
 	if err != nil {
@@ -31,7 +31,7 @@ func besideModel(field string) error {
 	return &memwall.Error{Code: memwall.Unsupported, Field: field, Value: "clip", Message: "this is a projector (mmproj), which goes beside a model", Hint: "give the language model's file, and this one with --mmproj"}
 }
 
-// projector takes the keys that clip.cpp reads (tools/mtmd/clip-impl.h); a file may say them of its vision tower or of all.
+// projector reads the keys that clip.cpp reads (tools/mtmd/clip-impl.h), specific to the vision tower or general.
 func projector(f *gguf.File) *engine.Projector {
 	p := &engine.Projector{Kind: firstText(f, "clip.projector_type", "clip.vision.projector_type", "clip.audio.projector_type"), Bytes: unit.Bytes(f.TensorBytes())}
 	number := func(name string, most int64) int64 {
@@ -52,14 +52,14 @@ func projector(f *gguf.File) *engine.Projector {
 	return p
 }
 
-// Bounds of what is believed of a tower, so that no product of them is larger than a number holds.
+// Limits on a tower's numbers, so that their products cannot overflow.
 const (
 	mostWide   = 1 << 16
 	mostCount  = 1 << 10
 	mostMerged = 16
 )
 
-// firstText is the first of some keys that a file has.
+// firstText returns the first of the keys that a file has.
 func firstText(f *gguf.File, keys ...string) string {
 	for _, k := range keys {
 		if s, ok := f.String(k); ok {

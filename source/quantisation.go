@@ -10,33 +10,33 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// quantisation is what a checkpoint says of how its weights are stored. The first group that takes a tensor
-// decides; what no group takes, or what is kept, stays in the checkpoint's own format.
+// quantisation is what a checkpoint states about the storage of its weights. The first group that includes a tensor
+// decides; tensors in no group, or kept, stay in the checkpoint's own format.
 type quantisation struct {
-	name   string // "fp8-block"; a recipe's name when the recipe does the same
+	name   string // "fp8-block"; the name of an equivalent recipe if there is one
 	base   *dtype.Format
 	store  dtype.Store
 	reach  reach
 	groups []group
-	keep   []string // modules left alone
-	mean   bool     // its bits are an average over matrices of several
+	keep   []string // modules left unquantized
+	mean   bool     // bits are an average over different matrices
 }
 
-// group is a scheme and the modules that it is for.
+// group is a scheme with its modules.
 type group struct {
-	only   []string // nil: all within reach
+	only   []string // nil for all within reach
 	scheme *dtype.Scheme
 }
 
-// reach is which tensors a method touches unless told otherwise.
+// reach is the set of tensors that a method quantizes by default.
 type reach uint8
 
 const (
-	linear   reach = iota // every linear layer, the head included
-	headless              // every linear layer but the head
-	blocks                // linear layers inside the layers of the decoder
+	linear   reach = iota // all linear layers, including the head
+	headless              // all linear layers except the head
+	blocks                // linear layers within the decoder's layers
 	experts               // routed experts
-	matrices              // whatever is multiplied or looked up (MLX)
+	matrices              // all matrices, including embeddings (MLX)
 )
 
 func (r reach) touches(s *dtype.Site) bool {
@@ -56,13 +56,13 @@ func (r reach) touches(s *dtype.Site) bool {
 	return false
 }
 
-// isLinear: patches of images go through a convolution.
+// isLinear reports whether a tensor is of a linear layer; image patch embeddings are convolutions.
 func isLinear(s *dtype.Site) bool {
 	return s.Quantisable() && s.Role != dtype.VisionPatch && s.Role != dtype.VisionPosition
 }
 
-// readQuantisation reads what a config.json says, nil when it says nothing: quantization_config in any of
-// its forms, or MLX's quantization.
+// readQuantisation reads the quantization in a config.json, nil if none: quantization_config in any form, or MLX's
+// quantization.
 func readQuantisation(c *family.Config, native *dtype.Format) (*quantisation, error) {
 	for _, in := range []*family.Config{c, c.Text()} {
 		if in.Has("quantization") && in.Sub("quantization") != nil {
@@ -82,7 +82,7 @@ func readQuantisation(c *family.Config, native *dtype.Format) (*quantisation, er
 	return nil, c.Err()
 }
 
-// checked gives the first wrong field precedence.
+// checked returns the config's first invalid field as an error, if any.
 func checked(c *family.Config, q *quantisation) (*quantisation, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func checked(c *family.Config, q *quantisation) (*quantisation, error) {
 	return q, nil
 }
 
-// readMethod reads a quantization_config by its quant_method, or by its looks where it names none.
+// readMethod reads a quantization_config by its quant_method, or by its fields if it has none.
 func readMethod(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	method := strings.ToLower(q.Str("quant_method"))
 	switch strings.ReplaceAll(method, "_", "-") {
@@ -125,8 +125,7 @@ func readMethod(q *family.Config, native *dtype.Format) (*quantisation, error) {
 	return nil, unknownMethod(method)
 }
 
-// readUnnamed tells methods apart that name none: modelopt by its quant_algo, MLX and GPTQ by what else they
-// have.
+// readUnnamed recognizes methods without a name: modelopt by quant_algo, MLX and GPTQ by other fields.
 func readUnnamed(q *family.Config) (*quantisation, error) {
 	switch {
 	case q.Has("quant_algo") || q.Has("producer"):
@@ -153,8 +152,8 @@ func simple(name string, base *dtype.Format, r reach, s *dtype.Scheme, keep []st
 	return &quantisation{name: name, base: base, reach: r, groups: []group{{scheme: s}}, keep: keep}
 }
 
-// readFP8 reads transformers' FineGrainedFP8Config, which DeepSeek-V3 brought: e4m3 with one f32 scale per
-// block, or per matrix without weight_block_size. quantized_layers, where present, come first.
+// readFP8 reads transformers' FineGrainedFP8Config, introduced with DeepSeek-V3: e4m3 with one f32 scale per block, or
+// per matrix without weight_block_size. quantized_layers takes precedence.
 func readFP8(q *family.Config) (*quantisation, error) {
 	static := q.Str("activation_scheme") == "static"
 	out := simple("fp8-tensor", dtype.FP8E4M3, headless, float8("fp8-tensor", dtype.F32, 0, 0, static), q.Strs("modules_to_not_convert"))
@@ -170,8 +169,8 @@ func readFP8(q *family.Config) (*quantisation, error) {
 	return out, err
 }
 
-// routed gives routed experts a format of their own, which DeepSeek V4 names outside its quantization_config. Rules for
-// single layers come before it.
+// routed gives routed experts a separate format, which DeepSeek V4 states outside quantization_config. Rules for single
+// layers take precedence.
 func (q *quantisation) routed(format string) {
 	if format != "fp4" {
 		return
@@ -181,8 +180,8 @@ func (q *quantisation) routed(format string) {
 	q.name += "-fp4-experts"
 }
 
-// readGPTQ reads AutoGPTQ's and GPTQModel's config, and AutoRound's, which is stored alike. dynamic holds
-// rules for modules: "-:" keeps one, "+:" or nothing gives it other bits.
+// readGPTQ reads the config of AutoGPTQ and GPTQModel, and of AutoRound, which is stored alike. dynamic holds rules for
+// modules: "-:" excludes one, "+:" or no prefix gives it other bits.
 func readGPTQ(q *family.Config) (*quantisation, error) {
 	bits, size := bitsOf(q, 4, "bits"), groupOf(q, 128, "group_size")
 	if err := q.Err(); err != nil {
@@ -213,7 +212,7 @@ func gptqName(bits, size int64) string {
 	return schemeName(fmt.Sprintf("gptq-int%d", bits), size)
 }
 
-// inBlocks is the list of lists modules_in_block_to_quantize, nil when absent.
+// inBlocks returns modules_in_block_to_quantize, flattened; nil if absent.
 func inBlocks(q *family.Config) (out []string) {
 	rows, _ := q.Value("modules_in_block_to_quantize").([]any)
 	for _, row := range rows {
@@ -227,7 +226,7 @@ func inBlocks(q *family.Config) (out []string) {
 	return out
 }
 
-// rules adds what a map from patterns to settings says.
+// rules adds a map from patterns to settings.
 func (out *quantisation) rules(rules *family.Config, bits, size int64) error {
 	if rules == nil {
 		return nil
@@ -251,7 +250,7 @@ func (out *quantisation) rules(rules *family.Config, bits, size int64) error {
 	return nil
 }
 
-// rule reads a key of such a map: "-:" drops what follows, "+:" or nothing sets it; either may be a regular
+// rule parses a key of such a map: "-:" excludes the pattern, "+:" or no prefix configures it; it may be a regular
 // expression.
 func rule(key string) (pattern string, drop bool) {
 	pattern, drop = strings.CutPrefix(key, "-:")
@@ -290,10 +289,10 @@ func readBitsAndBytes(q *family.Config) *quantisation {
 	case double:
 		return simple("fp4-double", dtype.FP4E2M1, headless, dtype.NF4Double, keep)
 	}
-	return simple("fp4", dtype.FP4E2M1, headless, dtype.NF4Single, keep) // FP4 is laid out like NF4
+	return simple("fp4", dtype.FP4E2M1, headless, dtype.NF4Single, keep) // FP4 has the same layout as NF4
 }
 
-// readMLX reads MLX's quantization: bits and group for all, and settings or false for single modules.
+// readMLX reads MLX's quantization: bits and group size for all, with settings or false for single modules.
 func readMLX(q *family.Config) *quantisation {
 	out := &quantisation{store: dtype.MLX, reach: matrices}
 	bits, size, mode := mlxSettings(q, 4, 64, "affine")
@@ -323,8 +322,7 @@ func mlxSettings(q *family.Config, bits, size int64, mode string) (int64, int64,
 	return bitsOf(q, bits, "bits"), groupOf(q, size, "group_size"), mode
 }
 
-// joined puts groups of equal schemes, which have equal names, together: thousands of modules with settings
-// of their own are a few groups.
+// joined merges groups with equal schemes: thousands of individually configured modules become a few groups.
 func joined(groups []group) (out []group) {
 	at := map[string]int{}
 	for _, g := range groups {
@@ -339,7 +337,7 @@ func joined(groups []group) (out []group) {
 	return out
 }
 
-// bitsOf reads a width that can be packed.
+// bitsOf reads a supported bit width.
 func bitsOf(q *family.Config, def int64, keys ...string) int64 {
 	n := q.IntOr(def, keys...)
 	if integers(n) == nil {
@@ -349,7 +347,7 @@ func bitsOf(q *family.Config, def int64, keys ...string) int64 {
 	return n
 }
 
-// groupOf reads the columns that share a scale; -1 and 0 mean all of them, and give 0.
+// groupOf reads the group size; -1 and 0 mean all columns and return 0.
 func groupOf(q *family.Config, def int64, keys ...string) int64 {
 	for _, key := range keys {
 		v, ok := q.Value(key).(json.Number)

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// recipe makes a recipe of the quantisation for a model: the named one when it stores the model alike.
+// recipe returns the quantization as a recipe for a model: a named one if equivalent.
 func (q *quantisation) recipe(m *model.Model) (*dtype.Recipe, error) {
 	p, err := newPicker(q, m)
 	if err != nil {
@@ -31,15 +31,15 @@ func (q *quantisation) recipe(m *model.Model) (*dtype.Recipe, error) {
 	return r, nil
 }
 
-// picker is a quantisation with its lists made ready for one model.
+// picker is a quantization with its lists prepared for one model.
 type picker struct {
 	q     *quantisation
 	names *namer
 	keep  *modulesNamed
-	only  []*modulesNamed // of each group; nil for all
+	only  []*modulesNamed // by group; nil for all
 }
 
-// maxGroups is far more schemes than one checkpoint has.
+// maxGroups is far more than the schemes of any real checkpoint.
 const maxGroups = 64
 
 func newPicker(q *quantisation, m *model.Model) (*picker, error) {
@@ -87,7 +87,7 @@ func (p *picker) pick(s *dtype.Site) *dtype.Scheme {
 	return dtype.Of(s.Model.Native)
 }
 
-// sameStorage reports whether two recipes store a model alike.
+// sameStorage reports whether two recipes store a model in the same way.
 func sameStorage(a, b *model.Weights) bool {
 	return slices.EqualFunc(a.Parts, b.Parts, func(x, y model.PartWeights) bool {
 		return slices.EqualFunc(x.Pre, y.Pre, sameStored) && slices.EqualFunc(x.Post, y.Post, sameStored) &&
@@ -97,7 +97,7 @@ func sameStorage(a, b *model.Weights) bool {
 	})
 }
 
-// sameStored compares sizes and elements; companions differ in names alone when the sizes agree.
+// sameStored compares sizes and element formats; if the sizes agree, companions only differ in name.
 func sameStored(a, b model.Stored) bool {
 	if a.Bytes != b.Bytes || (a.Scheme == nil) != (b.Scheme == nil) {
 		return false

@@ -11,46 +11,47 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// Remote finds models at addresses. Package source/remote is one: hubs, registries and URLs.
+// Remote locates models on the network. Package source/remote implements it for hubs, registries and URLs.
 type Remote interface {
-	// Find gives the place that a reference leads to. Errors are *memwall.Error.
+	// Find returns the place that a reference leads to. Errors are *memwall.Error.
 	Find(ref string) (*Place, error)
 }
 
-// Unreached says that nobody could be asked for a reference: no network leads there, or none may be used.
+// Unreached reports that a reference could not be looked up because the network is unreachable or disabled.
 type Unreached struct{ Told *memwall.Error }
 
 func (u *Unreached) Error() string { return u.Told.Message }
 
-// Unwrap gives the error as it is told.
+// Unwrap returns the error to show.
 func (u *Unreached) Unwrap() error { return u.Told }
 
-// Place is where a remote reference leads: files that are read as those of a folder are.
+// Place is where a remote reference leads: files that are read like those of a folder.
 type Place struct {
-	// Files are the place's; they are io.ReaderAt. Errors of theirs that are *memwall.Error are told as they are.
+	// Files holds the place's files, which implement io.ReaderAt. Their *memwall.Error errors are shown unchanged.
 	Files fs.FS
-	// Path is the file that is meant, or "." for all of them.
+	// Path is the referenced file, or "." for all of them.
 	Path string
-	// Name is what models are called whose files do not say it.
+	// Name names models whose files do not.
 	Name string
-	// From says in a provenance which files these are: "huggingface.co/Qwen/Qwen3-32B at 9216db57".
+	// From identifies the files for provenance: "huggingface.co/Qwen/Qwen3-32B at 9216db57".
 	From string
-	// Hub is the name on the hub, for command lines; "" when it has none.
+	// Hub is the name on the hub, for command lines; "" if none.
 	Hub string
-	// Address of the file, Library its name in Ollama's library, and Real its path on this machine, likewise.
+	// For command lines too: Address is the file's URL, Library its name in Ollama's library, Real its path on this
+	// machine.
 	Address, Library, Real string
-	// Far: every file is a wait.
+	// Far reports that opening a file has high latency.
 	Far      bool
 	families func() ([]*dropin.Family, error)
-	// Fix is what to do about a file that is missing here; "" when nothing better is known than the files say.
+	// Fix says what to do about a missing file; "" if the files suggest nothing better.
 	Fix string
 	// Notes on what was found.
 	Notes []memwall.Note
-	// Otherwise leads on where these files do not hold the weights; nil: they are all there is.
+	// Otherwise returns another place to look if these files do not hold the weights; nil if there is none.
 	Otherwise func() (*Place, error)
 }
 
-// remote reads the model of an address.
+// remote resolves an address.
 func (f *Files) remote(ref string) (*Resolved, error) {
 	if f.Options.Remote == nil {
 		return nil, noRemote(ref)
@@ -67,7 +68,7 @@ func (f *Files) remote(ref string) (*Resolved, error) {
 	return r, nil
 }
 
-// inCatalog is the id of the same model in the catalog, which answers where the hub does not.
+// inCatalog returns the catalog id of the same model, as an alternative if the hub does not answer.
 func inCatalog(ref string) []string {
 	name, ok := strings.CutPrefix(ref, "hf:")
 	if !ok {
@@ -80,7 +81,7 @@ func inCatalog(ref string) []string {
 	return []string{e.ID}
 }
 
-// read gives the model of a place, or of where it leads on to.
+// read returns the model of a place, or of the place it leads on to.
 func (p *Place) read() (*Resolved, error) {
 	d := &disk{fsys: p.Files, base: p.Name, far: p.Far, families: p.families}
 	if c, ok := p.Files.(io.Closer); ok {
@@ -112,7 +113,7 @@ func (p *Place) read() (*Resolved, error) {
 	return r, nil
 }
 
-// fault says where the files are that something is wrong with.
+// fault adds to an error where the files are.
 func (p *Place) fault(err error) error {
 	var told *memwall.Error
 	if !errors.As(err, &told) || told.Code == memwall.Remote {

@@ -1,10 +1,10 @@
-// Package source turns a reference to a model into a model.Model with its weights and where they come
-// from: a catalog id, a GGUF file, a safetensors file or folder, a config.json, a description in YAML, and what a Remote
-// finds at an address. It is the only package that opens model files.
+// Package source resolves a reference to a model.Model with its weights and their origin. A reference is a catalog id,
+// a GGUF file, a safetensors file or folder, a config.json, a YAML description, or an address that a Remote resolves.
+// It is the only package that opens model files.
 //
-// Open resolve.go for what a reference may be; remote.go for how addresses are read; gguf.go, safetensors.go and config.go for how each source
-// is read; names.go for what the files of the hub call their tensors; quantisation.go for what a config.json
-// says of its weights, and recipe.go for what becomes of it.
+// See resolve.go for the kinds of references, remote.go for addresses, gguf.go, safetensors.go and config.go for each
+// file format, names.go for tensor names in hub files, quantisation.go for what a config.json says of its weights, and
+// recipe.go for how that becomes a recipe.
 package source
 
 import (
@@ -21,28 +21,29 @@ import (
 	"github.com/memwall/memwall/naming"
 )
 
-// Resolved is what a reference leads to.
+// Resolved is the model that a reference resolved to.
 type Resolved = memwall.Resolved
 
-// Options limit what a reference may reach.
+// Options limit what a reference can access.
 type Options struct {
-	// Root is the only folder that references may name files in; relative ones start there. Paths outside,
-	// also by way of links, are refused as if there were nothing. Empty: every path that the process can read.
+	// Root is the only folder whose files references may name; relative paths start there. Paths outside, including
+	// through links, are treated as nonexistent. If empty, any path that the process can read is allowed.
 	Root string
-	// Remote finds what lies at addresses and on hubs; nil: nothing is fetched.
+	// Remote resolves addresses and hub names; if nil, nothing is fetched.
 	Remote Remote
-	// Families gives family files for architectures that no family reads; it is asked when there is one. nil: there are none.
+	// Families returns drop-in families for architectures that no built-in family reads, and is called when there is
+	// one; nil for none.
 	Families func() ([]*dropin.Family, error)
 }
 
-// Files finds models among files and folders and in the catalog. The zero value has no limits.
+// Files is a ModelSource for files, folders and the catalog. The zero value has no limits.
 type Files struct{ Options Options }
 
-// New gives a source with options.
+// New returns a source with the given options.
 func New(o Options) *Files { return &Files{Options: o} }
 
-// Model resolves a reference: the first that matches of a config.json written out, a path, an address, an id or alias of the catalog, and a name
-// on the hub.
+// Model resolves a reference, trying in order: an inlined config.json, a path, an address, a catalog id or alias, a hub
+// name.
 func (f *Files) Model(ref string) (*Resolved, error) {
 	r, err := f.find(ref)
 	if err == nil && r.Projector != nil {
@@ -51,7 +52,7 @@ func (f *Files) Model(ref string) (*Resolved, error) {
 	return r, err
 }
 
-// find gives what a reference leads to, a model or what goes beside one.
+// find resolves a reference to a model or projector.
 func (f *Files) find(ref string) (*Resolved, error) {
 	if strings.HasPrefix(ref, Inlined) {
 		return unpacked(ref)
@@ -76,7 +77,7 @@ func (f *Files) find(ref string) (*Resolved, error) {
 	return f.named(ref)
 }
 
-// offline asks the hub, and where it cannot be asked reads the words of the name.
+// offline asks the hub, and if it is unreachable interprets the words of the name.
 func offline(ref string, ask func() (*Resolved, error)) (*Resolved, error) {
 	r, err := ask()
 	var nobody *Unreached
@@ -91,7 +92,7 @@ func offline(ref string, ask func() (*Resolved, error)) (*Resolved, error) {
 	return read, nil
 }
 
-// byWords reads the words of a path where no file is, as in lines that come from other machines.
+// byWords interprets the words of a path that does not exist here, as in command lines from other machines.
 func byWords(ref string, r *Resolved, err error) (*Resolved, error) {
 	var told *memwall.Error
 	if !errors.As(err, &told) || told.Code != memwall.UnknownModel {
@@ -103,10 +104,10 @@ func byWords(ref string, r *Resolved, err error) (*Resolved, error) {
 	return nil, err
 }
 
-// schemes of addresses.
+// schemes are those of addresses.
 var schemes = map[string]bool{"https": true, "http": true, "hf": true, "ollama": true, "modelscope": true, "s3": true}
 
-// noRemote refuses an address where nothing is fetched.
+// noRemote rejects an address if nothing may be fetched.
 func noRemote(ref string) error {
 	hint := "download the file, its folder or its config.json and give the path; memwall models lists what is known by name"
 	if e, err := catalog.Find(strings.TrimPrefix(strings.TrimPrefix(ref, "hf:"), "https://huggingface.co/")); err == nil {
@@ -115,7 +116,7 @@ func noRemote(ref string) error {
 	return &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref, Message: fmt.Sprintf("%s is an address, and only catalog models and files are read here", format.Quote(ref)), Hint: hint}
 }
 
-// suffixes of files that hold models or look as if they did.
+// suffixes of files that hold models, or look like it.
 var suffixes = map[string]bool{".gguf": true, ".safetensors": true, ".json": true, ".bin": true, ".pt": true, ".pth": true, ".ckpt": true, ".pkl": true, ".yaml": true, ".yml": true}
 
 func isPath(ref string) bool {
@@ -123,21 +124,21 @@ func isPath(ref string) bool {
 		strings.HasPrefix(ref, "./") || strings.HasPrefix(ref, "../") || strings.HasPrefix(ref, "~/") || suffixes[strings.ToLower(path.Ext(ref))]
 }
 
-// named finds an id or alias of the catalog, and otherwise a name on the hub.
+// named resolves a catalog id or alias, or else a hub name.
 func (f *Files) named(ref string) (*Resolved, error) {
 	for _, host := range []string{"hf.co/", "huggingface.co/"} { // as Ollama and llama.cpp write it, without a scheme
 		ref = strings.TrimPrefix(ref, host)
 	}
 	ref = naming.Unhosted(ref)
 	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
-		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) }) // a file or a revision, which the catalog has none of
+		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) }) // a file or revision, which the catalog does not have
 	}
 	r, err := memwall.Catalog{}.Model(ref)
 	if err == nil && r.Assumed && f.Options.Remote != nil && onHub(ref) { // the hub knows better
 		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) })
 	}
 	var missing *catalog.NotFoundError
-	if !errors.As(err, &missing) || !onHub(ref) || missing.Ambiguous && f.Options.Remote == nil { // of several here, the hub knows which
+	if !errors.As(err, &missing) || !onHub(ref) || missing.Ambiguous && f.Options.Remote == nil { // ambiguous here; the hub knows which
 		return r, err
 	}
 	if f.Options.Remote != nil {
@@ -148,13 +149,13 @@ func (f *Files) named(ref string) (*Resolved, error) {
 		Message: fmt.Sprintf("%s is neither in the catalog nor a file or folder here, and the hub is not asked", format.Quote(ref)), Hint: "download its files, or its config.json alone, and give the path"}, missing.Candidates)
 }
 
-// onHub tells names such as org/name, org/name:Q4_K_M and org/name@v1.
+// onHub reports whether a name is of the form org/name, org/name:Q4_K_M or org/name@v1.
 func onHub(ref string) bool {
 	org, name, ok := strings.Cut(ref, "/")
 	return ok && org != "" && name != ""
 }
 
-// near adds the names of the catalog that a name resembles.
+// near adds similar catalog names to an error.
 func near(err error, names []string) error {
 	var told *memwall.Error
 	if len(names) == 0 || !errors.As(err, &told) || told.Code != memwall.Remote && told.Code != memwall.UnknownModel {
@@ -169,7 +170,7 @@ func near(err error, names []string) error {
 	return &e
 }
 
-// path reads a file or a folder.
+// path reads a file or folder.
 func (d *disk) path(file string) (*Resolved, error) {
 	info, err := d.stat(file)
 	switch {
@@ -193,7 +194,7 @@ func (d *disk) path(file string) (*Resolved, error) {
 	return d.detected(file)
 }
 
-// detected goes by the first bytes of a file whose name tells nothing.
+// detected decides by the first bytes of a file whose name says nothing.
 func (d *disk) detected(file string) (*Resolved, error) {
 	switch kind := format.Detect(d.head(file)); kind {
 	case format.GGUF:
@@ -209,13 +210,13 @@ func (d *disk) detected(file string) (*Resolved, error) {
 	}
 }
 
-// pickled refuses PyTorch's own files: reading one runs the code in it.
+// pickled rejects PyTorch's own files: reading one would execute code in it.
 func pickled(name string) error {
 	return &memwall.Error{Code: memwall.Unsupported, Field: name, Message: name + ": a PyTorch file is never read, because unpickling runs the code in it",
 		Hint: "give safetensors or GGUF files, or the config.json for a model sized without its files"}
 }
 
-// safetensors reads a file, or the set that it belongs to, with the config.json beside it.
+// safetensors reads a file, or the set it belongs to, with the accompanying config.json.
 func (d *disk) safetensors(file string) (*Resolved, error) {
 	s, err := d.shardsOf(file)
 	if err != nil {
@@ -224,7 +225,7 @@ func (d *disk) safetensors(file string) (*Resolved, error) {
 	return d.checkpoint(d.idOf(file), s)
 }
 
-// json reads a config.json under any name, or an index with its files.
+// json reads a config.json of any name, or an index with its files.
 func (d *disk) json(file string) (*Resolved, error) {
 	dir, name := path.Split(file)
 	switch {
@@ -246,10 +247,10 @@ func (d *disk) json(file string) (*Resolved, error) {
 	return c.resolve(d.idOf(file))
 }
 
-// generic are names of files that say nothing of the model: its folder does.
+// generic are uninformative file names, for which the folder's name is used.
 var generic = map[string]bool{"config": true, "model": true, "pytorch_model": true, "consolidated": true, "params": true, "ggml-model": true}
 
-// idOf names a model after its file, or after its folder where the file's name is that of every model.
+// idOf names a model after its file, or after its folder if the file's name is generic.
 func (d *disk) idOf(file string) string {
 	name := path.Base(file)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".safetensors.index")
@@ -263,7 +264,7 @@ func (d *disk) idOf(file string) string {
 	return name
 }
 
-// note adds a remark.
+// note adds a note.
 func note(r *Resolved, code, text string, args ...any) {
 	r.Notes = append(r.Notes, memwall.Note{Code: code, Severity: "info", Field: "model", Text: fmt.Sprintf(text, args...)})
 }

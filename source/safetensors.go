@@ -16,8 +16,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// checkpoint reads the headers of safetensors files and gives their model: described by the config.json
-// beside them, stored as the files say.
+// checkpoint reads the headers of safetensors files and returns their model: described by the accompanying config.json,
+// stored as the files say.
 func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 	files, err := d.headers(s)
 	if err != nil {
@@ -70,11 +70,11 @@ func filesText(names []string) string {
 	return fmt.Sprintf("%d safetensors files", len(names))
 }
 
-// tensors of all files, each once: of the file that the index names, where there is one.
+// tensors returns the tensors of all files, each once, from the file that the index names if there is one.
 func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
 	var out []fileTensor
 	seen := map[string]string{}
-	var total int64 // elements and bytes, which must stay countable
+	var total int64 // elements and bytes, checked for overflow
 	for i, f := range files {
 		if f.Elements() > math.MaxInt64/2-total || f.Size > math.MaxInt64/2-total {
 			return nil, badFile(s.names[i], "", "the files together hold 2^62 elements or bytes or more", format.FetchAgain)
@@ -98,10 +98,10 @@ func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
 	return out, s.promised(seen)
 }
 
-// mostTensors of a model: the largest published ones hold some 300,000, with scales.
+// mostTensors is the maximum number of tensors; the largest published models have some 300,000, including scales.
 const mostTensors = 1 << 20
 
-// promised checks that the files hold what the index says.
+// promised checks that the files contain what the index lists.
 func (s *shards) promised(seen map[string]string) error {
 	var missing []string
 	for name := range s.owner {
@@ -116,7 +116,7 @@ func (s *shards) promised(seen map[string]string) error {
 	return badFile(indexName, missing[0], fmt.Sprintf("%d tensors of the index are not in its files: %s", len(missing), listed(missing)), "fetch the files and the index again")
 }
 
-// unknownTensors keeps the weights of an architecture that no family reads.
+// unknownTensors keeps the weights of an unknown architecture.
 func unknownTensors(r *Resolved, arch string, tensors []fileTensor) *Resolved {
 	var bytes unit.Bytes
 	for i := range tensors {
@@ -132,7 +132,8 @@ func unknownTensors(r *Resolved, arch string, tensors []fileTensor) *Resolved {
 	return r
 }
 
-// file puts the tensors into the model that the configuration describes, and gives one by which the network is another.
+// file assigns the tensors to the model that the configuration describes, and returns one that shows the network to be
+// a different one, if any.
 func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTensor) (odd *fileTensor, err error) {
 	c.trim(r, spec, tensors)
 	r.Spec, r.Model = spec, spec.Model(r.ID)
@@ -155,7 +156,7 @@ func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTenso
 	return f.unread(), nil
 }
 
-// promisedBy asks the checkpoint's own recipe what a tensor is stored in.
+// promisedBy returns a function that looks up a tensor's scheme in the checkpoint's recipe.
 func promisedBy(r *Resolved) func(string, int, *model.Tensor) *dtype.Scheme {
 	recipe := r.Scheme
 	if recipe == nil {
@@ -182,7 +183,7 @@ func promisedBy(r *Resolved) func(string, int, *model.Tensor) *dtype.Scheme {
 	}
 }
 
-// trim leaves out of the model what the files leave out whole: a head, a tower, prediction layers.
+// trim removes from the model what the files omit entirely: a head, a tower, prediction layers.
 func (c *configuration) trim(r *Resolved, spec *family.Spec, tensors []fileTensor) {
 	head, vision, mtp := false, false, false
 	for i := range tensors {
@@ -215,7 +216,7 @@ func holdsRole(module string, role dtype.Role) bool {
 	return slices.ContainsFunc(forms("", atEnds, module), func(f form) bool { return slices.Contains(f, slot{role: role}) })
 }
 
-// adapter: PEFT names its tensors so.
+// adapter reports whether tensors are named as PEFT names adapters.
 func adapter(tensors []fileTensor) bool {
 	for i := range tensors {
 		if n := tensors[i].name; !containsAny(n, ".lora_A.", ".lora_B.", "lora_embedding_A") {

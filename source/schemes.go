@@ -7,10 +7,10 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-// Schemes that checkpoints of the hub spell out in numbers. Those with a name of their own stand in package
-// dtype; here they are made from bits, groups and scales.
+// Schemes that hub checkpoints describe numerically. Named schemes are in package dtype; here they are built from bits,
+// groups and scales.
 
-// integers of a width; nil for a width that nobody packs.
+// integers returns the integer format of a width; nil if unsupported.
 func integers(bits int64) *dtype.Format {
 	switch bits {
 	case 2:
@@ -36,18 +36,18 @@ func schemeName(base string, group int64) string {
 	return base
 }
 
-// scalar is a single number beside a matrix.
+// scalar is a single number per matrix.
 func scalar(name string, f *dtype.Format) dtype.Companion {
 	return dtype.Companion{Name: name, Elem: f, Fixed: 1}
 }
 
-// perGroup is one value for each group of columns, or for each row when the group is 0.
+// perGroup is one value per group of columns, or per row if group is 0.
 func perGroup(name string, f *dtype.Format, group int64) dtype.Companion {
 	return dtype.Companion{Name: name, Elem: f, Rows: 1, Cols: group}
 }
 
-// float8 is e4m3 with scales: one per block of rows × cols, one per row (rows 1, cols 0), or one (0, 0).
-// static adds the scale of the inputs.
+// float8 returns e4m3 with scales: one per block of rows × cols, one per row (rows 1, cols 0), or a single one (0, 0).
+// static adds a scale for the inputs.
 func float8(name string, scale *dtype.Format, rows, cols int64, static bool) *dtype.Scheme {
 	s := &dtype.Scheme{Name: name, Elem: dtype.FP8E4M3, With: []dtype.Companion{{Name: "weight_scale", Elem: scale, Rows: rows, Cols: cols}}}
 	if rows == 0 && cols == 0 {
@@ -59,7 +59,7 @@ func float8(name string, scale *dtype.Format, rows, cols int64, static bool) *dt
 	return s
 }
 
-// gptq with its zero points and the group of every column; group 0 is one group for all columns.
+// gptq returns a scheme with zero points and the group index of every column; group 0 is a single group.
 func gptq(bits, group int64) *dtype.Scheme {
 	s := dtype.GPTQ(integers(bits), group)
 	s.Name = schemeName(fmt.Sprintf("gptq-int%d", bits), group)
@@ -73,8 +73,7 @@ func awq(bits, group int64) *dtype.Scheme {
 	return s
 }
 
-// mlx is affine codes with a scale and a bias for each group, in 16 bits; mode mxfp4 and nvfp4 have a scale
-// alone.
+// mlx returns affine codes with a 16-bit scale and bias per group; modes mxfp4 and nvfp4 have only a scale.
 func mlx(bits, group int64, mode string) *dtype.Scheme {
 	switch mode {
 	case "mxfp4":
@@ -89,8 +88,8 @@ func mlx(bits, group int64, mode string) *dtype.Scheme {
 	return s
 }
 
-// nvfp4 of modelopt: a scale for every 16 columns, one for the matrix and, when inputs are quantised too,
-// one for them.
+// nvfp4 returns modelopt's scheme: a scale per 16 columns, one for the matrix and, if inputs are quantized, one for
+// them.
 func nvfp4(group int64, inputs bool) *dtype.Scheme {
 	s := &dtype.Scheme{Name: schemeName("nvfp4-w4a16", group), Elem: dtype.FP4E2M1, With: []dtype.Companion{perGroup("weight_scale", dtype.FP8E4M3, group), scalar("weight_scale_2", dtype.F32)}}
 	if inputs {
@@ -100,7 +99,7 @@ func nvfp4(group int64, inputs bool) *dtype.Scheme {
 	return s
 }
 
-// mxfp4 in tensors of its own: e2m1 codes and a power of two for every 32 columns.
+// mxfp4 returns e2m1 codes with a power-of-two scale per 32 columns, in separate tensors.
 func mxfp4(group int64) *dtype.Scheme {
 	return &dtype.Scheme{Name: schemeName("mxfp4", group), Elem: dtype.FP4E2M1, With: []dtype.Companion{perGroup("scales", dtype.E8M0, group)}}
 }

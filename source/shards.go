@@ -18,17 +18,17 @@ import (
 type shards struct {
 	dir   string
 	names []string
-	// owner says which file holds a tensor, where there is an index.
+	// owner maps tensors to files, if there is an index.
 	owner map[string]string
 }
 
-// numbered is the name of one file of several: model-00001-of-00004.safetensors. Some count to a number of
-// more digits (Kimi-K2: 00001-of-000062).
+// numbered matches a file of a set: model-00001-of-00004.safetensors. Some totals have more digits (Kimi-K2:
+// 00001-of-000062).
 var numbered = regexp.MustCompile(`^(.*)-([0-9]{3,6})-of-([0-9]{3,6})\.safetensors$`)
 
 const indexName = "model.safetensors.index.json"
 
-// shardsOf finds the files that a .safetensors file belongs to: itself, or the set that its name counts.
+// shardsOf returns the files that a .safetensors file belongs to: itself, or its numbered set.
 func (d *disk) shardsOf(file string) (*shards, error) {
 	dir, name := path.Split(file)
 	hit := numbered.FindStringSubmatch(name)
@@ -49,9 +49,9 @@ func (d *disk) shardsOf(file string) (*shards, error) {
 	return d.numberedSet(dir, hit)
 }
 
-// numberedSet is all files of a name that counts them; missing ones are an error.
+// numberedSet returns all files of a numbered set; missing ones are an error.
 func (d *disk) numberedSet(dir string, hit []string) (*shards, error) {
-	count, _ := strconv.Atoi(hit[3]) // digits alone, six at most
+	count, _ := strconv.Atoi(hit[3]) // at most six digits
 	s := &shards{dir: dir}
 	for i := 1; i <= count; i++ {
 		s.names = append(s.names, fmt.Sprintf("%s-%0*d-of-%s.safetensors", hit[1], len(hit[2]), i, hit[3]))
@@ -81,7 +81,7 @@ func (d *disk) indexed(file string) (*shards, error) {
 	return s, d.complete(s)
 }
 
-// complete checks that all files are there.
+// complete checks that all files exist.
 func (d *disk) complete(s *shards) error {
 	var missing []string
 	for _, n := range s.names {
@@ -102,7 +102,7 @@ func (d *disk) complete(s *shards) error {
 	return badFile(missing[0], "", fmt.Sprintf("of %d files these are missing: %s", len(s.names), listed(missing)), "fetch the missing files")
 }
 
-// most is how many names a message lists.
+// most is the number of names that a message lists.
 const most = 3
 
 func listed(names []string) string {
@@ -128,8 +128,8 @@ func (d *disk) headers(s *shards) ([]*safetensors.File, error) {
 	})
 }
 
-// atOnce is how many headers are read at a time: what hides the latency of a disk or of a network, and no more memory
-// than the largest headers of so many files.
+// atOnce returns how many headers to read concurrently: enough to hide disk or network latency, bounded by the memory
+// of the largest headers.
 func (d *disk) atOnce() int {
 	if d.far {
 		return 32
@@ -137,8 +137,8 @@ func (d *disk) atOnce() int {
 	return min(8, max(2, runtime.GOMAXPROCS(0)))
 }
 
-// each reads several things at a time. Results stand in the order of the names, and the error is that of the
-// first name that has one.
+// each reads several things concurrently. Results are in the order of the names, and the error is that of the first
+// name that failed.
 func each[T any](names []string, atOnce int, read func(string) (T, error)) ([]T, error) {
 	out, errs := make([]T, len(names)), make([]error, len(names))
 	next := make(chan int)

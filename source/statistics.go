@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/quant"
 )
 
-// OpenStatistics reads what files tell of the inputs of a model's matrices: an importance matrix of llama.cpp, and a
-// safetensors file of activations; "" for one that is not given. Activations are read until the closer is closed.
+// OpenStatistics reads statistics of the inputs of a model's matrices: an importance matrix of llama.cpp, and a
+// safetensors file of activations; either may be "". Activations are read lazily until the closer is closed.
 func OpenStatistics(importance, activations string) (*quant.Statistics, io.Closer, error) {
 	s, w := &quant.Statistics{}, &weightFiles{}
 	var err error
@@ -23,7 +23,7 @@ func OpenStatistics(importance, activations string) (*quant.Statistics, io.Close
 	}
 	if activations != "" {
 		if err := w.file(&disk{}, home(filepath.ToSlash(activations))); err != nil {
-			_ = w.Close() // the error before it is the one to tell
+			_ = w.Close() // the earlier error takes precedence
 			return nil, nil, err
 		}
 		s.Activations = map[string]*quant.Tensor{}
@@ -58,12 +58,12 @@ func readImportance(name string) (map[string][]float32, error) {
 	return v, nil
 }
 
-// inputOf is the matrix that activations are the inputs of.
+// inputOf returns the matrix that activations are inputs of.
 func inputOf(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".input"), ".weight")
 }
 
-// unreadable says why a tensor cannot be inputs.
+// unreadable returns why a tensor cannot hold inputs.
 func unreadable(t *quant.Tensor) string {
 	switch {
 	case t.Dims < 2:

@@ -11,18 +11,18 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Traces opens recorded workloads: files, and standard input as "-".
+// Traces is a TraceSource that opens files, and standard input as "-".
 type Traces struct {
-	// Stdin is read once and kept, for a trace may be read again; nil refuses it.
+	// Stdin is read once and buffered, since a trace may be read repeatedly; nil rejects "-".
 	Stdin io.Reader
 	kept  []byte
 	read  bool
 }
 
-// maxKept of what comes by standard input.
+// maxKept is the most that is buffered of standard input, in bytes.
 const maxKept = 256 << 20
 
-// Trace opens a trace for one reading.
+// Trace opens a trace for a single read.
 func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return t.standard()
@@ -43,7 +43,7 @@ func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// standard input, as often as it is asked for.
+// standard returns standard input, any number of times.
 func (t *Traces) standard() (io.ReadCloser, error) {
 	if t.Stdin == nil {
 		return nil, badTrace("-", "standard input is not read here", "give a file")

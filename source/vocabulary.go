@@ -4,9 +4,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// vocabulary compares the tokens of a file with the rows of its embedding. Files of fewer tokens contradict themselves: both
-// llama.cpp's conversion and Ollama's pad them. Ollama's leaves more (convert/convert.go, "vocabulary is larger than
-// expected"), which its own engine loads and llama.cpp does not (llama-model.cpp checks the rows of token_embd).
+// vocabulary compares a file's tokens with the rows of its embedding. A file with fewer tokens is inconsistent: both
+// llama.cpp's and Ollama's converters pad them. Ollama's may leave more (convert/convert.go, "vocabulary is larger than
+// expected"), which its own engine loads but llama.cpp does not (llama-model.cpp checks the rows of token_embd).
 func (h *header) vocabulary(r *Resolved) error {
 	rows := h.dims["token_embd.weight"]
 	if len(rows) < 2 {

@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// weightFiles are the tensors of a model's files, open for reading.
+// weightFiles are open files with a model's tensors.
 type weightFiles struct {
 	quant.Model
 	open []io.Closer
@@ -33,8 +33,8 @@ func (w *weightFiles) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenWeights opens the tensors that a file, a folder or a split model holds: safetensors or GGUF. They are read until
-// the closer is closed.
+// OpenWeights opens the tensors of a file, folder or split model in safetensors or GGUF format. They are read lazily
+// until the closer is closed.
 func OpenWeights(ref string) (*quant.Model, io.Closer, error) {
 	d := &disk{}
 	file := home(filepath.ToSlash(ref))
@@ -49,7 +49,7 @@ func OpenWeights(ref string) (*quant.Model, io.Closer, error) {
 		err = w.file(d, file)
 	}
 	if err != nil {
-		_ = w.Close() // the error before it is the one to tell
+		_ = w.Close() // the earlier error takes precedence
 		return nil, nil, err
 	}
 	w.Identity = d.identity(path.Dir(file)+"/", w.Files)
@@ -59,7 +59,7 @@ func OpenWeights(ref string) (*quant.Model, io.Closer, error) {
 	return &w.Model, w, nil
 }
 
-// identity of files: where they are, how large, and when they were written.
+// identity identifies files by path, size and modification time.
 func (d *disk) identity(dir string, names []string) string {
 	var b strings.Builder
 	for _, n := range names {
@@ -123,7 +123,7 @@ func (w *weightFiles) safetensors(d *disk, s *shards) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.tensors(files); err != nil { // each tensor once, and all that the index names
+	if _, err := s.tensors(files); err != nil { // each tensor once, and all that the index lists
 		return err
 	}
 	for i, f := range files {
@@ -142,7 +142,7 @@ func (w *weightFiles) safetensors(d *disk, s *shards) error {
 	return nil
 }
 
-// hubTensor takes all dimensions but the last two for a stack of matrices.
+// hubTensor treats all dimensions but the last two as a stack of matrices.
 func hubTensor(t *safetensors.Tensor, r io.ReaderAt, data int64, file string) *quant.Tensor {
 	q := &quant.Tensor{Name: t.Name, Stored: t.Format, Bytes: unit.Bytes(t.Bytes()), Data: r, Start: data + t.Begin, File: file, Dims: len(t.Shape), Shape: t.Shape, DType: t.DType, Layer: -1}
 	q.Batch, q.Rows, q.Cols = 1, 1, 1
@@ -163,7 +163,7 @@ func hubTensor(t *safetensors.Tensor, r io.ReaderAt, data int64, file string) *q
 	return q
 }
 
-// roleOf a weight, where its module holds one thing however the family of the model reads it.
+// roleOf returns the role of a weight if its module has the same one in every family.
 func roleOf(n *tensorName) dtype.Role {
 	choices := forms("", n.scope(), n.module)
 	if n.param != weight || len(choices) == 0 || len(choices[0]) != 1 {
@@ -222,7 +222,7 @@ func ggufTensor(f *gguf.File, t *gguf.Tensor, r io.ReaderAt, file string) *quant
 	return q
 }
 
-// ggufRole reads blk.3.attn_q.weight.
+// ggufRole parses a name such as blk.3.attn_q.weight.
 func ggufRole(name string) (role dtype.Role, layer int, part string) {
 	stem, ok := strings.CutSuffix(name, ".weight")
 	if !ok {

@@ -1,10 +1,10 @@
 package workload
 
-// alias draws one of a number of weighted choices in constant time (Walker, ACM TOMS 3, 1977; made as by Vose, IEEE
-// Transactions on Software Engineering 17, 1991).
+// alias samples weighted choices in constant time (Walker, ACM TOMS 3, 1977; tables built as by Vose, IEEE Transactions
+// on Software Engineering 17, 1991).
 type alias struct {
-	stay  []float64 // share of each column that is its own
-	other []int32   // whose the rest is
+	stay  []float64 // probability of each column's own choice
+	other []int32   // the alternative choice
 }
 
 func newAlias(n int, weight func(int) float64) alias {
@@ -26,7 +26,7 @@ func newAlias(n int, weight func(int) float64) alias {
 	return a
 }
 
-// pair fills what small columns lack from large ones. What is left at the end is full but for rounding.
+// pair fills small columns from large ones. Columns left at the end are full up to rounding.
 func (a *alias) pair(small, large []int32) {
 	for len(small) > 0 && len(large) > 0 {
 		s, l := small[len(small)-1], large[len(large)-1]

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// arrivals are when sessions begin by themselves.
+// arrivals generates the start times of sessions that begin independently.
 type arrivals struct {
 	gap     sampler // nanoseconds
-	spaced  bool    // gaps, else all come at once
+	spaced  bool    // spaced by gaps, otherwise all at once
 	closed  bool
-	clients uint64 // how many begin by themselves
+	clients uint64 // number that begin independently
 	chance  stream
 	now     time.Duration
-	last    time.Duration // after which nothing arrives
+	last    time.Duration // end of arrivals
 }
 
 func (s *Spec) arrivals(seed uint64) arrivals {
@@ -32,8 +32,8 @@ func (s *Spec) arrivals(seed uint64) arrivals {
 	return a
 }
 
-// draw moves on to when the next session begins by itself; false when none does. Gaps are whole nanoseconds before they
-// are added up, so that their sum is exact.
+// draw advances to the next independent session start; false if there is none. Gaps are rounded to nanoseconds before
+// they are added, so that sums are exact.
 func (a *arrivals) draw(session uint64) bool {
 	if session >= a.clients {
 		return false

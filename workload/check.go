@@ -9,19 +9,19 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// bad says what is wrong with a field of a workload.
+// bad returns an error about a workload field.
 func bad(field string, value any, message, fix string) error {
 	field = "workload." + field
 	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf("%s = %v %s", field, value, message), Fix: fix}
 }
 
-// missing names a field that a workload cannot do without.
+// missing returns an error about a required workload field.
 func missing(field, message, fix string) error {
 	field = "workload." + field
 	return &plan.Problem{Field: field, Message: field + " " + message, Fix: fix}
 }
 
-// Check refuses what cannot be generated, or not within bounds.
+// Check rejects workloads that cannot be generated, or not within the limits.
 func (s *Spec) Check() error {
 	for _, check := range []func() error{s.checkArrivals, s.checkUnused, s.checkCounts, s.checkRate, s.checkLaws, s.checkChoices,
 		s.checkSessions, s.checkPriorities, s.Reading.check} {
@@ -47,7 +47,7 @@ func (s *Spec) checkArrivals() error {
 	return nil
 }
 
-// checkUnused refuses what these arrivals would pass over in silence.
+// checkUnused rejects fields that these arrivals would silently ignore.
 func (s *Spec) checkUnused() error {
 	spaced, traced := s.Arrivals == "poisson" || s.Arrivals == "gamma", s.Trace != ""
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func (s *Spec) checkConcurrency() error {
 	return nil
 }
 
-// checkCounts: a workload has an end.
+// checkCounts requires the workload to end.
 func (s *Spec) checkCounts() error {
 	switch {
 	case s.Requests < 0:
@@ -203,14 +203,14 @@ const (
 	maxPriorities = 1000
 )
 
-// within is false of what is not a number.
+// within reports whether low <= x <= high; it is false for NaN.
 func within(x, low, high float64) bool { return x >= low && x <= high }
 
 func notFrom(low, high float64) string {
 	return fmt.Sprintf("is not from %s to %s", boundText(low), boundText(high))
 }
 
-// boundText prints a bound as people write it.
+// boundText formats a limit.
 func boundText(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return fmt.Sprintf("%d", int64(x))

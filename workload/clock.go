@@ -2,8 +2,8 @@ package workload
 
 import "time"
 
-// stamp reads 2023-11-16 18:17:03.9799600, with T between date and time or a zone behind it as well, into nanoseconds
-// since 1970. Fractions may have any number of digits.
+// stamp parses 2023-11-16 18:17:03.9799600, optionally with T between date and time or a zone at the end, into
+// nanoseconds since 1970. Fractions may have any number of digits.
 func stamp(text []byte) (time.Duration, Reason) {
 	if len(text) < 19 || text[4] != '-' || text[7] != '-' || text[10] != ' ' && text[10] != 'T' || text[13] != ':' || text[16] != ':' {
 		return 0, NotNumber
@@ -26,7 +26,7 @@ func stamp(text []byte) (time.Duration, Reason) {
 	return t + fraction - east, ""
 }
 
-// parts of a second, and what stands behind them.
+// parts parses a fraction of a second and returns the rest.
 func parts(text []byte) (t time.Duration, rest []byte) {
 	if len(text) == 0 || text[0] != '.' {
 		return 0, text
@@ -39,7 +39,7 @@ func parts(text []byte) (t time.Duration, rest []byte) {
 	return t, text[i:]
 }
 
-// zone is how far east of Greenwich a clock stands: nothing, Z, +01:00.
+// zone returns a clock's offset east of Greenwich: nothing, Z, +01:00.
 func zone(text []byte) (time.Duration, bool) {
 	if len(text) == 0 || len(text) == 1 && text[0] == 'Z' {
 		return 0, true
@@ -56,14 +56,13 @@ func zone(text []byte) (time.Duration, bool) {
 	return east, a && b
 }
 
-// digits only, within bounds.
+// digits parses digits, within bounds.
 func digits(text []byte, low, high int64) (int64, bool) {
 	n, read := leading(text)
 	return n, read == len(text) && n >= low && n <= high
 }
 
-// days since 1970 of a date in the Gregorian calendar, counted in years that begin with March, so that the day which some
-// lack is their last.
+// days returns the days since 1970 of a Gregorian date, counting years from March so that leap days come last.
 func days(year, month, day int64) int64 {
 	if month < 3 {
 		year, month = year-1, month+12

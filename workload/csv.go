@@ -9,18 +9,18 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// table is a format of rows with a header. Other columns are passed over.
+// table is a format of rows with a header. Other columns are ignored.
 type table struct {
 	name                          string
-	arrival, prompt, output, user string // columns; a table may lack the last
+	arrival, prompt, output, user string // columns; the last is optional
 	clock                         bool   // arrivals are dates
-	// logged arrivals tell when somebody began to write: they count from the first request.
+	// logged says that arrivals are log times, counted from the first request.
 	logged bool
 	unit   time.Duration
 }
 
-// tables of formats: Azure's LLM inference traces of 2023 and 2024 (github.com/Azure/AzurePublicDataset), BurstGPT
-// (arXiv:2401.17644), and logs of engines, a request a row.
+// tables lists the formats: Azure's LLM inference traces of 2023 and 2024 (github.com/Azure/AzurePublicDataset),
+// BurstGPT (arXiv:2401.17644), and engine logs with one request per row.
 var tables = []table{
 	{name: "azure", arrival: "TIMESTAMP", prompt: "ContextTokens", output: "GeneratedTokens", clock: true, logged: true},
 	{name: "burstgpt", arrival: "Timestamp", prompt: "Request tokens", output: "Response tokens", user: "Session ID", logged: true,
@@ -28,16 +28,16 @@ var tables = []table{
 	{name: "engine", arrival: "arrival_s", prompt: "input_tokens", output: "output_tokens", unit: time.Second},
 }
 
-// columns are where a file has what a table tells.
+// columns locates a table's columns in a file.
 type columns struct {
 	table
-	place   []uint8   // of each column: 1 arrival, 2 prompt, 3 output, 4 user, 0 none of them
-	cut     [4][]byte // cells of the row that is read
+	place   []uint8   // by column: 1 arrival, 2 prompt, 3 output, 4 user, 0 none of these
+	cut     [4][]byte // cells of the current row
 	origin  time.Duration
 	started bool
 }
 
-// header finds the columns of a table in the first line; nil when one is missing.
+// header finds the columns of a table in the first line; nil if one is missing.
 func (t *table) header(line []byte) *columns {
 	names := strings.Split(strings.ReplaceAll(string(line), `"`, ""), ",")
 	c := &columns{table: *t, place: make([]uint8, len(names))}
@@ -57,7 +57,7 @@ func (t *table) fields() [3]string { return [3]string{t.arrival, t.prompt, t.out
 
 func (t *table) names() [4]string { return [4]string{t.arrival, t.prompt, t.output, t.user} }
 
-// read a row. A server's log has requests without output: they failed, or their clients went away.
+// read parses a row. A server's log has requests without output, which failed or whose clients disconnected.
 func (c *columns) read(row []byte, r *record) *fault.Error {
 	if f := c.split(row); f != nil {
 		return f
@@ -84,7 +84,7 @@ func (c *columns) read(row []byte, r *record) *fault.Error {
 
 const wholeFix = "a whole number from 1 to 100000000"
 
-// when a request came, since the beginning.
+// when parses an arrival time, relative to the start.
 func (c *columns) when(text []byte) (t time.Duration, reason Reason) {
 	if c.clock {
 		t, reason = stamp(text)
@@ -100,7 +100,7 @@ func (c *columns) when(text []byte) (t time.Duration, reason Reason) {
 	return t - c.origin, ""
 }
 
-// split a row into the fields that count.
+// split splits a row and keeps the relevant cells.
 func (c *columns) split(row []byte) *fault.Error {
 	c.cut = [4][]byte{}
 	n := 0
@@ -121,8 +121,7 @@ func (c *columns) split(row []byte) *fault.Error {
 	return nil
 }
 
-// cutCell takes the next cell of a row, without the quotes around it. Cells are short, so that a loop is quicker than a
-// search.
+// cutCell returns the next cell of a row, unquoted. Cells are short, so a loop is faster than a search.
 func cutCell(row []byte) (cell, rest []byte, more bool) {
 	if len(row) > 0 && row[0] == '"' {
 		if end := bytes.IndexByte(row[1:], '"'); end >= 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Reason why a request of a trace is refused.
+// Reason is why a request of a trace is rejected.
 type Reason string
 
-// Reasons of faults.
+// Reasons.
 const (
 	NotNumber  Reason = "is not a number"
 	NotWhole   Reason = "is not a whole number"
@@ -32,7 +32,8 @@ const (
 	Mismatch   Reason = "does not fit the length of the prompt"
 )
 
-// wrong is a field at fault; whoever reads lines adds the line. A value that is long or cannot be printed is shown as far as it can.
+// wrong returns an error about a field; the line is added by the caller. Long or unprintable values are shown as far as
+// possible.
 func wrong(field string, value []byte, reason Reason, fix string) *fault.Error {
 	const most = 60
 	text := string(value[:min(len(value), most)])

@@ -1,6 +1,6 @@
 package workload
 
-// filling draws what a request holds, each thing from numbers of its own.
+// filling draws the content of requests, each aspect from its own random numbers.
 type filling struct {
 	prompt, output, patience sampler
 	adapter, priority, which alias
@@ -28,12 +28,12 @@ func (s *Spec) filling(seed uint64) filling {
 	return f
 }
 
-// alias of a choice.
+// alias returns a sampler of the choice.
 func (c *Choice) alias() alias {
 	return newAlias(int(c.Count), func(i int) float64 { return exponent(-c.Zipf * logarithm(float64(i+1))) })
 }
 
-// fill a turn of a session. What is said once for a whole session is drawn with its first turn.
+// fill draws the content of a session's turn. What is constant over a session is drawn with its first turn.
 func (f *filling) fill(r *Request, session, turn uint64) {
 	f.prompts.seek(session, turn)
 	f.outputs.seek(session, turn)
@@ -56,8 +56,8 @@ func (f *filling) fill(r *Request, session, turn uint64) {
 	f.begin(r, session)
 }
 
-// begin a prompt with a prefix. One that is not longer than the prefix is all of it. Prompts share the list of spans,
-// which nobody writes to.
+// begin starts a prompt with a prefix. A prompt no longer than the prefix consists of it. Prompts share the read-only
+// list of spans.
 func (f *filling) begin(r *Request, session uint64) {
 	if len(f.prefixes) == 0 {
 		return

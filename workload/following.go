@@ -6,26 +6,26 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// follower is a recorded request that comes when another one's answer is there, and a pause over: an agent's next step once a tool
-// has run, or one of several that it goes on with at once.
+// follower is a recorded request sent after another's answer and a pause: an agent's next step after a tool has run, or
+// one of several parallel steps.
 type follower struct {
 	Request
 	pause time.Duration
 }
 
-// following are the followers of a trace: those of the request that was read last with a time of its own, up to the next such.
+// following holds followers of a trace: those of the last request with a time of its own, up to the next such request.
 type following struct {
-	of    map[int64][]follower // by the number of the request that they follow
-	group map[uint64]*Request  // what may be followed, by its own name
+	of    map[int64][]follower // by the index of the request they follow
+	group map[uint64]*Request  // requests that may be followed, by name
 	ahead *Request             // the next request with a time of its own, which ended the group
-	rest  []Request            // that came with the one that After gave
-	hasty bool                 // pauses are left out
+	rest  []Request            // followers beyond the one returned by After
+	hasty bool                 // ignore pauses
 }
 
-// mostFollowers of one request with a time of its own: they are held until they come.
+// mostFollowers is the maximum per request with a time of its own; they are buffered until due.
 const mostFollowers = 100_000
 
-// add what others may follow.
+// add registers a request that others may follow.
 func (f *following) add(r *Request) {
 	if r.Own == 0 {
 		return
@@ -37,7 +37,7 @@ func (f *following) add(r *Request) {
 	f.group[r.Own] = &kept
 }
 
-// context is what a follower begins with where it does not say it: all that was said up to the answer that it follows.
+// context returns what a follower begins with by default: everything up to the answer it follows.
 func (r *record) context(of *Request) {
 	if len(r.Spans) > 0 {
 		return
@@ -49,7 +49,7 @@ func (r *record) context(of *Request) {
 	}
 }
 
-// follow takes a request that follows another of its group.
+// follow registers a request that follows another of its group.
 func (t *Trace) follow(r *record) *fault.Error {
 	f := &t.followers
 	of := f.group[r.after]
@@ -74,7 +74,7 @@ func (t *Trace) follow(r *record) *fault.Error {
 	return nil
 }
 
-// After an answer those come that follow it: the first, and Rest gives the others.
+// After returns the first request that follows an answer; Rest returns the others.
 func (t *Trace) After(done *Request, at time.Duration) (Request, bool) {
 	all := t.followers.of[done.ID]
 	if len(all) == 0 {
@@ -93,7 +93,7 @@ func (t *Trace) After(done *Request, at time.Duration) (Request, bool) {
 	return all[0].Request, true
 }
 
-// Rest are the others that follow the same answer.
+// Rest returns the other requests that follow the same answer.
 func (t *Trace) Rest() (Request, bool) {
 	f := &t.followers
 	if len(f.rest) == 0 {

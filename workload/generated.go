@@ -2,7 +2,7 @@ package workload
 
 import "time"
 
-// Source of a workload that is described. One that replays a trace is made with Replay.
+// Source returns the source of a described workload. Use Replay for one that replays a trace.
 func (s Spec) Source() (Source, error) {
 	if s.Trace != "" {
 		return nil, bad("trace", s.Trace, "is not read yet", "open the file and replay it")
@@ -13,14 +13,14 @@ func (s Spec) Source() (Source, error) {
 	return s.generated(), nil
 }
 
-// generated makes requests from random numbers. What a request holds is drawn by the number of its session and turn,
-// when it comes by the number of its session.
+// generated generates requests. Their content depends on the index of session and turn, their time on that of the
+// session.
 type generated struct {
 	arrivals
 	filling
 	turns    turning
-	left     int64  // requests that no session has taken yet
-	sessions uint64 // begun
+	left     int64  // requests not yet assigned to a session
+	sessions uint64 // sessions begun
 	made     int64  // requests
 }
 
@@ -33,7 +33,7 @@ func (s *Spec) generated() *generated {
 	return g
 }
 
-// Next is the first turn of the next session.
+// Next returns the first turn of the next session.
 func (g *generated) Next() (Request, bool, error) {
 	if g.left == 0 || !g.draw(g.sessions) {
 		return Request{}, false, nil
@@ -41,8 +41,8 @@ func (g *generated) Next() (Request, bool, error) {
 	return g.begin(g.now), true, nil
 }
 
-// begin a session: its turns are taken from what is left at once, so that how many sessions there are and how long they
-// are does not rest on who is served first.
+// begin starts a session, assigning all its turns at once, so that number and length of sessions do not depend on the
+// order of service.
 func (g *generated) begin(at time.Duration) Request {
 	session := g.sessions
 	g.sessions++
@@ -58,7 +58,7 @@ func (g *generated) begin(at time.Duration) Request {
 	return r
 }
 
-// After is the next turn of a session, or what the user of a closed loop asks next.
+// After returns the next turn of a session, or the next request of a closed-loop user.
 func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 	session := done.User - 1
 	if p, ok := g.turns.live[session]; ok {
@@ -68,7 +68,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 		}
 		delete(g.turns.live, session)
 	} else if g.closed {
-		at += g.turns.pause(session, MaxTurns) // of no turn
+		at += g.turns.pause(session, MaxTurns) // not within a session
 	}
 	if !g.closed || g.left == 0 || at > g.last {
 		return Request{}, false
@@ -76,7 +76,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 	return g.begin(at), true
 }
 
-// seconds as a duration, to the nearest nanosecond.
+// seconds converts to a duration, rounding to nanoseconds.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(float64(s*1e9), MaxSeconds*1e9) + 0.5)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// unread are keys that a format does not know, so that whoever misspelt one hears of it.
+// unread collects keys that a format does not know, to report misspellings.
 type unread map[string]bool
 
 func (u unread) add(key []byte) {
@@ -18,11 +18,11 @@ func (u unread) add(key []byte) {
 	}
 }
 
-// mooncake reads the traces of Mooncake (arXiv:2407.00079) and of those who write likewise: prompts are named block by
-// block, the last of which may be shorter.
+// mooncake reads traces of Mooncake (arXiv:2407.00079) and similar ones: prompts are sequences of block ids, the last
+// block possibly partial.
 type mooncake struct {
 	unread
-	block int64 // tokens of a block
+	block int64 // tokens per block
 }
 
 func (m mooncake) fields() [3]string {
@@ -56,7 +56,7 @@ func (m mooncake) read(line []byte, r *record) *fault.Error {
 	return m.spans(ids, r)
 }
 
-// spans of blocks. Fewer than fill the prompt leave its end unlike any other's; more are a fault.
+// spans converts blocks to spans. If there are fewer than fill the prompt, its end is unique; more are an error.
 func (m mooncake) spans(ids []byte, r *record) *fault.Error {
 	body := bytes.TrimSpace(ids[1 : len(ids)-1])
 	if len(body) == 0 {
@@ -79,7 +79,7 @@ func (m mooncake) spans(ids []byte, r *record) *fault.Error {
 	return nil
 }
 
-// nextID of a list, and what follows behind the comma and the space that most write there.
+// nextID returns the next id of a list and the rest, after the comma and the space that most writers emit.
 func nextID(body []byte) (id uint64, rest []byte, ok bool) {
 	n, read := leading(body)
 	if read > 0 && read < 18 && (read == len(body) || body[read] == ',') {
@@ -94,7 +94,7 @@ func nextID(body []byte) (id uint64, rest []byte, ok bool) {
 	return id, rest, ok
 }
 
-// identity is a whole number of 64 bits, with a sign or without.
+// identity parses a signed or unsigned 64-bit integer.
 func identity(text []byte) (uint64, bool) {
 	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		return n, true
@@ -103,7 +103,7 @@ func identity(text []byte) (uint64, bool) {
 	return uint64(n), err == nil
 }
 
-// own format of memwall: a request a line.
+// ours reads memwall's own format: one request per line.
 type ours struct{ unread }
 
 func (o ours) fields() [3]string { return [3]string{"arrival_s", "prompt_tokens", "output_tokens"} }
@@ -150,7 +150,7 @@ func (o ours) read(line []byte, r *record) *fault.Error {
 	return nil
 }
 
-// rare are keys that most traces lack.
+// rare parses keys that most traces lack.
 func (o ours) rare(key, value []byte, r *record) (bit uint, reason Reason, fix string) {
 	switch string(key) {
 	case "own":
@@ -184,7 +184,7 @@ func (o ours) rare(key, value []byte, r *record) (bit uint, reason Reason, fix s
 	return 0, "", ""
 }
 
-// ourSpans are lists of a name and a number of tokens.
+// ourSpans parses lists of a name and a token count.
 func ourSpans(text []byte, r *record) *fault.Error {
 	const fix = "a list of [name, tokens], together at most prompt_tokens"
 	body := bytes.TrimSpace(text[1 : len(text)-1])
@@ -216,8 +216,8 @@ func ourSpans(text []byte, r *record) *fault.Error {
 	return nil
 }
 
-// keys calls what reads a key for each of an object. The bits that it gives tell keys apart, so that one that stands
-// twice is seen; the lowest three are of arrival, prompt and output, by whatever name, and the last two may not be missing.
+// keys calls read for each key of an object. The returned bits identify keys, to detect duplicates; the lowest three
+// are arrival, prompt and output under any name, of which the last two are required.
 func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, reason Reason, fix string)) *fault.Error {
 	o := object{text: line}
 	var seen uint
@@ -246,7 +246,7 @@ func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, 
 	return nil
 }
 
-// list tells whether a value is one.
+// list reports a value that is not a list.
 func list(value []byte) Reason {
 	if value[0] != '[' {
 		return NotText
@@ -254,7 +254,7 @@ func list(value []byte) Reason {
 	return ""
 }
 
-// name is a text or a number.
+// name reports a value that is neither text nor number.
 func name(value []byte) Reason {
 	if len(value) == 0 || value[0] == '"' {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lawFields are what each law takes.
+// lawFields are the parameters of each distribution.
 var lawFields = map[string]string{
 	"fixed":       "mean",
 	"uniform":     "mean cv min max",
@@ -16,7 +16,7 @@ var lawFields = map[string]string{
 	"empirical":   "values weights min max",
 }
 
-// check a law whose values lie between two bounds.
+// check validates a distribution whose values must lie between two bounds.
 func (l *Law) check(field string, least, most float64) error {
 	if !l.given() {
 		return missing(field, "is not given", `give a law, such as {"law":"lognormal","mean":1024,"cv":0.5}`)
@@ -47,7 +47,7 @@ func above(least float64) string {
 	return "a number from " + boundText(least)
 }
 
-// checkNumbers: what is given is used, and within bounds.
+// checkNumbers validates that given parameters are used and within bounds.
 func (l *Law) checkNumbers(field, takes string, most float64) error {
 	for _, c := range []struct {
 		name  string
@@ -72,7 +72,7 @@ func (l *Law) checkNumbers(field, takes string, most float64) error {
 	return nil
 }
 
-// checkUniform: either bounds, or a mean and a cv, whose least value is mean·(1 - √3·cv).
+// checkUniform requires either bounds, or a mean and a cv, whose smallest value is mean·(1 - √3·cv).
 func (l *Law) checkUniform(field string, least float64) error {
 	bounds, moments := l.Min != 0 || l.Max != 0, l.Mean != 0 || l.CV != 0
 	switch {
@@ -104,7 +104,7 @@ func (l *Law) checkValues(field string, least, most float64) error {
 	return checkWeights(field+".weights", l.Weights)
 }
 
-// checkWeights: none is negative, and not all are zero.
+// checkWeights requires non-negative weights, not all zero.
 func checkWeights(field string, weights []float64) error {
 	var sum float64
 	for i, w := range weights {

@@ -2,7 +2,7 @@ package workload
 
 import "time"
 
-// Lengths sum up what a workload is like, in the same memory however long it is.
+// Lengths summarizes a workload in constant memory.
 type Lengths struct {
 	Requests int64
 	Last     time.Duration // arrival of the last request
@@ -11,7 +11,7 @@ type Lengths struct {
 	Gap      Spread        // nanoseconds between arrivals
 }
 
-// Add a request.
+// Add adds a request.
 func (l *Lengths) Add(r *Request) {
 	if l.Requests > 0 {
 		l.Gap.add(int64(r.Arrival - l.Last))
@@ -22,7 +22,7 @@ func (l *Lengths) Add(r *Request) {
 	l.Output.add(r.Output)
 }
 
-// Rate of arrivals a second; 0 where all came at once.
+// Rate returns arrivals per second; 0 if all came at once.
 func (l *Lengths) Rate() float64 {
 	if l.Gap.Mean == 0 {
 		return 0
@@ -30,7 +30,7 @@ func (l *Lengths) Rate() float64 {
 	return 1e9 / l.Gap.Mean
 }
 
-// Survey sums up a source to its end.
+// Survey reads a source to its end and summarizes it.
 func Survey(from Source) (*Lengths, error) {
 	l := &Lengths{}
 	for {
@@ -42,14 +42,14 @@ func Survey(from Source) (*Lengths, error) {
 	}
 }
 
-// Spread of whole numbers that are not negative: their mean, and how far they go.
+// Spread is the mean and range of non-negative integers.
 type Spread struct {
 	Count int64
 	Mean  float64
 	Max   int64
 }
 
-// add a number; the mean as by Welford (Technometrics 4, 1962).
+// add adds a number, updating the mean as by Welford (Technometrics 4, 1962).
 func (s *Spread) add(n int64) {
 	n = max(n, 0)
 	s.Count++

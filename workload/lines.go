@@ -8,19 +8,19 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// maxLine bounds a line of a trace: blocks of a prompt of a million tokens take a twentieth of it.
+// maxLine is the maximum length of a line: the block ids of a million-token prompt take a twentieth of it.
 const maxLine = 1 << 20
 
-// lines reads a text line by line, in memory for one line.
+// lines reads a text line by line, buffering a single line.
 type lines struct {
 	r      *bufio.Reader
-	number int64 // of the line that was read last, from 1
+	number int64 // of the last line read, from 1
 	long   []byte
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
 
-// next line that is not blank, without its end; io.EOF behind the last. It stands until the next call.
+// next returns the next non-blank line without its end, valid until the next call; io.EOF after the last.
 func (l *lines) next() ([]byte, error) {
 	for {
 		line, err := l.short()
@@ -31,7 +31,7 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// trimmed is a line without its end.
+// trimmed returns a line without its end.
 func trimmed(line []byte) []byte {
 	for n := len(line); n > 0; n-- {
 		if c := line[n-1]; c != '\n' && c != '\r' && c != ' ' && c != '\t' {
@@ -41,10 +41,10 @@ func trimmed(line []byte) []byte {
 	return nil
 }
 
-// line that was read last.
+// line returns the number of the last line read.
 func (l *lines) line() int64 { return l.number }
 
-// short lines, as nearly all are, stay in the buffer of the reader.
+// short returns a line that fits the reader's buffer, as nearly all do.
 func (l *lines) short() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	l.long = l.long[:0]
@@ -63,12 +63,12 @@ func (l *lines) short() ([]byte, error) {
 		line = l.long
 	}
 	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil // a last line without an end is one
+		err = nil // an unterminated last line counts
 	}
 	return line, err
 }
 
-// rest of a line that is too long.
+// rest skips the remainder of a line that is too long.
 func (l *lines) rest() error {
 	for {
 		_, err := l.r.ReadSlice('\n')

@@ -3,14 +3,14 @@ package workload
 import "math"
 
 // ziggurat covers half of a normal density with strips of equal area (Marsaglia and Tsang, The Ziggurat Method for
-// Generating Random Variables, Journal of Statistical Software 5, 2000): nearly every number is one product and one
-// comparison. Strip i reaches from 0 to edge[i]; the lowest has the tail too.
+// Generating Random Variables, Journal of Statistical Software 5, 2000): nearly every sample takes one multiplication
+// and one comparison. Strip i extends from 0 to edge[i]; the lowest includes the tail.
 type ziggurat struct{ edge, height [strips + 1]float64 }
 
 const (
 	strips = 256
 	tail   = 3.6541528853610088     // where the tail begins
-	strip  = 0.00492867323399141131 // area of each strip, of the density without 1/√2π
+	strip  = 0.00492867323399141131 // area of each strip, of the density without the factor 1/√2π
 )
 
 var normalStrips = newZiggurat()
@@ -27,10 +27,10 @@ func newZiggurat() *ziggurat {
 	return z
 }
 
-// density of the normal law, without its factor.
+// density returns the normal density, unnormalized.
 func density(x float64) float64 { return exponent(float64(x*x) / -2) }
 
-// normal of mean 0 and deviation 1.
+// normal returns a standard normal number.
 func (s *stream) normal() float64 {
 	z := normalStrips
 	for {
@@ -51,7 +51,7 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// beyond is a number from the tail.
+// beyond returns a number from the tail.
 func (s *stream) beyond() float64 {
 	for {
 		x, y := s.exponential()/tail, s.exponential()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tokens reads a whole number, which some programs write as 512.0. Texts of CSV and numbers of JSON are alike here.
+// tokens parses an integer, which some programs write as 512.0, from CSV or JSON.
 func tokens(text []byte) (int64, Reason) {
 	n, digits := leading(text)
 	if digits == len(text) && digits > 0 && digits < 18 {
@@ -32,7 +32,7 @@ func limited(n int64) Reason {
 	return ""
 }
 
-// leading digits of a text, as far as they fit.
+// leading parses the leading digits of a text, as far as they fit.
 func leading(text []byte) (n int64, digits int) {
 	for digits < len(text) && digits < 18 {
 		d := text[digits] - '0'
@@ -45,7 +45,7 @@ func leading(text []byte) (n int64, digits int) {
 	return n, digits
 }
 
-// number that is finite and not negative.
+// number parses a finite, non-negative number.
 func number(text []byte) (float64, Reason) {
 	x, err := strconv.ParseFloat(string(text), 64)
 	switch {
@@ -59,8 +59,8 @@ func number(text []byte) (float64, Reason) {
 	return x, ""
 }
 
-// elapsed reads a time in units of a number of nanoseconds that is a power of ten: digits are taken as they stand, so that
-// a time that was written is read again to the nanosecond.
+// elapsed parses a time in a unit that is a power of ten in nanoseconds. It works on decimal digits, so that times
+// written by this package are read back exactly.
 func elapsed(text []byte, unit time.Duration) (time.Duration, Reason) {
 	whole, i := leading(text)
 	if i == 0 || i > 12 || i > 9 && unit == time.Second {
@@ -80,7 +80,7 @@ func elapsed(text []byte, unit time.Duration) (time.Duration, Reason) {
 	return inTime(t)
 }
 
-// spelt reads times such as 2.1e-05.
+// spelt parses times such as 2.1e-05.
 func spelt(text []byte, unit time.Duration) (time.Duration, Reason) {
 	x, reason := number(text)
 	if reason != "" {
@@ -99,7 +99,7 @@ func inTime(t time.Duration) (time.Duration, Reason) {
 	return t, ""
 }
 
-// named is what a name or a number stands for: a number for itself, any other text for a number that no file gives.
+// named maps a name to a number: a number to itself, any other text to a number that no file contains.
 func named(text []byte) uint64 {
 	text = bytes.Trim(text, `"`)
 	if len(text) == 0 || text[0] == '0' && len(text) > 1 || bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -111,7 +111,7 @@ func named(text []byte) uint64 {
 	return hash(text) | 1<<63
 }
 
-// hash of a text (FNV-1a, then spread).
+// hash returns a hash of a text (FNV-1a, then mixed).
 func hash[T string | []byte](text T) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {

@@ -2,17 +2,17 @@ package workload
 
 import "bytes"
 
-// object walks over the keys of one JSON object on a line, without building anything. It is strict about what stands
-// between values; the values are checked by who reads them.
+// object iterates over the keys of a JSON object on one line without allocating. It validates the structure between
+// values; values are validated by their readers.
 type object struct {
 	text []byte
 	at   int
-	open bool // the brace was read
+	open bool // the opening brace was read
 	done bool
 }
 
-// next key and value as they stand: a text with its quotes, a list with its brackets. The reason says why there is none;
-// it is empty behind the last.
+// next returns the next key and value verbatim, with quotes or brackets. The reason says why there is none; it is empty
+// at the end.
 func (o *object) next() (key, value []byte, reason Reason) {
 	first := !o.open
 	if !o.open {
@@ -37,7 +37,7 @@ func (o *object) next() (key, value []byte, reason Reason) {
 	return key[1 : len(key)-1], value, reason
 }
 
-// end: nothing may follow.
+// end checks that nothing follows.
 func (o *object) end() Reason {
 	o.done = true
 	if o.space(); o.at < len(o.text) {
@@ -57,7 +57,7 @@ func (o *object) space() {
 	}
 }
 
-// take a mark.
+// take consumes a character.
 func (o *object) take(mark byte) bool {
 	if o.space(); o.at < len(o.text) && o.text[o.at] == mark {
 		o.at++
@@ -66,7 +66,7 @@ func (o *object) take(mark byte) bool {
 	return false
 }
 
-// cut tells a text that ends too early from one that is wrong.
+// cut distinguishes a truncated text from an invalid one.
 func (o *object) cut() Reason {
 	if o.at >= len(o.text) {
 		return CutOff
@@ -74,7 +74,7 @@ func (o *object) cut() Reason {
 	return Malformed
 }
 
-// string with its quotes.
+// string returns a string with its quotes.
 func (o *object) string() ([]byte, Reason) {
 	if o.space(); o.at >= len(o.text) || o.text[o.at] != '"' {
 		return nil, o.cut()
@@ -93,7 +93,7 @@ func (o *object) string() ([]byte, Reason) {
 	return nil, CutOff
 }
 
-// value as it stands.
+// value returns a value verbatim.
 func (o *object) value() ([]byte, Reason) {
 	o.space()
 	from := o.at
@@ -115,11 +115,11 @@ func (o *object) value() ([]byte, Reason) {
 	return o.text[from:o.at], ""
 }
 
-// ends are the bytes behind a number or a word.
+// ends are the bytes that may follow a number or word.
 var ends = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ']': true, '}': true, ':': true, '"': true, '[': true,
 	'{': true}
 
-// nested value: a list of numbers is found by its end, all else bracket by bracket.
+// nested returns a nested value: a list of numbers is scanned to its end, anything else bracket by bracket.
 func (o *object) nested() ([]byte, Reason) {
 	from := o.at
 	if end := bytes.IndexByte(o.text[from:], ']'); o.text[from] == '[' && end > 0 && bytes.IndexByte(o.text[from+1:from+end], '[') < 0 &&

@@ -12,7 +12,8 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Open a trace, compressed with gzip or not. The format is that of the options, or told from the beginning of the file.
+// Open opens a trace, gzip-compressed or not. The format is given by the options, or detected from the beginning of the
+// file.
 func Open(r io.Reader, o ReadOptions) (*Trace, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func Open(r io.Reader, o ReadOptions) (*Trace, error) {
 
 const peek = 1 << 16
 
-// plainText unpacks what is packed, and passes over a mark of byte order.
+// plainText decompresses if necessary, and skips a byte order mark.
 func plainText(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, peek)
 	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
@@ -47,7 +48,7 @@ func plainText(r io.Reader) (*bufio.Reader, error) {
 	return b, nil
 }
 
-// recognise the format by the header of a table or the keys of the first object.
+// recognise detects the format from a table's header or the keys of the first object.
 func (t *Trace) recognise(b *bufio.Reader) error {
 	text, err := b.Peek(peek)
 	if err != nil && err != io.EOF {
@@ -65,7 +66,7 @@ func (t *Trace) recognise(b *bufio.Reader) error {
 	return t.start(b, first)
 }
 
-// formatOf a first line; empty when it is none that is known.
+// formatOf returns the format of a first line, or "".
 func formatOf(first []byte) string {
 	switch first[0] {
 	case '{':
@@ -99,7 +100,7 @@ func formatOfObject(first []byte) string {
 	}
 }
 
-// start reading: of a table, behind its header.
+// start begins reading, after the header of a table.
 func (t *Trace) start(b *bufio.Reader, first []byte) error {
 	t.lines = newLines(b)
 	switch t.Format {
@@ -120,7 +121,7 @@ func (t *Trace) start(b *bufio.Reader, first []byte) error {
 	return headerFault(first, "one of the formats "+strings.ReplaceAll(formatNames, " ", ", "))
 }
 
-// startTable reads behind the header.
+// startTable begins reading after the header.
 func (t *Trace) startTable(of *table, first []byte) error {
 	c := of.header(first)
 	if c == nil {
@@ -138,7 +139,7 @@ func headerFault(first []byte, fix string) error {
 	return f
 }
 
-// blockTokens of hash_ids: Mooncake's are of 512.
+// blockTokens returns the tokens per block of hash_ids; Mooncake's have 512.
 func blockTokens(given int64) int64 {
 	if given == 0 {
 		return 512
@@ -146,7 +147,7 @@ func blockTokens(given int64) int64 {
 	return given
 }
 
-// Unread are keys of the trace that the format does not know, as far as it was read.
+// Unread returns keys of the trace, as far as read, that the format does not know.
 func (t *Trace) Unread() []string {
 	return slices.Sorted(maps.Keys(t.unread))
 }

@@ -2,11 +2,12 @@ package workload
 
 import "math"
 
-// The logarithms and powers of package math differ in their last digit from processor to processor, and so would
-// workloads of one seed. These do not: each product is rounded by itself, which keeps a compiler from fusing it with the
-// sum that it stands in. They are good to 1e-11, which is more than lengths and gaps need.
+// Logarithms and powers of package math differ in their last digits between processors, and so would workloads with the
+// same seed. These do not: each product is rounded explicitly, which prevents fusing it into an FMA. They are accurate
+// to 1e-11, more than lengths and gaps need.
 
-// logarithm of a normal positive number: its power of two apart, ln m = 2 artanh((m-1)/(m+1)) with m from √½ to √2.
+// logarithm returns ln x of a positive normal number as exponent·ln 2 + ln m, with ln m = 2 artanh((m-1)/(m+1)) for m
+// from √½ to √2.
 func logarithm(x float64) float64 {
 	bits := math.Float64bits(x)
 	power := int(bits>>52) - 1023
@@ -24,10 +25,10 @@ func logarithm(x float64) float64 {
 	return float64(float64(power)*math.Ln2) + float64(2*s*(low+float64(q4*high)))
 }
 
-// exponent is e to the x, from about 1e-300 to 1e300: powers of two apart, the series of what is left.
+// exponent returns e to the x, from about 1e-300 to 1e300, by splitting off powers of two and a series.
 func exponent(x float64) float64 {
 	x = between(x, -690, 690)
-	power := int64(float64(x*math.Log2E)+1024.5) - 1024 // to the nearest
+	power := int64(float64(x*math.Log2E)+1024.5) - 1024 // to nearest
 	r := x - float64(float64(power)*math.Ln2)
 	r2 := float64(r * r)
 	r4 := float64(r2 * r2)

@@ -5,15 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// stream are random numbers of one subject, such as the lengths of prompts. What is drawn of one subject changes no
-// other, so that workloads which differ in one of them are alike in the rest, and what they do to a server can be
-// compared.
+// stream is the random numbers for one aspect, such as the lengths of prompts. Aspects are independent, so that
+// workloads that differ in one are equal in the others and their effects on a server can be compared.
 type stream struct {
 	pcg    rand.PCG
-	hi, lo uint64 // what the seed and the subject make of each other
+	hi, lo uint64 // derived from seed and aspect
 }
 
-// newStream of a subject. Its name, and not its place among others, tells it apart.
+// newStream returns the stream of an aspect, identified by name rather than by order.
 func newStream(seed uint64, subject string) stream {
 	h := hash(subject)
 	s := stream{hi: mix(seed + h), lo: mix(mix(seed) ^ h)}
@@ -21,13 +20,12 @@ func newStream(seed uint64, subject string) stream {
 	return s
 }
 
-// seek makes the numbers that follow those of one turn of one session, whichever were drawn before: a session is the same
-// however fast others are served.
+// seek positions the stream at a turn of a session, so that a session does not depend on how fast others are served.
 func (s *stream) seek(session, turn uint64) {
 	s.pcg.Seed(mix(s.hi+session), mix(s.lo^(session<<20)+turn))
 }
 
-// mix spreads every bit over all (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+// mix diffuses every bit (the finalizer of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -35,19 +33,19 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// float is uniform between 0 and 1, and never either.
+// float returns a uniform number in the open interval (0, 1).
 func (s *stream) float() float64 {
 	return share(s.pcg.Uint64())
 }
 
-// share of 1 that the upper bits say.
+// share maps the upper bits to (0, 1).
 func share(bits uint64) float64 { return (float64(bits>>12) + 0.5) * 0x1p-52 }
 
-// exponential of mean 1, by inversion.
+// exponential returns an exponential number with mean 1, by inversion.
 func (s *stream) exponential() float64 { return -logarithm(s.float()) }
 
-// gamma of a shape and scale 1 (Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS 26, 2000);
-// a shape below 1 is one above it times a power of a uniform number, as their section 6 says.
+// gamma returns a gamma number with scale 1 (Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, ACM
+// TOMS 26, 2000); a shape below 1 is obtained from one above and a power of a uniform number, as in their section 6.
 func (s *stream) gamma(shape float64) float64 {
 	if shape < 1 {
 		u := s.float()

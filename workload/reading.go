@@ -7,19 +7,19 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// ReadOptions say what is made of a trace.
+// ReadOptions control how a trace is read.
 type ReadOptions struct {
 	Format    string   `json:"format,omitempty" enum:"memwall,azure,mooncake,burstgpt,engine,sharegpt" doc:"format of the file; told from its beginning where it is not given"`
 	Speed     float64  `json:"speed,omitempty" doc:"how much faster than recorded requests arrive: 2 halves the gaps"`
 	MaxPrompt plan.Int `json:"max_prompt_tokens,omitempty" doc:"longer prompts are cut to that"`
-	// Block is of formats that name prompts block by block.
+	// Block applies to formats that identify prompts block by block.
 	Block plan.Int `json:"block_tokens,omitempty" doc:"tokens of a block of hash_ids; 512 where nothing is said"`
-	// PerToken is of texts whose tokens nobody counted.
+	// PerToken applies to texts without token counts.
 	PerToken float64 `json:"bytes_per_token,omitempty" doc:"how many bytes of a text count as a token (sharegpt)"`
 	SkipBad  bool    `json:"skip_bad,omitempty" doc:"requests with faults are counted and left out"`
 }
 
-// check the options of a trace.
+// check validates the options of a trace.
 func (o *ReadOptions) check() error {
 	switch {
 	case o.Format != "" && !slices.Contains(strings.Fields(formatNames), o.Format):

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Replay is the source of a workload whose trace has been opened: with arrivals trace as it was recorded, with others
-// request after request in the order of the file, at times that are generated or when an answer is there.
+// Replay returns the source of a workload whose trace has been opened. With arrivals "trace", times are as recorded;
+// otherwise requests are taken in file order at generated times, or when an answer arrives.
 func (s Spec) Replay(r io.Reader) (Source, error) {
 	if s.Trace == "" {
 		s.Trace = "-"
@@ -35,16 +35,16 @@ func (s Spec) Replay(r io.Reader) (Source, error) {
 	return &replay{arrivals: s.arrivals(uint64(s.Seed)), Trace: t}, nil
 }
 
-// replay has what is asked from a trace, and when from elsewhere.
+// replay takes requests from a trace and their times from elsewhere.
 type replay struct {
 	arrivals
 	*Trace
 	begun uint64
-	// branches are requests under way beyond one for each user of a closed loop: an answer brought several.
+	// branches counts requests in flight beyond one per user of a closed loop, since an answer may trigger several.
 	branches int
 }
 
-// Next request of the trace, at the next arrival.
+// Next returns the next request of the trace, at the next arrival.
 func (p *replay) Next() (Request, bool, error) {
 	if p.err != nil || !p.draw(p.begun) {
 		return p.Trace.failed()
@@ -52,8 +52,8 @@ func (p *replay) Next() (Request, bool, error) {
 	return p.take(p.now)
 }
 
-// After an answer those come that follow it; where none does, the user of a closed loop takes the next request of the trace. A fault ends
-// them all; Next tells it.
+// After returns the first request that follows an answer, or else, in a closed loop, the next of the trace. After an
+// error it returns none; Next returns the error.
 func (p *replay) After(done *Request, at time.Duration) (Request, bool) {
 	if r, ok := p.Trace.After(done, at); ok {
 		p.branches += len(p.followers.rest)

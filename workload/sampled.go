@@ -2,8 +2,9 @@ package workload
 
 import "time"
 
-// Sampled asks for several answers to each prompt: a request for each, at the same moment, that begin with the same prompt. What its user
-// asks next comes when the last of the answers is there, and begins with none of them. One answer each is the source itself.
+// Sampled requests several answers to each prompt: one request per answer, at the same time, with the same prompt. The
+// user's follow-up is sent after the last answer, and continues none of them. With one answer, Sampled returns the
+// source itself.
 func Sampled(s Source, answers int64) Source {
 	if answers <= 1 {
 		return s
@@ -11,25 +12,25 @@ func Sampled(s Source, answers int64) Source {
 	return &sampled{source: s, answers: answers, open: map[int64]*parent{}}
 }
 
-// sampledSpan marks the names of prompts that several answers share, so that no other span has them.
+// sampledSpan marks the names of prompts shared by several answers, to keep them distinct.
 const sampledSpan = 1 << 62
 
 type sampled struct {
 	source  Source
 	answers int64
 	current Request
-	left    int64     // answers to the current prompt that no one has taken
-	rest    []Request // answers to the prompts that came after another, which no one has taken
+	left    int64     // answers to the current prompt not yet returned
+	rest    []Request // answers to follow-up prompts not yet returned
 	open    map[int64]*parent
 }
 
-// parent is a prompt some of whose answers are not there yet.
+// parent is a prompt with outstanding answers.
 type parent struct {
 	request Request
 	left    int64
 }
 
-// Next gives the answers to one prompt after another.
+// Next returns the answers to one prompt after another.
 func (s *sampled) Next() (Request, bool, error) {
 	if s.left == 0 {
 		r, ok, err := s.source.Next()
@@ -45,7 +46,7 @@ func (s *sampled) Next() (Request, bool, error) {
 
 func (s *sampled) begin(r Request) { s.open[r.ID] = &parent{request: r, left: s.answers} }
 
-// After the last answer to a prompt its user asks the next.
+// After returns the user's follow-up after the last answer to a prompt.
 func (s *sampled) After(done *Request, at time.Duration) (Request, bool) {
 	id := done.ID / s.answers
 	p := s.open[id]
@@ -62,7 +63,7 @@ func (s *sampled) After(done *Request, at time.Duration) (Request, bool) {
 	return s.Rest()
 }
 
-// rest of a source that may bring several requests at once.
+// rest returns a further follow-up of a source that may have several.
 func rest(s Source) (Request, bool) {
 	if several, ok := s.(Several); ok {
 		return several.Rest()
@@ -70,7 +71,7 @@ func rest(s Source) (Request, bool) {
 	return Request{}, false
 }
 
-// Rest are the further answers to the prompts that After gave.
+// Rest returns the further answers to the prompts from After.
 func (s *sampled) Rest() (r Request, ok bool) {
 	if len(s.rest) == 0 {
 		return r, false
@@ -79,7 +80,7 @@ func (s *sampled) Rest() (r Request, ok bool) {
 	return r, true
 }
 
-// answer is the request for the k-th answer to a prompt.
+// answer returns the request for the k-th answer to a prompt.
 func (s *sampled) answer(of *Request, k int64) Request {
 	r := *of
 	r.ID = of.ID*s.answers + k

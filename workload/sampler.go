@@ -2,10 +2,10 @@ package workload
 
 import "math"
 
-// sampler draws from a law. It is a plain value, so that a draw allocates nothing.
+// sampler samples a distribution. It is a plain value, so sampling does not allocate.
 type sampler struct {
 	kind     kind
-	a, b     float64 // what the kind says of them
+	a, b     float64 // meaning depends on the kind
 	min, max float64
 	values   []float64
 	of       alias
@@ -22,7 +22,7 @@ const (
 	empirical               // one of values
 )
 
-// sampler of a law that Check has passed. Whole numbers between bounds are equally likely, the bounds too.
+// sampler returns the sampler of a valid law. Integers between bounds are equally likely, bounds included.
 func (l *Law) sampler(whole bool) sampler {
 	s := sampler{min: l.Min, max: l.Max}
 	if s.max == 0 {
@@ -52,7 +52,7 @@ func (l *Law) weight(i int) float64 {
 	return l.Weights[i]
 }
 
-// uniform from min to max, or with a mean and a cv: the deviation is the range over √12.
+// uniform sets min and max, or derives them from mean and cv: the deviation is the range over √12.
 func (s *sampler) uniform(l *Law, whole bool) {
 	s.kind, s.a, s.b = uniform, l.Min, l.Max-l.Min
 	switch {
@@ -64,7 +64,7 @@ func (s *sampler) uniform(l *Law, whole bool) {
 	}
 }
 
-// gamma with a mean and a cv has the shape 1/cv² and the scale mean·cv².
+// gamma derives shape 1/cv² and scale mean·cv².
 func (s *sampler) gamma(mean, cv float64) {
 	if cv == 0 {
 		s.kind, s.a = fixed, mean
@@ -74,14 +74,14 @@ func (s *sampler) gamma(mean, cv float64) {
 	s.kind, s.a, s.b = gammaLaw, 1/v, float64(mean*v)
 }
 
-// lognormal with a mean and a cv: σ² = ln(1 + cv²), μ = ln(mean) - σ²/2 (Johnson, Kotz and Balakrishnan, Continuous
-// Univariate Distributions 1, chapter 14).
+// lognormal derives σ² = ln(1 + cv²) and μ = ln(mean) - σ²/2 (Johnson, Kotz and Balakrishnan, Continuous Univariate
+// Distributions 1, chapter 14).
 func (s *sampler) lognormal(mean, cv float64) {
 	v := logarithm(1 + float64(cv*cv))
 	s.kind, s.a, s.b = lognormal, logarithm(mean)-float64(v/2), math.Sqrt(v)
 }
 
-// draw a value.
+// draw returns a value.
 func (s *sampler) draw(r *stream) float64 {
 	x := s.a
 	switch s.kind {
@@ -99,7 +99,7 @@ func (s *sampler) draw(r *stream) float64 {
 	return between(x, s.min, s.max)
 }
 
-// between is min(max(x, low), high) of numbers that are some: a draw does it often enough to tell.
+// between returns min(max(x, low), high) for non-NaN numbers, faster than the builtins.
 func between(x, low, high float64) float64 {
 	if x < low {
 		return low
@@ -110,7 +110,7 @@ func between(x, low, high float64) float64 {
 	return x
 }
 
-// tokens draws a whole number from 1 to MaxTokens.
+// tokens draws an integer from 1 to MaxTokens.
 func (s *sampler) tokens(r *stream) int64 {
 	return int64(between(s.draw(r), 1, MaxTokens) + 0.5)
 }

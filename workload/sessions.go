@@ -2,17 +2,17 @@ package workload
 
 import "time"
 
-// turning is how sessions go on. Only those that do are remembered.
+// turning describes how sessions continue. Only continuing sessions are remembered.
 type turning struct {
 	many        bool // sessions may have more than one turn
 	turns       sampler
 	think       sampler
 	count, wait stream
-	most        int64 // tokens of a prompt
+	most        int64 // maximum prompt tokens
 	live        map[uint64]progress
 }
 
-// progress of a session: the turn that was made last, and the last one there will be.
+// progress of a session: the last turn made, and its total.
 type progress struct{ turn, last uint64 }
 
 func (s *Spec) turning(seed uint64) turning {
@@ -28,7 +28,7 @@ func (s *Spec) turning(seed uint64) turning {
 	return t
 }
 
-// turnsOf is how many turns a session has.
+// turnsOf returns the number of turns of a session.
 func (t *turning) turnsOf(session uint64) int64 {
 	if !t.many {
 		return 1
@@ -37,7 +37,7 @@ func (t *turning) turnsOf(session uint64) int64 {
 	return min(t.turns.tokens(&t.count), MaxTurns)
 }
 
-// pause of a user behind a turn.
+// pause returns the user's pause after a turn.
 func (t *turning) pause(session, turn uint64) time.Duration {
 	if !t.many {
 		return 0
@@ -46,8 +46,8 @@ func (t *turning) pause(session, turn uint64) time.Duration {
 	return seconds(t.think.draw(&t.wait))
 }
 
-// nextTurn is the next turn of a session, whose prompt begins with everything before: the prompt of the last turn and its
-// answer. Turns share one growing list of spans. False when time is up or the prompt would be too long.
+// nextTurn returns the next turn of a session, whose prompt begins with the previous prompt and its answer. Turns share
+// one growing list of spans. It returns false if time is up or the prompt would be too long.
 func (g *generated) nextTurn(done *Request, at time.Duration, session uint64, p progress) (Request, bool) {
 	p.turn++
 	r := Request{ID: g.made, Arrival: at, User: done.User}
@@ -69,5 +69,5 @@ func (g *generated) nextTurn(done *Request, at time.Duration, session uint64, p 
 	return r, true
 }
 
-// requestName names what a request adds. Odd names are of requests, even ones of prefixes.
+// requestName returns the name of what a request adds. Odd names are of requests, even ones of prefixes.
 func requestName(r *Request) uint64 { return uint64(r.ID)<<1 | 1 }

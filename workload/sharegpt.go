@@ -9,9 +9,9 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Files of conversations, as ShareGPT collected them, hold texts and no counts. A tokenizer would be needed to count, so
-// that they are read only by a stated number of bytes for a token. The first question of a conversation is the prompt and
-// its answer the output, as the benchmarks of vLLM and SGLang take them.
+// Files of conversations, as collected by ShareGPT, contain texts without token counts. Counting would need a
+// tokenizer, so they are read only with a given number of bytes per token. The first question of a conversation is the
+// prompt and its answer the output, as in the benchmarks of vLLM and SGLang.
 
 // conversations reads objects with a list of messages.
 type conversations struct{ perToken float64 }
@@ -29,7 +29,7 @@ func (t *Trace) startConversations(b *bufio.Reader) error {
 	return nil
 }
 
-// read the first two messages. A conversation without an answer is no request.
+// read parses the first two messages. A conversation without an answer is not a request.
 func (c conversations) read(text []byte, r *record) *fault.Error {
 	r.failed = true
 	return keys(text, [3]string{}, func(key, value []byte) (bit uint, reason Reason, fix string) {
@@ -43,12 +43,12 @@ func (c conversations) read(text []byte, r *record) *fault.Error {
 	})
 }
 
-// tokens of a text, at least one.
+// tokens returns the estimated tokens of a text, at least one.
 func (c conversations) tokens(size int64) int64 {
 	return int64(between(float64(size)/c.perToken+0.5, 1, MaxTokens))
 }
 
-// exchange is how many bytes the first two messages have.
+// exchange returns the bytes of the first two messages.
 func exchange(list []byte) (asked, answered int64, reason Reason) {
 	if list[0] != '[' {
 		return 0, 0, NotText
@@ -72,7 +72,7 @@ func exchange(list []byte) (asked, answered int64, reason Reason) {
 	return asked, answered, ""
 }
 
-// textBytes is how many bytes the text of a message has.
+// textBytes returns the bytes of a message's text.
 func textBytes(message []byte) (n int64, reason Reason) {
 	o := object{text: message}
 	for {
@@ -90,7 +90,7 @@ func textBytes(message []byte) (n int64, reason Reason) {
 	}
 }
 
-// unquoted is how many bytes of UTF-8 a text in JSON stands for.
+// unquoted returns the UTF-8 bytes of a JSON string.
 func unquoted(text []byte) (n int64) {
 	for len(text) > 0 {
 		i := bytes.IndexByte(text, '\\')
@@ -107,7 +107,7 @@ func unquoted(text []byte) (n int64) {
 	return n
 }
 
-// wide is how many bytes of UTF-8 the four digits behind \u stand for; each half of a pair has two.
+// wide returns the UTF-8 bytes of the four digits after \u; each half of a surrogate pair has two.
 func wide(digits []byte) int64 {
 	switch {
 	case digits[0] == 'd' || digits[0] == 'D':
@@ -122,20 +122,20 @@ func wide(digits []byte) int64 {
 	return 3
 }
 
-// maxObject bounds a conversation.
+// maxObject is the maximum size of a conversation.
 const maxObject = 16 << 20
 
-// objects gives the objects of a list, or of one after another, however they are spread over lines.
+// objects iterates over the objects in a list, or in sequence, however spread over lines.
 type objects struct {
 	r       *bufio.Reader
 	text    []byte
-	number  int64 // lines that ended
-	started int64 // the line that the object began in
+	number  int64 // lines completed
+	started int64 // line on which the object began
 }
 
 func (o *objects) line() int64 { return o.started + 1 }
 
-// next object; io.EOF behind the last.
+// next returns the next object; io.EOF after the last.
 func (o *objects) next() ([]byte, error) {
 	if err := o.begin(); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (o *objects) next() ([]byte, error) {
 	return o.text, nil
 }
 
-// begin of the next object: brackets and commas between them are passed over.
+// begin skips brackets and commas to the next object.
 func (o *objects) begin() error {
 	for {
 		b, err := o.byte()

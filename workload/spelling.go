@@ -10,9 +10,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// ParseLaw reads a law as people type it: a number for one value, or a name with what it takes, as in uniform:100-2000,
+// ParseLaw parses a distribution: a number for a constant, or a name with parameters, as in uniform:100-2000,
 // exponential:300, gamma:300,2, lognormal:1500,0.5 and empirical:100,200,300. All but the first and the last may end in
-// bounds: lognormal:1500,0.5,1-8k. Numbers are read by the function, so that lengths and times have their own units.
+// bounds: lognormal:1500,0.5,1-8k. number parses the numbers, so that lengths and times use their own units.
 func ParseLaw(text string, number func(string) (float64, error)) (Law, error) {
 	name, rest, named := strings.Cut(text, ":")
 	if !named {
@@ -27,7 +27,7 @@ func ParseLaw(text string, number func(string) (float64, error)) (Law, error) {
 	return l, err
 }
 
-// take what stands behind the name of a law.
+// take parses the parameters of a distribution.
 func (l *Law) take(words []string, number func(string) (float64, error)) (err error) {
 	if l.Law == "empirical" {
 		return l.takeValues(words, number)
@@ -70,14 +70,14 @@ func (l *Law) takeValues(words []string, number func(string) (float64, error)) e
 	return nil
 }
 
-// lawExamples say what stands behind the name of a law.
+// lawExamples are example parameters of each distribution.
 var lawExamples = map[string]string{
 	"fixed": "a value: fixed:1500", "uniform": "bounds: uniform:100-2000", "exponential": "a mean: exponential:300",
 	"gamma":     "a mean and a cv: gamma:300,2",
 	"lognormal": "a mean and a cv: lognormal:1500,0.5",
 }
 
-// ParseChoice reads how many of a thing there are and, behind a colon, the exponent of their popularity: 100 or 100:1.2.
+// ParseChoice parses a count and, after a colon, the exponent of the popularity: 100 or 100:1.2.
 func ParseChoice(text string) (c Choice, err error) {
 	count, zipf, skewed := strings.Cut(text, ":")
 	n, err := unit.ParseCount(count)

@@ -11,14 +11,15 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Trace is a source whose requests were recorded. It holds one request at a time, and those that follow it.
+// Trace is a source of recorded requests. It buffers one request and its followers.
 type Trace struct {
 	Format string
-	// Failed requests have no output in the log of a server, and are left out: what would have been served is unknown.
+	// Failed counts requests without output in a server's log, which are omitted: what would have been served is
+	// unknown.
 	Failed int64
-	// Skipped requests had faults, by reason (with ReadOptions.SkipBad).
+	// Skipped counts invalid requests by reason (with ReadOptions.SkipBad).
 	Skipped map[Reason]int64
-	// Cut prompts were longer than ReadOptions.MaxPrompt.
+	// Cut counts prompts longer than ReadOptions.MaxPrompt.
 	Cut int64
 
 	options ReadOptions
@@ -26,40 +27,40 @@ type Trace struct {
 	until   time.Duration // arrivals
 	lines   feed
 	codec   codec
-	read    record // of the request that is read, which would else be made anew for each
+	read    record // current request, reused to avoid allocation
 	unread  unread
-	untimed bool // times are not asked for
+	untimed bool // times are not used
 	made    int64
 	last    time.Duration
 	err     error
-	// followers come when another request's answer is there.
+	// followers are sent after another request's answer.
 	followers following
 }
 
-// record is a request as a file has it.
+// record is a request as stored in a file.
 type record struct {
 	Request
 	timed  bool
 	failed bool
-	after  uint64 // the own of the request that it follows; 0: it comes by itself
+	after  uint64 // name of the request it follows; 0 if independent
 	pause  time.Duration
 }
 
-// codec is a format.
+// codec parses one format.
 type codec interface {
-	// read a request.
+	// read parses a request.
 	read(text []byte, r *record) *fault.Error
-	// fields are what the format calls arrival, prompt and output.
+	// fields returns the format's names of arrival, prompt and output.
 	fields() [3]string
 }
 
-// feed gives the texts of requests one by one, and the line of the last.
+// feed returns the texts of requests one by one, and the line of the last.
 type feed interface {
 	next() ([]byte, error)
 	line() int64
 }
 
-// Next request of the trace that comes by itself.
+// Next returns the next independent request of the trace.
 func (t *Trace) Next() (Request, bool, error) {
 	r, ok := t.own()
 	if !ok {
@@ -71,7 +72,7 @@ func (t *Trace) Next() (Request, bool, error) {
 	return r, true, nil
 }
 
-// own is the next request that comes by itself: the one that was read behind the followers of the last, or one that is read now.
+// own returns the next independent request: the one read after the last one's followers, or one read now.
 func (t *Trace) own() (r Request, ok bool) {
 	if a := t.followers.ahead; a != nil {
 		t.followers.ahead = nil
@@ -89,7 +90,7 @@ func (t *Trace) own() (r Request, ok bool) {
 	return r, false
 }
 
-// failed ends a source: with the fault that it met, if it did.
+// failed ends a source, with its error if there was one.
 func (t *Trace) failed() (Request, bool, error) {
 	if errors.Is(t.err, io.EOF) {
 		return Request{}, false, nil
@@ -97,10 +98,10 @@ func (t *Trace) failed() (Request, bool, error) {
 	return Request{}, false, t.err
 }
 
-// Requests that were read so far.
+// Requests returns the number of requests read so far.
 func (t *Trace) Requests() int64 { return t.made }
 
-// request of a text; false where it holds none, or none that counts.
+// request parses a text; false if it has no usable request.
 func (t *Trace) request(text []byte) bool {
 	r := &t.read
 	*r = record{}
@@ -125,7 +126,7 @@ func (t *Trace) request(text []byte) bool {
 	return !follows && t.take(&r.Request)
 }
 
-// check what all formats have.
+// check validates what all formats have.
 func (t *Trace) check(r *record) *fault.Error {
 	names := t.codec.fields()
 	switch {
@@ -144,7 +145,7 @@ func (t *Trace) check(r *record) *fault.Error {
 	return nil
 }
 
-// take a request, as the options want it; false behind the last moment.
+// take applies the options to a request; false once the end time has passed.
 func (t *Trace) take(r *Request) bool {
 	t.last = r.Arrival
 	if s := t.options.Speed; s > 0 {
@@ -163,7 +164,7 @@ func (t *Trace) take(r *Request) bool {
 	return true
 }
 
-// cut a prompt to its first tokens.
+// cut truncates a prompt.
 func (r *Request) cut(most int64) {
 	r.Prompt = most
 	for i, s := range r.Spans {
@@ -176,7 +177,7 @@ func (r *Request) cut(most int64) {
 	}
 }
 
-// skips counts a fault and goes on, where that is asked for.
+// skips counts an error and continues, if so configured.
 func (t *Trace) skips(err error) {
 	var f *fault.Error
 	if t.options.SkipBad && errors.As(err, &f) && f.Field != "file" {
@@ -185,7 +186,7 @@ func (t *Trace) skips(err error) {
 	}
 }
 
-// ended says how reading ended: at the end of the file, with requests; or before.
+// ended returns how reading ended: at the end of the file with at least one request, or with an error.
 func (t *Trace) ended(err error) error {
 	var f *fault.Error
 	switch {
@@ -208,7 +209,7 @@ func (t *Trace) skipped() (n int64) {
 	return n
 }
 
-// broken: what cannot be read, and where.
+// broken returns an error about the position of unreadable input.
 func broken(line int64, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

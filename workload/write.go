@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// AppendOwn adds a line of memwall's own format, which reads as the same request. Numbers of 64 bits stand in quotes,
-// for many programs read bare ones as floating point.
+// AppendOwn appends a line in memwall's own format, which reads back as the same request. 64-bit integers are quoted,
+// since many programs read unquoted ones as floating point.
 func AppendOwn(b []byte, r *Request) []byte {
 	b = append(b, `{"arrival_s":`...)
 	b = appendSeconds(b, r.Arrival)
@@ -38,7 +38,7 @@ func appendInt(b []byte, key string, n int64) []byte {
 	return strconv.AppendInt(append(b, key...), n, 10)
 }
 
-// appendSpans: a single one is a prefix.
+// appendSpans writes a single span as a prefix.
 func appendSpans(b []byte, spans []Span) []byte {
 	switch len(spans) {
 	case 0:
@@ -56,13 +56,13 @@ func appendSpans(b []byte, spans []Span) []byte {
 	return append(b, ']')
 }
 
-// appendSeconds with as many decimals as it takes, up to nine.
+// appendSeconds writes the necessary decimals, up to nine.
 func appendSeconds(b []byte, t time.Duration) []byte {
 	b = strconv.AppendInt(b, int64(t/time.Second), 10)
 	part := t % time.Second
 	if part == 0 {
 		return b
 	}
-	digits := strconv.Itoa(int(part + time.Second)) // a one before keeps zeros
+	digits := strconv.Itoa(int(part + time.Second)) // a leading one preserves zeros
 	return append(append(b, '.'), strings.TrimRight(digits[1:], "0")...)
 }

@@ -1,9 +1,9 @@
-// Package arch reads a network that somebody describes in a short YAML file: layers in runs, dimensions, experts,
-// recurrent states, towers and tables of embeddings. It asks of the reader no more than the shapes, and gives the
-// same Spec that a family makes of a config.json.
+// Package arch reads a network described in a short YAML file: runs of layers, dimensions, experts, recurrent states,
+// towers and embedding tables. It only requires shapes, and returns the same Spec that a family builds from a
+// config.json.
 //
-// Open arch.go for the keys of the file itself, layers.go, mixers.go, feed.go and tower.go for those below, yaml.go for
-// what is refused before any of it is read. docs/guides/describe-a-model.md is the page for those who write such files.
+// See arch.go for the top-level keys, layers.go, mixers.go, feed.go and tower.go for the others, and yaml.go for what
+// is rejected up front. docs/guides/describe-a-model.md documents the format.
 package arch
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// Described is a network with the name that its file gives it, "" for none.
+// Described is a network with the name in its file, "" if none.
 type Described struct {
 	Name string
 	Spec *family.Spec
 }
 
-// Own names the architecture where the file says of no family that the network is like its.
+// Own is the architecture's name if the file names no similar family.
 const Own = "described"
 
-// Parse reads a description. Faults are *fault.Error; what is only wrong as a whole is a *family.FieldError.
+// Parse parses a description. Errors in the file are *fault.Error; inconsistencies of the whole are *family.FieldError.
 func Parse(text []byte) (*Described, error) {
 	root, err := decode(text)
 	if err != nil {
@@ -40,15 +40,15 @@ func Parse(text []byte) (*Described, error) {
 	return d, d.Spec.Check()
 }
 
-// reader carries what holds for a whole file.
+// reader holds state for the whole file.
 type reader struct {
 	err     *fault.Error
-	layers  int64 // of all parts together
+	layers  int64 // total over all parts
 	encodes bool
-	turns   int64 // numbers of a head that turn with the position, in the first attention of the first part
+	turns   int64 // rotary dimensions per head, in the first attention layer of the first part
 }
 
-// network reads the ends, then what lies between them.
+// network reads what is outside the layers, then the layers.
 func (o *object) network() *family.Spec {
 	s := &family.Spec{Arch: Own, Family: Own}
 	o.r.encodes = o.word("kind", "decoder", "decoder", "encoder") == "encoder"
@@ -64,13 +64,13 @@ func (o *object) network() *family.Spec {
 	if len(s.Layers) == 0 && s.Vision == nil && len(s.Beside) == 0 {
 		o.missing("layers", "is missing: there is nothing to size", "add layers, or towers")
 	}
-	if s.Hidden == 0 && o.r.err == nil { // towers alone
+	if s.Hidden == 0 && o.r.err == nil { // towers only
 		s.Encodes, s.NoHead, s.Hidden = true, true, append(s.Beside, s.Vision)[0].Width
 	}
 	return s
 }
 
-// stack reads the first part: the embedding, layers, norm and head.
+// stack reads the first part: embedding, layers, norm and head.
 func (o *object) stack(s *family.Spec) {
 	s.Vocab, s.Hidden = o.need("vocab"), o.need("hidden")
 	s.Tied = o.flag("tied", false)
@@ -83,12 +83,12 @@ func (o *object) stack(s *family.Spec) {
 	}
 	s.Before, s.After = o.weights("before", beforeRoles), o.weights("after", afterRoles)
 	s.Layers = o.runs(s.Hidden, norm)
-	if o.r.turns > 0 && s.Context > 0 { // engines compute this table once, as long as the context
+	if o.r.turns > 0 && s.Context > 0 { // engines precompute this table for the whole context
 		s.Source.Rotary = []model.Rotary{{Positions: s.Context, Dim: o.r.turns}}
 	}
 }
 
-// like names the family whose rules engines apply: GGUF's name of the architecture.
+// like reads the family whose rules engines apply: the GGUF architecture name.
 func (o *object) like(s *family.Spec) {
 	name := o.text("like")
 	if name == "" {

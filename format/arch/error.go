@@ -9,7 +9,7 @@ import (
 
 func quote(s string) string { return format.Quote(s) }
 
-// didYouMean is a fix that names the nearest spellings, else says something else.
+// didYouMean returns a fix that names the closest spellings, or else otherwise.
 func didYouMean(word string, known []string, otherwise string) string {
 	if near := spell.Nearest(word, known); len(near) > 0 {
 		return "did you mean " + strings.Join(near, " or ") + "?"

@@ -24,7 +24,7 @@ func (o *object) ffn() family.MLP {
 	return f
 }
 
-// experts reads a routed mixture. beside says that the layer has a dense FFN too, which then runs beside it.
+// experts reads a mixture of experts. beside reports that the layer also has a dense FFN, which runs in parallel.
 func (o *object) experts(beside bool) family.MoE {
 	e := family.MoE{Experts: o.need("count"), Used: o.need("used"), Inner: o.need("inner"), Gated: o.flag("gated", true),
 		Bias: o.flag("bias", false), Act: o.activation(), WithFFN: beside}

@@ -6,10 +6,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// maxLayers of all parts together; a config.json may have as many.
+// maxLayers is the maximum total of layers, as for a config.json.
 const maxLayers = 1 << 12
 
-// norms by their names in a description.
+// norms maps their names in a description.
 var norms = map[string]family.NormKind{"none": family.NoNorm, "rms": family.RMS, "layernorm": family.LayerNormBias,
 	"layernorm_weight": family.LayerNorm, "layernorm_plain": family.PlainNorm}
 
@@ -21,13 +21,13 @@ func (o *object) norm(key string, otherwise family.NormKind) family.NormKind {
 	return norms[w]
 }
 
-// places by their names: where a layer normalises.
+// places maps names to the place of norms in a layer.
 var places = map[string]family.NormPlace{
 	"pre": family.PreNorm, "post": family.PostNorm, "sandwich": family.Sandwich, "parallel": family.Parallel,
 	"parallel_two": family.Parallel2, "single": family.Single, "after_sum": family.AfterSum,
 }
 
-// runs reads layers: each entry stands for count layers, or for layers that repeat in turn.
+// runs reads layers: each entry is repeated count times, or is a repeating pattern.
 func (o *object) runs(width int64, norm family.NormKind) (out []family.Layer) {
 	o.list("layers", func(n *yaml.Node, path string) {
 		r := o.r.object(n, path)
@@ -41,7 +41,7 @@ func (o *object) runs(width int64, norm family.NormKind) (out []family.Layer) {
 	return out
 }
 
-// repeated is a pattern: its layers in order, so many times.
+// repeated reads a pattern of layers and its number of repetitions.
 func (o *object) repeated(width int64, norm family.NormKind) (out []family.Layer) {
 	times := o.need("repeat")
 	var pattern []family.Layer
@@ -63,7 +63,7 @@ func (o *object) repeated(width int64, norm family.NormKind) (out []family.Layer
 	return out
 }
 
-// room counts more layers before any are made, so that a number costs no memory.
+// room checks the total number of layers before they are allocated.
 func (o *object) room(key string, n, more int64) bool {
 	if o.r.err != nil {
 		return false
@@ -76,7 +76,7 @@ func (o *object) room(key string, n, more int64) bool {
 	return true
 }
 
-// run is one layer, count times.
+// run reads one layer, repeated count times.
 func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 	count := o.positive("count", 1)
 	l := family.Layer{Norm: o.norm("norm", norm),
@@ -105,7 +105,7 @@ func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 	return out
 }
 
-// checkHalves refuses layers that are none, and those whose halves do not go with where they normalise.
+// checkHalves rejects empty layers, and those whose halves do not match the place of the norms.
 func (o *object) checkHalves(l *family.Layer) {
 	mixes, feeds := l.Attn.Heads > 0 || l.SSM.Inner > 0, l.FFN.Inner > 0 || l.MoE.Experts > 0
 	parallel := l.Place == family.Parallel || l.Place == family.Parallel2

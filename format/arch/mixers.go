@@ -9,7 +9,7 @@ import (
 
 var qkNorms = map[string]family.QKNorm{"none": family.NoQKNorm, "per_head": family.PerHead, "full_width": family.FullWidth}
 
-// attention reads softmax attention: a cache for each KV head, or a latent.
+// attention reads softmax attention, with a cache per KV head or a latent.
 func (o *object) attention(width int64) family.Attention {
 	a := family.Attention{Heads: o.need("heads")}
 	turns := int64(0)
@@ -29,7 +29,7 @@ func (o *object) attention(width int64) family.Attention {
 	return a
 }
 
-// headed reads multi-head, grouped-query and multi-query attention, and says how many numbers of a head turn.
+// headed reads multi-head, grouped-query and multi-query attention, and returns the rotary dimensions per head.
 func (o *object) headed(a *family.Attention, width int64) int64 {
 	a.KVHeads = o.positive("kv_heads", a.Heads)
 	if a.Heads%a.KVHeads != 0 {
@@ -51,7 +51,8 @@ func (o *object) headed(a *family.Attention, width int64) int64 {
 	return turns
 }
 
-// latent reads multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): the cache holds latent + rope_dim numbers.
+// latent reads multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), whose cache holds latent + rope_dim
+// elements per token.
 func (o *object) latent(a *family.Attention) int64 {
 	a.KVRank, a.QRank = o.need("latent"), o.number("query_latent", 0)
 	turns := o.need("rope_dim")
@@ -61,13 +62,13 @@ func (o *object) latent(a *family.Attention) int64 {
 	return turns
 }
 
-// styles of recurrence by their names.
+// styles maps names of recurrence.
 var styles = map[string]family.SSMStyle{
 	"mamba1": family.Mamba1, "mamba2": family.Mamba2, "delta_net": family.DeltaNet, "linear_attention": family.Lightning,
 	"short_conv": family.ShortOnly,
 }
 
-// state reads a recurrent mixer: what it keeps does not grow with the text.
+// state reads a recurrent mixer, whose state does not grow with the context.
 func (o *object) state(width int64) family.SSM {
 	name := o.word("style", "", "mamba1", "mamba2", "delta_net", "linear_attention", "short_conv")
 	if name == "" {

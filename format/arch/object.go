@@ -13,18 +13,18 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// object is a block of keys. Reading a key makes it known; close refuses the others, so that the code that reads is the
-// only list of keys. The first fault of the file is kept, and what is read after it counts for nothing.
+// object is a mapping. Reading a key marks it as known; close rejects the rest, so that the reading code is the only
+// list of keys. The first error is kept, and results after it are meaningless.
 type object struct {
 	r     *reader
 	path  string
 	line  int
-	keys  []string // in the order of the file
+	keys  []string // in file order
 	nodes map[string]*yaml.Node
 	known []string
 }
 
-// object reads a block of keys at a path; a node that is none is a fault and reads as empty.
+// object returns the mapping at a node; any other node is an error and reads as empty.
 func (r *reader) object(n *yaml.Node, path string) *object {
 	o := &object{r: r, path: path, line: n.Line, keys: n.Keys, nodes: n.Of}
 	if n.Of == nil {
@@ -34,7 +34,7 @@ func (r *reader) object(n *yaml.Node, path string) *object {
 	return o
 }
 
-// show is a key of a file in an error.
+// show formats a key for an error.
 func show(key string) string { return strings.Trim(quote(key), `"`) }
 
 func (r *reader) fail(e *fault.Error) {
@@ -50,7 +50,7 @@ func (o *object) pathTo(key string) string {
 	return o.path + "." + key
 }
 
-// fail reports a key of the object.
+// fail reports an error at a key.
 func (o *object) fail(key, value, text, fix string) {
 	line := o.line
 	if n := o.nodes[key]; n != nil {
@@ -59,7 +59,7 @@ func (o *object) fail(key, value, text, fix string) {
 	o.r.fail(&fault.Error{Line: line, Field: o.pathTo(show(key)), Value: value, Problem: text, Fix: fix})
 }
 
-// missing reports a key that must be there, or the key that looks like it.
+// missing reports a required key, or the misspelled key in its place.
 func (o *object) missing(key, text, fix string) {
 	for _, near := range spell.Nearest(key, o.keys) {
 		if !slices.Contains(o.known, near) {
@@ -71,7 +71,7 @@ func (o *object) missing(key, text, fix string) {
 
 func (o *object) has(key string) bool { _, ok := o.nodes[key]; return ok }
 
-// get gives a key's node, nil when it is absent or has nothing behind it.
+// get returns a key's node; nil if absent or empty.
 func (o *object) get(key string) *yaml.Node {
 	o.known = append(o.known, key)
 	n := o.nodes[key]
@@ -82,7 +82,7 @@ func (o *object) get(key string) *yaml.Node {
 	return n
 }
 
-// close refuses keys that nothing read.
+// close rejects keys that were not read.
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
@@ -92,10 +92,10 @@ func (o *object) close() {
 	}
 }
 
-// most is the largest number of a description; products of two can be counted.
+// most is the largest number allowed; products of two do not overflow.
 const most = 1 << 30
 
-// number reads a whole number of 0 or more.
+// number reads a non-negative integer.
 func (o *object) number(key string, otherwise int64) int64 {
 	n := o.get(key)
 	if n == nil {
@@ -113,12 +113,12 @@ func (o *object) number(key string, otherwise int64) int64 {
 	return v
 }
 
-// need reads a number that must be there, 1 or more.
+// need reads a required positive integer.
 func (o *object) need(key string) int64 {
 	return o.positive(key, 0)
 }
 
-// positive reads a number of 1 or more, which must be there where the other is none.
+// positive reads a positive integer, required if the default is 0.
 func (o *object) positive(key string, otherwise int64) int64 {
 	v := o.number(key, otherwise)
 	switch {
@@ -130,7 +130,7 @@ func (o *object) positive(key string, otherwise int64) int64 {
 	return max(1, v)
 }
 
-// integer reads 4096, 4_096, 1e6 and 32k.
+// integer parses 4096, 4_096, 1e6 and 32k.
 func integer(n *yaml.Node) (int64, bool) {
 	switch v := n.Scalar.(type) {
 	case int64:
@@ -162,7 +162,7 @@ func (o *object) flag(key string, otherwise bool) bool {
 	return on
 }
 
-// text reads a word, "" when it is absent.
+// text reads a word, "" if absent.
 func (o *object) text(key string) string {
 	n := o.get(key)
 	if n == nil {
@@ -176,7 +176,7 @@ func (o *object) text(key string) string {
 	return s
 }
 
-// word reads one of some words.
+// word reads one of the given words.
 func (o *object) word(key, otherwise string, of ...string) string {
 	w := o.text(key)
 	if w == "" {
@@ -203,7 +203,7 @@ func (o *object) format(key string, otherwise *dtype.Format) *dtype.Format {
 	return f
 }
 
-// list gives the nodes of a list, each with its path.
+// list calls each for every node of a list, with its path.
 func (o *object) list(key string, each func(n *yaml.Node, path string)) {
 	n := o.get(key)
 	if n == nil {
@@ -218,7 +218,7 @@ func (o *object) list(key string, each func(n *yaml.Node, path string)) {
 	}
 }
 
-// sub reads a block below a key; nil when it is absent.
+// sub returns the mapping at a key; nil if absent.
 func (o *object) sub(key string) *object {
 	n := o.get(key)
 	if n == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// roles of the weights outside of layers: of the first map, of maps after it, of norms and of numbers that take part.
+// roles are the roles of weights outside layers: of the first projection, later projections, norms and vectors.
 type roles struct{ first, then, norm, vector dtype.Role }
 
 var (
@@ -14,7 +14,7 @@ var (
 	afterRoles  = roles{dtype.ProjectorIn, dtype.ProjectorOut, dtype.VisionPostNorm, dtype.VisionMask}
 )
 
-// towers reads the stacks that see, hear, or hold tables of embeddings.
+// towers reads vision and audio stacks, and embedding tables.
 func (o *object) towers(s *family.Spec) {
 	names := map[string]bool{}
 	o.list("towers", func(n *yaml.Node, path string) {
@@ -33,7 +33,7 @@ func (o *object) towers(s *family.Spec) {
 	})
 }
 
-// tower reads one of them. Its layers see all positions at once, whatever the decoder's do.
+// tower reads one of them. Its attention is bidirectional, whatever the decoder's.
 func (o *object) tower() *family.Tower {
 	defer func(outer bool) { o.r.encodes = outer }(o.r.encodes)
 	o.r.encodes = true
@@ -47,7 +47,7 @@ func (o *object) tower() *family.Tower {
 	return t
 }
 
-// weights reads what stands before or after layers: maps, tables, norms and vectors, one an entry.
+// weights reads what precedes or follows layers: projections, tables, norms and vectors, one per entry.
 func (o *object) weights(key string, named roles) (out []family.Weight) {
 	maps := 0
 	o.list(key, func(n *yaml.Node, path string) {

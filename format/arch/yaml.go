@@ -9,14 +9,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// MaxBytes of a file: the description of any network known fits in a fiftieth of this.
+// MaxBytes is the maximum size of a file, fifty times the description of any known network.
 const MaxBytes = 64 << 10
 
-// small is what a description may be: a layer needs four levels.
+// small are the limits of a description; a layer needs four levels.
 var small = yaml.Limits{Bytes: MaxBytes, Depth: 12, Plain: true, Holds: "one network",
 	Hint: "count: and repeat: say how many layers are alike"}
 
-// decode gives the tree of a file that is small, shallow, one document and without references.
+// decode parses a file within the limits: one document, without references.
 func decode(text []byte) (*yaml.Node, error) {
 	docs, err := yaml.Decode(string(text), small)
 	if e, ok := errors.AsType[*fault.Error](err); ok {
@@ -28,7 +28,7 @@ func decode(text []byte) (*yaml.Node, error) {
 	return docs[0], err
 }
 
-// subject of a fault that stands in no line.
+// subject returns the subject of an error without a line.
 func subject(line int) string {
 	if line > 0 {
 		return ""
@@ -36,7 +36,7 @@ func subject(line int) string {
 	return "the description "
 }
 
-// kindOf names a node in a sentence.
+// kindOf describes a node.
 func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Of != nil:

@@ -13,15 +13,16 @@ import (
 	"github.com/memwall/memwall/figure"
 )
 
-// Of reports whether a family is for a class, or for a model type where a config names no class.
+// Of reports whether a family applies to a class, or to a model type if a config names no class.
 func (f *Family) Of(class, modelType string) bool {
 	return slices.Contains(f.Classes, class) || class == "" && slices.Contains(f.Types, modelType)
 }
 
-// path of the config alone: its value is taken as it is, a list or a word too.
+// path matches a path into the config alone, whose value is taken unchanged, even a list or word.
 var path = regexp.MustCompile(`^config(\.[\w-]+)+$`)
 
-// Apply gives a config.json as the class that the family is like has it: its fields set, all others as they were.
+// Apply returns a config.json converted to the class that the family resembles: its fields are set, all others
+// unchanged.
 func (f *Family) Apply(config []byte) ([]byte, error) {
 	var c map[string]any
 	if err := json.Unmarshal(config, &c); err != nil {
@@ -50,11 +51,11 @@ func (f *Family) Apply(config []byte) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// typed puts the signs that formulas have for those of a keyboard.
+// typed replaces keyboard operators by those of formulas.
 var typed = strings.NewReplacer("*", "×", " - ", " − ")
 
-// value of a field: of the config's own where it is a path, a number or a truth as it stands, else what an expression comes to. Counts
-// are whole.
+// value returns a field's value: the config's own for a path, a literal number or boolean unchanged, otherwise the
+// result of an expression. Counts are integers.
 func (x *Field) value(names figure.Names) (any, error) {
 	switch {
 	case path.MatchString(x.Value):

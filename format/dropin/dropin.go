@@ -1,7 +1,8 @@
-// Package dropin reads family files: a few lines of YAML that say of a new architecture as which known class its config.json is read,
-// and where its fields have other names or follow from each other. A model of the first day is sized with one, without a new memwall.
+// Package dropin reads family files: a few lines of YAML that map a new architecture's config.json to that of a known
+// class, where fields are renamed or follow from one another. With one, a model can be sized on its release day without
+// a new memwall.
 //
-// Open dropin.go for the keys of a file, apply.go for what becomes of a config.json.
+// See dropin.go for the keys of a file, apply.go for the conversion.
 package dropin
 
 import (
@@ -13,22 +14,22 @@ import (
 	"github.com/memwall/memwall/format/yaml"
 )
 
-// Family is what a file says.
+// Family is the content of a file.
 type Family struct {
 	File    string
-	Classes []string // "architectures" that it is for
-	Types   []string // "model_type", where a config names no class
-	Like    string   // the class as which they are read
+	Classes []string // "architectures" that it applies to
+	Types   []string // "model_type", if a config names no class
+	Like    string   // class to convert to
 	Fields  []Field  // in the order of the file
 }
 
-// Field is a field as that class has it, and what it is of the config's own.
+// Field is a field of that class, and its value in terms of the config.
 type Field struct {
 	Name, Value string
 	line        int
 }
 
-// MaxBytes of a file.
+// MaxBytes is the maximum size of a file.
 const MaxBytes = 16 << 10
 
 var limits = yaml.Limits{Bytes: MaxBytes, Depth: 6, Plain: true, Holds: "one family"}
@@ -40,7 +41,7 @@ const (
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
-// Parse reads a file.
+// Parse parses a file.
 func Parse(file string, text []byte) (*Family, error) {
 	docs, err := yaml.Decode(string(text), limits)
 	if e, ok := errors.AsType[*fault.Error](err); ok {
@@ -62,7 +63,7 @@ func Parse(file string, text []byte) (*Family, error) {
 	return f, err
 }
 
-// complete refuses a file that is for nothing, or like nothing.
+// complete rejects a file that lacks an architecture or a class.
 func (f *Family) complete() error {
 	switch {
 	case len(f.Classes)+len(f.Types) == 0:

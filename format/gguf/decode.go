@@ -13,19 +13,19 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// decoder reads the header in order. Its first error sticks, and every read after it gives zero.
+// decoder reads the header sequentially. After the first error all reads return zero.
 type decoder struct {
 	w    *window.Reader
-	have int64 // bytes that the source holds
-	size int64 // bytes of the whole file
+	have int64 // bytes available
+	size int64 // size of the whole file
 	big  bool  // big-endian
-	wide bool  // counts and lengths of 64 bits, since version 2
-	old  bool  // strings may end in a zero byte, before version 3
-	kept int64 // bytes kept so far
+	wide bool  // 64-bit counts and lengths, since version 2
+	old  bool  // strings may be zero-terminated, before version 3
+	kept int64 // bytes retained
 	err  error
 
 	gaps  []Gap           // so far
-	known map[int64]int64 // gaps of an earlier reading: where they begin, and their bytes
+	known map[int64]int64 // gaps of an earlier read: length by offset
 }
 
 func newDecoder(r io.ReaderAt, have, size int64) *decoder {
@@ -33,22 +33,22 @@ func newDecoder(r io.ReaderAt, have, size int64) *decoder {
 	return &decoder{w: window.New(r, have, room), have: have, size: size}
 }
 
-// fail sets the error, unless there is one.
+// fail sets the error, unless one is set.
 func (d *decoder) fail(offset int64, field, fix, text string, args ...any) {
 	if d.err == nil {
 		d.err = &Error{Offset: offset, Field: field, Text: fmt.Sprintf(text, args...), Fix: fix}
 	}
 }
 
-// damaged is fail for files that contradict themselves.
+// damaged is fail for inconsistent files.
 func (d *decoder) damaged(offset int64, field, text string, args ...any) {
 	d.fail(offset, field, format.FetchAgain, text, args...)
 }
 
-// left is how many bytes of the file, or of the longest header, are not yet read.
+// left returns the unread bytes of the file, or of the longest allowed header.
 func (d *decoder) left() int64 { return min(d.size, maxHeader) - d.w.Offset() }
 
-// need brings n bytes to hand and reports whether they are there.
+// need buffers n bytes and reports whether they exist.
 func (d *decoder) need(n int, field string) bool {
 	if d.err != nil {
 		return false
@@ -69,7 +69,7 @@ func (d *decoder) need(n int, field string) bool {
 	return d.err == nil
 }
 
-// ends sets the error for a header whose next n bytes are not there.
+// ends sets the error for a header that lacks the next n bytes.
 func (d *decoder) ends(n int64, field string) {
 	at := d.w.Offset()
 	switch {
@@ -83,14 +83,14 @@ func (d *decoder) ends(n int64, field string) {
 	}
 }
 
-// skip moves on by n bytes, which left must allow.
+// skip skips n bytes, which must not exceed left.
 func (d *decoder) skip(n int64) {
 	if d.err == nil {
 		d.w.Advance(n)
 	}
 }
 
-// take gives the next n bytes, n at most room, or nil.
+// take returns the next n bytes, at most the buffer size, or nil.
 func (d *decoder) take(n int, field string) []byte {
 	if !d.need(n, field) {
 		return nil
@@ -132,7 +132,7 @@ func (d *decoder) order64(b []byte) uint64 {
 	return v
 }
 
-// word reads a count or a length: 32 bits in version 1, 64 after.
+// word reads a count or length: 32 bits in version 1, 64 bits later.
 func (d *decoder) word(field string) uint64 {
 	if d.wide {
 		return d.u64(field)
@@ -147,7 +147,7 @@ func (d *decoder) wordSize() int64 {
 	return 4
 }
 
-// length reads the length of a string and checks it; what is its name in a sentence.
+// length reads and checks the length of a string; what names it in an error.
 func (d *decoder) length(field, what string, limit int64) int64 {
 	at := d.w.Offset()
 	n := d.word(field)
@@ -160,7 +160,7 @@ func (d *decoder) length(field, what string, limit int64) int64 {
 	return int64(n)
 }
 
-// checkLength judges the length n that stands at byte at, just before the bytes it speaks of.
+// checkLength checks the length n at offset at, which precedes the bytes it counts.
 func (d *decoder) checkLength(at int64, n uint64, field, what string, limit int64) {
 	switch {
 	case n > uint64(max(0, d.size-at-d.wordSize())):
@@ -170,15 +170,15 @@ func (d *decoder) checkLength(at int64, n uint64, field, what string, limit int6
 	}
 }
 
-// text reads a string that is kept.
+// text reads a string.
 func (d *decoder) text(field, what string, limit int64) string {
 	b := d.take(int(d.length(field, what, limit)), field)
 	d.keep(int64(len(b)), field)
 	return string(d.unterminated(b))
 }
 
-// unterminated drops the zero byte that llama.cpp counted into strings until August 2023, in versions 1 and 2
-// (https://github.com/ggml-org/llama.cpp/issues/2836).
+// unterminated drops the terminating zero byte that llama.cpp included in strings until August 2023, in versions 1 and
+// 2 (https://github.com/ggml-org/llama.cpp/issues/2836).
 func (d *decoder) unterminated(b []byte) []byte {
 	if d.old {
 		return bytes.TrimSuffix(b, []byte{0})
@@ -186,7 +186,7 @@ func (d *decoder) unterminated(b []byte) []byte {
 	return b
 }
 
-// keep counts bytes that stay in memory.
+// keep counts retained bytes.
 func (d *decoder) keep(n int64, field string) {
 	d.kept += n
 	if d.kept > maxKept {
@@ -194,7 +194,7 @@ func (d *decoder) keep(n int64, field string) {
 	}
 }
 
-// count reads a count of things that take at least least bytes each; before and after make it a sentence.
+// count reads a count of things of at least least bytes each; before and after form the error's sentence.
 func (d *decoder) count(field, before, after string, least, limit int64) int64 {
 	at := d.w.Offset()
 	n := d.word(field)
@@ -212,7 +212,7 @@ func (d *decoder) count(field, before, after string, least, limit int64) int64 {
 	return 0
 }
 
-// grouped prints an unsigned number with thousands commas.
+// grouped formats an unsigned number with thousands separators.
 func grouped(n uint64) string {
 	if n < 1<<63 {
 		return unit.Count(int64(n))
@@ -220,7 +220,7 @@ func grouped(n uint64) string {
 	return unit.Count(int64(n/1000)) + fmt.Sprintf(",%03d", n%1000)
 }
 
-// magic checks the first four bytes, which are the same in both byte orders.
+// magic checks the first four bytes, which do not depend on the byte order.
 func (d *decoder) magic() {
 	if d.have < 4 && d.have < d.size {
 		d.ends(4, "magic")
@@ -233,7 +233,7 @@ func (d *decoder) magic() {
 	d.skip(4)
 }
 
-// head gives the first bytes without moving on.
+// head returns the first bytes without consuming them.
 func (d *decoder) head() []byte {
 	n := int(min(d.have, format.DetectBytes))
 	if n <= 0 || !d.need(n, "magic") {
@@ -242,7 +242,7 @@ func (d *decoder) head() []byte {
 	return d.w.Bytes()[:n]
 }
 
-// version reads the version, whose byte order tells that of the file.
+// version reads the version, which reveals the byte order.
 func (d *decoder) version() (v uint32, big bool) {
 	at := d.w.Offset()
 	v = d.u32("version")

@@ -2,7 +2,7 @@ package gguf
 
 import "github.com/memwall/memwall/unit"
 
-// Keys that say how to read the rest of the file.
+// Keys needed to read the rest of the file.
 const (
 	keyArchitecture = "general.architecture"
 	keyAlignment    = "general.alignment"
@@ -11,7 +11,7 @@ const (
 	keySplitTensors = "split.tensors.count"
 )
 
-// general checks the two keys that every reader needs: the alignment and the architecture.
+// general checks the keys that every reader needs: alignment and architecture.
 func (d *decoder) general(f *File) {
 	if d.err != nil {
 		return
@@ -20,7 +20,7 @@ func (d *decoder) general(f *File) {
 	p := f.find(keyArchitecture)
 	switch {
 	case p == nil && f.Split.No > 0:
-		// Only the first file of a split model carries the metadata.
+		// Only the first file of a split model has the metadata.
 	case p == nil:
 		d.fail(d.w.Offset(), keyArchitecture, "this is not a model: give the model's own file",
 			"%s is missing, so nothing says what the tensors are for", keyArchitecture)
@@ -31,7 +31,7 @@ func (d *decoder) general(f *File) {
 	}
 }
 
-// alignment is 32 bytes unless the file says otherwise, in the only type that llama.cpp takes for it.
+// alignment returns the alignment, 32 bytes by default, in the only type that llama.cpp accepts.
 func (d *decoder) alignment(f *File) int64 {
 	p := f.find(keyAlignment)
 	if p == nil {
@@ -47,7 +47,7 @@ func (d *decoder) alignment(f *File) int64 {
 	return n
 }
 
-// split reads which part of a model the file is, and checks it against the file's own tensors.
+// split reads which part of a model the file is, and checks it against the file's tensors.
 func (d *decoder) split(f *File, tensors int64) {
 	s := Split{
 		No:      d.small(f, keySplitNo, maxSplits),
@@ -64,7 +64,7 @@ func (d *decoder) split(f *File, tensors int64) {
 	}
 }
 
-// small reads an integer from 0 to limit; 0 when the key is missing.
+// small reads an integer from 0 to limit; 0 if the key is missing.
 func (d *decoder) small(f *File, key string, limit int64) int64 {
 	p := f.find(key)
 	if p == nil || d.err != nil {

@@ -1,12 +1,11 @@
-// Package gguf reads the headers of GGUF files: metadata, tensors, and where each tensor's bytes lie.
+// Package gguf reads the headers of GGUF files: metadata, tensors, and the location of each tensor's data.
 //
-// It reads versions 1 to 3 in both byte orders, through a window of a quarter MiB, and keeps no tokens and
-// no merges. Every count and length is checked against the size of the file before it is believed. The
-// rules are those of llama.cpp's own reader (ggml/src/gguf.cpp) and of the format's description
-// (docs/gguf.md of ggml), with tighter limits where no model needs more: see limits.go.
+// It reads versions 1 to 3 in both byte orders through a buffer of 256 KiB, and does not retain tokens or merges. Every
+// count and length is checked against the size of the file. The rules are those of llama.cpp's reader
+// (ggml/src/gguf.cpp) and of the format's specification (docs/gguf.md of ggml), with stricter limits where no model
+// needs more; see limits.go.
 //
-// Open this file first; value.go has the metadata, layout.go the checks of the tensors, split.go models in
-// several files.
+// value.go has the metadata accessors, layout.go the checks of tensors, split.go models in several files.
 package gguf
 
 import (
@@ -17,43 +16,43 @@ import (
 	"github.com/memwall/memwall/format"
 )
 
-// Error is a fault in a file; see format.Error.
+// Error is an error in a file; see format.Error.
 type Error = format.Error
 
 // File is the header of a GGUF file, or of all the files of a split model (see Join).
 type File struct {
 	Version    uint32
 	BigEndian  bool
-	Alignment  int64 // of tensors, bytes
-	Size       int64 // of the whole file, bytes; of all files together after Join
-	DataOffset int64 // first byte of tensor data; of the first file after Join
-	InfoOffset int64 // first byte behind the metadata; of the first file after Join
+	Alignment  int64 // of tensor data, in bytes
+	Size       int64 // of the whole file in bytes; after Join, of all files
+	DataOffset int64 // offset of the tensor data; after Join, in the first file
+	InfoOffset int64 // offset of the end of the metadata; after Join, in the first file
 	Tensors    []Tensor
 	Split      Split
-	Shards     []Shard // the files in order: one, or all after Join
-	Gaps       []Gap   // what the reader walked over and kept nothing of, in order; none after Join
+	Shards     []Shard // the files in order: one, or several after Join
+	Gaps       []Gap   // ranges skipped without retaining anything, in order; none after Join
 
 	meta  []pair
 	index map[string]int
 }
 
-// Tensor is where a tensor lies and how it is stored.
+// Tensor describes a tensor's location and storage.
 type Tensor struct {
 	Name   string
 	Dims   []int64       // 1 to 4, innermost first, as stored
-	Type   uint32        // number of the type in the file
-	Format *dtype.Format // nil: a type that memwall does not know
-	Offset int64         // from the start of the tensor data of its file
-	Bytes  int64         // without padding; where inferred, with it
-	// Inferred: the type is unknown, and Bytes is the distance to the next tensor or to the end of the file.
+	Type   uint32        // type number in the file
+	Format *dtype.Format // nil if the type is unknown
+	Offset int64         // relative to the start of its file's tensor data
+	Bytes  int64         // without padding; with padding if inferred
+	// Inferred reports that the type is unknown and Bytes is the distance to the next tensor or the end of the file.
 	Inferred bool
-	Shard    int // which file of a split model, from 0
+	Shard    int // file index of a split model, from 0
 }
 
-// Split says which part of a model a file holds. All zero: the file says nothing, and is whole.
+// Split says which part of a model a file holds. The zero value means a whole model.
 type Split struct {
 	No      int64 // split.no, from 0
-	Count   int64 // split.count; files that were merged again say 0
+	Count   int64 // split.count; 0 in files that were merged again
 	Tensors int64 // split.tensors.count, over all files
 }
 
@@ -64,10 +63,10 @@ type Shard struct {
 	Tensors    int
 }
 
-// Gap is a stretch of a header of which nothing is kept: tokens, merges, long texts. ReadAcross does without it.
+// Gap is a range of a header of which nothing is retained: tokens, merges, long texts. ReadAcross does not need it.
 type Gap struct{ At, Bytes int64 }
 
-// Elements is how many numbers the tensor holds.
+// Elements returns the number of elements.
 func (t *Tensor) Elements() int64 {
 	n := int64(1)
 	for _, d := range t.Dims {
@@ -76,7 +75,7 @@ func (t *Tensor) Elements() int64 {
 	return n
 }
 
-// Elements is how many numbers all tensors hold: the parameter count that llama.cpp prints.
+// Elements returns the total elements of all tensors, the parameter count that llama.cpp prints.
 func (f *File) Elements() int64 {
 	var n int64
 	for i := range f.Tensors {
@@ -85,7 +84,7 @@ func (f *File) Elements() int64 {
 	return n
 }
 
-// TensorBytes is the sum over all tensors, without padding.
+// TensorBytes returns the total size of all tensors, without padding.
 func (f *File) TensorBytes() int64 {
 	var n int64
 	for i := range f.Tensors {
@@ -94,14 +93,14 @@ func (f *File) TensorBytes() int64 {
 	return n
 }
 
-// Start is the tensor's first byte, counted from the start of its file.
+// Start returns the offset of the tensor's first byte in its file.
 func (f *File) Start(t *Tensor) int64 { return f.Shards[t.Shard].DataOffset + t.Offset }
 
-// Read reads the header of a whole file of size bytes. Errors are *Error, or those of r with the place.
+// Read reads the header of a complete file of the given size. Errors are *Error, or errors of r with the position.
 func Read(r io.ReaderAt, size int64) (*File, error) { return ReadHeader(r, size, size) }
 
-// ReadHeader reads a header from the first have bytes of a file of size bytes, of which r need not hold
-// more. If the header is longer, the Error says More.
+// ReadHeader reads a header from the first have bytes of a file of the given size; r need not have more. If the header
+// is longer, it returns an *Error with More set.
 func ReadHeader(r io.ReaderAt, have, size int64) (*File, error) {
 	d := newDecoder(r, have, size)
 	f := d.file()
@@ -111,7 +110,7 @@ func ReadHeader(r io.ReaderAt, have, size int64) (*File, error) {
 	return f, nil
 }
 
-// ReadAcross reads a header that was read before, without its gaps: the bytes of r in them may be anything.
+// ReadAcross re-reads a header without its gaps, in which r may return anything.
 func ReadAcross(r io.ReaderAt, size int64, gaps []Gap) (*File, error) {
 	d := newDecoder(r, size, size)
 	d.known = make(map[int64]int64, len(gaps))

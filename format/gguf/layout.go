@@ -8,17 +8,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// minTensor is the size of the smallest tensor info: a name of one letter, one dimension, a type, an offset.
+// minTensor returns the size of the smallest tensor info: a one-letter name, one dimension, a type, an offset.
 func (d *decoder) minTensor() int64 { return d.wordSize() + 1 + 4 + d.wordSize() + 4 + 8 }
 
-// layout follows the tensors through the data.
+// layout tracks the tensors through the data.
 type layout struct {
 	names    map[string]bool
-	next     int64 // where the next tensor has to start, unless the size of the last one is unknown
-	elements int64 // so far, so that no sum over the tensors can overflow
+	next     int64 // required start of the next tensor, unless the last one's size is unknown
+	elements int64 // so far, to detect overflow of sums
 }
 
-// tensors reads n tensor infos and checks where they lie.
+// tensors reads n tensor infos and checks their locations.
 func (d *decoder) tensors(f *File, n int64) {
 	lay := layout{names: map[string]bool{}}
 	for i := int64(0); i < n && d.err == nil; i++ {
@@ -56,7 +56,7 @@ func (d *decoder) tensor(f *File, lay *layout) {
 	f.Tensors = append(f.Tensors, t)
 }
 
-// tensorBytes is about what a tensor takes beside its name.
+// tensorBytes is the approximate memory of a tensor without its name.
 const tensorBytes = 192
 
 // shape reads the dimensions.
@@ -77,7 +77,7 @@ func (d *decoder) shape(t *Tensor) {
 	}
 }
 
-// dim appends a dimension and gives the elements so far.
+// dim appends a dimension and returns the elements so far.
 func (d *decoder) dim(t *Tensor, at int64, dim uint64, elements int64) int64 {
 	if dim == 0 {
 		d.damaged(at, t.Name, "tensor %s has a dimension of 0", format.Quote(t.Name))
@@ -92,7 +92,7 @@ func (d *decoder) dim(t *Tensor, at int64, dim uint64, elements int64) int64 {
 	return product
 }
 
-// format reads the type and computes the bytes of the tensor, 0 when the type is unknown.
+// format reads the type and computes the tensor's size, 0 if the type is unknown.
 func (d *decoder) format(t *Tensor) {
 	at := d.w.Offset()
 	t.Type = d.u32(t.Name)
@@ -122,9 +122,9 @@ func (d *decoder) format(t *Tensor) {
 	}
 }
 
-// place reads the offset and checks it against the tensors before. llama.cpp takes no gaps: each tensor
-// starts where the one before it ends, padded to the alignment. Behind a tensor of unknown type only the
-// order can be checked, and that tensor's bytes follow.
+// place reads the offset and checks it. llama.cpp allows no gaps: each tensor starts where the previous one ends,
+// padded to the alignment. After a tensor of unknown type only the order can be checked, which yields that tensor's
+// size.
 func (d *decoder) place(f *File, lay *layout, t *Tensor) {
 	at := d.w.Offset()
 	raw := d.u64(t.Name)
@@ -153,7 +153,7 @@ func last(ts []Tensor) *Tensor {
 	return &ts[len(ts)-1]
 }
 
-// infer sets the bytes of a tensor of unknown type from where the next thing starts.
+// infer sets the size of a tensor of unknown type from the start of what follows.
 func (d *decoder) infer(at int64, t *Tensor, next int64) {
 	if next <= t.Offset {
 		d.damaged(at, t.Name, "tensor %s, whose type %d is unknown, starts at %s of the data, and what follows it at %s",
@@ -163,7 +163,7 @@ func (d *decoder) infer(at int64, t *Tensor, next int64) {
 	t.Bytes, t.Inferred = next-t.Offset, true
 }
 
-// advance moves the layout beyond a tensor.
+// advance moves the layout past a tensor.
 func (d *decoder) advance(at, alignment int64, lay *layout, t *Tensor) {
 	if d.err != nil {
 		return
@@ -191,7 +191,7 @@ func (d *decoder) ending(f *File) {
 	}
 }
 
-// cutShort names the first tensor that a file with held bytes of tensor data does not hold.
+// cutShort names the first tensor missing from a file that holds only held bytes of tensor data.
 func (d *decoder) cutShort(f *File, held int64, missing uint64) {
 	for i := range f.Tensors {
 		if t := &f.Tensors[i]; t.Offset+max(1, t.Bytes) > held {

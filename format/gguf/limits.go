@@ -9,21 +9,21 @@ const (
 	maxDims   = 4
 )
 
-// maxKey is the limit of the format's description (docs/gguf.md of ggml).
+// maxKey is the limit in the format's specification (docs/gguf.md of ggml).
 const maxKey = 1<<16 - 1
 
-// Limits of our own. The largest published headers hold a few thousand tensors, about a hundred pairs and
-// some 30 MB, nearly all of it tokens and merges.
+// Our own limits. The largest published headers have a few thousand tensors, about a hundred pairs and some 30 MB,
+// nearly all of it tokens and merges.
 const (
-	maxHeader  = 1 << 30  // bytes of a header, so that walking one ends
-	maxKept    = 32 << 20 // bytes of names and values kept, so that memory ends
+	maxHeader  = 1 << 30  // bytes of a header, to bound time
+	maxKept    = 32 << 20 // bytes of names and values retained, to bound memory
 	maxPairs   = 1 << 16
 	maxTensors = 1 << 18
 	maxSplits  = 1<<16 - 1 // split.count is 16 bits wide
 	maxInt32   = 1<<31 - 1 // split.tensors.count is 32 bits wide
 )
 
-// What is kept of a value; of longer ones only the length.
+// Limits on retained values; of longer ones only the length is retained.
 const (
 	keptElems  = 1 << 16
 	keptString = 64 << 10

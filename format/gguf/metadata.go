@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// minPair is the size of the smallest pair: a key of one letter, a type, a value of one byte.
+// minPair returns the size of the smallest pair: a one-letter key, a type, a one-byte value.
 func (d *decoder) minPair() int64 { return d.wordSize() + 1 + 4 + 1 }
 
 // metadata reads n pairs.
@@ -35,7 +35,7 @@ func (d *decoder) pair(f *File, i, n int64) {
 	f.meta = append(f.meta, p)
 }
 
-// pairBytes is about what a pair takes beside its key and value.
+// pairBytes is the approximate memory of a pair without its key and value.
 const pairBytes = 128
 
 func (d *decoder) value(p *pair) {
@@ -54,7 +54,7 @@ func (d *decoder) value(p *pair) {
 	}
 }
 
-// shortString reads a string and keeps it if it has at most limit bytes.
+// shortString reads a string, retaining it if it has at most limit bytes.
 func (d *decoder) shortString(key string, limit int64) (n int64, text string) {
 	n = d.length(key, format.Quote(key)+": a text", maxString)
 	if n > limit {
@@ -66,7 +66,7 @@ func (d *decoder) shortString(key string, limit int64) (n int64, text string) {
 	return int64(len(b)), string(b)
 }
 
-// skipped moves on by n bytes, which need not be read but have to be at hand.
+// skipped skips n bytes, which must be available.
 func (d *decoder) skipped(n int64, field string) {
 	if d.err == nil && n > min(d.left(), d.w.Left()) {
 		d.ends(n, field)
@@ -77,10 +77,10 @@ func (d *decoder) skipped(n int64, field string) {
 	d.skip(n)
 }
 
-// leastGap is the shortest gap that is told of.
+// leastGap is the shortest gap that is reported.
 const leastGap = 4 << 10
 
-// gap notes what is passed over. Stretches that follow each other are one.
+// gap records skipped bytes, merging adjacent ranges.
 func (d *decoder) gap(at, n int64) {
 	last := len(d.gaps) - 1
 	switch {
@@ -93,7 +93,7 @@ func (d *decoder) gap(at, n int64) {
 	d.gaps = append(d.gaps, Gap{at, n})
 }
 
-// number reads one number as raw bits, in the order of this machine's integers.
+// number reads one number as raw bits, in native byte order.
 func (d *decoder) number(k kind, field string) uint64 {
 	b := d.take(k.size(), field)
 	if b == nil {
@@ -135,7 +135,7 @@ func (d *decoder) elements(p *pair) {
 	}
 }
 
-// copied reads n bytes in pieces that fit the window.
+// copied reads n bytes in pieces that fit the buffer.
 func (d *decoder) copied(n int64, field string) []byte {
 	if d.err == nil && n > d.left() {
 		d.ends(n, field)
@@ -150,7 +150,7 @@ func (d *decoder) copied(n int64, field string) []byte {
 	return out
 }
 
-// strings walks an array of strings and keeps none of them.
+// strings skips an array of strings.
 func (d *decoder) strings(p *pair) {
 	if n, ok := d.known[d.w.Offset()]; ok && d.err == nil {
 		d.skipped(n, p.key)
@@ -167,7 +167,7 @@ func (d *decoder) strings(p *pair) {
 	}
 }
 
-// run measures the strings that begin in the window, at most limit: how many, and their bytes with lengths.
+// run measures at most limit strings that begin in the buffer: their number, and total size including lengths.
 func (d *decoder) run(field string, limit int64) (n, bytes int64) {
 	buf, word, start := d.w.Bytes(), d.wordSize(), d.w.Offset()
 	most := uint64(min(d.size-start, maxString))

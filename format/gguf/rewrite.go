@@ -12,14 +12,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Planned is a tensor of a file that is to be written, in the order of its data.
+// Planned is a tensor of a file to be written, in data order.
 type Planned struct {
 	Name   string
 	Dims   []int64 // innermost first
 	Format *dtype.Format
 }
 
-// Bytes of the tensor, without padding.
+// Bytes returns the tensor's size, without padding.
 func (p *Planned) Bytes() int64 {
 	n := int64(1)
 	for _, d := range p.Dims {
@@ -28,10 +28,10 @@ func (p *Planned) Bytes() int64 {
 	return int64(p.Format.Bytes(n))
 }
 
-// Rewritten is the header of a file with the metadata of another one and tensors of its own, padding before the first
-// included; the tensors follow, each padded to the alignment of f. R is the file that f was read from, or the first
-// of several. What metadata says of the file itself (split.*, general.file_type, general.quantization_version) is left
-// out or set to what set says, numbers of 32 bits.
+// Rewritten returns the header of a file with the metadata of f and new tensors, including the padding before the
+// first; the tensors follow, each padded to f's alignment. r is the file that f was read from, or the first of several.
+// Metadata about the file itself (split.*, general.file_type, general.quantization_version) is dropped, or replaced by
+// the 32-bit numbers in set.
 func Rewritten(f *File, r io.ReaderAt, set map[string]uint32, tensors []Planned) ([]byte, error) {
 	if f.BigEndian || f.Version < 2 {
 		return nil, &Error{Offset: 4, Field: "version",
@@ -56,7 +56,7 @@ func Rewritten(f *File, r io.ReaderAt, set map[string]uint32, tensors []Planned)
 
 const newest = 3
 
-// pairs copies the metadata, and counts it.
+// pairs copies the metadata and returns the number of pairs.
 func (f *File) pairs(r io.ReaderAt, set map[string]uint32) (b []byte, n uint64, err error) {
 	for i := range f.meta {
 		p := &f.meta[i]
@@ -91,7 +91,7 @@ func (p *Planned) info(b []byte, at int64) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(at))
 }
 
-// text is a string behind its length.
+// text appends a string with its length.
 func text(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 }

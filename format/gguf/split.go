@@ -9,14 +9,14 @@ import (
 	"github.com/memwall/memwall/format"
 )
 
-// Names of the files of a split model end in -00001-of-00003.gguf: llama_split_path of llama.cpp.
+// Files of a split model have names ending in -00001-of-00003.gguf: llama_split_path of llama.cpp.
 const (
 	splitDigits = 5
 	splitTail   = len("-00001-of-00003.gguf")
 )
 
-// SplitName reads the name of one file of a split model: what stands before its number, the number from 1,
-// and how many files there are.
+// SplitName parses the name of a file of a split model into the prefix before its number, the number from 1, and the
+// number of files.
 func SplitName(path string) (prefix string, no, count int, ok bool) {
 	at := len(path) - splitTail
 	if at < 0 {
@@ -44,8 +44,8 @@ func digits(s string) (int, bool) {
 	return n, err == nil
 }
 
-// ShardNames lists all files of the split model that path belongs to, in order; nil when the name is not
-// that of a split file.
+// ShardNames returns the names of all files of the split model that path belongs to, in order; nil if path is not a
+// split file.
 func ShardNames(path string) []string {
 	prefix, _, count, ok := SplitName(path)
 	if !ok {
@@ -59,8 +59,8 @@ func ShardNames(path string) []string {
 	return names
 }
 
-// Join makes one File of the files of a split model, given in order: the metadata of the first, the tensors
-// of all. The files are not changed. A model in one file is joined from that file alone.
+// Join returns one File for the files of a split model, given in order: the metadata of the first, the tensors of all.
+// It does not modify its arguments. A single-file model is returned from that file alone.
 func Join(files []*File) (*File, error) {
 	if len(files) == 0 {
 		return nil, joinError("", "no file is given", "give all files of the model")
@@ -79,7 +79,7 @@ func Join(files []*File) (*File, error) {
 	return &all, nil
 }
 
-// add appends file i of a split model; names are the tensors so far.
+// add appends file i of a split model; names holds the tensors so far.
 func (all *File) add(f *File, i int, names map[string]bool) error {
 	if f.Size > math.MaxInt64-all.Size || f.Elements() > math.MaxInt64-all.Elements() {
 		return joinError("", "the files together hold 2^63 elements or bytes or more", format.FetchAgain)
@@ -104,8 +104,8 @@ func joinError(field, text, fix string) *Error {
 	return &Error{Offset: format.NoOffset, Field: field, Text: text, Fix: fix}
 }
 
-// checkSplit does what llama.cpp does before it loads a split model (src/llama-model-loader.cpp): each file
-// has its number, all say the same count, and the tensors add up.
+// checkSplit performs llama.cpp's checks of a split model (src/llama-model-loader.cpp): each file has its number, all
+// agree on the count, and the tensors add up.
 func checkSplit(files []*File) error {
 	first := files[0].Split
 	if first.Count <= 1 && len(files) == 1 {
@@ -128,7 +128,7 @@ func checkSplit(files []*File) error {
 	return nil
 }
 
-// String counts from 1, as the names of the files do.
+// String formats the part counting from 1, as file names do.
 func (s Split) String() string {
 	return fmt.Sprintf("file %d of %d of a model with %d tensors", s.No+1, s.Count, s.Tensors)
 }

@@ -35,7 +35,7 @@ var kinds = [...]struct {
 
 func (k kind) known() bool { return int64(k) < int64(len(kinds)) }
 
-// size is the bytes of a number; 0 for strings, arrays and unknown types.
+// size returns the size of a number; 0 for strings, arrays and unknown types.
 func (k kind) size() int {
 	if !k.known() {
 		return 0
@@ -43,7 +43,7 @@ func (k kind) size() int {
 	return kinds[k].size
 }
 
-// bits reads a number of the kind, signed ones widened with their sign, floats as their own bits.
+// bits reads a number of the kind: signed ones sign-extended, floats as raw bits.
 func (k kind) bits(b []byte, big bool) uint64 {
 	v := order(b[:k.size()], big)
 	switch k {
@@ -67,7 +67,7 @@ func order(b []byte, big bool) uint64 {
 	return v
 }
 
-// signed: the bits are those of an int64.
+// signed reports whether the bits are those of an int64.
 func (k kind) signed() bool { return k == kindI8 || k == kindI16 || k == kindI32 || k == kindI64 }
 
 func (k kind) integer() bool {
@@ -96,13 +96,13 @@ func (k kind) bool(v uint64) (set, ok bool) { return k == kindBool && v != 0, k 
 // pair is one key and its value.
 type pair struct {
 	key   string
-	at    int64 // byte of the file where the pair begins
-	kind  kind  // of the elements, when an array
+	at    int64 // offset of the pair in the file
+	kind  kind  // of the elements, if an array
 	array bool
-	n     int64  // elements; of a string, bytes
+	n     int64  // number of elements; bytes, if a string
 	bits  uint64 // a number
 	text  string // a string of at most keptString bytes
-	raw   []byte // an array of at most keptElems numbers, as it stands in the file
+	raw   []byte // an array of at most keptElems numbers, as stored
 }
 
 func (f *File) find(key string) *pair {
@@ -120,7 +120,7 @@ func (f *File) scalar(key string) *pair {
 	return nil
 }
 
-// Keys lists the metadata in the order of the file.
+// Keys returns the metadata keys in file order.
 func (f *File) Keys() []string {
 	keys := make([]string, len(f.meta))
 	for i := range f.meta {
@@ -129,7 +129,7 @@ func (f *File) Keys() []string {
 	return keys
 }
 
-// Type names the type of a value: "u32", "string", "[]i32"; "" when there is no such key.
+// Type returns the type of a value: "u32", "string", "[]i32"; "" if the key does not exist.
 func (f *File) Type(key string) string {
 	p := f.find(key)
 	switch {
@@ -141,8 +141,8 @@ func (f *File) Type(key string) string {
 	return kinds[p.kind].name
 }
 
-// Uint gives an integer of any width that is not negative. Like every accessor it does not convert between
-// integers, floats and bools: llama.cpp refuses files that mix them.
+// Uint returns a non-negative integer of any width. Like all accessors it does not convert between integers, floats and
+// bools: llama.cpp rejects files that mix them.
 func (f *File) Uint(key string) (uint64, bool) {
 	p := f.scalar(key)
 	if p == nil || !p.kind.integer() || p.kind.signed() && int64(p.bits) < 0 {
@@ -151,7 +151,7 @@ func (f *File) Uint(key string) (uint64, bool) {
 	return p.bits, true
 }
 
-// Int gives an integer of any width that fits.
+// Int returns an integer of any width that fits.
 func (f *File) Int(key string) (int64, bool) {
 	p := f.scalar(key)
 	if p == nil {
@@ -160,7 +160,7 @@ func (f *File) Int(key string) (int64, bool) {
 	return p.kind.int(p.bits)
 }
 
-// Float gives a floating-point number.
+// Float returns a floating-point number.
 func (f *File) Float(key string) (float64, bool) {
 	p := f.scalar(key)
 	if p == nil {
@@ -169,7 +169,7 @@ func (f *File) Float(key string) (float64, bool) {
 	return p.kind.float(p.bits)
 }
 
-// Bool gives a bool.
+// Bool returns a bool.
 func (f *File) Bool(key string) (v, ok bool) {
 	p := f.scalar(key)
 	if p == nil {
@@ -178,7 +178,7 @@ func (f *File) Bool(key string) (v, ok bool) {
 	return p.kind.bool(p.bits)
 }
 
-// String gives a text of at most 64 KiB; of longer ones only StringLen is known.
+// String returns a text of at most 64 KiB; of longer ones only StringLen is known.
 func (f *File) String(key string) (string, bool) {
 	p := f.scalar(key)
 	if p == nil || p.kind != kindString || p.n != int64(len(p.text)) {
@@ -187,7 +187,7 @@ func (f *File) String(key string) (string, bool) {
 	return p.text, true
 }
 
-// StringLen is the length of a text in bytes.
+// StringLen returns the length of a text in bytes.
 func (f *File) StringLen(key string) (int64, bool) {
 	p := f.scalar(key)
 	if p == nil || p.kind != kindString {
@@ -196,7 +196,7 @@ func (f *File) StringLen(key string) (int64, bool) {
 	return p.n, true
 }
 
-// ArrayLen is how many elements an array has, kept or not.
+// ArrayLen returns the number of elements of an array, retained or not.
 func (f *File) ArrayLen(key string) (int64, bool) {
 	p := f.find(key)
 	if p == nil || !p.array {
@@ -205,8 +205,8 @@ func (f *File) ArrayLen(key string) (int64, bool) {
 	return p.n, true
 }
 
-// Ints gives an array of integers, or one integer as an array of one. Arrays of more than 65,536 elements
-// are not kept.
+// Ints returns an array of integers, or a single integer as an array. Arrays of more than 65,536 elements are not
+// retained.
 func (f *File) Ints(key string) ([]int64, bool) { return elements(f, key, kind.int) }
 
 // Floats is Ints for floating-point numbers.
@@ -244,11 +244,11 @@ func one[T any](v T, ok bool) ([]T, bool) {
 	return []T{v}, true
 }
 
-// Architecture is general.architecture. Only the later files of a split model have none.
+// Architecture returns general.architecture, "" only for later files of a split model.
 func (f *File) Architecture() string {
 	s, _ := f.String("general.architecture")
 	return s
 }
 
-// Arch puts the architecture before a key: Arch("block_count") is "llama.block_count".
+// Arch prefixes a key with the architecture: Arch("block_count") is "llama.block_count".
 func (f *File) Arch(key string) string { return f.Architecture() + "." + key }

@@ -1,6 +1,6 @@
 package pickle
 
-// build makes and fills containers; what is neither is refused.
+// build creates and fills containers and rejects other opcodes.
 func (r *Reader) build(op byte) error {
 	switch op {
 	case ']', '}', ')':
@@ -44,7 +44,7 @@ func (r *Reader) build(op byte) error {
 	return r.wrong(at, "0x%02x is no opcode of a pickle", op)
 }
 
-// kindOf what an opcode makes.
+// kindOf returns the kind that an opcode creates.
 func kindOf(op byte) Kind {
 	switch op {
 	case ']', 'l':
@@ -65,7 +65,7 @@ func (r *Reader) empty(k Kind) error {
 	return r.Hold(perContainer)
 }
 
-// made is a container of items that stand above the stack.
+// made pushes a container of the given items.
 func (r *Reader) made(k Kind, items []Value) error {
 	if k == Dict && len(items)%2 != 0 {
 		return r.wrong(r.offset()-1, "a dict of %d keys and values", len(items))
@@ -78,7 +78,7 @@ func (r *Reader) made(k Kind, items []Value) error {
 	return r.Hold(perContainer)
 }
 
-// move moves items into a container: each that is a container itself is whole by then.
+// move moves items into a container; nested containers are complete by then.
 func (r *Reader) move(c *Container, items []Value) error {
 	grown := int64(0)
 	for _, v := range items {
@@ -95,7 +95,7 @@ func (r *Reader) move(c *Container, items []Value) error {
 	return r.Hold(grown * perItem)
 }
 
-// filled puts items into the list or dict below them; whole: no more will come.
+// filled adds items to the list or dict below them; whole reports that it is complete.
 func (r *Reader) filled(dict bool, items []Value, whole bool) error {
 	at := r.offset() - 1
 	if len(r.stack) == r.floor() {
@@ -118,7 +118,7 @@ func (r *Reader) filled(dict bool, items []Value, whole bool) error {
 	return nil
 }
 
-// packed is what stands for a container that is whole, as its client has it.
+// packed returns the client's replacement of a complete container.
 func (r *Reader) packed(v Value) Value {
 	c := v.of
 	if r.Whole == nil || c == nil || c.Kind == Tuple {
@@ -134,7 +134,7 @@ func (r *Reader) packed(v Value) Value {
 		return v
 	}
 	r.held -= perContainer + int64(len(c.Items))*perItem
-	if c.known && packed.tag != 0 { // what has tag 0 is not referred to again
+	if c.known && packed.tag != 0 { // tag 0 is not referred to again
 		r.keep(c.memo, packed)
 		r.held += perMemo
 	}

@@ -2,7 +2,7 @@ package pickle
 
 import "fmt"
 
-// Error says what of a pickle cannot be read, and the byte at which it stands.
+// Error says what in a pickle cannot be read, and at which byte.
 type Error struct {
 	At      int64
 	Problem string
@@ -10,7 +10,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.At, e.Problem) }
 
-// refused are the opcodes that build something else than plain data, with what each asks for (Python's Lib/pickletools.py).
+// refused holds opcodes that build anything but plain data, with what each would do (Python's Lib/pickletools.py).
 var refused = map[byte]string{
 	'c': "names a class or a function to import", 0x93: "names a class or a function to import",
 	'R': "calls a function", 'b': "sets the state of an object", 'i': "makes an object of a class", 'o': "makes an object of a class",

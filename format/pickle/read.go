@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Bounds of a pickle, whatever its length: values on the stack at a time, and bytes that are held of what no client packs.
+// Limits of a pickle of any length: values on the stack, and bytes retained of what no client packs.
 const (
 	mostStacked = 4 << 20
 	mostHeld    = 256 << 20
-	// batch is how many items Python's pickler gives a dict or a list at once: one that got fewer is whole.
+	// batch is how many items Python's pickler adds to a dict or list at once: after fewer it is complete.
 	batch = 1000
 )
 
-// Costs of what is held, in bytes: about what Go takes for them.
+// Approximate Go memory of retained values, in bytes.
 const (
 	perContainer = 96
 	perItem      = 24
@@ -28,30 +28,30 @@ const (
 // Reader reads one pickle.
 type Reader struct {
 	scanner
-	// Whole is asked about each dict and list that is whole, and gives the value that stands for it, so that its memory is
-	// used again. It keeps no pointer to the container. nil keeps everything.
+	// Whole is called for each complete dict and list and may return a replacement, so that its memory is reused. It
+	// must not retain the container. If nil, everything is retained.
 	Whole func(*Container) (Value, bool)
 	texts []string
 	words map[string]Word
 	stack []Value
 	marks []int
 	memo  map[uint32]Value
-	low   []kept // values of low numbers, where most references go
-	put   uint32 // the number that MEMOIZE gives next
+	low   []kept // values with low indexes, to which most references go
+	put   uint32 // next index for MEMOIZE
 	held  int64
 	spare []*Container
 }
 
-// kept is a value of the memo, once it is there.
+// kept is a memo entry.
 type kept struct {
 	Value
 	there bool
 }
 
-// mostLow is how many values are found without a map.
+// mostLow is the number of entries stored without a map.
 const mostLow = 1 << 14
 
-// keep puts a value into the memo.
+// keep stores a value in the memo.
 func (r *Reader) keep(i uint32, v Value) {
 	if i >= mostLow {
 		r.memo[i] = v
@@ -63,7 +63,7 @@ func (r *Reader) keep(i uint32, v Value) {
 	r.low[i] = kept{v, true}
 }
 
-// fetch is a value of the memo.
+// fetch returns a value from the memo.
 func (r *Reader) fetch(i uint32) (Value, bool) {
 	if int(i) < len(r.low) {
 		return r.low[i].Value, r.low[i].there
@@ -72,12 +72,12 @@ func (r *Reader) fetch(i uint32) (Value, bool) {
 	return v, ok
 }
 
-// NewReader makes a reader of a stream.
+// NewReader returns a Reader for a stream.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{scanner: scanner{r: r}, words: map[string]Word{}, memo: map[uint32]Value{}}
 }
 
-// Word is a text's number, for Value.Is and Container.At.
+// Word returns the identifier of a string, for Value.Is and Container.At.
 func (r *Reader) Word(text string) Word {
 	if w, ok := r.words[text]; ok {
 		return w
@@ -88,7 +88,7 @@ func (r *Reader) Word(text string) Word {
 	return w
 }
 
-// Text is the text of a value; "" for others.
+// Text returns the string of a value; "" for other kinds.
 func (r *Reader) Text(v Value) string {
 	if v.Kind != Text {
 		return ""
@@ -96,7 +96,7 @@ func (r *Reader) Text(v Value) string {
 	return r.texts[v.n]
 }
 
-// Hold counts bytes that a client keeps. The error is one of a pickle that holds too much.
+// Hold counts bytes retained by a client and returns an error if the pickle holds too much.
 func (r *Reader) Hold(bytes int64) error {
 	if r.held += bytes; r.held > mostHeld {
 		return r.wrong(r.offset(), "more than %d MiB are held of what was read so far: no memory snapshot has so much that differs",
@@ -105,7 +105,7 @@ func (r *Reader) Hold(bytes int64) error {
 	return nil
 }
 
-// Read reads the pickle up to its end and gives its value. Errors of the pickle are of type *Error.
+// Read reads the pickle to its end and returns its value. Errors in the pickle are *Error.
 func (r *Reader) Read() (Value, error) {
 	for {
 		op, err := r.byte()
@@ -124,7 +124,7 @@ func (r *Reader) Read() (Value, error) {
 	}
 }
 
-// step runs one opcode, by Python's Lib/pickletools.py.
+// step executes one opcode, as defined by Python's Lib/pickletools.py.
 func (r *Reader) step(op byte) error {
 	switch op {
 	case 0x80: // PROTO
@@ -160,7 +160,7 @@ func (r *Reader) step(op byte) error {
 
 func (r *Reader) push(v Value) { r.stack = append(r.stack, v) }
 
-// top is the last value of the stack above the last mark.
+// top returns the top of the stack, above the last mark.
 func (r *Reader) top() (Value, error) {
 	if len(r.stack) == r.floor() {
 		return Value{}, r.wrong(r.offset()-1, "nothing is on the stack that this needs")
@@ -183,7 +183,7 @@ func (r *Reader) pop() (Value, error) {
 	return v, err
 }
 
-// drop is POP: it takes a mark too.
+// drop is POP, which also removes a mark.
 func (r *Reader) drop() error {
 	if n := len(r.marks); n > 0 && len(r.stack) == r.marks[n-1] {
 		r.marks = r.marks[:n-1]
@@ -193,7 +193,7 @@ func (r *Reader) drop() error {
 	return err
 }
 
-// marked takes what stands above the last mark; it is good until the next push.
+// marked removes and returns what is above the last mark, valid until the next push.
 func (r *Reader) marked() ([]Value, error) {
 	if len(r.marks) == 0 {
 		return nil, r.wrong(r.offset()-1, "no mark is on the stack that this needs")
@@ -233,7 +233,7 @@ func (r *Reader) scalar(op byte) error {
 	return err
 }
 
-// integer is one of 1, 2 or 4 bytes; that of 4 has a sign.
+// integer reads 1, 2 or 4 bytes; 4-byte integers are signed.
 func (r *Reader) integer(size int) (Value, error) {
 	x, err := r.number(size)
 	if size == 4 {
@@ -242,7 +242,7 @@ func (r *Reader) integer(size int) (Value, error) {
 	return Value{Kind: Int, n: x}, err
 }
 
-// long is an integer of any length in two's complement.
+// long reads a two's complement integer of any length.
 func (r *Reader) long(op byte) (Value, error) {
 	size, err := r.number(1 + 3*int(op-0x8a)) // LONG1 or LONG4
 	if err != nil {
@@ -263,7 +263,7 @@ func (r *Reader) long(op byte) (Value, error) {
 	return Value{Kind: Int, n: x}, nil
 }
 
-// written is a number as protocol 0 writes it.
+// written parses a number of protocol 0.
 func (r *Reader) written(op byte) (Value, error) {
 	at := r.offset()
 	b, err := r.line()
@@ -291,7 +291,7 @@ func (r *Reader) written(op byte) (Value, error) {
 	return Value{Kind: Int, n: uint64(n)}, nil
 }
 
-// textSizes are the bytes of the length before a text; bytes are taken as texts.
+// textSizes is the size of the length before a string; bytes are treated as strings.
 var textSizes = map[byte]int{0x8c: 1, 'X': 4, 0x8d: 8, 'U': 1, 'T': 4, 'C': 1, 'B': 4, 0x8e: 8}
 
 func (r *Reader) textOf(op byte) error {
@@ -317,7 +317,8 @@ func (r *Reader) textOf(op byte) error {
 	return r.pushText(string(b))
 }
 
-// unquoted is a text of protocol 0: a repr in quotes, or raw-unicode-escape, which is Latin-1 with \uXXXX and \UXXXXXXXX.
+// unquoted decodes a string of protocol 0: a quoted repr, or raw-unicode-escape, which is Latin-1 with \uXXXX and
+// \UXXXXXXXX.
 func unquoted(s string, op byte) string {
 	if op == 'S' {
 		s = strings.Trim(s, "'\"")
@@ -349,7 +350,7 @@ func (r *Reader) pushText(s string) error {
 	return nil
 }
 
-// memory keeps the top of the stack under a number, or fetches what is kept.
+// memory stores the top of the stack in the memo, or fetches an entry.
 func (r *Reader) memory(op byte) error {
 	at := r.offset() - 1
 	i, err := r.slot(op)
@@ -376,19 +377,19 @@ func (r *Reader) memory(op byte) error {
 	}
 	r.put = max(r.put, i+1)
 	if v.Kind == Packed && v.tag == 0 {
-		return nil // nobody refers to it
+		return nil // never referred to
 	}
 	if v.of != nil {
 		v.of.memo, v.of.known = i, true
 		if r.Whole != nil && v.Kind != Tuple {
-			return nil // it is kept when it is whole
+			return nil // stored when complete
 		}
 	}
 	r.keep(i, v)
 	return r.Hold(perMemo)
 }
 
-// unfinished is the container of a number that is not whole yet: one that holds itself.
+// unfinished returns a container that is not complete yet, as when it contains itself.
 func (r *Reader) unfinished(i uint32) (Value, bool) {
 	for _, v := range slices.Backward(r.stack) {
 		if v.of != nil && v.of.known && v.of.memo == i {
@@ -398,7 +399,7 @@ func (r *Reader) unfinished(i uint32) (Value, bool) {
 	return Value{}, false
 }
 
-// slot is the number that a value is kept under.
+// slot reads a memo index.
 func (r *Reader) slot(op byte) (uint32, error) {
 	switch op {
 	case 0x94:

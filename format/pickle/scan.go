@@ -9,13 +9,13 @@ import (
 
 const (
 	window = 256 << 10
-	// longestText is how much of a text is kept; the rest of a longer one is passed over.
+	// longestText is how much of a string is retained; the rest is skipped.
 	longestText = 64 << 10
-	// longestLine bounds what protocol 0 writes on one line.
+	// longestLine is the maximum length of a line of protocol 0.
 	longestLine = 1 << 20
 )
 
-// scanner gives the bytes of a stream.
+// scanner reads a stream.
 type scanner struct {
 	r    io.Reader
 	buf  []byte
@@ -30,7 +30,7 @@ func (s *scanner) wrong(at int64, problem string, args ...any) error {
 	return &Error{at, fmt.Sprintf(problem, args...)}
 }
 
-// fill reads on; io.EOF at the end.
+// fill reads more input; io.EOF at the end.
 func (s *scanner) fill() error {
 	if s.buf == nil {
 		s.buf = make([]byte, 0, window)
@@ -45,7 +45,7 @@ func (s *scanner) fill() error {
 	return err
 }
 
-// ended is the error of a stream that stops within something.
+// ended returns the error for a truncated stream.
 func (s *scanner) ended(err error, start int64, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return s.wrong(s.offset(), "the file ends here, within %s that begins at byte %d: it is not whole", what, start)
@@ -64,7 +64,7 @@ func (s *scanner) byte() (byte, error) {
 	return b, nil
 }
 
-// few gives the next n bytes, at most 255, until the next call.
+// few returns the next n bytes, at most 255, valid until the next call.
 func (s *scanner) few(n int) ([]byte, error) {
 	start := s.offset()
 	for len(s.buf)-s.pos < n {
@@ -77,7 +77,7 @@ func (s *scanner) few(n int) ([]byte, error) {
 	return b, nil
 }
 
-// number reads n bytes, little end first.
+// number reads a little-endian number of n bytes.
 func (s *scanner) number(n int) (x uint64, err error) {
 	b, err := s.few(n)
 	for i := len(b) - 1; i >= 0; i-- {
@@ -86,8 +86,8 @@ func (s *scanner) number(n int) (x uint64, err error) {
 	return x, err
 }
 
-// pass goes over n bytes and gives at most the first keep of them, until the next call. It takes memory by what is there, and not
-// by n.
+// pass skips n bytes and returns at most the first keep of them, valid until the next call. Memory use depends on the
+// actual input, not on n.
 func (s *scanner) pass(n uint64, keep int, what string) ([]byte, error) {
 	start := s.offset()
 	s.text = s.text[:0]
@@ -108,7 +108,7 @@ func (s *scanner) pass(n uint64, keep int, what string) ([]byte, error) {
 	return s.text, nil
 }
 
-// line reads up to the end of a line, without it.
+// line reads a line, without its end.
 func (s *scanner) line() ([]byte, error) {
 	start := s.offset()
 	s.text = s.text[:0]

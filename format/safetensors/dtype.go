@@ -2,8 +2,8 @@ package safetensors
 
 import "github.com/memwall/memwall/dtype"
 
-// Types that the format has and models hardly use. The last two are the FP8 of AMD's MI300: one zero, one
-// NaN, no infinity, and an exponent bias of one more than IEEE 754's.
+// Types that the format has but models rarely use. The last two are the FP8 types of AMD's MI300: no negative zero, a
+// single NaN, no infinity, and an exponent bias one larger than IEEE 754's.
 var (
 	u16     = unsigned("u16", 2)
 	u32     = unsigned("u32", 4)
@@ -39,7 +39,7 @@ var dtypes = []named{
 	{"BOOL", dtype.Bool}, {"C64", c64},
 }
 
-// byName finds a type as the file spells it. The name it gives is shared, not a copy, if the type is known.
+// byName returns the type with a name. For known types the returned name is shared, not allocated.
 func byName(name []byte) (string, *dtype.Format) {
 	for i := range dtypes {
 		if string(name) == dtypes[i].name {
@@ -49,7 +49,7 @@ func byName(name []byte) (string, *dtype.Format) {
 	return string(name), nil
 }
 
-// ByName finds a type by its name in the format ("F8_E4M3"); nil when unknown.
+// ByName returns the type with a name in the format ("F8_E4M3"), or nil.
 func ByName(name string) *dtype.Format {
 	_, f := byName([]byte(name))
 	return f

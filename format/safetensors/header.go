@@ -8,26 +8,26 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Limits of our own. Names have some hundred bytes at most, and PyTorch's tensors at most 64 dimensions.
+// Our own limits. Names have a few hundred bytes at most, and PyTorch's tensors up to 64 dimensions.
 const (
 	maxName  = 1<<16 - 1
 	maxDType = 64
 	maxRank  = 64
 	// maxTensors of one file: the largest published ones hold a few thousand, whole models some 300,000.
 	maxTensors = 1 << 19
-	// What is kept of the metadata, in pairs and bytes: a framework's name, and of adapters a hundred settings. The rest is
-	// walked over.
+	// Limits on retained metadata, in pairs and bytes: a framework's name, and for adapters a hundred settings. The rest
+	// is skipped.
 	keptPairs = 1 << 13
 	keptBytes = 1 << 20
 )
 
-// header reads the JSON object of one file.
+// header parses the JSON object of one file.
 type header struct {
 	*scanner
 	have, size int64
-	end        int64 // first byte after the JSON text
+	end        int64 // offset after the JSON text
 	names      map[string]bool
-	dims       []int64 // room that shapes are cut from
+	dims       []int64 // storage that shapes are sliced from
 }
 
 func newHeader(r io.ReaderAt, have, size, n int64) *header {
@@ -36,7 +36,7 @@ func newHeader(r io.ReaderAt, have, size, n int64) *header {
 	return h
 }
 
-// ended makes the error for a text that ends at byte at.
+// ended returns the error for a text that ends at byte at.
 func (h *header) ended(at int64) error {
 	if h.have < h.end {
 		return &Error{Offset: h.have, Field: "header", More: true, Fix: "read more of the file",
@@ -61,7 +61,7 @@ func (h *header) file() *File {
 	return f
 }
 
-// entry reads the value of one key of the header: a tensor, or the metadata.
+// entry parses the value of one key of the header: a tensor, or the metadata.
 func (h *header) entry(f *File, key []byte, at int64) {
 	name := string(key)
 	if h.names[name] {
@@ -80,7 +80,7 @@ func (h *header) entry(f *File, key []byte, at int64) {
 	f.Tensors = append(f.Tensors, h.tensor(name, at))
 }
 
-// metadata reads a map from text to text, of which the first pairs are kept; null counts as none, as the reference reader has it.
+// metadata parses a map of strings, retaining the first pairs; null counts as empty, as in the reference reader.
 func (h *header) metadata() map[string]string {
 	const where = "__metadata__"
 	if h.next() == 'n' {
@@ -116,7 +116,7 @@ const (
 	hasAll = hasDType | hasShape | hasOffsets
 )
 
-// tensor reads a tensor's description. Fields that the format does not know are passed over.
+// tensor parses a tensor's description. Unknown fields are skipped.
 func (h *header) tensor(name string, at int64) Tensor {
 	t := Tensor{Name: name}
 	seen := 0
@@ -143,7 +143,7 @@ func (h *header) tensor(name string, at int64) Tensor {
 	return t
 }
 
-// field tells which field a key is, 0 for one that the format does not know.
+// field returns which field a key is, 0 if unknown.
 func (h *header) field(name string, key []byte, at int64, seen *int) int {
 	bit := 0
 	switch string(key) {
@@ -171,7 +171,7 @@ func missing(seen int) string {
 	return "data_offsets"
 }
 
-// shape reads the dimensions into room that many shapes share.
+// shape parses the dimensions into storage shared by many shapes.
 func (h *header) shape(name string) []int64 {
 	if cap(h.dims)-len(h.dims) < maxRank {
 		h.dims = make([]int64, 0, 16*maxRank)
@@ -187,7 +187,7 @@ func (h *header) shape(name string) []int64 {
 	return h.dims[from:len(h.dims):len(h.dims)]
 }
 
-// offsets reads the begin and the end.
+// offsets parses begin and end.
 func (h *header) offsets(name string) (begin, end int64) {
 	at, n := h.offset(), 0
 	var pair [2]int64

@@ -11,17 +11,16 @@ import (
 	"github.com/memwall/memwall/format"
 )
 
-// Index is model.safetensors.index.json: which file of a model holds which tensor.
+// Index is model.safetensors.index.json, which maps a model's tensors to files.
 type Index struct {
-	// TotalSize is metadata.total_size, the bytes of all tensors; 0 when the file does not say, or says a
-	// number that is not whole (transformers counted bools as an eighth of a byte once). It is only what the
-	// writer believed: stale ones are common.
+	// TotalSize is metadata.total_size, the bytes of all tensors; 0 if missing or not an integer (transformers once
+	// counted bools as an eighth of a byte). It is often stale.
 	TotalSize  int64
-	Parameters int64             // metadata.total_parameters, which newer writers add; 0 when unknown
-	WeightMap  map[string]string // tensor name to file name, a path below the index's folder
+	Parameters int64             // metadata.total_parameters, written by newer writers; 0 if unknown
+	WeightMap  map[string]string // tensor name to file name, relative to the index's folder
 }
 
-// Files lists the files, sorted.
+// Files returns the file names, sorted.
 func (ix *Index) Files() []string {
 	seen := map[string]bool{}
 	var files []string
@@ -35,7 +34,7 @@ func (ix *Index) Files() []string {
 	return files
 }
 
-// ReadIndex reads an index of at most 100 MB.
+// ReadIndex parses an index of at most 100 MB.
 func ReadIndex(r io.Reader) (*Index, error) {
 	x := &index{files: map[string]string{}}
 	x.scanner = newScanner(&sequential{r: r}, 0, maxHeader+1, indexEnded)
@@ -46,7 +45,7 @@ func ReadIndex(r io.Reader) (*Index, error) {
 	return ix, nil
 }
 
-// indexEnded makes the error for a text that ends at byte at.
+// indexEnded returns the error for a text that ends at byte at.
 func indexEnded(at int64) error {
 	e := &Error{Offset: at, Field: "index", Text: "the index ends in the middle of its JSON text", Fix: format.FetchAgain}
 	if at > maxHeader {
@@ -57,7 +56,7 @@ func indexEnded(at int64) error {
 
 type index struct {
 	*scanner
-	files map[string]string // one copy of each file name
+	files map[string]string // interned file names
 }
 
 func (x *index) read() *Index {
@@ -92,7 +91,7 @@ func (x *index) read() *Index {
 	return ix
 }
 
-// notIndex says what the file looks like instead.
+// notIndex reports what the file is instead.
 func (x *index) notIndex() {
 	kind := format.Detect(x.buf[x.pos:min(len(x.buf), x.pos+format.DetectBytes)])
 	x.err = &Error{Offset: x.offset(), Field: "index", Text: "this is " + kind.Is() + ", not an index of safetensors files",
@@ -119,7 +118,7 @@ func (x *index) metadata(ix *Index) {
 	})
 }
 
-// integer passes over any value and gives it if it is a whole number of at least 0, also when written 1.0.
+// integer skips any value and returns it if it is a non-negative integer, including 1.0.
 func (x *index) integer() int64 {
 	if !digit(x.next()) {
 		x.skip("metadata", 0)
@@ -137,7 +136,7 @@ func (x *index) integer() int64 {
 	return n
 }
 
-// weights reads the map from tensors to files.
+// weights parses the map from tensors to files.
 func (x *index) weights() map[string]string {
 	m := map[string]string{}
 	x.object("weight_map", func(key []byte, at int64) {
@@ -151,7 +150,7 @@ func (x *index) weights() map[string]string {
 	return m
 }
 
-// file reads a file name, which must lie below the index's own folder.
+// file parses a file name, which must be below the index's folder.
 func (x *index) file(tensor string) string {
 	at := x.offset()
 	b := x.text(tensor, maxName)
@@ -172,13 +171,13 @@ func (x *index) file(tensor string) string {
 	return name
 }
 
-// sequential makes an io.ReaderAt of a reader that is read front to back.
+// sequential adapts a Reader to an io.ReaderAt for sequential access.
 type sequential struct {
 	r  io.Reader
 	at int64
 }
 
-// ReadAt reads at the place where the last read ended, and nowhere else.
+// ReadAt only reads at the offset where the last read ended.
 func (s *sequential) ReadAt(p []byte, off int64) (int, error) {
 	if off != s.at {
 		return 0, fmt.Errorf("byte %d is asked of a stream at byte %d", off, s.at)

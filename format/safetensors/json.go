@@ -17,22 +17,21 @@ import (
 
 const (
 	room     = 256 << 10
-	maxDepth = 16 // of values that are passed over; the format itself needs three
+	maxDepth = 16 // nesting of skipped values; the format itself needs three
 	maxText  = 16 << 20
 )
 
-// scanner reads JSON front to back (RFC 8259) and keeps none of it. Its first error sticks, and every read
-// after it gives nothing.
+// scanner parses JSON sequentially (RFC 8259) without retaining it. After the first error all reads return nothing.
 type scanner struct {
 	w       *window.Reader
 	buf     []byte // unread bytes of w when pos was 0
 	pos     int
-	scratch []byte // a string that has escapes or straddles the edge of the window
+	scratch []byte // for strings with escapes or across buffer boundaries
 	ended   func(at int64) error
 	err     error
 }
 
-// newScanner reads from byte `from` of r to byte end. Ended makes the error for a text that ends too early.
+// newScanner returns a scanner of bytes from to end of r. ended returns the error for a truncated text.
 func newScanner(r io.ReaderAt, from, end int64, ended func(at int64) error) *scanner {
 	s := &scanner{w: window.New(r, end, room), ended: ended}
 	s.w.Advance(from)
@@ -41,14 +40,14 @@ func newScanner(r io.ReaderAt, from, end int64, ended func(at int64) error) *sca
 
 func (s *scanner) offset() int64 { return s.w.Offset() + int64(s.pos) }
 
-// fail sets the error, unless there is one.
+// fail sets the error, unless one is set.
 func (s *scanner) fail(at int64, field, text string, args ...any) {
 	if s.err == nil {
 		s.err = &Error{Offset: at, Field: field, Text: fmt.Sprintf(text, args...), Fix: format.FetchAgain}
 	}
 }
 
-// fill brings at least one unread byte to hand, and is small enough to be inlined where it need not read.
+// fill ensures at least one unread byte; small enough to be inlined for the case without reading.
 func (s *scanner) fill() bool {
 	if s.pos < len(s.buf) && s.err == nil {
 		return true
@@ -63,7 +62,7 @@ func (s *scanner) refill() bool {
 	return s.err == nil
 }
 
-// atEnd moves the window on when all in it is read, and reports whether the text ends here.
+// atEnd refills an empty buffer and reports whether the text ends.
 func (s *scanner) atEnd() bool {
 	if s.pos < len(s.buf) {
 		return false
@@ -78,7 +77,7 @@ func (s *scanner) atEnd() bool {
 	return err != nil
 }
 
-// trailing passes over white space to the end of the text.
+// trailing skips white space to the end of the text.
 func (s *scanner) trailing(where string) {
 	for s.err == nil && !s.atEnd() {
 		if c := s.buf[s.pos]; !space(c) {
@@ -90,7 +89,7 @@ func (s *scanner) trailing(where string) {
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// next gives the first byte that is not white space, without moving on; 0 at an error.
+// next returns the first non-space byte without consuming it; 0 on error.
 func (s *scanner) next() byte {
 	for s.fill() {
 		c := s.buf[s.pos]
@@ -102,7 +101,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// accept moves over c if it comes next.
+// accept consumes c if it is next.
 func (s *scanner) accept(c byte) bool {
 	if s.next() != c || s.err != nil {
 		return false
@@ -111,7 +110,7 @@ func (s *scanner) accept(c byte) bool {
 	return true
 }
 
-// expect moves over c, or fails; where says what it belongs to.
+// expect consumes c, or fails; where says what it belongs to.
 func (s *scanner) expect(c byte, where string) bool {
 	if s.accept(c) {
 		return true
@@ -126,7 +125,7 @@ func (s *scanner) unexpected(want, where string) {
 	}
 }
 
-// object calls each with every key and its place; each reads the value. The key is valid until then.
+// object calls each with every key and its position; each must consume the value. The key is valid until then.
 func (s *scanner) object(where string, each func(key []byte, at int64)) {
 	s.list('{', '}', where, func() {
 		s.next()
@@ -137,7 +136,7 @@ func (s *scanner) object(where string, each func(key []byte, at int64)) {
 	})
 }
 
-// list reads what stands between brackets, separated by commas.
+// list parses a comma-separated list between brackets.
 func (s *scanner) list(open, close byte, where string, each func()) {
 	if !s.expect(open, where) || s.accept(close) {
 		return
@@ -151,7 +150,7 @@ func (s *scanner) list(open, close byte, where string, each func()) {
 	}
 }
 
-// integer reads a whole number from 0 to 2^63-1, written as JSON writes one.
+// integer parses an integer from 0 to 2^63-1 in JSON syntax.
 func (s *scanner) integer(where string) int64 {
 	first, at := s.next(), s.offset()
 	switch {
@@ -184,7 +183,7 @@ func (s *scanner) integer(where string) int64 {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// text reads a string of at most limit bytes. It is valid until the next read.
+// text parses a string of at most limit bytes, valid until the next read.
 func (s *scanner) text(where string, limit int) []byte {
 	if !s.expect('"', where) {
 		return nil
@@ -210,7 +209,7 @@ func (s *scanner) text(where string, limit int) []byte {
 	return nil
 }
 
-// unescaped is how many bytes stand for themselves.
+// unescaped returns the number of leading bytes that represent themselves.
 func unescaped(b []byte) int {
 	for i, c := range b {
 		if c == '"' || c == '\\' || c < ' ' {
@@ -220,7 +219,7 @@ func unescaped(b []byte) int {
 	return len(b)
 }
 
-// special deals with a byte of a string that does not stand for itself, and reports whether it ends it.
+// special handles a byte of a string that does not represent itself, and reports whether it ends the string.
 func (s *scanner) special(c byte, where string) (end bool) {
 	switch c {
 	case '"':
@@ -243,7 +242,7 @@ func (s *scanner) valid(b []byte, where string) []byte {
 	return b
 }
 
-// byte gives the next byte and moves over it.
+// byte consumes and returns the next byte.
 func (s *scanner) byte() byte {
 	if !s.fill() {
 		return 0
@@ -252,7 +251,7 @@ func (s *scanner) byte() byte {
 	return s.buf[s.pos-1]
 }
 
-// escape appends what stands behind a backslash.
+// escape appends the character of an escape sequence.
 func (s *scanner) escape(where string) {
 	at := s.offset()
 	switch c := s.byte(); c {
@@ -267,7 +266,7 @@ func (s *scanner) escape(where string) {
 	}
 }
 
-// codepoint reads four hexadecimal digits, and the other half of a surrogate pair behind the first.
+// codepoint parses four hexadecimal digits, and the second half of a surrogate pair.
 func (s *scanner) codepoint(at int64, where string) rune {
 	r := s.hex4(where)
 	if !utf16.IsSurrogate(r) {
@@ -300,7 +299,7 @@ func (s *scanner) hex4(where string) (r rune) {
 	return r
 }
 
-// skip passes over any value; depth is how deep it stands.
+// skip skips any value; depth is its nesting depth.
 func (s *scanner) skip(where string, depth int) {
 	if depth > maxDepth {
 		s.fail(s.offset(), where, "values nested deeper than %d in %s", maxDepth, format.Quote(where))
@@ -320,7 +319,7 @@ func (s *scanner) skip(where string, depth int) {
 	}
 }
 
-// literal reads a number, true, false or null.
+// literal parses a number, true, false or null.
 func (s *scanner) literal(where string) string {
 	at := s.offset()
 	var room [64]byte

@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// checkSize compares the size that type and shape give with the one that the offsets give. A type that is
-// not known leaves the offsets alone to speak.
+// checkSize compares the size computed from type and shape with that of the offsets. For unknown types only the offsets
+// count.
 func (h *header) checkSize(t *Tensor, at int64) {
 	n := int64(1)
 	for _, d := range t.Shape {
@@ -36,7 +36,7 @@ func (h *header) checkSize(t *Tensor, at int64) {
 	}
 }
 
-// layout checks that the tensors cover the data without holes and overlaps, to the last byte of the file.
+// layout checks that the tensors cover the data without gaps and overlaps, to the end of the file.
 func (f *File) layout() error {
 	held := f.TensorBytes()
 	var before *Tensor
@@ -58,7 +58,7 @@ func (f *File) layout() error {
 	return f.ending(before, end, held)
 }
 
-// ending checks the end of the last tensor against the bytes that the file holds.
+// ending checks the end of the last tensor against the size of the file.
 func (f *File) ending(last *Tensor, end, held int64) error {
 	switch {
 	case end > held:
@@ -78,8 +78,8 @@ func (f *File) fault(at int64, t *Tensor, text string, args ...any) error {
 	return e
 }
 
-// byOffset gives the tensors' places in the order of their data. Writers keep that order already, but the
-// format does not ask for it.
+// byOffset returns the tensors' indexes in data order. Writers usually keep that order, but the format does not require
+// it.
 func (f *File) byOffset() []int32 {
 	order := make([]int32, len(f.Tensors))
 	for i := range order {

@@ -17,7 +17,7 @@ const (
 	maxHeader   = 100_000_000
 )
 
-// HeaderLength reads the length of the JSON text from the first 8 bytes of a file of size bytes.
+// HeaderLength reads the length of the JSON text from the first 8 bytes of a file of the given size.
 func HeaderLength(r io.ReaderAt, have, size int64) (int64, error) {
 	head, err := first(r, min(have, size))
 	switch {
@@ -27,7 +27,7 @@ func HeaderLength(r io.ReaderAt, have, size int64) (int64, error) {
 		return 0, &Error{Offset: max(0, have), Field: "header length", More: true, Fix: "read more of the file",
 			Text: fmt.Sprintf("the header goes on beyond the %d bytes at hand", max(0, have))}
 	}
-	// What is no safetensors file at all is told apart first: its length would be nonsense.
+	// Files of other types are recognized first, since their length would be meaningless.
 	if kind := format.Detect(head); kind != format.Safetensors && kind != format.Unknown {
 		return 0, &Error{Offset: 0, Field: "header length", Fix: kind.Fix(), Text: "this is " + kind.Is() + ", not safetensors"}
 	}
@@ -53,7 +53,7 @@ func checkLength(n uint64, size int64) (int64, error) {
 	return 0, long
 }
 
-// first reads what Detect wants to see, or all that is there.
+// first reads the bytes that Detect needs, or all there are.
 func first(r io.ReaderAt, have int64) ([]byte, error) {
 	head := make([]byte, max(0, min(have, format.DetectBytes)))
 	n, err := r.ReadAt(head, 0)
@@ -66,7 +66,7 @@ func first(r io.ReaderAt, have int64) ([]byte, error) {
 	return nil, fmt.Errorf("byte 0: reading the header length: %w", err)
 }
 
-// grouped prints an unsigned number with thousands commas.
+// grouped formats an unsigned number with thousands separators.
 func grouped(n uint64) string {
 	if n <= math.MaxInt64 {
 		return unit.Count(int64(n))

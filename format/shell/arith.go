@@ -8,7 +8,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// number is a text of digits; what does not fit is the largest.
+// number parses digits, saturating on overflow.
 func number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil && !isNumber(s) {
@@ -17,19 +17,19 @@ func number(s string) int64 {
 	return n
 }
 
-// sum computes $(( … )); what cannot be computed stays open as it is written.
+// sum evaluates $(( … )); what cannot be evaluated stays verbatim.
 func (m *machine) sum(s string) string {
 	a := &arithmetic{machine: m, text: s}
 	n := a.ternary()
 	a.blanks()
 	if a.failed || a.at < len(a.text) {
-		s = strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(s) // one word, wherever it is put
+		s = strings.NewReplacer(" ", "", "\t", "", "\n", "").Replace(s) // a single word, wherever it is inserted
 		return m.unknown("(("+s+"))", "$(("+s+"))")
 	}
 	return strconv.FormatInt(n, 10)
 }
 
-// arithmetic is whole numbers as a shell computes them, by precedence climbing.
+// arithmetic evaluates integer expressions as a shell does, by precedence climbing.
 type arithmetic struct {
 	*machine
 	text   string
@@ -75,7 +75,7 @@ func (a *arithmetic) ternary() int64 {
 	return no
 }
 
-// levels are the operators, those that bind least first; of one level the longer first.
+// levels lists the operators, lowest precedence first, longer ones first within a level.
 var levels = [][]string{{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}
 
 func (a *arithmetic) binary(level int) int64 {
@@ -156,7 +156,7 @@ func (a *arithmetic) unary() int64 {
 	return a.operand()
 }
 
-// operand is a number, a variable by its name, or an expansion.
+// operand parses a number, a variable name, or an expansion.
 func (a *arithmetic) operand() int64 {
 	a.blanks()
 	start := a.at

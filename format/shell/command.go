@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// command assigns, or does what a word of the shell's own does, or is a program that the script starts.
+// command performs an assignment or a builtin, or records a program that the script starts.
 func (m *machine) command(s *statement) answer {
 	words, told := s.words, m.env
 	for len(words) > 0 && m.assign(words[0]) {
-		words = words[1:] // kept for the script where a command follows: that is how its environment is told
+		words = words[1:] // retained for a script's later commands: this is how their environment is given
 	}
 	if len(words) == 0 {
 		return yes
@@ -42,10 +42,10 @@ func (m *machine) command(s *statement) answer {
 	return m.start(c)
 }
 
-// alone takes what stood in front of a command out of what later ones see.
+// alone hides variables set for one command from later ones.
 func (m *machine) alone(told []Variable) {
 	if len(m.env) > len(told) {
-		m.budget -= 4 * len(told) // the list is copied when something is added
+		m.budget -= 4 * len(told) // appending copies the list
 		m.env = told[:len(told):len(told)]
 	}
 }
@@ -65,7 +65,7 @@ func (m *machine) start(c Command) answer {
 		return no
 	case "command", "which", "type", "hash":
 		if words[0] != "command" || len(words) > 1 && strings.EqualFold(words[1], "-v") {
-			return open // whether a program is there
+			return open // tests whether a program exists
 		}
 	case "set":
 		if len(words) > 1 && words[1] == "--" {
@@ -93,7 +93,7 @@ func (m *machine) start(c Command) answer {
 	return open
 }
 
-// reads: variables come from the document behind the command, or from nobody knows where.
+// reads handles read: variables come from the here-document, or are unknown.
 func (m *machine) reads(words []string, document string) {
 	for _, w := range words {
 		switch {
@@ -106,7 +106,7 @@ func (m *machine) reads(words []string, document string) {
 	}
 }
 
-// call runs a function with its own parameters.
+// call calls a function with its own parameters.
 func (m *machine) call(f *statement, args []string) answer {
 	before := m.args
 	m.args, m.called[f] = args, true
@@ -115,7 +115,7 @@ func (m *machine) call(f *statement, args []string) answer {
 	return a
 }
 
-// evaluate follows a text that the script makes; what is open in it stays so.
+// evaluate evaluates generated text; what is unknown in it stays so.
 func (m *machine) evaluate(text string) answer {
 	if m.depth > maxDepth {
 		return open
@@ -123,7 +123,7 @@ func (m *machine) evaluate(text string) answer {
 	return m.read(plain(text))
 }
 
-// handed is the text behind the -c of a shell that a command starts.
+// handed returns the argument of -c for a shell that a command starts.
 func handed(words []string) string {
 	for i, w := range words[:max(0, len(words)-2)] {
 		shell := w[strings.LastIndexByte(w, '/')+1:]
@@ -135,7 +135,7 @@ func handed(words []string) string {
 	return ""
 }
 
-// batch are the variables that SLURM gives a job, from the lines of its script that begin with #SBATCH.
+// batch returns the variables that SLURM sets for a job, from the #SBATCH lines of its script.
 func batch(text string) map[string][]string {
 	vars := map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -158,7 +158,7 @@ func batch(text string) map[string][]string {
 	return vars
 }
 
-// allocated are SLURM's variables by the options that set them (sbatch's manual, "output environment variables").
+// allocated maps options to the SLURM variables they set (sbatch's manual, "output environment variables").
 var allocated = map[string][]string{
 	"--nodes": {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, "-N": {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"},
 	"--gpus-per-node": {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, "--gres": {"SLURM_GPUS_ON_NODE"},

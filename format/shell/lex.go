@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// token is a word as it stands in the text, quotes and all, or an operator. joined: nothing stands between it and the token before.
-// The operator << has its document, as a word in quotes, and > of pasted text the file behind it.
+// token is a word verbatim, quotes included, or an operator. joined reports that no space separates it from the
+// previous token. The operator << carries its document as a quoted word, and > of pasted text its file.
 type token struct {
 	text     string
 	line     int
@@ -12,31 +12,31 @@ type token struct {
 	document string
 }
 
-// operators, the longer first. The redirections among them take the word behind them along.
+// operators, longer first. Redirections among them consume the following word.
 var operators = []string{"<<<", "<<-", "&>>", "&&", "||", ";;", ">>", "<<", "&>", ">&", "<&", ">", "<", "|", "&", ";", "(", ")", "\n"}
 
-// lexer parts a text into tokens.
+// lexer splits a text into tokens.
 type lexer struct {
 	text   string
 	at     int
 	line   int
-	heres  []here // documents that begin behind this line
+	heres  []here // here-documents that begin after this line
 	out    []token
 	pasted bool
-	// Of pasted text: brackets and cases that are open, and the first quote that nothing closes, with its place.
+	// For pasted text: open brackets and cases, and the first unclosed quote with its position.
 	depth, cases int
 	quote        byte
 	quoteAt      int
 }
 
-// here is a document of the token at: it runs to a line that is end.
+// here is a here-document, up to a line equal to end.
 type here struct {
 	end string
 	at  int
 	raw bool
 }
 
-// lex never fails: what is not closed ends with the text.
+// lex never fails: unclosed constructs end with the text.
 func lex(text string, pasted bool) *lexer {
 	l := &lexer{text: text, line: 1, pasted: pasted}
 	for l.at < len(l.text) {
@@ -81,7 +81,7 @@ func (l *lexer) operator() string {
 	return ""
 }
 
-// take puts an operator out. Redirections go with their targets; here-documents begin behind the end of the line.
+// take emits an operator. Redirections are emitted with their targets; here-documents begin after the end of the line.
 func (l *lexer) take(op string, joined bool) {
 	l.at += len(op)
 	if strings.ContainsAny(op, "<>") {
@@ -98,7 +98,7 @@ func (l *lexer) take(op string, joined bool) {
 
 func (l *lexer) redirect(op string, joined bool) {
 	if n := len(l.out); joined && n > 0 && !l.out[n-1].op && isNumber(l.out[n-1].text) {
-		l.out = l.out[:n-1] // 2> and its like
+		l.out = l.out[:n-1] // 2> and similar
 	}
 	l.at += len(l.text[l.at:]) - len(strings.TrimLeft(l.text[l.at:], " \t&"))
 	if l.at < len(l.text) && l.operator() == "" {
@@ -114,7 +114,7 @@ func (l *lexer) redirect(op string, joined bool) {
 	}
 }
 
-// takeHeres gives the documents that begin here to their tokens.
+// takeHeres attaches the here-documents that begin here to their tokens.
 func (l *lexer) takeHeres() {
 	for _, h := range l.heres {
 		start, stop := l.at, l.at
@@ -134,7 +134,7 @@ func (l *lexer) takeHeres() {
 	l.heres = nil
 }
 
-// quoted writes a document as a word in quotes.
+// quoted returns a document as a quoted word.
 func (h here) quoted(text string) string {
 	if h.raw {
 		return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
@@ -142,7 +142,7 @@ func (h here) quoted(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 }
 
-// word takes what stands together, with what is quoted or in brackets of an expansion.
+// word consumes a word, including quotes and bracketed expansions.
 func (l *lexer) word() string {
 	start := l.at
 	for l.at < len(l.text) {
@@ -174,13 +174,13 @@ func lineLength(s string) int {
 	return len(s)
 }
 
-// spanned is the length of the quoted text, escape or expansion that s begins with.
+// spanned returns the length of the quoted text, escape or expansion at the start of s.
 func spanned(s string) int {
 	n, _ := span(s)
 	return n
 }
 
-// span also says whether it is closed, rather than ended by the end of the text.
+// span also reports whether it is closed rather than ended by the text.
 func span(s string) (n int, ends bool) {
 	switch s[0] {
 	case '\\':
@@ -210,7 +210,7 @@ func closed(s string, from int, end byte) (int, bool) {
 	return len(s), false
 }
 
-// quoted is a text in double quotes, which may hold expansions with quotes of their own.
+// quoted spans a double-quoted text, which may contain expansions with quotes of their own.
 func quoted(s string) (int, bool) {
 	for i := 1; i < len(s); {
 		switch c := s[i]; {
@@ -225,7 +225,7 @@ func quoted(s string) (int, bool) {
 	return len(s), false
 }
 
-// bracketed runs to the bracket that closes the one at from; deeper ones, and those in quotes, are passed.
+// bracketed finds the bracket that closes the one at from, skipping nested and quoted ones.
 func bracketed(s string, from int, open, end byte) (int, bool) {
 	depth := 0
 	for i := from; i < len(s); {
@@ -251,7 +251,7 @@ func bracketed(s string, from int, open, end byte) (int, bool) {
 	return len(s), false
 }
 
-// flat is a text in double quotes within an expansion: its end is the next quote that nothing escapes.
+// flat spans a double-quoted text within an expansion, up to the next unescaped quote.
 func flat(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

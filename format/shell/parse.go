@@ -5,47 +5,47 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep statements stand in each other, functions call and texts are evaluated.
+// maxDepth limits nesting of statements, function calls and evaluations.
 const maxDepth = 24
 
-// kind says what a statement is.
+// kind is the kind of a statement.
 type kind int
 
 const (
-	command  kind = iota // words, with assignments before them
-	array                // NAME=( words ), or NAME+=( words )
-	sequence             // statements one behind another
-	choice               // parts: condition, body, condition, body, …; a last one alone is else
-	loop                 // parts: condition and body; words are for's
-	match                // words[0] is looked up; parts have their patterns in words
-	function             // text is its name, the one part its body
-	both                 // parts joined by && or ||, which stands in text
+	command  kind = iota // words, with preceding assignments
+	array                // NAME=( words ) or NAME+=( words )
+	sequence             // statements in sequence
+	choice               // parts: condition, body, condition, body, …; a final single one is else
+	loop                 // parts: condition and body; words are those of for
+	match                // words[0] is matched against the patterns in the words of the parts
+	function             // text is its name, the only part its body
+	both                 // parts joined by the && or || in text
 	sum                  // (( text ))
 )
 
-// statement is a node of a script.
+// statement is a node of a script's syntax tree.
 type statement struct {
 	kind  kind
 	line  int
 	text  string
-	to    string // the file that the output goes to
+	to    string // output file
 	words []string
 	parts []*statement
 }
 
-// parser reads tokens; what it does not understand it passes over.
+// parser parses tokens, skipping what it does not understand.
 type parser struct {
 	tokens []token
 	at     int
 	depth  int
-	cut    bool // statements stand deeper in each other than is followed
+	cut    bool // nested too deeply to follow
 }
 
 func (p *parser) parse() *statement {
 	all := &statement{kind: sequence}
 	for p.at < len(p.tokens) {
 		all.parts = append(all.parts, p.list().parts...)
-		p.at++ // an end of nothing
+		p.at++ // unmatched terminator
 	}
 	return all
 }
@@ -76,7 +76,7 @@ func (p *parser) list() *statement {
 	return s
 }
 
-// word takes a word or an operator, if it is the next.
+// word consumes the next token if it equals text.
 func (p *parser) word(text string) bool {
 	if p.at < len(p.tokens) && p.tokens[p.at].text == text {
 		p.at++
@@ -150,7 +150,7 @@ func (p *parser) choice(line int) *statement {
 	return s
 }
 
-// loop: for has words, the others a condition.
+// loop parses a loop: for has words, the others a condition.
 func (p *parser) loop(t token) *statement {
 	s := &statement{kind: loop, line: t.line, text: t.text}
 	if t.text == "for" {
@@ -161,14 +161,14 @@ func (p *parser) loop(t token) *statement {
 	}
 	s.parts = append(s.parts, p.list())
 	if !p.word("do") {
-		s.kind = sequence // a sentence that begins with the word
+		s.kind = sequence // prose that begins with the word
 	}
 	s.parts = append(s.parts, p.list())
 	p.word("done")
 	return s
 }
 
-// looks: a case looks something up in what its line names.
+// looks reports whether a case statement matches something named on its line.
 func (p *parser) looks() bool {
 	const most = 64
 	for _, t := range p.tokens[p.at:min(len(p.tokens), p.at+most)] {
@@ -204,7 +204,7 @@ func (p *parser) until(end string) (words []string) {
 	return words
 }
 
-// sum is what stands between (( and )).
+// sum parses what is between (( and )).
 func (p *parser) sum(line int) *statement {
 	var b strings.Builder
 	for depth := 2; p.at < len(p.tokens) && depth > 0; p.at++ {
@@ -229,7 +229,7 @@ func (p *parser) function(name string, line int) *statement {
 	return &statement{kind: function, line: line, text: name, parts: []*statement{p.group("}")}}
 }
 
-// command takes words up to an operator; its text is the document that it reads.
+// command parses words up to an operator; text is its here-document.
 func (p *parser) command() *statement {
 	s := &statement{kind: command, line: p.tokens[p.at].line}
 	for p.at < len(p.tokens) {
@@ -259,13 +259,13 @@ func (p *parser) command() *statement {
 	return s
 }
 
-// opens: the last word begins an array.
+// opens reports whether the last word begins an array.
 func (p *parser) opens(s *statement) bool {
 	n := len(s.words)
 	return n > 0 && p.tokens[p.at].joined && opens(s.words[n-1])
 }
 
-// tested: operators between [[ and ]] are words of the test.
+// tested reports whether operators belong to a [[ ]] test.
 func (p *parser) tested(s *statement) bool {
 	return len(s.words) > 0 && s.words[0] == "[[" && !slices.Contains(s.words, "]]") && p.tokens[p.at].text != "\n"
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What people copy from pages and terminals is read with liberties that a script needs not. Its environment is not known: what the
-// text does not set stays as it is written, and a condition on that leaves all ways in. A backslash before a letter, digit or dot
-// stays (paths of Windows); one at the end of a line may have blanks behind it; ` and ^ there continue a line too (PowerShell, cmd).
-// <your model> is a word, and brackets are signs like others but where a shell must take them for its own.
+// Text copied from web pages and terminals is parsed leniently. Its environment is unknown: unset variables stay
+// verbatim, and conditions on them leave all branches possible. A backslash before a letter, digit or dot stays
+// (Windows paths); one at the end of a line may be followed by spaces; ` and ^ also continue a line (PowerShell, cmd).
+// <your model> is a word, and brackets are ordinary characters unless a shell must interpret them.
 
-// Pasted follows a text with variables that are set before it.
+// Pasted follows a pasted text, given variables set beforehand.
 func Pasted(text string, env []Variable) *Script {
 	m := pasted(env)
 	m.read(clean(text))
@@ -22,7 +22,7 @@ func Pasted(text string, env []Variable) *Script {
 	return m.script()
 }
 
-// Words splits a text as a shell does; ok is false where a quote is not closed.
+// Words splits a text as a shell does; ok is false if a quote is not closed.
 func Words(text string) (words []string, ok bool) {
 	m, l := pasted(nil), lex(clean(text), true)
 	for _, t := range l.out {
@@ -34,8 +34,8 @@ func Words(text string) (words []string, ok bool) {
 	return words, l.quote == 0 && m.budget >= 0
 }
 
-// Fill puts variables into a text that is no shell's, as a container's start and a compose file do: $(NAME), $NAME, ${NAME:-default}. What
-// is not set stays as it stands.
+// Fill substitutes variables in text that is not a shell script, as container commands and compose files do: $(NAME),
+// $NAME, ${NAME:-default}. Unset ones stay verbatim.
 func Fill(text string, env []Variable) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -61,7 +61,7 @@ func pasted(env []Variable) *machine {
 	return m
 }
 
-// ofEnv is a name of PowerShell's environment without the drive that it lies on: $env:NAME.
+// ofEnv strips the drive from PowerShell's $env:NAME.
 func (m *machine) ofEnv(s string) string {
 	if m.pasted {
 		return strings.TrimPrefix(strings.TrimPrefix(s, "$env:"), "env:")
@@ -69,15 +69,15 @@ func (m *machine) ofEnv(s string) string {
 	return s
 }
 
-// other is what a variable's place says to take instead.
+// other expands the default of a variable.
 func (e *expansion) other(s string, quoted bool) {
-	if e.literal || quoted && strings.HasPrefix(s, `"`) { // quotes within quotes end them, and open them again
+	if e.literal || quoted && strings.HasPrefix(s, `"`) { // nested quotes end and reopen the outer ones
 		s = unquoted(s)
 	}
 	e.part(s, quoted)
 }
 
-// unquoted is a default without the quotes around all of it: ${MODEL:-"Qwen/Qwen3-8B"}.
+// unquoted strips quotes around a whole default: ${MODEL:-"Qwen/Qwen3-8B"}.
 func unquoted(s string) string {
 	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] && strings.Count(s, s[:1]) == 2 {
 		return s[1 : n-1]
@@ -85,10 +85,11 @@ func unquoted(s string) string {
 	return s
 }
 
-// lostMark is a line break in front of a flag: the mark that continues a line gets lost on the way, and no command begins with a dash.
+// lostMark matches a line break before a flag: continuation characters get lost in copying, and no command begins with
+// a dash.
 var lostMark = regexp.MustCompile(`^\n[ \t]*--?[A-Za-z][\w-]*([ \t=\r\n]|$)`)
 
-// continued is the length of a line break that does not end the command; 0 for none.
+// continued returns the length of a line break that does not end the command; 0 if none.
 func (l *lexer) continued() int {
 	n := len(l.out)
 	if l.pasted && l.text[l.at] == '\n' && n > 0 && !l.out[n-1].op && len(l.heres) == 0 && lostMark.MatchString(l.text[l.at:]) {
@@ -109,7 +110,8 @@ func (l *lexer) continued() int {
 	return len(l.text) - l.at
 }
 
-// placeholder is the length of <your model> at this place, which a shell would take for redirections; 0 for none.
+// placeholder returns the length of a placeholder such as <your model>, which a shell would take for redirections; 0 if
+// none.
 func (l *lexer) placeholder() int {
 	const most = 60
 	if !l.pasted || l.text[l.at] != '<' {
@@ -123,7 +125,7 @@ func (l *lexer) placeholder() int {
 	return n + 1
 }
 
-// plain: what stands here is no operator but a word's first sign.
+// plain reports whether the character begins a word rather than an operator.
 func (l *lexer) plain() bool {
 	switch l.text[l.at] {
 	case '<':
@@ -137,7 +139,7 @@ func (l *lexer) plain() bool {
 	return false
 }
 
-// begins: behind this word stands a command.
+// begins reports whether a command follows this word.
 func (l *lexer) begins(word string) bool {
 	switch word {
 	case "then", "do", "else", "!", "{", "if", "elif", "while", "until":
@@ -146,13 +148,13 @@ func (l *lexer) begins(word string) bool {
 	return strings.HasPrefix(l.text[l.at:], "()")
 }
 
-// opens: the word begins an array.
+// opens reports whether the word begins an array.
 func opens(word string) bool {
 	name, ok := strings.CutSuffix(word, "=")
 	return ok && IsName(strings.TrimSuffix(name, "+"))
 }
 
-// inWord: a bracket belongs to the word that stands before it.
+// inWord reports whether a bracket belongs to the preceding word.
 func (l *lexer) inWord(word string) bool {
 	switch {
 	case !l.pasted:
@@ -164,7 +166,7 @@ func (l *lexer) inWord(word string) bool {
 	return !opens(word) && !(named && strings.HasPrefix(l.text[l.at:], "()"))
 }
 
-// brackets counts what is open.
+// brackets counts open brackets.
 func (l *lexer) brackets(op string) {
 	switch op {
 	case "(":
@@ -174,7 +176,7 @@ func (l *lexer) brackets(op string) {
 	}
 }
 
-// inCase counts the cases that are open: brackets stand behind their patterns.
+// inCase counts open case statements, whose patterns are followed by brackets.
 func (l *lexer) inCase(word string) {
 	n := len(l.out)
 	switch {

@@ -5,58 +5,59 @@ import (
 	"strings"
 )
 
-// Bounds of what a script may come to: texts that its variables make, and statements that its loops and functions take.
+// Limits on what a script may produce: text from its variables, and statements executed by loops and functions.
 const (
 	maxMade  = 1 << 18
 	maxSteps = 20_000
 	maxTurns = 64
 )
 
-// Command is a program that a script starts, with its words as the program gets them. What nobody knows stands as ${NAME}, and in pasted
-// text as it is written there.
+// Command is a program that a script starts, with its expanded words. Unknown values appear as ${NAME}, or verbatim in
+// pasted text.
 type Command struct {
 	Words []string
 	Line  int
-	// Of pasted text: what is set before the command or in front of it, of which the last of a name counts; the file that its output
-	// goes to; and its here-document.
+	// For pasted text: the variables set before the command or for it, the last of a name counting; its output file; and
+	// its here-document.
 	Env          []Variable
 	To, Document string
 }
 
-// Script is what a script comes to.
+// Script is the result of following a script.
 type Script struct {
 	Commands []Command
-	// Vars are its variables at its end; an array has several values.
+	// Vars are its variables at the end; an array has several values.
 	Vars map[string][]string
 	// Order is the order in which variables were first set.
 	Order []string
-	// Open are conditions that hang on what the script does not say, by their lines: what they decide is not known.
+	// Open are the lines of conditions that depend on unknown values, so that their outcome is unknown.
 	Open []int
-	// Cut: the script makes more than is followed.
+	// Cut reports that the script exceeds the limits.
 	Cut bool
-	// Quote is one of pasted text that nothing closes, at the byte QuoteAt; 0 for none.
+	// Quote is an unclosed quote of pasted text, at byte QuoteAt; 0 if none.
 	Quote   byte
 	QuoteAt int
 }
 
-// machine follows a script: variables, arrays, arithmetic, conditions on known values, functions and loops. Nothing is run, no file is
-// read and the environment is empty.
+// machine follows a script: variables, arrays, arithmetic, conditions on known values, functions and loops. It executes
+// nothing, reads no files and starts with an empty environment.
 type machine struct {
 	Script
 	vars      map[string][]string
 	functions map[string]*statement
 	defined   []string // names of functions, in order
 	called    map[*statement]bool
-	args      []string // nil where nobody says what it is called with
+	args      []string // nil if unknown
 	env       []Variable
 	pasted    bool
 	budget    int
 	steps     int
 	depth     int
-	nest      int // of expansions in each other
+	nest      int // nesting of expansions
 }
 
-// Follow says which commands a script would start. Text that is no script gives what can be made of it: it never fails.
+// Follow returns the commands that a script would start. It never fails: text that is not a script yields whatever can
+// be made of it.
 func Follow(text string) *Script {
 	clean := marks.Replace(text)
 	m := newMachine(batch(clean))
@@ -64,7 +65,7 @@ func Follow(text string) *Script {
 	return m.script()
 }
 
-// marks are signs that stand for something here, and that no script has.
+// marks strips characters with a special meaning in this package, which no script contains.
 var marks = strings.NewReplacer(openMark, "", closeMark, "", "\x02", "", backquote, "", "\r\n", "\n")
 
 func newMachine(vars map[string][]string) *machine {
@@ -83,7 +84,7 @@ func (m *machine) read(text string) answer {
 	return m.run(all)
 }
 
-// script is what was followed, with what is open as the script writes it.
+// script returns the result, with unknown values as the script writes them.
 func (m *machine) script() *Script {
 	m.Script.Vars = m.vars
 	m.Cut = m.Cut || m.budget < 0 || m.steps > maxSteps
@@ -138,8 +139,8 @@ func (m *machine) run(s *statement) answer {
 	return yes
 }
 
-// both: what follows && runs unless the first has failed, what follows || unless it has not. Where that is open, commands are looked at
-// and variables lose their values.
+// both follows && and ||: the second part runs depending on the first. If that is unknown, commands are recorded and
+// variables become unknown.
 func (m *machine) both(s *statement) answer {
 	first := m.run(s.parts[0])
 	switch {
@@ -153,7 +154,7 @@ func (m *machine) both(s *statement) answer {
 	return open
 }
 
-// tested: a statement is a condition of the shell's own.
+// tested reports whether a statement is a shell test.
 func tested(s *statement) bool {
 	if s.kind == both {
 		return tested(s.parts[0])
@@ -174,8 +175,8 @@ func (m *machine) sumAnswer(text string) answer {
 	return truth(n != "0")
 }
 
-// choice runs the first branch whose condition holds; one that is open leaves open what all branches from it on would set. Flags that
-// a branch passed over would set are none.
+// choice follows the first branch whose condition holds; from an unknown condition on, whatever the branches set
+// becomes unknown. Flags that a skipped branch would set are absent.
 func (m *machine) choice(s *statement) {
 	for i := 0; i+1 < len(s.parts); i += 2 {
 		switch m.run(s.parts[i]) {
@@ -213,7 +214,7 @@ func (m *machine) match(s *statement) {
 	}
 }
 
-// either takes the parts that a condition which is open decides about: of pasted text all of them.
+// either follows the branches governed by an unknown condition: for pasted text all of them.
 func (m *machine) either(s *statement) {
 	if !m.pasted {
 		m.doubt(s)
@@ -224,13 +225,13 @@ func (m *machine) either(s *statement) {
 	}
 }
 
-// doubt leaves open what statements would set, and notes where.
+// doubt makes unknown whatever statements would set, and records the line.
 func (m *machine) doubt(s *statement) {
 	m.Open = append(m.Open, s.line)
 	m.assigns(s, m.lose)
 }
 
-// assigns tells what statements would set, and to what, as it is written.
+// assigns calls tell for every assignment in statements, with the value verbatim.
 func (m *machine) assigns(s *statement, tell func(name, value string)) {
 	if m.steps++; m.steps > maxSteps {
 		return
@@ -250,19 +251,20 @@ func (m *machine) assigns(s *statement, tell func(name, value string)) {
 	}
 }
 
-// writesFlags tells flags from other values, as they are written.
+// writesFlags reports whether a value consists of flags.
 func writesFlags(value string) bool {
 	return strings.HasPrefix(strings.Trim(value, "\"' \t\n\\"), "--")
 }
 
-// lack leaves a variable of flags empty that nothing has set.
+// lack sets an unset variable of flags to empty.
 func (m *machine) lack(name, value string) {
 	if _, has := m.vars[name]; !has && writesFlags(value) {
 		m.set(name, []string{""})
 	}
 }
 
-// lose leaves a variable open. One that may hold flags is a flag itself, or it would be taken for the value of the one before it.
+// lose makes a variable unknown. One that may hold flags is written as a flag, lest it be taken for the value of the
+// preceding one.
 func (m *machine) lose(name, value string) {
 	if writesFlags(value) || m.holdsFlags(name) {
 		m.set(name, []string{"--" + m.unknown(name, "")})
@@ -275,7 +277,7 @@ func (m *machine) holdsFlags(name string) bool {
 	return strings.HasPrefix(strings.TrimSpace(strings.Join(m.vars[name], " ")), "--")
 }
 
-// loop turns as often as is known, within bounds.
+// loop iterates as often as is known, within the limits.
 func (m *machine) loop(s *statement) {
 	body := s.parts[1]
 	if s.text != "for" {
@@ -322,7 +324,7 @@ func (m *machine) assignArray(s *statement) {
 	m.set(name, words)
 }
 
-// assign takes NAME=value and NAME+=value; false for another word.
+// assign performs NAME=value or NAME+=value; false for another word.
 func (m *machine) assign(word string) bool {
 	name, value, ok := strings.Cut(m.ofEnv(word), "=")
 	bare, more := strings.CutSuffix(name, "+")

@@ -1,11 +1,11 @@
-// Package shell says what commands a shell script would start, without running any of it: it follows variables, arrays, arithmetic,
-// conditions on what the script says, loops and functions, within bounds. What the script takes from its arguments, its environment or
-// from programs stays open, by its name.
+// Package shell determines which commands a shell script would start, without executing it. It follows variables,
+// arrays, arithmetic, conditions, loops and functions, within limits. What depends on the script's arguments, its
+// environment or the output of programs stays unknown, represented by its name.
 //
-// Follow takes a script as it lies in a file; Pasted takes what people copy from pages and terminals, whose environment nobody knows.
+// Follow is for scripts in files; Pasted is for text copied from web pages and terminals, whose environment is unknown.
 //
-// Open run.go for how statements are followed; lex.go and parse.go read them, value.go puts variables in, pasted.go says how pasted text
-// differs.
+// See run.go for how statements are followed, lex.go and parse.go for syntax, value.go for expansion, and pasted.go for
+// how pasted text differs.
 package shell
 
 // Variable is a variable with its value.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// answer is what a condition comes to: it may be open.
+// answer is the outcome of a condition, possibly unknown.
 type answer int
 
 const (
@@ -24,15 +24,15 @@ func truth(b bool) answer {
 
 func (a answer) not() answer { return map[answer]answer{yes: no, no: yes}[a] }
 
-// tests is the condition of [ … ], [[ … ]] and test.
+// tests evaluates [ … ], [[ … ]] and test.
 type tests struct {
 	*machine
 	words []string
-	glob  bool // [[: patterns stand on the right
+	glob  bool // [[: the right side may be a pattern
 	depth int
 }
 
-// or, and, one: by precedence; words that are left make the whole open.
+// or, and and one parse by precedence; leftover words make the result unknown.
 func (t *tests) or() answer {
 	a := t.and()
 	for t.word("-o") || t.word("||") {
@@ -109,8 +109,8 @@ func (t *tests) one() answer {
 	return t.compare(t.environment(first))
 }
 
-// environment is the text of a word in a condition: what nothing in the script sets is taken as not set, as in a shell that has
-// nothing but the script.
+// environment expands a word in a condition: variables that the script does not set count as unset, as in an empty
+// environment.
 func (t *tests) environment(word string) string {
 	if name := bare(word); name != "" && !t.pasted {
 		if _, set := t.lookup(name); !set && !isNumber(name) {
@@ -123,7 +123,7 @@ func (t *tests) environment(word string) string {
 	return t.text(word)
 }
 
-// bare is the name of a word that is one variable: $X, ${X}, "$X".
+// bare returns the name of a word that is a single variable: $X, ${X}, "$X".
 func bare(word string) string {
 	word = strings.Trim(word, `"`)
 	name, ok := strings.CutPrefix(word, "$")
@@ -165,7 +165,7 @@ func (t *tests) equal(left, raw, right string) answer {
 	return fits(right, left)
 }
 
-// fits: a text is of a pattern. A star takes slashes along, as in a shell.
+// fits reports whether a text matches a pattern. A star matches slashes too, as in a shell.
 func fits(pattern, text string) answer {
 	flat := strings.NewReplacer("/", "\x02")
 	ok, err := path.Match(flat.Replace(pattern), flat.Replace(text))

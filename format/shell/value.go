@@ -5,14 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// What nobody knows stands in a text between these two. Backquotes of pasted text are signs like others, and stand as one that is none.
+// Delimiters of unknown values in a text. A backquote of pasted text is an ordinary character, replaced by a
+// placeholder.
 const (
 	openMark  = "\x00"
 	closeMark = "\x01"
 	backquote = "\x03"
 )
 
-// unknown is what nobody knows: a variable by its name, and of pasted text the expansion as it is written.
+// unknown returns the representation of an unknown value: a variable by its name; in pasted text, the expansion
+// verbatim.
 func (m *machine) unknown(name, raw string) string {
 	if m.pasted {
 		return openMark + raw + closeMark
@@ -20,15 +22,15 @@ func (m *machine) unknown(name, raw string) string {
 	return openMark + "${" + name + "}" + closeMark
 }
 
-// known: nothing in the text is open.
+// known reports whether a text contains no unknown value.
 func known(s string) bool { return !strings.Contains(s, openMark) }
 
-// plain writes what is open as a script would.
+// plain writes unknown values as a script would.
 func plain(s string) string { return unmark.Replace(s) }
 
 var unmark = strings.NewReplacer(openMark, "", closeMark, "", backquote, "`")
 
-// lookup is the values of a variable or parameter; set is false where it has none.
+// lookup returns the values of a variable or parameter; set is false if it has none.
 func (m *machine) lookup(name string) (values []string, set bool) {
 	switch {
 	case name == "@" || name == "*":
@@ -45,7 +47,7 @@ func (m *machine) lookup(name string) (values []string, set bool) {
 	return values, set
 }
 
-// expand is the words that a word of the script becomes.
+// expand returns the words that a word of the script expands to.
 func (m *machine) expand(word string) []string {
 	e := &expansion{machine: m}
 	e.part(word, false)
@@ -60,18 +62,18 @@ func (m *machine) expandAll(words []string) (out []string) {
 	return out
 }
 
-// text is what a word becomes where words are not split: in assignments and tests.
+// text expands a word without splitting: in assignments and tests.
 func (m *machine) text(word string) string {
 	e := &expansion{machine: m, whole: true}
 	e.part(word, false)
 	return e.b.String()
 }
 
-// expansion is a word on its way.
+// expansion is a word being expanded.
 type expansion struct {
 	*machine
 	whole   bool
-	literal bool // nothing but variables has a meaning
+	literal bool // only variables are special
 	b       strings.Builder
 	open    bool
 	out     []string
@@ -80,13 +82,13 @@ type expansion struct {
 func (e *expansion) end() {
 	if e.open || e.b.Len() > 0 {
 		e.out = append(e.out, e.b.String())
-		e.budget -= 8 // a word costs, however short it is
+		e.budget -= 8 // each word counts, however short
 	}
 	e.b.Reset()
 	e.open = false
 }
 
-// put adds text that is known, and counts it: what a script makes has a bound.
+// put adds known text and counts it toward the limit.
 func (e *expansion) put(s string) {
 	if e.budget -= len(s); e.budget >= 0 {
 		e.b.WriteString(s)
@@ -124,7 +126,8 @@ func (e *expansion) part(s string, quoted bool) {
 	}
 }
 
-// escaped: in double quotes a backslash stays before what it has no meaning for; the end of a line goes with it.
+// escaped handles a backslash in double quotes, which stays before ordinary characters; a line break is removed with
+// it.
 func (e *expansion) escaped(c string, quoted bool) {
 	switch {
 	case c == "\n":
@@ -135,7 +138,7 @@ func (e *expansion) escaped(c string, quoted bool) {
 	}
 }
 
-// dollar puts in what stands behind $ and gives the rest.
+// dollar expands what follows $ and returns the rest.
 func (e *expansion) dollar(s string, quoted bool) string {
 	switch n := spanned(s); {
 	case strings.HasPrefix(s, "$((") && strings.HasSuffix(s[:n], "))"):
@@ -161,7 +164,7 @@ func (e *expansion) dollar(s string, quoted bool) string {
 	return behind[len(name):]
 }
 
-// substitution is $( … ): nobody runs it. In a container's words $(NAME) is a variable.
+// substitution handles $( … ), which is not executed. In a container's command $(NAME) is a variable.
 func (e *expansion) substitution(raw string, quoted bool) {
 	if v, set := e.vars[strings.Trim(raw, "$()")]; e.pasted && set {
 		e.fields(v, quoted)
@@ -170,7 +173,7 @@ func (e *expansion) substitution(raw string, quoted bool) {
 	e.put(e.unknown("(…)", raw))
 }
 
-// leading is the name that a text begins with: a variable, one digit, or a sign.
+// leading returns the name at the start of a text: a variable, one digit, or a special character.
 func leading(s string) string {
 	if s[0] >= '0' && s[0] <= '9' || strings.IndexByte("@*#?$!-", s[0]) >= 0 {
 		return s[:1]
@@ -182,7 +185,7 @@ func leading(s string) string {
 	return s[:n]
 }
 
-// values puts in a variable; one that nothing sets stays open by its name.
+// values expands a variable; an unset one stays unknown, by name.
 func (e *expansion) values(name, raw string, quoted bool) {
 	v, set := e.lookup(name)
 	if !set {
@@ -194,7 +197,7 @@ func (e *expansion) values(name, raw string, quoted bool) {
 	e.fields(v, quoted)
 }
 
-// fields puts in words: those of an array stay apart, and outside quotes a text is parted at its blanks.
+// fields adds words: elements of an array stay separate, and outside quotes text is split at spaces.
 func (e *expansion) fields(v []string, quoted bool) {
 	for i, s := range v {
 		if i > 0 {
@@ -233,7 +236,7 @@ func (e *expansion) split(s string) {
 	}
 }
 
-// braces is ${…}: a name, an index of an array, and what to take instead.
+// braces expands ${…}: a name, an array index, and a default.
 func (e *expansion) braces(raw string, quoted bool) {
 	s := strings.TrimSuffix(raw[2:], "}")
 	if e.nest++; s == "" || e.nest > maxDepth {
@@ -273,7 +276,7 @@ func (e *expansion) braces(raw string, quoted bool) {
 	}
 }
 
-// element is what an index takes of an array.
+// element returns the elements that an index selects.
 func element(v []string, set bool, index string) ([]string, bool) {
 	if index == "@" || index == "*" {
 		return v, true
@@ -284,7 +287,7 @@ func element(v []string, set bool, index string) ([]string, bool) {
 	return nil, set && isNumber(index)
 }
 
-// instead is what an operator behind the name says: a value for one that is not set, or is empty, or is.
+// instead applies an operator after the name: a value for an unset, empty or set variable.
 func (e *expansion) instead(name, rest string, v []string, set, quoted bool, raw string) {
 	empty := !set || strings.HasPrefix(rest, ":") && strings.Join(v, "") == ""
 	op := strings.TrimPrefix(rest, ":")
@@ -314,11 +317,11 @@ func (e *expansion) instead(name, rest string, v []string, set, quoted bool, raw
 	case "#", "%":
 		e.trimmed(op, v, set, e.unknown(name, raw))
 	default:
-		e.put(e.unknown(name, raw)) // patterns and parts of a text
+		e.put(e.unknown(name, raw)) // patterns and substrings
 	}
 }
 
-// trimmed cuts a path: ${X##*/} and ${X%.*} and their like, where the pattern is a star and one sign, or a plain text.
+// trimmed strips a path: ${X##*/}, ${X%.*} and similar, for patterns of a star and one character, or plain text.
 func (e *expansion) trimmed(op string, v []string, set bool, unknown string) {
 	text := strings.Join(v, " ")
 	if !set || !known(text) {

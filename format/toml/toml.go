@@ -1,4 +1,4 @@
-// Package toml reads small TOML files of anybody into keys, lists and values, as they stand. What is deep is refused.
+// Package toml reads small, untrusted TOML files into keys, lists and values kept as text. Deep nesting is rejected.
 package toml
 
 import (
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxDepth is how many levels keys and arrays have.
+// maxDepth limits the levels of keys and arrays.
 const maxDepth = 24
 
-// Value is a table, with its keys in order, a list, or a text as it is written.
+// Value is a table, with its keys in order, a list, or a scalar as written.
 type Value struct {
 	Keys []string
 	Of   map[string]*Value
@@ -19,7 +19,7 @@ type Value struct {
 
 func table() *Value { return &Value{Of: map[string]*Value{}} }
 
-// put sets a key of a table; the later one counts.
+// put sets a key of a table; the last one counts.
 func (v *Value) put(key string, to *Value) {
 	if v.Of[key] == nil {
 		v.Keys = append(v.Keys, key)
@@ -27,9 +27,9 @@ func (v *Value) put(key string, to *Value) {
 	v.Of[key] = to
 }
 
-// Read reads the part of TOML that configurations use: tables, bare and quoted keys, texts, numbers, truths and arrays of these, over
-// several lines if need be. Arrays of tables, inline tables and texts in triple quotes are refused. The error says what is wrong and the
-// line.
+// Read parses the subset of TOML that configurations use: tables, bare and quoted keys, strings, numbers, booleans and
+// arrays of these, possibly over several lines. Arrays of tables, inline tables and triple-quoted strings are rejected.
+// Errors give the line.
 func Read(text string) (*Value, error) {
 	p := &parser{text: text, line: 1}
 	root := table()
@@ -55,7 +55,7 @@ type parser struct {
 
 func (p *parser) wrong(what string) error { return fmt.Errorf("%s in line %d", what, p.line) }
 
-// blank passes over blanks, lines and comments.
+// blank skips white space, line ends and comments.
 func (p *parser) blank() {
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; c {
@@ -74,14 +74,14 @@ func (p *parser) blank() {
 	}
 }
 
-// spaces passes over blanks of one line.
+// spaces skips white space within a line.
 func (p *parser) spaces() {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
 		p.at++
 	}
 }
 
-// table reads [a.b] and gives its block.
+// table parses [a.b] and returns its table.
 func (p *parser) table(root *Value) (*Value, error) {
 	p.at++
 	keys, err := p.key()
@@ -95,7 +95,7 @@ func (p *parser) table(root *Value) (*Value, error) {
 	return p.into(root, keys)
 }
 
-// into walks down keys and makes blocks that are not there.
+// into descends along keys, creating missing tables.
 func (p *parser) into(n *Value, keys []string) (*Value, error) {
 	if len(keys) > maxDepth {
 		return nil, p.wrong(fmt.Sprintf("a key has more than %d levels", maxDepth))
@@ -114,7 +114,7 @@ func (p *parser) into(n *Value, keys []string) (*Value, error) {
 	return n, nil
 }
 
-// key reads a.b."c".
+// key parses a.b."c".
 func (p *parser) key() (keys []string, err error) {
 	for {
 		p.spaces()
@@ -217,7 +217,7 @@ func (p *parser) array(depth int) (*Value, error) {
 	}
 }
 
-// quoted reads "text" with its escapes, or 'text' as it stands.
+// quoted parses "text" with escapes, or 'text' verbatim.
 func (p *parser) quoted() (string, error) {
 	mark := p.text[p.at]
 	if strings.HasPrefix(p.text[p.at:], strings.Repeat(string(mark), 3)) {
@@ -240,7 +240,7 @@ func (p *parser) quoted() (string, error) {
 	return "", p.wrong("a text is not closed")
 }
 
-// unescaped is what stands behind a backslash; escapes of code points stay as they are written.
+// unescaped returns the character of an escape; code point escapes stay verbatim.
 func unescaped(c byte) string {
 	switch c {
 	case 'n':

@@ -7,17 +7,17 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// references stand for more than is written, and keys that are blocks are no names.
+// references denote content elsewhere, and complex keys.
 var references = map[token.Type]string{
 	token.AnchorType: "an anchor", token.AliasType: "an alias", token.MergeKeyType: "a merge key", token.MappingKeyType: "a complex key",
 }
 
-// ornate are parts that plain files do without.
+// ornate are constructs that plain files do not need.
 var ornate = map[token.Type]string{
 	token.TagType: "a tag", token.DirectiveType: "a directive", token.LiteralType: "a block of text", token.FoldedType: "a block of text",
 }
 
-// check refuses such parts, and depth, before the parser, which recurses, sees them.
+// check rejects such constructs, and excessive depth, before the recursive parser sees them.
 func (l *Limits) check(tokens token.Tokens) error {
 	n := nesting{}
 	for _, t := range tokens {
@@ -40,11 +40,11 @@ func (l *Limits) check(tokens token.Tokens) error {
 	return nil
 }
 
-// nesting follows how deep a file is: brackets that are open, and columns in which something encloses the present token.
+// nesting tracks depth: open brackets, and columns of enclosing blocks.
 type nesting struct {
 	brackets, line int
-	entered        bool  // the token before was the - of a list
-	columns        []int // rising
+	entered        bool  // the previous token was the - of a list
+	columns        []int // ascending
 }
 
 func (n *nesting) see(t *token.Token) int {
@@ -62,7 +62,7 @@ func (n *nesting) see(t *token.Token) int {
 	return n.brackets + len(n.columns)
 }
 
-// begin closes what lies right of a column and opens what begins there.
+// begin closes blocks to the right of a column and opens one there.
 func (n *nesting) begin(column int) {
 	for len(n.columns) > 0 && n.columns[len(n.columns)-1] >= column {
 		n.columns = n.columns[:len(n.columns)-1]

@@ -1,8 +1,8 @@
-// Package yaml decodes small YAML files of anybody: a text becomes a tree of keys, lists and values as they stand,
-// each with its line. What is large, deep, or stands for more than is written, is refused before a parser sees it; files that may
-// refer to their own parts are bounded by what they stand for.
+// Package yaml decodes small, untrusted YAML files into a tree of keys, lists and scalars with their lines. Files that
+// are large, deep or expand beyond what is written are rejected before parsing; files that may use references are
+// limited by their expanded size.
 //
-// Open yaml.go for the tree and the way in, nesting.go for how depth is told from tokens.
+// See yaml.go for the tree and Decode, nesting.go for how depth is determined from tokens.
 package yaml
 
 import (
@@ -19,44 +19,45 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Limits of a file. Nodes need none of their own without references: a file has fewer of them than bytes.
+// Limits of a file. Without references the number of nodes needs no limit: it is below the number of bytes.
 type Limits struct {
-	// Bytes of the text: a token takes two hundred times its bytes while it is parsed.
+	// Bytes of text: while parsing, a token takes two hundred times its size.
 	Bytes int
-	// Depth is the most columns and open brackets within each other. A list may begin in the column of the key that
-	// holds it, so that a tree is at most twice as deep.
+	// Depth limits nested columns and open brackets. A list may start in the column of its key, so a tree is at most
+	// twice as deep.
 	Depth int
-	// Expanded is the most nodes that a file may stand for where anchors, aliases and merge keys are read; 0 refuses those.
+	// Expanded limits the nodes of a file with anchors, aliases and merge keys expanded; 0 rejects these.
 	Expanded int
-	// Plain files have no tags, directives and blocks of text either.
+	// Plain also rejects tags, directives and block scalars.
 	Plain bool
-	// Holds is what such a file has in it: "one service". Hint, which may be empty, says how it stays small.
+	// Holds says what such a file contains: "one service". Hint, which may be empty, says how to keep it small.
 	Holds, Hint string
 }
 
-// Node is a value: a block of keys, a list, or a leaf.
+// Node is a mapping, a list, or a scalar.
 type Node struct {
-	Line, Column int // from 1; of a block, where its first key begins
-	// Keys of a block in the order of the file, and what they hold; Of is nil of all else. Places are where the keys stand.
+	Line, Column int // from 1; of a mapping, the position of its first key
+	// Keys of a mapping in file order, and their values; Of is nil for other nodes. Places are the positions of the
+	// keys.
 	Keys   []string
 	Of     map[string]*Node
 	Places map[string]Place
-	// List is nil of all else; an empty list is not.
+	// List is nil for other nodes, but not for an empty list.
 	List []*Node
-	// Text of a leaf as it stands, without quotes; Scalar is what YAML takes it for: a string, an int64 (a uint64
-	// beyond its range), a float64 or a bool; nil where nothing stands.
+	// Text of a scalar, unquoted; Scalar is its YAML value: a string, int64 (uint64 beyond its range), float64 or bool;
+	// nil if empty.
 	Text   string
 	Scalar any
-	size   int // of all that it stands for, in nodes
+	size   int // expanded size, in nodes
 }
 
-// Place is a line and a column of a file, from 1.
+// Place is a line and column, from 1.
 type Place struct{ Line, Column int }
 
-// Null tells a leaf with nothing in it.
+// Null reports whether the node is an empty scalar.
 func (n *Node) Null() bool { return n.Of == nil && n.List == nil && n.Scalar == nil }
 
-// At walks down keys; nil where one is missing, which At, Items and Value take.
+// At descends along keys; nil if one is missing, which At, Items and Value accept.
 func (n *Node) At(path ...string) *Node {
 	for _, name := range path {
 		if n == nil {
@@ -67,7 +68,7 @@ func (n *Node) At(path ...string) *Node {
 	return n
 }
 
-// Items of a list; nothing of what is none.
+// Items returns the elements of a list; none for other nodes.
 func (n *Node) Items() []*Node {
 	if n == nil {
 		return nil
@@ -75,7 +76,7 @@ func (n *Node) Items() []*Node {
 	return n.List
 }
 
-// Value is a leaf's text; "" of what is none.
+// Value returns the text of a scalar; "" for other nodes.
 func (n *Node) Value() string {
 	if n == nil {
 		return ""
@@ -83,7 +84,7 @@ func (n *Node) Value() string {
 	return n.Text
 }
 
-// Decode gives the documents of a text, without those that hold nothing. Faults are *fault.Error.
+// Decode returns the non-empty documents of a text. Errors are *fault.Error.
 func Decode(text string, within Limits) ([]*Node, error) {
 	if len(text) > within.Bytes {
 		return nil, &fault.Error{Field: "the file", Problem: fmt.Sprintf("has %d bytes", len(text)), Fix: within.fix(within.Bytes, "bytes")}
@@ -100,17 +101,17 @@ func Decode(text string, within Limits) ([]*Node, error) {
 	b := builder{limits: &within}
 	for _, d := range file.Docs {
 		if d.Body != nil {
-			b.anchors = map[string]*Node{} // which are of one document
+			b.anchors = map[string]*Node{} // scoped to a document
 			out = append(out, b.tree(d.Body))
 		}
 	}
 	return out, b.err
 }
 
-// filled leaves out documents that hold nothing or comments only: the parser would end the file there
+// filled drops documents that are empty or only comments, at which the parser would stop
 // (https://github.com/goccy/go-yaml/issues/731).
 func filled(tokens token.Tokens) (out token.Tokens) {
-	header := -1 // in out, with nothing but comments after it
+	header := -1 // index in out, followed only by comments
 	for _, t := range tokens {
 		if t.Type == token.DocumentHeaderType {
 			if header >= 0 {
@@ -136,7 +137,7 @@ func (l *Limits) hinted(fix string) string {
 	return fix + "; " + l.Hint
 }
 
-// syntax turns the parser's error, which prints an excerpt of the file, into one line.
+// syntax converts the parser's error, which prints an excerpt, to one line.
 func syntax(err error) error {
 	e := &fault.Error{Field: "the file", Problem: "is no YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
 	var known yaml.Error
@@ -158,7 +159,7 @@ func place(t *token.Token) Place {
 	return Place{t.Position.Line, t.Position.Column}
 }
 
-// builder makes nodes of what the parser found. What an alias stands for is shared and not copied.
+// builder converts the parser's tree. Aliased nodes are shared, not copied.
 type builder struct {
 	limits  *Limits
 	anchors map[string]*Node
@@ -196,7 +197,7 @@ func (b *builder) tree(n ast.Node) *Node {
 func (b *builder) block(n ast.MapNode, out *Node) {
 	out.Of, out.Places = map[string]*Node{}, map[string]Place{}
 	var others []*Node
-	for it := n.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
+	for it := n.MapRange(); it.Next(); { // the parser has rejected duplicate keys
 		value := b.tree(it.Value())
 		b.grow(out, value)
 		if it.Key().IsMergeKey() {
@@ -210,7 +211,7 @@ func (b *builder) block(n ast.MapNode, out *Node) {
 	if len(out.Keys) > 0 {
 		out.Column = out.Places[out.Keys[0]].Column
 	}
-	for _, from := range others { // a block's own keys go before
+	for _, from := range others { // a mapping's own keys take precedence
 		merge(out, from)
 		for _, v := range from.List {
 			merge(out, v)
@@ -218,8 +219,8 @@ func (b *builder) block(n ast.MapNode, out *Node) {
 	}
 }
 
-// merge puts the keys of a block in where they are missing. A list of lists is none (yaml.org/type/merge.html): going down one would
-// take time in what aliases of aliases stand for.
+// merge adds the keys of a mapping where missing. A list of lists is rejected (yaml.org/type/merge.html): descending
+// would take time proportional to the expanded size.
 func merge(out, from *Node) {
 	for _, k := range from.Keys {
 		if _, has := out.Of[k]; !has {
@@ -235,7 +236,7 @@ func (b *builder) named(n *ast.AnchorNode) *Node {
 	return out
 }
 
-// referred is what stands under an anchor further up.
+// referred returns the node of an earlier anchor.
 func (b *builder) referred(n *ast.AliasNode) *Node {
 	at := place(n.GetToken())
 	name := n.Value.GetToken().Value
@@ -246,7 +247,7 @@ func (b *builder) referred(n *ast.AliasNode) *Node {
 	return &Node{Line: at.Line, Column: at.Column, size: 1}
 }
 
-// grow counts what a node stands for, which aliases of aliases could multiply.
+// grow counts a node's expanded size, which nested aliases could multiply.
 func (b *builder) grow(n, by *Node) {
 	if n.size += by.size; n.size > b.limits.Expanded && b.limits.Expanded > 0 {
 		n.size = b.limits.Expanded
@@ -260,7 +261,7 @@ func (b *builder) fault(at Place, text, fix string) {
 	}
 }
 
-// leaf gives a text as it stands and what it is taken for.
+// leaf returns a scalar's text and value.
 func leaf(n ast.Node) (string, any) {
 	switch n := n.(type) {
 	case *ast.LiteralNode:

@@ -1,15 +1,15 @@
-// Package sparse is a file for tests that is as long as it likes and takes no memory.
+// Package sparse implements a test file of arbitrary length that takes no memory.
 package sparse
 
 import "io"
 
-// File is a file of Len bytes that begins with Head and is zero after it.
+// File is a file of Len bytes that begins with Head, followed by zeros.
 type File struct {
 	Head []byte
 	Len  int64
 }
 
-// ReadAt reads as from a file on disk.
+// ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	if off >= f.Len {
 		return 0, io.EOF

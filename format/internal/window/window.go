@@ -1,35 +1,34 @@
-// Package window walks a file front to back through a buffer of fixed size, so that a header of any length
-// is read in the same memory.
+// Package window reads a file sequentially through a buffer of fixed size, so that a header of any length takes
+// constant memory.
 package window
 
 import "io"
 
-// Reader is a window on a file. The bytes in it are unread; Advance moves it on.
+// Reader is a window on a file. Its bytes are unread; Advance moves it.
 type Reader struct {
 	src  io.ReaderAt
-	end  int64  // bytes that src holds
-	off  int64  // place of buf[0] in the file
-	buf  []byte // unread bytes, a part of room
+	end  int64  // bytes available in src
+	off  int64  // offset of buf[0] in the file
+	buf  []byte // unread bytes, a slice of room
 	room []byte
 	eof  bool
 }
 
-// New makes a window of at most room bytes on the first end bytes of src.
+// New returns a window of at most room bytes on the first end bytes of src.
 func New(src io.ReaderAt, end int64, room int) *Reader {
 	return &Reader{src: src, end: end, room: make([]byte, max(1, min(int64(room), end)))}
 }
 
-// Offset is the place of the next unread byte.
+// Offset returns the offset of the next unread byte.
 func (r *Reader) Offset() int64 { return r.off }
 
-// Left is how many bytes lie between the next unread byte and the end; below zero after an Advance
-// beyond it.
+// Left returns the number of bytes from the next unread one to the end; negative after advancing beyond it.
 func (r *Reader) Left() int64 { return r.end - r.off }
 
-// Bytes are the unread bytes at hand. They are valid until the next Need.
+// Bytes returns the buffered unread bytes, valid until the next Need.
 func (r *Reader) Bytes() []byte { return r.buf }
 
-// Advance moves on by n >= 0 bytes without reading those that are not at hand.
+// Advance skips n >= 0 bytes, without reading those not buffered.
 func (r *Reader) Advance(n int64) {
 	r.off += n
 	if n >= int64(len(r.buf)) {
@@ -39,8 +38,8 @@ func (r *Reader) Advance(n int64) {
 	r.buf = r.buf[n:]
 }
 
-// Need brings at least n bytes to hand, n no more than the room. It gives io.ErrUnexpectedEOF when the file
-// ends before, and otherwise the error of the source.
+// Need buffers at least n bytes, at most the window's size. It returns io.ErrUnexpectedEOF if the file ends before, or
+// the source's error.
 func (r *Reader) Need(n int) error {
 	if len(r.buf) >= n {
 		return nil
