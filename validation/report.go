@@ -63,8 +63,9 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	all = slices.Concat(all, served, pools)
 	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
 	published := func() (Set, []Comparison, error) { return CompareWide(asker) }
+	asked := func() (Set, []Comparison, error) { return CompareAsked(asker) }
 	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining,
-		CompareTrainSpeeds, CompareLoads, published} {
+		CompareTrainSpeeds, CompareLoads, published, asked} {
 		set, compared, err := stored()
 		if err != nil {
 			return nil, err

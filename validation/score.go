@@ -188,7 +188,7 @@ func everyMeasure() []*Measure {
 	for i := range Measures {
 		all = append(all, &Measures[i])
 	}
-	return slices.Concat(all, []*Measure{&newSourcePools}, StreamMeasures, ServingMeasures, []*Measure{&throughput}, WideMeasures,
+	return slices.Concat(all, []*Measure{&newSourcePools}, StreamMeasures, ServingMeasures, []*Measure{&throughput}, AskedMeasures, WideMeasures,
 		KernelMeasures, []*Measure{&hostCopies}, TrainingMeasures, TrainMeasures, SimulationMeasures)
 }
 

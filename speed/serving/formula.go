@@ -191,7 +191,8 @@ func (w *writer) host(s *stage, kernels float64) {
 	w.terms = append(w.terms, w.in("small", s.small, "kernels that only pass through memory")+" × "+w.fitted("small_kernel", h.small), w.fitted("step", h.step),
 		w.in("sequences", float64(w.p.batch.Decodes), "of a step")+" × "+w.fitted("sequence", h.request))
 	if w.m.in.Eager {
-		w.terms = append(w.terms, fmt.Sprintf("max(0, %s × %s - %s)", w.in("launches", s.launches, "of a step"), w.fitted("launch", h.launch), w.in("kernels", kernels, "seconds of all kernels")))
+		w.terms = append(w.terms, fmt.Sprintf("overlap(%[1]s, %[2]s × %[3]s × %[4]s) - %[1]s", w.in("kernels", kernels, "seconds of all kernels"), w.in("launches", s.launches, "of a step"),
+			w.fitted("launch", h.eager), w.fitted("host", h.launch)))
 	}
 }
 

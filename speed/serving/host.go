@@ -1,8 +1,6 @@
 package serving
 
 import (
-	"math"
-
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/coef"
 )
@@ -14,8 +12,8 @@ type hostCoefs struct {
 	front, wait                  int
 	token                        int // of a token of a prompt, before its first step
 	stream, batch                int // shares of what sending and batching may hold the first token back
-	launch                       int // of a kernel without CUDA graphs
-	eager                        int // the same in steps with prompts, which no graph holds
+	eager                        int // launch of a kernel that no graph holds
+	launch                       int // what one takes on the device's hosts, over that, where none has graphs
 	overlap                      int // of a step's kernels: the time that they take together over the sum of what each takes alone
 }
 
@@ -85,17 +83,26 @@ func (m *Model) withHost(s *stage, p *point, kernels float64) float64 {
 	return m.withLaunches(s, p, kernels) + m.onHost(s, p)
 }
 
-// withLaunches is what kernels take that are launched one by one, if that is longer. CUDA graphs are of batches that decode
-// (sglang/srt/model_executor/cuda_graph_runner.py; tensorrt_llm/_torch/pyexecutor/cuda_graph_runner.py) or of few tokens (vLLM, 512),
-// so that the modules of each layer are run by Python in a step with prompts.
+// withLaunches is what kernels take of which some are launched one by one: while a host launches, the device computes.
 func (m *Model) withLaunches(s *stage, p *point, kernels float64) float64 {
-	if p.batch.Prefill > 0 {
-		kernels = norm(kernels, s.launched(&m.in, p.tokens)*m.c[m.host.eager])
-	}
-	if m.in.Eager {
-		kernels = math.Max(kernels, s.launches*m.c[m.host.launch])
+	if t := m.launching(s, p); t > 0 {
+		return norm(kernels, t)
 	}
 	return kernels
+}
+
+// launching is what the host takes to launch the kernels of a step one by one. CUDA graphs are of batches that decode
+// (sglang/srt/model_executor/cuda_graph_runner.py; tensorrt_llm/_torch/pyexecutor/cuda_graph_runner.py) or of few tokens (vLLM, 512),
+// so that Python runs the modules of each layer in a step with prompts, and in each step of an engine without graphs: what a launch takes
+// there is what one was fitted to take here.
+func (m *Model) launching(s *stage, p *point) float64 {
+	switch {
+	case m.in.Eager:
+		return s.launches * m.c[m.host.eager] * m.c[m.host.launch]
+	case p.batch.Prefill > 0:
+		return s.launched(&m.in, p.tokens) * m.c[m.host.eager]
+	}
+	return 0
 }
 
 // Parts are where the time of a step goes.

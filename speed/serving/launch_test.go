@@ -31,3 +31,24 @@ func TestGraphedPrompts(t *testing.T) {
 		t.Errorf("600 tokens take %g s where graphs hold 512, %g without graphs", a, b)
 	}
 }
+
+// TestEager: without graphs a step takes at least what the host takes to launch its kernels: a small model's is several times as long,
+// one that waits for its memory much longer is hardly longer, and a longer prompt is what it was.
+func TestEager(t *testing.T) {
+	slower := func(id, recipe string, b speed.Batch) float64 {
+		in := plan(t, id, recipe, "h100-sxm-80gb", shard.Parallel{TP: 1})
+		graphs := compile(t, in).Step(b)
+		in.Eager = true
+		return compile(t, in).Step(b) / graphs
+	}
+	one := speed.Batch{Decodes: 1, Context: 100}
+	if small := slower("qwen3-0.6b", "bf16", one); small < 3 {
+		t.Errorf("an eager step of a small model takes %g times as long", small)
+	}
+	if large := slower("qwen3-32b", "bf16", one); large < 1 || large > 1.5 {
+		t.Errorf("an eager step of a large model takes %g times as long", large)
+	}
+	if prompt := slower("qwen3-32b", "bf16", speed.Batch{Prefill: 8000, Prompts: 1, Finished: 1}); prompt != 1 {
+		t.Errorf("an eager prompt takes %g times as long", prompt)
+	}
+}

@@ -31,11 +31,13 @@ func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seco
 // launchedSlopes adds the slopes of kernels that are launched one by one, of which own has those of the kernels alone.
 func (m *Model) launchedSlopes(s *stage, p *point, kernels float64, own, out []float64) {
 	share := 1.0
-	if p.batch.Prefill > 0 {
-		launches := s.launched(&m.in, p.tokens) * m.c[m.host.eager]
-		byKernels, byLaunches := overlapping(kernels, launches)
+	if t := m.launching(s, p); t > 0 {
+		byKernels, byLaunches := overlapping(kernels, t)
 		share = byKernels / kernels
 		out[m.host.eager] += byLaunches
+		if m.in.Eager {
+			out[m.host.launch] += byLaunches
+		}
 	}
 	for i, x := range own {
 		out[i] += share * x

@@ -19,7 +19,7 @@ var coefficientWords = map[string]string{
 	"product.floor":    "least time of a product",
 	"attention.memory": "share of the memory rate, cache", "attention.prefill": "share of the peak, attention",
 	"attention.floor":  "least time of attention",
-	"pointwise.memory": "share of the memory rate, the rest", "host.launch": "time of a launch",
+	"pointwise.memory": "share of the memory rate, the rest", "host.eager": "time of a launch",
 	"link.call": "time of a collective beside its bytes", "link.ring": "share of the link's rate",
 }
 

@@ -12,7 +12,7 @@ var start = map[string]float64{
 	"link.call": 5e-6, "link.peer": 2e-7, "link.once": 0.5, "link.ring": 0.7, "link.start": 5e-6, "link.grow": 1, "link.crowd": 1,
 	"experts.floor": 1.4e-5, "experts.memory": 1, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
-	"pointwise.floor": 2e-6, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5, "host.eager": 4e-5,
+	"pointwise.floor": 2e-6, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1, "host.eager": 4e-5,
 	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "front.token": 2e-6,
 	"pools.base": 0.1, "pools.burst": 0.2, "step.overlap": 1,
 }
