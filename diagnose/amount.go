@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// units as messages write them. torch, ggml, XLA, Ray and the kernel all count 1,024, whatever they call it.
+// units as messages write them. torch, ggml, XLA, Ray and the kernel all mean powers of 1,024, whatever they write.
 var units = []struct {
 	word string
 	of   unit.Bytes
@@ -20,10 +20,10 @@ var units = []struct {
 	{"G", unit.GiB}, {"M", unit.MiB}, {"K", unit.KiB}, {"B", 1},
 }
 
-// most is beyond any figure that a message may hold.
+// most exceeds any plausible figure.
 const most = 1 << 58
 
-// amount reads a number with a unit at the start of a text. A number without one is bytes when bare says so.
+// amount parses a number with a unit at the start of a text. If bare is set, a number without a unit is in bytes.
 func amount(s string, bare bool) (a Amount, rest string, ok bool) {
 	text, value, digits, rest := startup.Number(strings.TrimLeft(s, "("))
 	if text == "" || value < 0 {
@@ -64,7 +64,7 @@ func unitOf(s string) (scale unit.Bytes, rest string, ok bool) {
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// amountBefore reads the number with a unit that stands right before an anchor.
+// amountBefore parses the number with a unit immediately before an anchor.
 func amountBefore(text, anchor string) (Amount, bool) {
 	i := strings.Index(text, anchor)
 	if i < 0 {

@@ -1,9 +1,9 @@
-// Package diagnose reads what programs print when memory runs out: which kind of failure it is, of which program, on
-// which device, with the figures that the message holds and the place in the program where it happened. It knows no
-// model and no plan; package memwall matches its findings against a ledger.
+// Package diagnose reads what programs print when memory runs out: the kind of failure, the program and device, the
+// figures quoted, and what the program was doing. It knows no models or plans; internal/diagnose/cause matches its
+// findings against a ledger.
 //
-// Open rules.go for the form of a row; each family of messages is a file of rows. A message that is not known yet is
-// one row, and one line in the tests.
+// See rules.go for the form of a rule; each family of messages is a file of rules. A new message is one rule, and one
+// line in the tests.
 package diagnose
 
 import (
@@ -13,59 +13,59 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Kind is what ran out, or what only looks like it.
+// Kind is what ran out, or what merely looks like it.
 type Kind string
 
 // Kinds of failures.
 const (
-	DeviceMemory    Kind = "device_memory"      // an allocation on a device found no room
-	AllocationLimit Kind = "allocation_limit"   // one buffer is larger than the driver gives at once
-	KVCacheTooSmall Kind = "kv_cache_too_small" // at the start, less is left for the cache than a sequence takes
-	BudgetAboveFree Kind = "budget_above_free"  // at the start, the engine's share is more than is free
-	HostMemory      Kind = "host_memory"        // the host refused an allocation
-	HostKilled      Kind = "host_killed"        // the host ran short and a process was killed
-	ContainerLimit  Kind = "container_limit"    // a process was killed at the limit of its container
-	Killed          Kind = "killed"             // a process was killed by signal 9, nobody says why
-	PinnedMemory    Kind = "pinned_memory"      // the host gave no page-locked memory
+	DeviceMemory    Kind = "device_memory"      // an allocation on a device failed
+	AllocationLimit Kind = "allocation_limit"   // one buffer exceeds the driver's limit per allocation
+	KVCacheTooSmall Kind = "kv_cache_too_small" // at start-up, what is left for the cache is smaller than a sequence
+	BudgetAboveFree Kind = "budget_above_free"  // at start-up, the engine's share exceeds free memory
+	HostMemory      Kind = "host_memory"        // an allocation on the host failed
+	HostKilled      Kind = "host_killed"        // the host ran out of memory and a process was killed
+	ContainerLimit  Kind = "container_limit"    // a process was killed at its container's limit
+	Killed          Kind = "killed"             // a process was killed by signal 9, for an unknown reason
+	PinnedMemory    Kind = "pinned_memory"      // page-locking host memory failed
 	SharedMemory    Kind = "shared_memory"      // /dev/shm is full
-	Collectives     Kind = "collectives"        // NCCL buffers found no room
+	Collectives     Kind = "collectives"        // allocation of NCCL buffers failed
 )
 
-// Kinds of what goes on with less: nothing failed yet.
+// Kinds of memory pressure without a failure.
 const (
-	KVCacheFull    Kind = "kv_cache_full"   // requests wait, or are computed again
-	MemoryPressure Kind = "memory_pressure" // the allocator gives memory back and takes it again
-	Growth         Kind = "growth"          // figures that a log prints keep rising
+	KVCacheFull    Kind = "kv_cache_full"   // requests wait, or are recomputed
+	MemoryPressure Kind = "memory_pressure" // the allocator releases memory and allocates it again
+	Growth         Kind = "growth"          // memory figures in a log keep rising
 )
 
-// Kinds of what looks like a lack of memory and is none.
+// Kinds of errors that look like a lack of memory but are not.
 const (
-	KernelResources Kind = "kernel_resources" // shared memory or registers of one processor
-	ContextLength   Kind = "context_length"   // a request longer than the server takes
+	KernelResources Kind = "kernel_resources" // shared memory or registers of a multiprocessor
+	ContextLength   Kind = "context_length"   // a request longer than the server accepts
 	DiskFull        Kind = "disk_full"
-	LockLimit       Kind = "lock_limit"   // pages may not be locked; the program goes on
-	WorkspaceSize   Kind = "workspace"    // a buffer of fixed size
-	FixedPool       Kind = "fixed_pool"   // a pool that a program sizes before it is used: old ggml's, a heap
-	BadAccess       Kind = "bad_access"   // a kernel reached outside of its memory
-	Disturbed       Kind = "disturbed"    // memory of others changed while an engine measured
-	LibraryStart    Kind = "library_init" // a library could not start, often for want of memory
-	Unscheduled     Kind = "unscheduled"  // no node has as much free as a pod asks for
+	LockLimit       Kind = "lock_limit"   // pages could not be locked; the program continues
+	WorkspaceSize   Kind = "workspace"    // a fixed-size buffer
+	FixedPool       Kind = "fixed_pool"   // a pool sized in advance: old ggml's, a heap
+	BadAccess       Kind = "bad_access"   // a kernel accessed memory out of bounds
+	Disturbed       Kind = "disturbed"    // memory use by others changed during an engine's measurement
+	LibraryStart    Kind = "library_init" // a library failed to start, often for lack of memory
+	Unscheduled     Kind = "unscheduled"  // no node has the free resources that a pod requests
 )
 
-// None is the kind of a text without any.
+// None is the kind of a text without any such message.
 const None Kind = "none"
 
-// Weight of a kind: what failed, what goes on with less, what is no lack of memory.
+// Weight is the severity of a kind: failure, pressure, or not about memory.
 type Weight uint8
 
-// Weights, the gravest first.
+// Weights, most severe first.
 const (
 	Failure Weight = iota
 	Degraded
 	NotMemory
 )
 
-// Weight tells failures from the rest.
+// Weight returns the severity of a kind.
 func (k Kind) Weight() Weight {
 	switch k {
 	case KVCacheFull, MemoryPressure, Growth:
@@ -99,85 +99,86 @@ const (
 	Optimizer Place = "optimizer"
 	Saving    Place = "saving"
 	Input     Place = "input"
-	Library   Place = "library"     // the workspace of a library, outside of the allocator's pool
-	Working   Place = "working_set" // all that a command of the GPU touches
-	Adapters  Place = "adapters"    // room for LoRA adapters of a server, for all that it may hold at once
-	Waking    Place = "wake_up"     // of an engine that slept: weights and cache are mapped again
-	Pictures  Place = "pictures"    // the autoencoder of a diffusion model, which makes pictures of latents
+	Library   Place = "library"     // workspace of a library, outside the allocator's pool
+	Working   Place = "working_set" // everything that a GPU command accesses
+	Adapters  Place = "adapters"    // preallocated space for a server's LoRA adapters
+	Waking    Place = "wake_up"     // waking up from sleep: weights and cache are mapped again
+	Pictures  Place = "pictures"    // autoencoder of a diffusion model, decoding latents
 )
 
-// Amount is a figure as it was printed: its bytes, and how far these may be from what was rounded.
+// Amount is a figure as printed: its bytes, and the rounding error.
 type Amount struct {
 	Bytes, Half unit.Bytes
 	Known       bool
 }
 
-// Finding is one failure, as often as the text holds it.
+// Finding is one failure, with the number of times it occurs in the text.
 type Finding struct {
 	Kind    Kind
 	Engine  string // canonical name of the program
-	Backend string // "cuda", "hip", "vulkan", …; "" when it is not said
-	Device  string // as the message calls it, "host" for the host
+	Backend string // "cuda", "hip", "vulkan", …; "" if not stated
+	Device  string // as named by the message; "host" for the host
 	Place   Place
-	// Requested could not be had, Free was left of Capacity. Allocated is what the program held, InUse all that its
-	// process did; Unallocated is what its allocator kept without use, Pools what lies in private pools.
+	// Requested could not be allocated; Free was left of Capacity. Allocated is what the program held and InUse what its
+	// process did; Unallocated is what its allocator cached unused, Pools what is in private pools.
 	Requested, Free, Capacity, Allocated, InUse, Unallocated, Pools Amount
-	// Others is what other processes held, as the message lists them or as its figures leave it over.
+	// Others is what other processes held, as listed by the message or inferred from its figures.
 	Others Amount
-	// Beside is what the same process holds outside of its allocator: graphs and scratch of Metal.
+	// Beside is what the process holds outside its allocator: CUDA graphs, and Metal's scratch memory.
 	Beside Amount
-	// Overflowed: the size that was asked for is beyond any memory.
+	// Overflowed reports that the requested size is impossibly large.
 	Overflowed bool
-	// Limit is the most that one allocation, one kernel or one container may have.
+	// Limit is the maximum for one allocation, kernel or container.
 	Limit Amount
-	// Needed and Available count tokens; Longest is the longest sequence that the message says would do.
+	// Needed and Available count tokens; Longest is the longest sequence that would fit, as the message states.
 	Needed, Available, Longest int64
-	// Share is the part of the device that the engine was told to take.
+	// Share is the configured fraction of the device for the engine.
 	Share float64
-	// Step of a training run at which it happened; -1 when it is not known.
+	// Step is the training step at which it happened; -1 if unknown.
 	Step int64
-	// Times the text holds it, on Ranks; Line is the first.
+	// Times is the number of occurrences, on Ranks; Line is the first.
 	Times int
 	Ranks []string
 	Line  int
-	// Text is the message without secrets, cut to a few hundred bytes. Cut: the text ends in it.
+	// Text is the message without secrets, truncated to a few hundred bytes. Cut reports that the text ends within it.
 	Text string
 	Cut  bool
-	// Fix is what such a message calls for whatever the model is.
+	// Fix is what the message calls for whatever the model.
 	Fix *Fix
 
 	rule     *rule
-	reserved Amount // what the allocator keeps, used or not
+	reserved Amount // what the allocator holds, used or not
 }
 
-// Series is a figure of memory that a log prints again and again.
+// Series is a memory figure that a log prints repeatedly.
 type Series struct {
 	Name                  string
 	Samples               int64
 	First, Last, Low, Top unit.Bytes
-	// Grows: it rises from start to end, and did not stop.
+	// Grows reports that it rises from start to end without leveling off.
 	Grows bool
 }
 
-// Report is what a text holds.
+// Report is the result of reading a text.
 type Report struct {
-	// Findings in the order of the text, failures before what goes on with less, and that before what is no lack of memory.
+	// Findings in text order, failures first, then memory pressure, then what is not about memory.
 	Findings []Finding
-	// More findings were left out.
+	// More is the number of findings omitted.
 	More  int
 	Lines int
-	// Settings are names and values of training arguments that the text prints, by the names of request fields.
+	// Settings are training arguments printed in the text, by request field.
 	Settings []Setting
 	// Commands are lines that look like the start of a server or of training.
 	Commands []string
-	// Engine that wrote most of the text; "" when nothing tells.
+	// Engine wrote most of the text; "" if unknown.
 	Engine string
 	Series []Series
-	// FixedSegments: those of PyTorch's allocator cannot grow here. The text has paths of Windows, or says so.
+	// FixedSegments reports that PyTorch's allocator cannot use expandable segments here: the text has Windows paths, or
+	// says so.
 	FixedSegments bool
 }
 
-// First is the finding to be answered; nil when there is none.
+// First returns the finding to answer, or nil.
 func (r *Report) First() *Finding {
 	if len(r.Findings) == 0 {
 		return nil
@@ -185,13 +186,13 @@ func (r *Report) First() *Finding {
 	return &r.Findings[0]
 }
 
-// Listener hears the lines of a log's beginning: the engines' readers of start-up logs do.
+// Listener receives the lines at the start of a log; the readers of engines' start-up logs implement it.
 type Listener interface{ Line(*startup.Line) }
 
-// headLines is how many lines listeners hear: servers and jobs say what they are when they start.
+// headLines is the number of lines that listeners receive: servers and jobs describe themselves at start-up.
 const headLines = 50_000
 
-// Read reads a text of any length in bounded memory. The error is a *fault.Error when it is no text.
+// Read reads a text of any length in bounded memory. The error is a *fault.Error if it is not text.
 func Read(text io.Reader, listeners ...Listener) (*Report, error) {
 	lines, err := startup.NewStream(text)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// amount is the field of a figure in bytes; nil for one that is counted.
+// amount returns the field of a figure in bytes; nil for counts.
 func (f *Finding) amount(w what) *Amount {
 	switch w {
 	case requested:
@@ -36,8 +36,8 @@ func (f *Finding) amount(w what) *Amount {
 	return nil
 }
 
-// rank is where a finding stands among others: after failures comes page-locked memory that was refused, since a program that failed
-// elsewhere went on without it, and what was said again.
+// rank returns the priority of a finding: after failures come refused page-locked memory, since a program that failed
+// elsewhere continued without it, and repetitions.
 func (f *Finding) rank() int {
 	if f.Kind == PinnedMemory || f.rule != nil && f.rule.early {
 		return 2*int(Failure) + 1
@@ -45,7 +45,7 @@ func (f *Finding) rank() int {
 	return 2 * int(f.Kind.Weight())
 }
 
-// count reads a number of tokens, or a share.
+// count parses a number of tokens, or a fraction.
 func (g *figure) count(f *Finding, text string) {
 	rest, ok := after(text, g.after)
 	if !ok {
@@ -69,13 +69,13 @@ func (g *figure) count(f *Finding, text string) {
 	}
 }
 
-// settle works out what follows from printed figures.
+// settle derives figures from the printed ones.
 func (f *Finding) settle() {
 	if !f.Unallocated.Known && f.reserved.Known && f.Allocated.Known {
 		f.Unallocated = Amount{max(0, f.reserved.Bytes-f.Allocated.Bytes), f.reserved.Half + f.Allocated.Half, true}
 	}
 	if f.Requested.Bytes == 0 {
-		f.Requested = Amount{} // so small that it was rounded away, or never said
+		f.Requested = Amount{} // rounded to zero, or not stated
 	}
 	f.Overflowed = f.Overflowed || strings.Contains(f.Text, beyondAny)
 	f.others()
@@ -85,7 +85,8 @@ func (f *Finding) settle() {
 	}
 }
 
-// others sums "Process N has X memory in use" but for the process itself, which is among them when the message has no "this process has".
+// others sums "Process N has X memory in use", excluding the process itself, which is listed if the message lacks "this
+// process has".
 func (f *Finding) others() {
 	listed := f.processes()
 	if len(listed) == 0 {
@@ -102,7 +103,7 @@ func (f *Finding) others() {
 	f.Others = sum
 }
 
-// own is the least of those that hold what the process says it has; the last where none does.
+// own returns the smallest listed amount that covers what the process says it has; otherwise the last.
 func (f *Finding) own(listed []Amount) Amount {
 	own, holds := listed[len(listed)-1], f.Allocated.Bytes+f.Unallocated.Bytes
 	for _, a := range listed {
@@ -113,7 +114,7 @@ func (f *Finding) own(listed []Amount) Amount {
 	return own
 }
 
-// processes are the sizes of "Process N has X memory in use".
+// processes returns the amounts in "Process N has X memory in use".
 func (f *Finding) processes() (out []Amount) {
 	text, more := after(f.Text, "Process ")
 	for more {
@@ -127,19 +128,19 @@ func (f *Finding) processes() (out []Amount) {
 	return out
 }
 
-// beyondAny is what PyTorch prints in place of a size that is none (c10/cuda/CUDACachingAllocator.cpp).
+// beyondAny is what PyTorch prints instead of an impossible size (c10/cuda/CUDACachingAllocator.cpp).
 const beyondAny = "Tried to allocate more than 1EB"
 
-// ownContext is what the driver keeps for a process itself, beside its allocator: 0.3 to 0.6 GiB.
+// ownContext is the driver's memory for the process itself, beyond its allocator: 0.3 to 0.6 GiB.
 const ownContext = unit.GiB / 2
 
-// leftOver is what neither the process keeps nor anybody has free, where the message says what both are and lists no processes: until
-// 2.1, and of HIP. Of cudaMallocAsync nobody knows what it keeps without use: PyTorch has it give nothing back
-// (c10/cuda/CUDAMallocAsyncAllocator.cpp, cudaMemPoolAttrReleaseThreshold).
+// leftOver attributes what the process does not hold and is not free to others, if the message states both and lists no
+// processes: until 2.1, and on HIP. What cudaMallocAsync caches is unknown: PyTorch configures it never to release
+// memory (c10/cuda/CUDAMallocAsyncAllocator.cpp, cudaMemPoolAttrReleaseThreshold).
 func (f *Finding) leftOver() {
 	kept := f.reserved
 	switch {
-	case strings.Contains(f.Text, "this process has "): // the driver did not tell, as under WSL
+	case strings.Contains(f.Text, "this process has "): // the driver did not report it, as under WSL
 		return
 	case f.Others.Known, f.InUse.Known, !f.Free.Known, !f.Capacity.Known, !f.Allocated.Known:
 		return
@@ -153,13 +154,13 @@ func (f *Finding) leftOver() {
 	}
 }
 
-// devices are the ways to name one; the first that a text holds is taken.
+// devices are ways to name a device; the first match wins.
 var devices = []struct{ before, name string }{
 	{"GPU ", "GPU "}, {"on device ", "device "}, {"cuda:", "GPU "}, {"NC ", "NC "}, {"NPU ", "NPU "}, {"XPU ", "XPU "},
 	{"current device: ", "device "}, {"Allocator (GPU_", "GPU "}, {"Allocation on device ", "GPU "},
 }
 
-// deviceIn finds the device that a message names.
+// deviceIn returns the device that a message names.
 func deviceIn(text string) string {
 	if rest, ok := after(text, "failed to allocate "); ok {
 		if name, _, ok := strings.Cut(rest, " buffer of size"); ok && len(name) < 32 && !strings.Contains(name, " ") {

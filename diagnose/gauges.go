@@ -7,14 +7,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// gauge is a figure of memory that a program prints again and again, behind its words.
+// gauge is a memory figure that programs print repeatedly, following its words.
 type gauge struct {
 	words string
-	unit  unit.Bytes // of a number that stands alone; 0: the unit stands with the number
-	name  string     // "": the words
+	unit  unit.Bytes // of a bare number; 0 if the unit is printed
+	name  string     // defaults to the words
 }
 
-// gauges are such figures, the more exact words first.
+// gauges lists such figures, more specific words first.
 var gauges = []gauge{
 	// Megatron-LM (megatron/training/utils.py, report_memory), DeepSpeed (runtime/utils.py, see_memory_usage)
 	{words: "memory (MB) | allocated:", unit: unit.MiB, name: "allocated"}, {words: "see_memory_usage] MA ", name: "MA, allocated"},
@@ -50,10 +50,10 @@ func (g *gauge) read(text string) (Amount, bool) {
 	return Amount{Bytes: unit.Bytes(bytes), Known: true}, word != "" && value >= 0 && bytes < most
 }
 
-// smi follows the prints of nvidia-smi, as a table and as CSV, and those of docker stats.
+// smi tracks the output of nvidia-smi, as a table and as CSV, and of docker stats.
 type smi struct {
 	card          string
-	used, index   int // columns of the CSV, from 1
+	used, index   int // CSV columns, from 1
 	headerColumns int
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
-// What programs of any language print of drivers and runtimes that they call: after all other families, which say more.
+// Messages of drivers and runtimes that programs in any language print; after all other families, which are more
+// specific.
 
 var generalRules = []rule{
 	{words: "Out of GPU memory trying to allocate ", kind: DeviceMemory, engine: "cuda.jl", backend: "cuda",

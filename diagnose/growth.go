@@ -6,17 +6,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// growth follows such figures.
+// growth tracks such figures.
 type growth struct {
 	series []series
 	smi
 }
 
-// series keeps few points of one figure, evenly spaced: when they are many every second goes.
+// series keeps a few evenly spaced points of one figure: when full, every second is dropped.
 type series struct {
 	name   string
 	points []unit.Bytes
-	every  int64 // a point stands for so many samples
+	every  int64 // samples per point
 	seen   int64
 	last   unit.Bytes
 }
@@ -25,7 +25,7 @@ const (
 	maxSeries   = 8
 	maxPoints   = 64
 	fewSamples  = 8
-	leastGrowth = 0.02 // of each half of the time
+	leastGrowth = 0.02 // in each half of the time
 )
 
 // sample reads the figures of a line.
@@ -74,7 +74,7 @@ func (s *series) add(b unit.Bytes) {
 	s.last = b
 }
 
-// grows: it is higher in the middle than at the start, and at the end than in the middle, and hardly ever falls.
+// grows reports whether it is higher in the middle than at the start, higher still at the end, and rarely falls.
 func (s *series) grows() bool {
 	n := len(s.points)
 	if n < fewSamples {
@@ -90,7 +90,7 @@ func (s *series) grows() bool {
 	return middle > first*(1+leastGrowth) && last > middle*(1+leastGrowth) && falls*5 <= n
 }
 
-// list gives the series that a text holds.
+// list returns the series in the text.
 func (g *growth) list() (out []Series) {
 	for i := range g.series {
 		s := &g.series[i]
@@ -106,7 +106,7 @@ func (g *growth) list() (out []Series) {
 	return out
 }
 
-// finding is growth without a failure.
+// finding returns a finding for growth without a failure.
 func (g *growth) finding() *Finding {
 	for i := range g.series {
 		if s := &g.series[i]; s.grows() {

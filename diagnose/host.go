@@ -8,7 +8,7 @@ var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory
 var pagingFix = &Fix{Now: "a larger paging file: System, Advanced, Performance, Virtual memory",
 	Later: "more host memory, or weights that are loaded one shard after the other"}
 
-// browserFix: a page's WebAssembly has 4 GiB of addresses, and a tab its own limit.
+// browserFix: WebAssembly has 4 GiB of address space, and a tab a limit of its own.
 var browserFix = &Fix{Now: "a smaller model, or a file of fewer bits: a tab of a browser holds about 4 GiB",
 	Later: "the same on the GPU (WebGPU), or outside of a browser"}
 
@@ -26,7 +26,7 @@ var hostRules = []rule{
 		fix:     &Fix{Now: "the data in parts, and rm() with gc() before", Later: "more host memory"}},
 	{words: "paging file is too small", kind: HostMemory, engine: "windows", device: "host",
 		fix: pagingFix},
-	// in the languages of Windows the words differ, and the number stays
+	// on localized Windows the words differ but the number is the same
 	{words: "rror 1455", kind: HostMemory, engine: "windows", device: "host", fix: pagingFix},
 	{words: "fatal   : Memory allocation failure", kind: HostMemory, engine: "ptxas", backend: "cpu", device: "host",
 		fix: &Fix{Now: "fewer compilers at once: MAX_JOBS, TORCHINDUCTOR_COMPILE_THREADS=1", Later: "more host memory"}},

@@ -1,7 +1,7 @@
 package diagnose
 
-// Batch systems and services that end a job at its memory: IBM Spectrum LSF, PBS and Torque, HTCondor, YARN, AWS Batch, Cloud Run and
-// Vertex AI, each in the words that it prints. Slurm's stand with the kernel's in killed.go.
+// Batch systems and services that kill a job at its memory limit, in their own words: IBM Spectrum LSF, PBS and Torque,
+// HTCondor, YARN, AWS Batch, Cloud Run and Vertex AI. Slurm's are with the kernel's in killed.go.
 
 var jobRules = []rule{
 	{words: "TERM_MEMLIMIT", kind: ContainerLimit, engine: "lsf", device: "host",

@@ -1,6 +1,7 @@
 package diagnose
 
-// Linux (mm/oom_kill.c), Kubernetes, Docker, systemd-oomd, Ray's memory monitor, launchers that tell how a child ended.
+// Linux (mm/oom_kill.c), Kubernetes, Docker, systemd-oomd, Ray's memory monitor, and launchers that report how a child
+// ended.
 
 var limitFix = &Fix{Now: "a higher memory limit for the container",
 	Later: "less in host memory: no copies of weights, fewer workers, no offload to the host"}

@@ -2,9 +2,10 @@ package diagnose
 
 import "strings"
 
-// limits follows what manifests and kubectl describe say of a container's memory: a line "Limits:", and "memory: 32Gi" below it.
+// limits tracks a container's memory limit in manifests and kubectl describe: a line "Limits:" followed by "memory:
+// 32Gi".
 type limits struct {
-	under  int // lines below "Limits:" that may still be its own
+	under  int // lines after "Limits:" that may still belong to it
 	memory Amount
 }
 
@@ -26,7 +27,7 @@ func (l *limits) see(text string) {
 	}
 }
 
-// give puts the limit into the findings of a container that was killed at it.
+// give adds the limit to findings of a container killed at it.
 func (l *limits) give(all []Finding) {
 	for i := range all {
 		if f := &all[i]; f.Kind == ContainerLimit && !f.Limit.Known {

@@ -1,8 +1,8 @@
 package diagnose
 
-// llama.cpp and ggml: ggml/src/ggml-backend.cpp, ggml-alloc.c, ggml-cuda, ggml-vulkan, ggml-sycl; src/llama-context.cpp,
-// llama-kv-cache.cpp, llama-model.cpp. A failure is told by the backend first, then by the allocator with the exact size,
-// then by who wanted it.
+// llama.cpp and ggml: ggml/src/ggml-backend.cpp, ggml-alloc.c, ggml-cuda, ggml-vulkan, ggml-sycl;
+// src/llama-context.cpp, llama-kv-cache.cpp, llama-model.cpp. The backend reports a failure first, then the allocator
+// with the exact size, then the caller.
 
 var bufferOf = []figure{{requested, "buffer of size ", "", true}}
 

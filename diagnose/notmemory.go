@@ -1,6 +1,6 @@
 package diagnose
 
-// What looks like a lack of memory and is none: limits of one processor, of a request, of a file system.
+// Errors that look like a lack of memory but are not: limits of a multiprocessor, of a request, of a file system.
 
 var notMemoryRules = []rule{
 	{words: "out of resource: shared memory", kind: KernelResources, engine: "triton",

@@ -6,21 +6,21 @@ import (
 	"github.com/memwall/memwall/engine/startup"
 )
 
-// places follows tracebacks, progress bars and the names of programs on the way to a failure.
+// places tracks tracebacks, progress bars and program names before a failure.
 type places struct {
 	last   Place
 	lastAt int
 	engine string
-	// engineAt is the line that named it: what stands in a traceback is nearer than what a header said.
+	// engineAt is the line that named the engine: a name in a traceback outweighs one in a header.
 	engineAt int
 	step     int64
-	fixed    bool // segments of the allocator
+	fixed    bool // allocator segments
 }
 
-// near is how many lines before a message still belong to its traceback.
+// near is the number of lines before a message that may belong to its traceback.
 const near = 200
 
-// frames are what lines of tracebacks hold. The last that stands before a message is the nearest.
+// frames maps words in traceback lines to places. The last before a message wins.
 var frames = []struct {
 	words string
 	place Place
@@ -59,7 +59,7 @@ var frames = []struct {
 	{".forward(", Forward}, {"training_step", Forward},
 }
 
-// stages are what programs print of their own progress outside of tracebacks.
+// stages maps programs' progress messages outside tracebacks to places.
 var stages = []struct {
 	words string
 	place Place
@@ -72,7 +72,7 @@ var stages = []struct {
 	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
 }
 
-// makers are what only one program prints, the surest first.
+// makers are words that only one program prints, most reliable first.
 var makers = []struct{ words, engine string }{
 	{"sglang", "sglang"}, {"TpModelWorker", "sglang"}, {"text_generation_server", "tgi"}, {"text-generation-launcher", "tgi"},
 	{"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
@@ -97,10 +97,10 @@ var makers = []struct{ words, engine string }{
 	{"jaxlib", "jax"}, {"jax/_src", "jax"}, {"jax.errors", "jax"}, {"tensorflow/", "tensorflow"},
 }
 
-// broader are programs that others run inside of, so that a nearer name counts.
+// broader are libraries that others build on, so that a more specific name takes precedence.
 var broader = map[string]bool{"transformers": true, "fsdp": true, "": true}
 
-// see takes notice of a line, whatever it is.
+// see processes any line.
 func (p *places) see(text string, in *hits, at int) {
 	trace := traced(text)
 	if trace {
@@ -120,14 +120,14 @@ func (p *places) see(text string, in *hits, at int) {
 	p.progress(text)
 }
 
-// traced reports whether a line is one of a traceback: where it was printed by a rank or a logger, "[rank1]:     loss.backward()" and
-// "ERROR 04-09 05:39:54 [core.py:390]     self.mlp = …", what is theirs stands before.
+// traced reports whether a line belongs to a traceback, possibly after a rank or logger prefix: "[rank1]:
+// loss.backward()", "ERROR 04-09 05:39:54 [core.py:390] self.mlp = …".
 func traced(text string) bool {
 	return strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "Capturing ") ||
 		strings.Contains(text, "]     ") || strings.Contains(text, "]:     ")
 }
 
-// windowsPath reports whether a text holds one: a letter alone, a colon and a backslash.
+// windowsPath reports whether a text contains a drive letter, a colon and a backslash.
 func windowsPath(text string) bool {
 	i := strings.Index(text, `:\`)
 	return i > 0 && letter(text[i-1]) && (i == 1 || !letter(text[i-2]))
@@ -149,7 +149,7 @@ func (p *places) name(text string, in *hits, at int) {
 	}
 }
 
-// frameOf is the place whose words end last in a line, the longest of those that end together: log_softmax is no softmax.
+// frameOf returns the place whose words end last in a line, preferring the longest: log_softmax is not softmax.
 func frameOf(text string, in *hits) (last Place) {
 	at, long := -1, 0
 	for n, id := range words().frames {
@@ -164,7 +164,7 @@ func frameOf(text string, in *hits) (last Place) {
 	return last
 }
 
-// progress reads the step out of a bar: " 312/10000 [".
+// progress parses the step in a progress bar: " 312/10000 [".
 func (p *places) progress(text string) {
 	bar := strings.IndexByte(text, '[')
 	slash := strings.LastIndexByte(text[:max(0, bar)], '/')
@@ -180,7 +180,7 @@ func (p *places) progress(text string) {
 	}
 }
 
-// placed says what the program was doing, and which program it was, where the message itself does not.
+// placed determines what the program was doing, and which program it was if the message does not say.
 func (s *scanner) placed(f *Finding, text string, in *hits) {
 	if f.Place == Nowhere {
 		f.Place = frameOf(text, in)
@@ -198,13 +198,13 @@ func (s *scanner) placed(f *Finding, text string, in *hits) {
 	}
 }
 
-// within a program runs one whose messages it passes on.
+// within maps programs to those they run and whose messages they pass on.
 var within = map[string]string{"ollama": "llama.cpp", "tensorrt-llm": "tensorrt"}
 
-// libraries are what programs of other names load.
+// libraries are loaded by programs of other names.
 var libraries = map[string]bool{"pytorch": true, "tensorrt": true, "": true}
 
-// made names the program by the message itself, where its words are those of a library.
+// made determines the program from the message itself, if its words are those of a library.
 func (s *scanner) made(f *Finding, text string, in *hits) {
 	if f.rule == nil || !libraries[f.rule.engine] {
 		return

@@ -2,35 +2,35 @@ package diagnose
 
 import "strings"
 
-// rule is one form of message. A line that holds all of words, parted by "…" and in this order, is one.
+// rule matches one form of message: a line that contains the words, separated by "…", in this order.
 //
-// The first rule that holds decides, in the order of families: what is no lack of memory stands before what is, because
-// it often holds the same words.
+// The first matching rule wins, in the order of families: errors that are not about memory come first, since they often
+// contain the same words.
 type rule struct {
 	words   string
 	kind    Kind
-	engine  string // "" : who printed the lines before
+	engine  string // "" for the program of the preceding lines
 	backend string
 	place   Place
-	// follows: the line says again, or less exactly, what a line before it said. Alone it is a finding.
+	// follows reports that the line repeats an earlier one, perhaps less precisely. By itself it is a finding.
 	follows bool
-	// early: what failed says it again, with more figures, after this line.
+	// early reports that the failure is reported again after this line, with more figures.
 	early bool
-	// whole: the words are all of the line.
+	// whole requires the words to be the entire line.
 	whole bool
-	// unless a line holds one of these.
+	// unless excludes lines that contain any of these.
 	unless  []string
 	device  string
 	figures []figure
 	fix     *Fix
 }
 
-// Fix is a change that a message calls for, whatever the model is.
+// Fix is a change that a message calls for whatever the model.
 type Fix struct {
 	Now, Later, Run string
 }
 
-// what is a figure's place in a Finding.
+// what identifies a field of a Finding.
 type what uint8
 
 const (
@@ -41,30 +41,31 @@ const (
 	inUse
 	unallocated
 	pools
-	reserved // what the allocator keeps, used or not
-	others   // what other processes hold
-	beside   // what the process holds outside of its allocator
+	reserved // what the allocator holds, used or not
+	others   // held by other processes
+	beside   // held by the process outside its allocator
 	limit
-	needed // tokens
+	needed // in tokens
 	available
 	longest
 	share
 )
 
-// figure is where a number stands in a message: behind an anchor, or right before one.
+// figure locates a number in a message: after an anchor, or immediately before one.
 type figure struct {
 	what   what
 	after  string
 	before string
-	bare   bool // a number without a unit is bytes
+	bare   bool // a number without a unit is in bytes
 }
 
-// families are all rules, in order.
+// families lists all rules, in order.
 var families = [][]rule{notMemoryRules, jobRules, killedRules,
 	vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
 	metalRules, xlaRules, torchRules, generalRules}
 
-// find gives the rule of a line, of which in are the beginnings of words, and where the rule's words begin.
+// find returns the rule that matches a line, and where its words begin. in holds the word beginnings that occur in the
+// line.
 func find(text string, in *hits) (*rule, int) {
 	for n, rules := range families {
 		for i, id := range words().rules[n] {
@@ -79,7 +80,7 @@ func find(text string, in *hits) (*rule, int) {
 	return nil, -1
 }
 
-// index is where the rule's words begin in a text; -1 when it does not hold them.
+// index returns where the rule's words begin in a text; -1 if absent.
 func (r *rule) index(text string) int {
 	if r.whole && strings.TrimSpace(text) != r.words {
 		return -1
@@ -107,12 +108,12 @@ func (r *rule) index(text string) int {
 	return at
 }
 
-// conditions are what stands before words of a failure that has not happened.
+// conditions are words that precede a failure that has not happened.
 var conditions = []string{"if you", "in case", "avoid", "prevent", "may cause", "might cause", "may lead", "can lead", "could lead",
 	"may result", "can cause", "could cause", "instead of", "help with", "handle ", "when ", "troubleshoot", "if a ", "if an ", "if the ",
 	"unless"}
 
-// advice reports whether a text is about failures and not one.
+// advice reports whether a text talks about failures without being one.
 func advice(before string) bool {
 	if start := strings.TrimSpace(before); strings.HasPrefix(start, "# ") || start == "#" || strings.HasPrefix(start, "//") {
 		return true // a comment
@@ -126,7 +127,7 @@ func advice(before string) bool {
 	return false
 }
 
-// take puts the rule's figures, as far as a text holds them, into a finding that lacks them.
+// take adds the rule's figures to a finding that lacks them.
 func (r *rule) take(f *Finding, text string, again bool) {
 	for i := range r.figures {
 		g := &r.figures[i]
@@ -155,7 +156,7 @@ func (g *figure) read(text string) (Amount, bool) {
 	return a, ok
 }
 
-// after gives what follows an anchor, whose parts are parted by "…".
+// after returns what follows an anchor, whose parts are separated by "…".
 func after(text, anchor string) (string, bool) {
 	for part := range strings.SplitSeq(anchor, "…") {
 		i := strings.Index(text, part)

@@ -9,26 +9,26 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Bounds on what is kept of a text.
+// Limits on what is retained of a text.
 const (
 	maxFindings = 16
 	maxRanks    = 32
-	maxMessage  = 2 << 10 // bytes of a message that are read for figures
-	maxText     = 400     // bytes of it that are kept
+	maxMessage  = 2 << 10 // bytes of a message searched for figures
+	maxText     = 400     // bytes of it retained
 	messageRows = 8       // lines that a message may be wrapped into
-	following   = 120     // lines within which a consequence is one
+	following   = 120     // lines within which a consequence is merged
 )
 
-// scanner goes through a text line by line.
+// scanner processes a text line by line.
 type scanner struct {
 	found []Finding
 	more  int
-	open  bool // the last of found may go on
-	rows  int  // lines that it may go on for
+	open  bool // the last of found may continue
+	rows  int  // lines for which it may continue
 	at    int  // line
 	heard int
-	// again is the last message that was merged, as it was before its figures were read, and into is what it was merged with: a
-	// program that fails for hours prints the same lines.
+	// again is the last merged message before its figures were read, and into what it was merged with: a program that
+	// fails for hours prints the same lines.
 	again Finding
 	into  int
 	places
@@ -39,7 +39,7 @@ type scanner struct {
 
 func newScanner() *scanner { return &scanner{places: places{step: -1}} }
 
-// line reads a line; one of JSON or of quoted values, whose text has its own lines as \n, is read as those.
+// line processes a line; JSON or quoted values with \n are processed as several lines.
 func (s *scanner) line(l *startup.Line) {
 	quote, escaped := strings.IndexByte(l.Text, '"'), strings.Index(l.Text, `\n`)
 	if quote < 0 || escaped < quote {
@@ -74,7 +74,7 @@ func (s *scanner) one(l *startup.Line) {
 	s.hit(r, l, at, &in)
 }
 
-// goOn adds a line to a message that is wrapped.
+// goOn adds a line to a wrapped message.
 func (s *scanner) goOn(text string) {
 	if !s.open {
 		return
@@ -87,7 +87,7 @@ func (s *scanner) goOn(text string) {
 	f.Text += " " + strings.TrimSpace(text)
 }
 
-// close ends the message that is open.
+// close ends the open message.
 func (s *scanner) close() {
 	if !s.open {
 		return
@@ -108,13 +108,13 @@ func (s *scanner) close() {
 	}
 }
 
-// repeated: the message is, to the letter, the last that was merged.
+// repeated reports whether the message equals the last merged one.
 func (s *scanner) repeated(f *Finding) bool {
 	a := &s.again
 	return a.rule == f.rule && a.Place == f.Place && a.Engine == f.Engine && a.Device == f.Device && a.Text == f.Text
 }
 
-// shown is a message as it may be kept.
+// shown returns a message as it may be retained.
 func shown(text string) string {
 	text = argv.BlottedLine(strings.Join(strings.Fields(text), " "))
 	if len(text) <= maxText {
@@ -148,7 +148,7 @@ func (s *scanner) hit(r *rule, l *startup.Line, at int, in *hits) {
 	s.open, s.rows = true, messageRows
 }
 
-// consequence merges a line that says more of the last finding.
+// consequence merges a line that says more about the last finding.
 func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 	n := len(s.found)
 	if n == 0 {
@@ -162,14 +162,14 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 	case f.Kind == Killed && (r.kind == ContainerLimit || r.kind == HostKilled):
 		f.Kind, f.Engine, f.rule, f.Fix = r.kind, r.engine, r, r.fix
 	case f.Kind == DeviceMemory && r.kind == AllocationLimit && r.engine == f.Engine && l.Number-f.Line <= messageRows:
-		f.Kind = AllocationLimit // the same allocation: the back end says why after its size
+		f.Kind = AllocationLimit // same allocation: the backend gives the reason after the size
 	case !r.follows || f.Kind.Weight() != r.kind.Weight():
 		return false
 	case r.engine != "" && f.Engine != r.engine && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
 		return false
 	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory &&
 		f.Kind != HostMemory:
-		return f.Kind.Weight() == Failure // a launcher tells of the end of what failed
+		return f.Kind.Weight() == Failure // a launcher reports the end of the failed process
 	case s.repeats(r, f):
 		return false
 	}
@@ -177,7 +177,7 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 	return true
 }
 
-// repeats: the same line a second time is another finding, of another size or device.
+// repeats reports whether the line is a new finding, of another size or device, rather than a repetition.
 func (s *scanner) repeats(r *rule, f *Finding) bool {
 	return f.rule == r && (r.kind != Killed && r.kind != ContainerLimit)
 }
@@ -198,8 +198,8 @@ func (s *scanner) addTo(f *Finding, r *rule, l *startup.Line) {
 	}
 }
 
-// merged counts the last finding, which was before as its figures were read, with one that was there already, of another rank or
-// another time; false when there is none.
+// merged merges the last finding with an earlier one of another rank or time; before is the finding before its figures
+// were read. It returns false if there is none.
 func (s *scanner) merged(before *Finding) bool {
 	n := len(s.found) - 1
 	f := &s.found[n]
@@ -215,7 +215,7 @@ func (s *scanner) merged(before *Finding) bool {
 	return false
 }
 
-// mergeInto counts the last finding with one before it.
+// mergeInto merges the last finding into an earlier one.
 func (s *scanner) mergeInto(i int) {
 	n := len(s.found) - 1
 	f, g := &s.found[n], &s.found[i]

@@ -5,7 +5,7 @@ package diagnose
 var blocksFix = &Fix{Now: "fewer sequences at once: a smaller max_batch_size",
 	Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}
 
-// oneOfBoth is what Jan makes of any failure of llama.cpp for want of memory.
+// oneOfBoth is Jan's message for any out-of-memory failure of llama.cpp.
 const oneOfBoth = "requires more RAM or VRAM than available"
 
 var serverRules = []rule{

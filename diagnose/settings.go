@@ -2,17 +2,17 @@ package diagnose
 
 import "strings"
 
-// Setting is a value that a text gives a field of a request, as a text of that field.
+// Setting is a value that a text gives a request field, in the field's textual syntax.
 type Setting struct{ Field, Value string }
 
-// settings collects what a text says of the run: command lines, and arguments of training scripts.
+// settings collects what a text says about the run: command lines, and arguments of training scripts.
 type settings struct {
 	list     []Setting
 	commands []string
 }
 
-// arguments are names of settings in training scripts and their logs, as flags (--name value), in configurations
-// (name: value) or in Python (name=value), and the request field that each is.
+// arguments maps names of settings in training scripts and logs to request fields: flags (--name value), configuration
+// (name: value) or Python (name=value).
 var arguments = []struct {
 	name, field string
 	means       map[string]string
@@ -42,7 +42,7 @@ var arguments = []struct {
 
 var zeroStages = map[string]string{"1": "zero1", "2": "zero2", "3": "zero3"}
 
-// starters begin commands of servers and of training.
+// starters begin commands of servers and training.
 var starters = []string{"vllm serve ", "vllm.entrypoints", "sglang.launch_server", "llama-server ", "llama-cli ", "trtllm-serve ",
 	"ollama run ", "torchrun ", "accelerate launch", "deepspeed --", "deepspeed train", "python train", "python -m torch.distributed"}
 
@@ -52,7 +52,7 @@ const (
 	maxSettings = 64
 )
 
-// read takes what a line tells.
+// read processes a line.
 func (s *settings) read(text string, in *hits) {
 	if len(text) > maxCommand {
 		return
@@ -84,7 +84,7 @@ func (s *settings) read(text string, in *hits) {
 	}
 }
 
-// command is a line from its program on; what runs a module in Python begins with python.
+// command returns a line from its program on; Python modules start with python.
 func command(text string, at int) string {
 	if i := strings.LastIndex(text[:at], "python"); i >= 0 {
 		at = i
@@ -92,7 +92,7 @@ func command(text string, at int) string {
 	return text[at:]
 }
 
-// named finds a name that stands alone, with a value behind it.
+// named finds a standalone name followed by a value.
 func named(text, name string) (rest string, ok bool) {
 	i := strings.Index(text, name)
 	if i < 0 || i > 0 && (letter(text[i-1]) || text[i-1] == '_') {
@@ -106,7 +106,7 @@ func named(text, name string) (rest string, ok bool) {
 	return rest, flag && len(rest) < len(text)-i-len(name)
 }
 
-// value is the first word.
+// value returns the first word.
 func value(rest string) string {
 	if i := strings.IndexAny(rest, " ,'\")}\t"); i >= 0 {
 		rest = rest[:i]
@@ -114,7 +114,7 @@ func value(rest string) string {
 	return rest
 }
 
-// set keeps the last value of a field.
+// set records the last value of a field.
 func (s *settings) set(field, v string) {
 	if v == "" || v == "None" || v == "null" || v == "-1" || len(v) > 200 {
 		return

@@ -1,7 +1,7 @@
 package diagnose
 
 // PyTorch (c10/cuda/CUDACachingAllocator.cpp, c10/core/CPUAllocator.cpp, aten/src/ATen/mps/MPSAllocator.mm). Until 2.1
-// the figures stand in brackets, from then on in sentences.
+// the figures are in brackets, later in sentences.
 
 var torchFigures = []figure{
 	{requested, "Tried to allocate ", "", false},
@@ -14,7 +14,7 @@ var torchFigures = []figure{
 	{pools, "", " allocated in private pools", false},
 }
 
-// asyncPool are the words of cudaMallocAsync's pool.
+// asyncPool is the wording of cudaMallocAsync's pool.
 const asyncPool = "would exceed allowed memory"
 
 var asyncFigures = []figure{

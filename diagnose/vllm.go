@@ -3,7 +3,7 @@ package diagnose
 // vLLM: vllm/v1/core/kv_cache_utils.py, v1/worker/gpu_worker.py, worker/worker.py, core/scheduler.py,
 // v1/worker/gpu_model_runner.py.
 
-// noPoolFix: weights and activations leave no room for the cache.
+// noPoolFix applies if weights and activations leave no memory for the cache.
 var noPoolFix = &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens",
 	Later: "weights in fewer bits, or tensor parallelism over more devices"}
 

@@ -5,22 +5,21 @@ import (
 	"sync"
 )
 
-// A log has millions of lines and next to none is about memory or the run's settings, so that one pass over its bytes must
-// say which may be, and of a line that is, which of the words it may hold: looking for each would be a pass for every word.
+// A log may have millions of lines, hardly any of them about memory or settings, so one pass over its bytes must tell
+// which may be, and which words they may contain: searching for each word separately would take a pass per word.
 
-// finder is the automaton of Aho and Corasick (1975) over the beginnings of all words that rules look for. It steps from state
-// to state with each byte.
+// finder is the Aho-Corasick automaton (1975) over the beginnings of all words that rules look for.
 type finder struct {
-	class [256]uint8 // bytes that no word holds are of class 0
+	class [256]uint8 // class 0 is bytes that occur in no word
 	next  []int16    // by state × classes + class
 	width int
-	ends  [][]int16 // beginnings that were read when a state is reached
+	ends  [][]int16 // word beginnings that end at each state
 }
 
-// headOf is how much of a word is looked for: the rule itself reads the rest.
+// headOf is the number of leading bytes of a word in the automaton; the rule checks the rest.
 const headOf = 8
 
-// hits are the beginnings that a text holds, a bit each.
+// hits is the set of word beginnings in a text.
 type hits [8]uint64
 
 func (h *hits) has(id int16) bool { return h[id>>6]&(1<<(id&63)) != 0 }
@@ -35,12 +34,12 @@ func (h *hits) any(of *hits) bool {
 	return false
 }
 
-// vocabulary are all words, by where they stand, as the numbers of their beginnings.
+// vocabulary holds all words, by purpose, as indexes of their beginnings.
 type vocabulary struct {
 	finder
 	rules                                               [][]int16
 	arguments, gauges, starters, makers, frames, stages []int16
-	worth                                               hits // of rules and settings: what makes a line worth reading
+	worth                                               hits // words of rules and settings, which make a line relevant
 	numbers                                             map[string]int16
 	heads                                               []string
 }
@@ -78,7 +77,7 @@ var words = sync.OnceValue(func() *vocabulary {
 	return v
 })
 
-// number of a word's beginning.
+// number returns the index of a word's beginning.
 func (v *vocabulary) number(word string) int16 {
 	h := head(word)
 	id, ok := v.numbers[h]
@@ -96,7 +95,7 @@ func (v *vocabulary) numbersOf(words []string) (out []int16) {
 	return out
 }
 
-// scan finds the beginnings of words that a text holds.
+// scan returns the word beginnings that a text contains.
 func scan(text string) (h hits) {
 	f := &words().finder
 	state := 0
@@ -129,7 +128,7 @@ func newFinder(all []string) *finder {
 
 func head(w string) string { return w[:min(len(w), headOf)] }
 
-// state makes a new one, which leads nowhere.
+// state adds a state without transitions.
 func (f *finder) state() int {
 	for range f.width {
 		f.next = append(f.next, -1)
@@ -151,7 +150,7 @@ func (f *finder) add(w string, id int16) {
 	f.ends[at] = append(f.ends[at], id)
 }
 
-// link leads every state that a byte does not continue to where the longest end of what was read goes on.
+// link completes missing transitions by following the longest suffix.
 func (f *finder) link() {
 	fail := make([]int, len(f.ends))
 	var queue []int

@@ -1,68 +1,70 @@
-// Package advice decides which changes are worth saying to somebody whose plan does not do what was asked: candidates in,
-// those that a practitioner would stand behind out, each refusal with its reason. It knows no model and no engine.
+// Package advice selects the changes worth suggesting to someone whose plan does not do what was asked: candidates go
+// in, those a practitioner would recommend come out, and each rejection has a reason. It knows no models or engines.
 package advice
 
-// Cure is a change of a plan, as far as advice rests on it.
+// Cure is a change to a plan, described by what advice depends on.
 type Cure struct {
-	// Speed is the share of the tokens a second of all users that the change keeps; 0: nobody knows.
+	// Speed is the ratio of all users' tokens a second after the change to before; 0 if unknown.
 	Speed float64
-	// Decode is the tokens a second that one user then gets; 0: nobody knows.
+	// Decode is one user's tokens a second after the change; 0 if unknown.
 	Decode float64
-	// Loss is what smaller weights lose, in percent of perplexity.
+	// Loss is the quality loss of smaller weights, in percent of perplexity.
 	Loss float64
-	// Guessed: nobody published that loss of such a model, and it lies between what others lose by bits.
+	// Guessed reports that the loss is interpolated by bits rather than published.
 	Guessed bool
-	// Bits of most weights, where the change stores them anew; 0 where it does not.
+	// Bits is the bits per weight if the change requantizes; 0 if it does not.
 	Bits float64
-	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
+	// Users and Context are the shares of the requested users and context that remain; 1 if unchanged.
 	Users, Context float64
-	// Starts: as asked it starts and serves some of the users, while the others wait.
+	// Starts reports that the original plan starts and serves some of the users while the others wait.
 	Starts bool
-	// Serves: the engine is one that serves many at once.
+	// Serves reports that the engine serves many users at once.
 	Serves bool
-	// Experts: the model is a mixture of them, which people keep on a host where nothing smaller holds as much knowledge.
+	// Experts reports that the model is a mixture of experts, which people offload to a host when no smaller model is as
+	// good.
 	Experts bool
-	// OtherEngine: it is another program.
+	// OtherEngine reports that the change switches programs.
 	OtherEngine bool
-	// AskedUsers is how many were asked for.
+	// AskedUsers is the number of users requested.
 	AskedUsers int64
-	// Lacks: the plan as asked does not fit, or is slow for want of room.
+	// Lacks reports that the original plan does not fit, or is slow for lack of memory.
 	Lacks bool
-	// Given: somebody named this change among those to try.
+	// Given reports that the user named this change among those to try.
 	Given bool
 }
 
-// Principle is what a cure must keep.
+// Principle is a condition that a cure must meet.
 type Principle struct {
 	Name string
-	// Why a practitioner would not say such a change.
+	// Why says why a practitioner would not suggest such a change.
 	Why   string
 	keeps func(*Cure) bool
 }
 
-// Bounds of the principles. They are judgements, not measurements.
+// Thresholds of the principles. They are judgements, not measurements.
 const (
 	servedSpeed = 0.5  // of a server's tokens a second
-	withWaiting = 0.75 // of what it gives while some users wait
-	otherSpeed  = 0.5  // of them, with another program
-	asFast      = 0.9  // as before, near enough
-	localSpeed  = 0.25 // of one user's
-	readable    = 2    // tokens a second that somebody still waits for
-	readAlong   = 5    // that each user of a server reads along with
+	withWaiting = 0.75 // of the rate with some users waiting
+	otherSpeed  = 0.5  // of it, with another program
+	asFast      = 0.9  // practically unchanged
+	localSpeed  = 0.25 // of a single user's rate
+	readable    = 2    // tokens a second that one would still wait for
+	readAlong   = 5    // reading speed, for each user of a server
 	ofTheLoad   = 0.25 // of the users
 	ofContext   = 0.5  // of the context
-	// percent of perplexity: more than a model of half the size loses (Llama 3.1 70B to 8B apart, sizes of a line differ by less)
+	// percent of perplexity: more than a model of half the size loses (models of a family differ by less, except Llama
+	// 3.1 70B to 8B)
 	mostLoss = 20
-	// percent of perplexity that few notice: about what q4_k_m loses (llama.cpp, examples/perplexity/README.md, Llama 3 8B)
+	// percent of perplexity that few notice: about that of q4_k_m (llama.cpp, examples/perplexity/README.md, Llama 3 8B)
 	fewNotice = 2
-	// in two bits a model answers worse than one of half the size (llama.cpp, k-quants, #1684)
+	// a model in two bits is worse than one of half the size (llama.cpp, k-quants, #1684)
 	fewestBits = 3
 )
 
-// FewUsers are as many as a program for one stream serves as well.
+// FewUsers is the number of users that a single-stream program serves equally well.
 const FewUsers = 4
 
-// Principles, in the order in which a refusal names them.
+// Principles lists the principles in the order in which a rejection names them.
 var Principles = []Principle{
 	{"load", "a change that drops most of what was asked for answers another question",
 		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofContext }},
@@ -90,13 +92,13 @@ var Principles = []Principle{
 		}},
 }
 
-// Slow reports whether a change gives who asks alone words more slowly than they are read, where the plan itself would not: it is said
-// behind others, and never first.
+// Slow reports whether the change makes a single user's output slower than reading speed, where the plan itself would
+// not be. Such a change is listed after others.
 func Slow(c *Cure) bool {
 	return !c.Serves && !c.Experts && c.Decode > 0 && c.Decode < readAlong && c.Speed < asFast
 }
 
-// Refused is the first principle that a cure breaks; nil where it breaks none, or somebody asked for it.
+// Refused returns the first principle that a cure violates; nil if none, or if the user asked for it.
 func Refused(c *Cure) *Principle {
 	if c.Given {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Decode reads a request that was sent to the place of a question: its ask may be left out, and is no other. The error
-// is a *memwall.Error that names a field, "body" where it is of no field.
+// Decode parses a request sent to the endpoint of a question: its ask may be omitted but not differ. The error is a
+// *memwall.Error that names a field, or "body".
 func Decode(ask string, data []byte) (*memwall.Request, error) {
 	r, err := memwall.Decode(data)
 	var e *memwall.Error
@@ -32,8 +32,8 @@ func Decode(ask string, data []byte) (*memwall.Request, error) {
 	return r, nil
 }
 
-// Strict reads what was sent to a place that is no question's, without fields that nobody knows; like is what it looks like. The error is a
-// *memwall.Error that names the field, "body" where it is of none.
+// Strict parses a body that is not a question, rejecting unknown fields; like is an example. The error is a
+// *memwall.Error that names the field, or "body".
 func Strict(data []byte, v any, like string) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -1,7 +1,7 @@
-// Package desk answers the questions of many clients at once: short ones by askers that remember what their questions
-// share, long ones a few at a time, and each client no more than its part. It knows nothing of HTTP or MCP.
+// Package desk answers the questions of many clients at once: short ones with caching askers, long ones a few at a
+// time, and each client within its share. It knows nothing of HTTP or MCP.
 //
-// Open desk.go for how a question is answered, share.go for what one client may have.
+// See desk.go for how a question is answered, and share.go for limits per client.
 package desk
 
 import (
@@ -15,47 +15,47 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Options of a desk. Zero values are the usual ones.
+// Options configure a Desk. Zero values mean the defaults.
 type Options struct {
-	// Asker is what questions are put to; it must do for several at once.
+	// Asker answers the questions; it must be safe for concurrent use.
 	Asker memwall.Asker
-	// Quick, Medium and Long questions are answered so many at a time: as many as there are processors, and half as many of
-	// each of the others.
+	// Quick, Medium and Long are the numbers of questions of each kind answered concurrently. Default: the number of
+	// processors for Quick, half as many for each of the others.
 	Quick, Medium, Long int
-	// Limit is how long an answer may take; a search that is not done by then gives what it has. A minute.
+	// Limit is the time limit of an answer; an unfinished search then returns what it has. Default: one minute.
 	Limit time.Duration
-	// Patience is how long a quick question waits for its turn; others wait ten times as long. Two seconds.
+	// Patience is how long a quick question waits for its turn; others wait ten times as long. Default: two seconds.
 	Patience time.Duration
-	// Aside answers what is not quick, in other processes; nil is this one.
+	// Aside runs medium and long questions in other processes; nil means in this one.
 	Aside Aside
-	// Faults is told of faults of the program itself; nil is nobody.
+	// Faults receives internal errors; nil discards them.
 	Faults io.Writer
 }
 
-// Aside answers questions elsewhere: within the limit with what is known by then, and at once with an error where the context is
-// cancelled. Its errors are those of an asker.
+// Aside answers questions in other processes. At the time limit it returns what is known so far, and on cancellation an
+// error immediately. Its errors are those of an asker.
 type Aside interface {
 	Ask(ctx context.Context, r *memwall.Request, limit time.Duration, report Report) (*memwall.Answer, error)
-	// Do does a task by its name: in is what it is asked, out points at what it gives.
+	// Do runs a named task with input in and stores its result in out.
 	Do(ctx context.Context, task string, in any, limit time.Duration, out any) error
 }
 
-// Desk answers questions of many clients.
+// Desk answers the questions of many clients. It is safe for concurrent use.
 type Desk struct {
 	o       Options
 	quick   chan *memory
-	slow    [lanes]chan struct{} // of the lanes that are not quick
+	slow    [lanes]chan struct{} // the lanes other than quick
 	clients clients
-	forget  int // things, before an asker that remembers them is replaced
+	forget  int // cache entries after which an asker is replaced
 }
 
-// memory is an asker that remembers.
+// memory is a caching asker.
 type memory struct{ asker *memwall.Asker }
 
-// forget bounds what an asker remembers: so many things, which take some 25 MiB.
+// forget is the maximum number of entries in an asker's cache, about 25 MiB.
 const forget = 4096
 
-// New gives a desk.
+// New returns a Desk.
 func New(o Options) *Desk {
 	processors := runtime.GOMAXPROCS(0)
 	o.Quick = or(o.Quick, processors)
@@ -72,8 +72,9 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Threads are how many questions are worked on at once. A process of which that is all should run as many (GOMAXPROCS), more than there
-// are processors: Go's scheduler would let who asks something quick wait for ten milliseconds behind a search, the system's does not.
+// Threads returns how many questions are worked on concurrently. A process that does nothing else should set GOMAXPROCS
+// to it, above the number of processors: Go's scheduler would delay a quick question behind a search by ten
+// milliseconds, the operating system's does not.
 func (d *Desk) Threads() int { return cap(d.quick) + cap(d.slow[Medium]) + cap(d.slow[Long]) }
 
 func or[T int | time.Duration](x, otherwise T) T {
@@ -83,7 +84,7 @@ func or[T int | time.Duration](x, otherwise T) T {
 	return otherwise
 }
 
-// Busy is a question that found no room; After is when to ask again.
+// Busy is the error for a question that could not be accepted; After says when to retry.
 type Busy struct {
 	After time.Duration
 	What  string
@@ -91,11 +92,11 @@ type Busy struct {
 
 func (b *Busy) Error() string { return b.What }
 
-// Report is told how far a question is: nothing but that it has its turn, where the phase is "".
+// Report receives a question's progress, with phase "" when its turn comes.
 type Report = func(memwall.Progress)
 
-// Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
-// the question had its turn. report, where it is not nil, is told when the question has its turn and how far it is.
+// Ask answers a client's question. The error is a *memwall.Error, a *Busy, or that of a context that ended before the
+// question's turn. report, if not nil, is called when the question's turn comes and as it progresses.
 func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report Report) (answer *memwall.Answer, err error) {
 	lane := LaneOf(r)
 	err = d.serve(ctx, client, lane, report, func(ctx context.Context, asker *memwall.Asker) (err error) {

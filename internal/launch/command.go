@@ -37,10 +37,10 @@ var commandReaders = []struct {
 	{evaluates(), fromHarness},
 }
 
-// FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
-// llama-server …"), a compose file or Kubernetes manifest, a Modelfile, or a call of transformers in Python. What
-// changes memory and no field holds, and what it does not know, comes back as it stands. Hardware is not in such a
-// text: the caller adds it.
+// FromCommand parses what users paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
+// llama-server …"), a compose file or Kubernetes manifest, a Modelfile, or Python code that calls transformers. The
+// second result lists, verbatim, options that are unknown or that affect memory but have no request field. Such text
+// rarely names the hardware; the caller must add it.
 func FromCommand(text string) (*api.Request, []string, error) {
 	l, err := readLaunch(text)
 	if err != nil || l.Model == "" && servedAs(l.Served) == "" {
@@ -58,7 +58,8 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	return r, l.Unknown, nil
 }
 
-// rest reads what no command stands in, or stands in another text: the settings of a log, parts of files, and what begins within a line.
+// rest handles text that is not a command, or contains one: settings in a log, fragments of files, and commands within
+// a line.
 func rest(text string) *argv.Launch {
 	if len(text) > argv.MaxText {
 		return nil
@@ -104,7 +105,7 @@ func readLaunch(text string) (*argv.Launch, error) {
 	return l, err
 }
 
-// readCommands reads commands and files of commands.
+// readCommands parses commands and files of commands.
 func readCommands(text string) (*argv.Launch, error) {
 	parse := argv.Parse
 	if manifest.Is(text) {
@@ -138,7 +139,7 @@ func readCommands(text string) (*argv.Launch, error) {
 	if l := scriptLaunch(text); l != nil {
 		return l, nil
 	}
-	if all := comment.ReplaceAllString(text, ""); len(cmds) == 0 && all != text { // behind the prompt of root, or left out
+	if all := comment.ReplaceAllString(text, ""); len(cmds) == 0 && all != text { // after root's prompt, or commented out
 		if l, err := readCommands(all); err == nil {
 			return l, nil
 		}
@@ -146,10 +147,10 @@ func readCommands(text string) (*argv.Launch, error) {
 	return nil, noCommand(cmds)
 }
 
-// comment begins a line of a script, and is root's prompt.
+// comment matches a comment or root's prompt.
 var comment = regexp.MustCompile(`(?m)^[ \t]*#+[ \t]*`)
 
-// documentLaunch reads the files of commands that a script writes: cat > compose.yaml <<EOF.
+// documentLaunch parses files of commands that a script writes: cat > compose.yaml <<EOF.
 func documentLaunch(text string) (*argv.Launch, error) {
 	for _, d := range argv.Documents(text) {
 		if !manifest.Is(d) {
@@ -166,10 +167,10 @@ func documentLaunch(text string) (*argv.Launch, error) {
 	return nil, nil
 }
 
-// capture begins a command whose output a script keeps: OUTPUT=$(python -m sglang.bench_one_batch …).
+// capture matches a command whose output a script captures: OUTPUT=$(python -m sglang.bench_one_batch …).
 var capture = regexp.MustCompile(`(?m)^[ \t]*(\w+=)?"?\$\(`)
 
-// scriptLaunch reads the scripts that a script writes, and the commands whose output it keeps.
+// scriptLaunch parses scripts that a script writes, and commands whose output it captures.
 func scriptLaunch(text string) *argv.Launch {
 	for _, t := range append(argv.Documents(text), capture.ReplaceAllString(text, "")) {
 		if cmds, err := argv.Parse(t); err == nil {
@@ -184,7 +185,7 @@ func scriptLaunch(text string) *argv.Launch {
 	return nil
 }
 
-// imageLaunch is the server of an engine's image that starts a program of its own, where a variable names the model.
+// imageLaunch returns the server of an engine's image that starts its own program, with the model in a variable.
 func imageLaunch(cmds []argv.Command) *argv.Launch {
 	for _, c := range cmds {
 		own, err := argv.Contained(argv.Command{Image: c.Image, Env: c.Env, Devices: c.Devices}, nil, nil)
@@ -196,7 +197,7 @@ func imageLaunch(cmds []argv.Command) *argv.Launch {
 	return nil
 }
 
-// firstLaunch reads the first command of a server; nil where there is none.
+// firstLaunch parses the first command of a server; nil if there is none.
 func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
 	for i := range cmds {
 		read := reader(&cmds[i])
@@ -215,10 +216,10 @@ func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
 	return nil, nil
 }
 
-// modelVariables are what texts call the model's name in, for a program that reads it.
+// modelVariables are common names of variables that hold the model.
 var modelVariables = []string{"MODEL_NAME", "MODEL_ID", "MODEL", "HF_MODEL_ID", "MODEL_PATH", "VLLM_MODEL", "MODEL_REPO"}
 
-// byVariable takes the model that a variable of the text names, where the command names none, and says so.
+// byVariable takes the model from a variable of the text if the command names none, and says so.
 func byVariable(l *argv.Launch, c *argv.Command) {
 	for _, name := range modelVariables {
 		if value, _ := c.Getenv(name); servedAs(value) != "" {
@@ -228,7 +229,7 @@ func byVariable(l *argv.Launch, c *argv.Command) {
 	}
 }
 
-// reader of a command by its program; nil for those that start no server.
+// reader returns the parser for a command's program; nil if it starts no server.
 func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	program := c.Program
 	switch {
@@ -271,7 +272,7 @@ var ownBuild = regexp.MustCompile(`^(ik-)?(llama-server|llama-cli|llama-bench|ko
 // vendored is the server that a vendor's package brings along: ipex_llm.vllm.entrypoints.openai.api_server.
 var vendored = regexp.MustCompile(`vllm\.entrypoints\.(?:openai\.)?api_server$`)
 
-// starts tells a server among the words of another program: its name alone may be what is built, copied or killed.
+// starts distinguishes a server among the words of another program from something that is built, copied or killed.
 func starts(c *argv.Command) bool {
 	switch {
 	case reader(c) == nil || len(c.Args) == 0 || c.Program == "main" || c.Program == "server":
@@ -284,8 +285,8 @@ func starts(c *argv.Command) bool {
 	return len(c.Args) > 1 || strings.HasPrefix(c.Args[0], "-")
 }
 
-// requestOf turns a launch into a request. The engine takes a model's whole length when none is given; the
-// catalog knows it for its own models.
+// requestOf turns a launch into a request. The engine uses a model's whole length if none is given; the catalog knows
+// it for its own models.
 func requestOf(l *argv.Launch) *api.Request {
 	r := &api.Request{Ask: "fit", Model: l.Model, Plan: l.Plan, Devices: l.Devices}
 	if r.Model == "" {
@@ -321,8 +322,8 @@ func requestOf(l *argv.Launch) *api.Request {
 	return r
 }
 
-// dense leaves groups of attention to a model without experts. TensorRT-LLM's ranks then hold its other layers whole, as replicas do
-// (_torch/models/modeling_llama.py, overridden_tp_size); SGLang's cut them over all, which is not described.
+// dense drops attention groups for a model without experts. TensorRT-LLM's ranks then replicate its other layers
+// (_torch/models/modeling_llama.py, overridden_tp_size); SGLang's shard them over all, which is not described.
 func dense(l *argv.Launch, r *api.Request) {
 	r.EP = 0
 	if strings.HasPrefix(l.Engine, "tensorrt-llm") {
@@ -332,8 +333,8 @@ func dense(l *argv.Launch, r *api.Request) {
 	r.TP, r.DP = r.TP*r.DP, 1
 }
 
-// withFound settles what depends on the model. With draft-mtp a file beside it holds its own prediction layers, or is a drafter
-// without a cache, as those of Gemma 4 are. What denoises is sized as diffusers runs it, whichever server does.
+// withFound settles what depends on the model. With draft-mtp an accompanying file holds its prediction layers, or a
+// drafter without a cache, as with Gemma 4. Diffusion models are sized as diffusers runs them, whatever the server.
 func withFound(r *api.Request, l *argv.Launch, found *api.Resolved) {
 	switch {
 	case r.DraftModel == "" || r.MTP == nil || !*r.MTP:
@@ -355,7 +356,7 @@ func withFound(r *api.Request, l *argv.Launch, found *api.Resolved) {
 	}
 }
 
-// blocks puts a number of blocks as tokens: of the size that is said, or of vLLM's own where the model leaves it alone.
+// blocks converts a number of blocks to tokens: of the stated size, or of vLLM's own if the model does not change it.
 func blocks(r *api.Request, l *argv.Launch, found *api.Resolved) {
 	const usual = 16
 	size := r.BlockSize
@@ -367,13 +368,13 @@ func blocks(r *api.Request, l *argv.Launch, found *api.Resolved) {
 	}
 }
 
-// plainCache: every layer that keeps anything keeps keys and values of heads.
+// plainCache reports whether every layer with a cache keeps keys and values per head.
 func plainCache(m *model.Model) bool {
 	return !m.Caches(func(c model.Cache) bool { return c.Class != model.FullKV })
 }
 
-// quantised: the method that a server is told says the format with the name of a repository, or of a folder where no file says it. One
-// that leaves the format open is listed as not read.
+// quantised determines the format from the method given to a server and the name of a repository, or of a folder if no
+// file says it. A method that leaves the format open is listed as unread.
 func quantised(r *api.Request, l *argv.Launch) {
 	ref, hub := r.Model, question.IsHubName(r.Model)
 	if ref == "" && r.Weights == "" && l.Quant != "" {
@@ -391,8 +392,8 @@ func quantised(r *api.Request, l *argv.Launch) {
 	}
 }
 
-// servedAs is the model that a server's own name for it says, where the text leaves the model itself open: a repository, or a
-// name of the catalog. It is listed as not read, with the words that leave it open.
+// servedAs returns the model that a server's own name for it implies, if the text leaves the model open: a repository,
+// or a catalog name. It is listed as unread.
 func servedAs(name string) string {
 	if question.IsHubName(name) && strings.Contains(name, "/") {
 		return name
@@ -403,8 +404,8 @@ func servedAs(name string) string {
 	return ""
 }
 
-// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so do
-// those of plain that do, and transformers with device_map="auto".
+// oneDevice limits a server to one device unless it is configured to use several. llama.cpp and similar engines use all
+// by default, as does transformers with device_map="auto".
 func oneDevice(p *plan.Plan) {
 	name, _, _ := strings.Cut(p.Engine, "@")
 	if known := called.Find(name); known != nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// container is how an engine's image is run: its name by the vendor of the devices ("" for none), what stands before
-// its tag and behind the version, what it starts and where it listens.
+// container describes how an engine's image runs: its name by device vendor ("" for none), its tag before and after the
+// version, what it starts and where it listens.
 type container struct {
 	Engine string
 	images map[string]image
-	// entry are words of the command that replace the image's own program, as many as it has; the rest are arguments.
+	// entry is the number of the command's words that replace the image's own program; the rest are arguments.
 	entry  int
 	Listen []string
 	port   int
-	// shared is the /dev/shm that its processes speak through where there are several.
+	// shared is the /dev/shm needed by multiple processes.
 	shared unit.Bytes
 }
 
-// image is a name and how its tags are made of a version.
+// image is a name with the parts of its tag around the version.
 type image struct{ name, before, after string }
 
 // containers of the engines that serve (docs.vllm.ai: deployment/docker and k8s, docs.sglang.ai: get_started/install,
@@ -50,11 +50,11 @@ const (
 	Nvidia, Amd = "nvidia", "amd"
 )
 
-// programMemory is what a server and its libraries take of the host beside the ledger: assumed, and generous, because
-// a container that reaches its limit is killed.
+// programMemory is what a server and its libraries take of the host beyond the ledger: assumed, and generous, since a
+// container that reaches its limit is killed.
 const programMemory = 4 * unit.GiB
 
-// Service is the command as a container runs it.
+// Service returns the command as a container runs it.
 func Service(q *question.Question, a *api.Answer) (*manifest.Service, error) {
 	c, err := Container(q)
 	if err != nil {
@@ -105,7 +105,7 @@ func Service(q *question.Question, a *api.Answer) (*manifest.Service, error) {
 	return s, nil
 }
 
-// words parts the command into what replaces the image's program and its arguments.
+// words splits the command into what replaces the image's program, and its arguments.
 func (c *container) words(s *manifest.Service, main *argv.Command) {
 	words := append(Program(main), main.Args...)
 	if c.Engine == "ollama" || c.Engine == "llama-server" { // which the image starts
@@ -120,7 +120,7 @@ func (c *container) words(s *manifest.Service, main *argv.Command) {
 	}
 }
 
-// Program as words: modules of Python are started by it.
+// Program returns the words that start a program; Python modules are started by python.
 func Program(c *argv.Command) []string {
 	if strings.Contains(c.Program, ".") {
 		return []string{"python3", "-m", c.Program}
@@ -128,7 +128,7 @@ func Program(c *argv.Command) []string {
 	return []string{c.Program}
 }
 
-// Container is how the engine's image is run; the error says why there is none.
+// Container returns how the engine's image runs; the error says why there is none.
 func Container(q *question.Question) (*container, error) {
 	name := q.Engine.Name()
 	if name == "llama.cpp" {
@@ -144,7 +144,7 @@ func Container(q *question.Question) (*container, error) {
 		Hint:    "--engine vllm, sglang, tensorrt-llm, llama-server or ollama"}
 }
 
-// composed is a compose file: several nodes are more than one reaches.
+// composed returns a compose file, which cannot span several nodes.
 func composed(q *question.Question, s *manifest.Service) (string, error) {
 	if s.Group != nil {
 		return "", &api.Error{Code: api.Unsupported, Field: "hardware", Value: q.Request.Hardware,
@@ -153,7 +153,7 @@ func composed(q *question.Question, s *manifest.Service) (string, error) {
 	return manifest.Compose(s), nil
 }
 
-// vendor of the devices, for which the engine must have an image.
+// vendor returns the vendor of the devices, for which the engine must have an image.
 func vendor(q *question.Question, c *container) (string, error) {
 	m := q.Job.Machine
 	vendor := Nvidia
@@ -177,7 +177,7 @@ func orCPU(q *question.Question) string {
 	return "processors"
 }
 
-// tagged is the image of the plan's version.
+// tagged returns the image of the plan's version.
 func (i image) tagged(q *question.Question) string {
 	v := engine.VersionName(q.Engine, q.Job.Version)
 	if strings.Count(v, ".") == 1 { // 0.24 is released as 0.24.0

@@ -9,9 +9,9 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// DevicesOfText settles hardware that somebody names beside a text whose server has so many devices: these are of that kind, a part
-// of a machine or several. A text that says a layout alone takes as many as that, over several nodes, where it is more than
-// are named. It changes the request and says so; where the numbers agree, or one is open, it does nothing.
+// DevicesOfText reconciles the named hardware with a text that assigns its server a number of devices: part of a
+// machine or several. A text that only states a layout may need more devices than named, on several nodes. It modifies
+// the request and returns notes; if the numbers agree, or one is open, it does nothing.
 func DevicesOfText(r *api.Request) []api.Note {
 	if r.Devices == 0 {
 		return nodesOfText(r)
@@ -29,8 +29,9 @@ func DevicesOfText(r *api.Request) []api.Note {
 	return nil
 }
 
-// DevicesOfRun settles the hardware of a training run whose files give devices and which somebody names beside it: a number that is named
-// counts, replicas and passes follow from it, and the groups of the files stay. Without one there are as many as the groups take.
+// DevicesOfRun reconciles the named hardware with the devices in a training run's files: a stated number wins, replicas
+// and passes follow from it, and the files' other groups stay. Without one, there are as many devices as the groups
+// need.
 func DevicesOfRun(r *api.Request) []api.Note {
 	device, _, _ := strings.Cut(r.Hardware, ",")
 	n, kind, counted := hardware.CountOf(device)
@@ -48,7 +49,7 @@ func DevicesOfRun(r *api.Request) []api.Note {
 	return nil
 }
 
-// named leaves to the plan what the files had for another number of devices.
+// named leaves to the plan what the files set for another number of devices.
 func named(r *api.Request, n int, kind string) []api.Note {
 	note := api.Note{Code: "devices_named", Severity: "info", Field: "devices",
 		Text: fmt.Sprintf("%d × %s, as named, and not the %d of the files: replicas follow", n, kind, r.Devices)}
@@ -59,7 +60,7 @@ func named(r *api.Request, n int, kind string) []api.Note {
 	return []api.Note{note}
 }
 
-// nodesOfText: a layout that takes several times the devices that are named runs on as many nodes.
+// nodesOfText spreads a layout that needs a multiple of the named devices over as many nodes.
 func nodesOfText(r *api.Request) []api.Note {
 	device, keys, _ := strings.Cut(r.Hardware, ",")
 	n, kind, ok := hardware.CountOf(device)
@@ -72,5 +73,5 @@ func nodesOfText(r *api.Request) []api.Note {
 		Text: fmt.Sprintf("%d × %s: %d times the %d that are named, as the text's layout takes", ranks, kind, ranks/int64(n), n)}}
 }
 
-// mostNodes that a pasted layout may ask for.
+// mostNodes is the maximum for a pasted layout.
 const mostNodes = 64

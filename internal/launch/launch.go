@@ -1,4 +1,5 @@
-// Package launch turns plans into command lines, compose files, manifests and scripts, and reads such texts as plans.
+// Package launch converts plans to command lines, compose files, manifests and scripts, and parses such texts into
+// plans.
 package launch
 
 import (
@@ -13,13 +14,13 @@ import (
 	"github.com/memwall/memwall/internal/timing"
 )
 
-// LaunchForms are the files that a plan can be written as.
+// LaunchForms returns the forms in which Launch can render a plan.
 func LaunchForms() []string {
 	return []string{"command", "compose", "kubernetes", "kubernetes-dra", "kubernetes-kueue", "modelfile", "python"}
 }
 
-// Launch writes the plan of a fit request as a file of one of LaunchForms. Every form says what the command says, and
-// FromCommand reads it as the same plan.
+// Launch renders the plan of a fit request in one of the LaunchForms. Every form expresses the same plan as the command
+// line, and FromCommand reads it back unchanged.
 func Launch(a *question.Env, r *api.Request, form string) (*api.Launch, error) {
 	q, err := a.Prepare(r)
 	if err != nil {
@@ -48,7 +49,7 @@ func unrunnable(q *question.Question) string {
 	return "a network that is described or changed has no files to run"
 }
 
-// Engines that have a form of their own say so with a method.
+// Engines with a form of their own implement these.
 type (
 	modelfiler interface{ Modelfile(*engine.Job) string }
 	scripter   interface{ Script(*engine.Job) string }
@@ -87,18 +88,18 @@ func launch(q *question.Question, a *api.Answer, form string) (string, error) {
 	return text, nil
 }
 
-// noFormError says that an engine, or a model in it, has no such form.
+// noFormError returns the error for an engine or model without such a form.
 func noFormError(q *question.Question, form string) error {
 	hint := map[string]string{"modelfile": "--engine ollama", "python": "--engine transformers, and a model of text alone"}[form]
 	return &api.Error{Code: api.Unsupported, Field: "emit", Value: form,
 		Message: fmt.Sprintf("%s as %s runs from no %s", q.Job.Model.ID, q.Engine.Name(), form), Hint: hint}
 }
 
-// requests bring these; a file that starts a server need not say them.
+// requestOnly fields come with requests; a file that starts a server need not state them.
 var requestOnly = map[string]bool{"prompt_tokens": true, "output_tokens": true, "sequences": true, "images": true, "acceptance": true,
 	"dry_run": true, "engine_args": true, "offload": true}
 
-// Unsaid are the fields that were given and that the command does not give back.
+// Unsaid returns the fields that were given but that the command does not express.
 func Unsaid(q *question.Question) (out []api.Unsaid) {
 	read, _, err := FromCommand(q.Engine.Command(q.Job))
 	for _, u := range UnsaidBy(q.Request.Engine) {
@@ -113,7 +114,7 @@ func Unsaid(q *question.Question) (out []api.Unsaid) {
 	return out
 }
 
-// CommandWords is the engine's command as its words: every file is made of them.
+// CommandWords returns the engine's command as words, which all forms are built from.
 func CommandWords(q *question.Question) (*argv.Command, []argv.Command, error) {
 	cmds, err := argv.Parse(q.Engine.Command(q.Job))
 	if err != nil || len(cmds) == 0 {

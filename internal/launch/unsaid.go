@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/engine/plain"
 )
 
-// Ggml are the engines that run llama.cpp.
+// Ggml lists the engines based on llama.cpp.
 var Ggml = []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp"}
 
 // kinds of engines, by the words of unsaid.tsv.
@@ -20,8 +20,8 @@ var kinds = map[string][]string{"ggml": Ggml, "pytorch": {"vllm", "sglang", "ten
 //go:embed unsaid.tsv
 var unsaidText string
 
-// unsaid is all that memwall knows of a plan and that the command running it does not say. Everything else
-// comes back when the command is read.
+// unsaid lists everything in a plan that the command running it does not express. All else is recovered when the
+// command is parsed.
 var unsaid = sync.OnceValue(func() (all []api.Unsaid) {
 	for line := range strings.Lines(unsaidText) {
 		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -44,7 +44,7 @@ var unsaid = sync.OnceValue(func() (all []api.Unsaid) {
 	return all
 })
 
-// UnsaidBy lists what the command line of an engine, at a version if one is named, has no word for.
+// UnsaidBy returns the request fields that an engine's command line cannot express. The name may carry a version.
 func UnsaidBy(name string) (out []api.Unsaid) {
 	name, text, _ := strings.Cut(name, "@")
 	v, err := engine.ParseVersion(text)

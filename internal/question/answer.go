@@ -11,14 +11,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Plan is the request as it was settled, for an answer.
+// Plan returns the request with defaults filled in, for an answer.
 func (q *Question) Plan() *api.Request {
 	p := q.Request
 	p.Also, p.Explain = nil, false
 	return &p
 }
 
-// ModelInfo says what was sized.
+// ModelInfo describes what was sized.
 func ModelInfo(r *api.Resolved, j *engine.Job) *api.ModelInfo {
 	m := j.Model
 	info := &api.ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(),
@@ -34,7 +34,7 @@ func ModelInfo(r *api.Resolved, j *engine.Job) *api.ModelInfo {
 	return info
 }
 
-// Device is a class of ranks as an answer has it, with its ledger and verdict.
+// Device returns the answer's device for a class of ranks, with its ledger and verdict.
 func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 	at := "/devices/" + strconv.Itoa(i)
 	n := r.Needed()
@@ -53,7 +53,7 @@ func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
 		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device,
 			"pages no sequence of this plan uses")
-		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // what the rest takes more, the pool has less
+		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // whatever the rest takes more, the pool has less
 		d.Ledger = append(d.Ledger, itemOf(q.Book, x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
 	}
 	x.total(at, n, d.Ledger)
@@ -63,7 +63,7 @@ func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 	return d
 }
 
-// OnDevice keeps the items that lie on the device.
+// OnDevice returns the items held on the device.
 func OnDevice(items []ledger.Item) (out []ledger.Item) {
 	for _, it := range items {
 		if it.Place == ledger.Device {
@@ -73,7 +73,7 @@ func OnDevice(items []ledger.Item) (out []ledger.Item) {
 	return out
 }
 
-// rankNames numbers the ranks of a replica that are alike.
+// rankNames returns the numbers of identical ranks of a replica.
 func rankNames(r *engine.Rank, tp int64) string {
 	last := r.Index + min(r.Count, max(1, tp)) - 1
 	if last == r.Index {
@@ -82,7 +82,7 @@ func rankNames(r *engine.Rank, tp int64) string {
 	return fmt.Sprintf("%d-%d", r.Index, last)
 }
 
-// Items are lines of a ledger as an answer has them, explained where that is asked for.
+// Items converts ledger items to those of an answer, with explanations if requested.
 func Items(b *ledger.Book, x *Explainer, at string, items []ledger.Item) []api.Item {
 	out := make([]api.Item, len(items))
 	for i := range items {
@@ -103,7 +103,7 @@ func itemOf(b *ledger.Book, x *Explainer, at string, it *ledger.Item) api.Item {
 	return out
 }
 
-// Elsewhere sums what lies in host memory or on disk, over the ranks of one node.
+// Elsewhere sums what is held in host memory or on disk, over the ranks of one node.
 func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep func(ledger.Place) bool) *api.Memory {
 	var items []ledger.Item
 	for i := range ranks {
@@ -120,7 +120,7 @@ func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep 
 	return api.MemoryOf(n, Items(q.Book, x, at, items))
 }
 
-// Repeated is an item of one rank for as many ranks, which are so and so.
+// Repeated returns an item multiplied by a number of ranks, described by which.
 func Repeated(b *ledger.Book, it ledger.Item, ranks int64, which string) ledger.Item {
 	if ranks == 1 {
 		return it
@@ -137,7 +137,7 @@ func scaledItem(it ledger.Item, ranks int64) ledger.Item {
 	return it
 }
 
-// Host is the memory of one node's host that ranks take; nil without any.
+// Host returns the memory of one node's host used by ranks, or nil.
 func (q *Question) Host(x *Explainer, ranks []engine.Rank) *api.Memory {
 	m := q.Elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk && p != ledger.Pool })
 	if room, ok := hostRoom(q.Job, ranks); m != nil && ok {
@@ -151,10 +151,10 @@ func (q *Question) Host(x *Explainer, ranks []engine.Rank) *api.Memory {
 // OnDisk reports whether a place is a disk.
 func OnDisk(p ledger.Place) bool { return p == ledger.Disk }
 
-// InPool reports whether a place is a pool of memory beyond the host.
+// InPool reports whether a place is a memory pool beyond the host.
 func InPool(p ledger.Place) bool { return p == ledger.Pool }
 
-// KV is a cache of ranks as an answer has it.
+// KV converts a cache of ranks to that of an answer.
 func KV(k *engine.KV) *api.KV {
 	out := &api.KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
 	if k.Tokens >= 0 && k.Needed > 0 {
@@ -163,7 +163,7 @@ func KV(k *engine.KV) *api.KV {
 	return out
 }
 
-// Prints are the figures that the engine itself prints of a rank.
+// Prints returns the figures that the engine itself prints for a rank.
 func Prints(r *engine.Rank) (out []api.Print) {
 	for _, p := range r.Prints {
 		p = p.Banded()
@@ -172,7 +172,7 @@ func Prints(r *engine.Rank) (out []api.Print) {
 	return out
 }
 
-// Notes are the remarks on the plan, as an answer has them.
+// Notes returns the notes on the plan.
 func (q *Question) Notes() (out []api.Note) {
 	for _, n := range q.Job.Notes {
 		out = append(out, api.Note{Code: n.Code, Severity: n.Severity, Field: n.Field, Text: n.Text})
@@ -180,8 +180,8 @@ func (q *Question) Notes() (out []api.Note) {
 	return append(out, q.Resolved.Notes...)
 }
 
-// Flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is
-// described or changed has no files to run.
+// Flags returns the command lines that run the plan: for disaggregated serving one for each kind of worker. A described
+// or modified network has no files to run, and so none.
 func (q *Question) Flags() map[string]string {
 	if q.Resolved.Format == "description" || len(q.Request.Override) > 0 {
 		return nil
@@ -197,8 +197,8 @@ func (q *Question) Flags() map[string]string {
 	return out
 }
 
-// Rungs are three contexts, each the double of the one before: the one asked for, longer ones up to what the
-// model was trained on, and shorter ones where no longer ones are left.
+// Rungs adds three contexts, each double the previous: the requested one and longer ones up to the trained length, or
+// shorter ones if none are longer.
 func (q *Question) Rungs(a *api.Answer, context int64) {
 	for _, c := range steps(context, q.Job.Model.Context) {
 		users := a.KV.MaxSequences
@@ -209,7 +209,7 @@ func (q *Question) Rungs(a *api.Answer, context int64) {
 	}
 }
 
-// steps are three contexts; a trained length of 0 is not known and bounds nothing.
+// steps returns three contexts; a trained length of 0 is unknown and imposes no bound.
 func steps(context, trained int64) (out []int64) {
 	longest := context
 	for range 2 {
@@ -225,10 +225,10 @@ func steps(context, trained int64) (out []int64) {
 	return out
 }
 
-// Encodes reports whether a model whose layers are known keeps nothing of what it reads.
+// Encodes reports whether a model with known layers keeps no state between tokens.
 func Encodes(m *model.Model) bool { return len(m.Parts[0].Layers) > 0 && !m.Remembers() }
 
-// Unbounded says why no cache bounds the context.
+// Unbounded notes why no cache limits the context.
 func Unbounded(m *model.Model) api.Note {
 	n := api.Note{Code: "unbounded_context", Severity: "info", Field: "context",
 		Text: "the state has a fixed size: memory does not bound the context"}
@@ -248,7 +248,7 @@ func (q *Question) rung(context int64, users *int64) api.Rung {
 	return r
 }
 
-// Reasons close the answer: what limits the plan, what scales it, what breaks it first.
+// Reasons says what limits the plan, what it scales with, and what breaks it first.
 func (q *Question) Reasons(a *api.Answer, r *engine.Rank) *api.Reasons {
 	out := &api.Reasons{}
 	var largest *ledger.Item

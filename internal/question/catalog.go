@@ -16,7 +16,7 @@ import (
 // Catalog is the ModelSource of the built-in models.
 type Catalog struct{}
 
-// Model finds the entry of the catalog that a text names, in the format that it names.
+// Model returns the catalog entry that a text names, in the format that it names.
 func (Catalog) Model(ref string) (*api.Resolved, error) {
 	read, err := catalog.Read(ref)
 	if err != nil {
@@ -25,7 +25,7 @@ func (Catalog) Model(ref string) (*api.Resolved, error) {
 	return named(read)
 }
 
-// named is the model of a reading: what it is called, how it is stored, and what was taken for granted.
+// named returns the model that a text was read as: its name, storage, and assumptions.
 func named(read *catalog.Reading) (*api.Resolved, error) {
 	s, err := read.Spec()
 	if err != nil {
@@ -48,7 +48,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	if n.Path {
 		r.Path = strings.TrimSpace(n.Text)
 	} else if n.Repo == "" {
-		r.Path = n.File // a name alone, which is not there
+		r.Path = n.File // a bare name that does not exist here
 	}
 	r.Engine = loader(n, s, cmp.Or(r.Asked, r.Recipe))
 	if n.GGUF && n.Repo != "" && r.Recipe != "" {
@@ -63,11 +63,11 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	return r, nil
 }
 
-// loader is the program whose names were used: Ollama's, that of a GGUF file in 16 bits, whose format alone does not tell, or that of
-// MLX's community, whose repositories of 16 bits say no format.
+// loader returns the program whose naming scheme was used: Ollama's, that of a GGUF file in 16 bits (which the format
+// alone does not reveal), or that of MLX's community, whose 16-bit repositories state no format.
 func loader(n *naming.Name, s *family.Spec, stored string) string {
 	switch plain := dtype.FindRecipe(stored); {
-	case n.Org == "mlx-community" && stored == "" && llamacpp.Loads(s.Family) && s.Layers[0].Cross.Heads == 0: // a model of text
+	case n.Org == "mlx-community" && stored == "" && llamacpp.Loads(s.Family) && s.Layers[0].Cross.Heads == 0: // a text model
 		return "mlx-lm"
 	case n.Path && n.Ollama, !n.GGUF:
 		return ""
@@ -79,8 +79,8 @@ func loader(n *naming.Name, s *family.Spec, stored string) string {
 	return ""
 }
 
-// derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy. A copy may have the
-// maker before its name (bartowski/Qwen_Qwen3-32B-GGUF).
+// derived reports whether a repository is not the vendor's: a fine-tune, or someone's copy. A copy may prefix the
+// vendor (bartowski/Qwen_Qwen3-32B-GGUF).
 func derived(read *catalog.Reading) bool {
 	base := read.Said.Base
 	_, own, _ := strings.Cut(read.Said.Repo, "/")
@@ -91,7 +91,7 @@ func derived(read *catalog.Reading) bool {
 	return read.Said.Repo != "" && bare != catalog.Bare(read.Hub) && bare != catalog.Bare(read.ID) && bare != catalog.Bare(read.Entry.Name)
 }
 
-// published is the recipe of a repository by its name, which says nothing where it repeats what the entry says itself.
+// published returns the recipe stated by a repository's name, "" if it repeats that of the entry.
 func published(read *catalog.Reading) string {
 	native, own := dtype.FindRecipe(read.Format), dtype.FindRecipe(read.Weights)
 	if native != nil && own != nil && native.Base == own.Base && native.Store == own.Store {
@@ -100,7 +100,7 @@ func published(read *catalog.Reading) string {
 	return read.Format
 }
 
-// readNotes say how a name was read, where that is more than looking it up.
+// readNotes notes how a name was interpreted, if it was not a plain lookup.
 func readNotes(r *api.Resolved, read *catalog.Reading) {
 	n := &read.Said
 	add := func(code, severity, field, text string, args ...any) {
@@ -138,7 +138,7 @@ func in(format string) string {
 	return " in " + format
 }
 
-// s16 is the format of a checkpoint that is not quantised.
+// s16 returns the format of an unquantized checkpoint.
 func s16(r *api.Resolved) string {
 	if r.Spec.Native == nil {
 		return ""
@@ -146,7 +146,7 @@ func s16(r *api.Resolved) string {
 	return r.Spec.Native.Name
 }
 
-// provenance says where the figures are from, and that the format is from a name.
+// provenance says where the figures come from, and that the format is taken from a name.
 func provenance(read *catalog.Reading) string {
 	from := "catalog: " + read.Source
 	if read.Like != "" {
@@ -158,7 +158,7 @@ func provenance(read *catalog.Reading) string {
 	return from
 }
 
-// unstored refuses a format that is named and whose storage nothing here describes.
+// unstored rejects a named format whose storage is not described.
 func unstored(format string, read *catalog.Reading) error {
 	return &api.Error{Code: api.Unsupported, Field: "weights", Value: format,
 		Message: fmt.Sprintf("%s is %s stored with %s, which no recipe describes", api.Shorten(read.Said.Text), read.ID, format),

@@ -13,18 +13,18 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// handy are the formats that people run on devices of their own, the best first: what is lost to 16 bits is small in all.
+// handy are the formats that people run on their own devices, best first: all lose little compared to 16 bits.
 var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 
-// handyOf are those of engines that have formats of their own.
+// handyOf are those of engines with formats of their own.
 var handyOf = map[string][]string{
 	"mlx-lm": {"mlx-8bit", "mlx-6bit", "mlx-5bit", "mlx-4bit"}, "exllamav2": {"exl2-8.0bpw", "exl2-6.0bpw", "exl2-5.0bpw", "exl2-4.0bpw"},
 	"exllamav3":     {"exl3-8.0bpw", "exl3-6.0bpw", "exl3-5.0bpw", "exl3-4.0bpw"},
 	"ktransformers": handy,
 }
 
-// personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac or several, a
-// computer without an accelerator, a card too old for engines that serve.
+// personal reports whether the machine typically serves a single user: a consumer card, one or more Macs, a computer
+// without an accelerator, a card too old for serving engines.
 func personal(j *engine.Job) bool {
 	m := j.Machine
 	if m == nil || m.CPUOnly {
@@ -37,16 +37,16 @@ func personal(j *engine.Job) bool {
 	return d == nil || d.Consumer() || !engine.Runs("vllm", d)
 }
 
-// crosses reports whether layers read an encoder's output, which llama.cpp keeps in ways that are not described.
+// crosses reports whether layers use cross-attention, whose caches in llama.cpp are not described.
 func crosses(s *family.Spec) bool { return len(s.Layers) > 0 && s.Layers[0].Cross.Heads > 0 }
 
-// takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.
+// takesGGUF reports whether the name leaves the format open and llama.cpp supports the model's family.
 func takesGGUF(r *api.Resolved) bool {
 	return r.Format == "catalog" && r.Spec != nil && !r.Stated && llamacpp.Loads(r.Spec.Family) && !crosses(r.Spec)
 }
 
-// chooseFormat takes the format that Ollama's library has of a model that Ollama runs, else the best of the handy formats that
-// fits, where neither engine nor format was asked for.
+// chooseFormat chooses the format of Ollama's library for a model that Ollama runs, else the best handy format that
+// fits, if neither engine nor format was requested.
 func (q *Question) chooseFormat() {
 	if q.Request.Weights != "" || q.Resolved.Asked != "" || !takesGGUF(q.Resolved) || len(q.Original.Override) > 0 {
 		return
@@ -85,11 +85,11 @@ func (q *Question) chooseFormat() {
 		q.Request.Weights, why)
 }
 
-// fitsIn asks the same in a format.
+// fitsIn reports whether the question fits in a format.
 func (q *Question) fitsIn(format string) bool {
 	r := q.Original
 	r.Ask, r.Engine, r.Weights, r.Explain, r.Also = "fit", q.Request.Engine, format, false, nil
-	r.Fit = "" // which would put on the host what any format is too large by
+	r.Fit = "" // which would offload whatever does not fit
 	r.Plan.Context, r.Plan.BatchTokens, r.Plan.Attention = q.Request.Plan.Context, q.Request.Plan.BatchTokens, q.Request.Plan.Attention
 	recipe := dtype.FindRecipe(format)
 	if recipe == nil || outgrows(q, &r, recipe) {
@@ -99,8 +99,8 @@ func (q *Question) fitsIn(format string) bool {
 	return err == nil && trial.Verdict(ranks) == api.Fits
 }
 
-// outgrows: in a format the layers alone are more than all devices hold, and none is left on the host. It saves sizing what cannot
-// fit.
+// outgrows reports whether the layers alone exceed all devices in a format, with none left on the host. It avoids
+// sizing what cannot fit.
 func outgrows(q *Question, r *api.Request, recipe *dtype.Recipe) bool {
 	m := q.Job.Machine
 	placed := r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.Fit == "on"

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// draft resolves the model that drafts: on the same machine, by the same engine, stored as it is published.
+// draft resolves the draft model: on the same machine and engine, in its published format.
 func (q *Question) draft() error {
 	name := q.Request.DraftModel
 	if name == "" {

@@ -22,12 +22,12 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// engines are all that a plan may name. A new one is a line here.
+// engines lists all engines. A new one is a line here.
 var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI},
 	llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, llamacpp.Engine{Program: llamacpp.Fork},
 	transformers.Engine{}}, plain.Engines(), []engine.Engine{generic.Engine{}})
 
-// engineNames are other names that people use.
+// engineNames are aliases.
 var engineNames = map[string]string{
 	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama_cpp": "llama.cpp", "llama cpp": "llama.cpp", "llama-cli": "llama.cpp",
 	"llamaserver": "llama-server", "tensorrt_llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "sg-lang": "sglang",
@@ -35,7 +35,7 @@ var engineNames = map[string]string{
 	"huggingface": "transformers",
 }
 
-// Engines lists the names of all engines.
+// Engines returns the names of all engines.
 func Engines() []string {
 	var out []string
 	for _, e := range engines {
@@ -44,8 +44,8 @@ func Engines() []string {
 	return out
 }
 
-// chooseEngine reads "vllm@0.19"; without a name llama.cpp takes GGUF files and formats, and on Apple's devices
-// and processors all that it loads; transformers takes what else they run, and vLLM everything else.
+// chooseEngine parses "vllm@0.19". By default llama.cpp runs GGUF files and formats, and on Apple devices and CPUs
+// everything it supports; transformers runs the rest there, and vLLM everything else.
 func (q *Question) chooseEngine() error {
 	name, version, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.Request.Engine)), "@")
 	if name == "" {
@@ -79,7 +79,7 @@ func (q *Question) chooseEngine() error {
 	return q.engineVersion(version)
 }
 
-// sizedAs is the engine whose rules size a program that people call by its own name, whose settings are filled in.
+// sizedAs returns the engine whose rules size a program with a name of its own, and fills in the program's settings.
 func sizedAs(p *called.Program, j *engine.Job) string {
 	if set := p.Apply(j.Plan); len(set) > 0 {
 		j.Note("program_defaults", "info", "engine", "%s sets %s by itself (%s)", p.Title, strings.Join(set, ", "), p.Source)
@@ -92,7 +92,7 @@ func sizedAs(p *called.Program, j *engine.Job) string {
 	return p.Engine
 }
 
-// nearEngines are the three names spelt most like one, else those of all engines.
+// nearEngines returns the three names closest in spelling, or else all engines.
 func nearEngines(name string) string {
 	all := append(append(Engines(), called.Names()...), slices.Sorted(maps.Keys(engineNames))...)
 	if near := spell.Nearest(name, all); len(near) > 0 {
@@ -101,7 +101,7 @@ func nearEngines(name string) string {
 	return strings.Join(Engines(), ", ")
 }
 
-// versionParser is an engine that counts its versions in a way of its own.
+// versionParser is an engine with its own version numbering.
 type versionParser interface {
 	ParseVersion(text string) (engine.Version, error)
 }
@@ -128,7 +128,7 @@ func (q *Question) engineVersion(text string) error {
 	return nil
 }
 
-// serves reports whether the question has settings of engines that serve, of which llama.cpp is none.
+// serves reports whether the question has settings of serving engines, which exclude llama.cpp.
 func serves(q *Question) bool {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.OwnedBy("llama.cpp") && !f.Value(&q.Original).IsZero() {
@@ -141,7 +141,7 @@ func serves(q *Question) bool {
 
 const TransformersEngine = "transformers"
 
-// Denoises reports whether a model is the transformer of a diffusion model, which serving engines for text do not load.
+// Denoises reports whether a model is a diffusion transformer, which text serving engines do not load.
 func Denoises(r *api.Resolved) bool {
 	if s := r.Spec; s != nil {
 		return slices.ContainsFunc(s.Beside, func(t *family.Tower) bool { return t.Name == family.PartDenoiser })
@@ -149,7 +149,8 @@ func Denoises(r *api.Resolved) bool {
 	return r.Model != nil && r.Model.Part(family.PartDenoiser) != nil
 }
 
-// FormatEngine is the one engine that reads a format: ExLlama's own, and the quants of ik_llama.cpp; "" for the others.
+// FormatEngine returns the only engine that reads a format: ExLlama for its own, ik_llama.cpp for its quants; "" for
+// others.
 func FormatEngine(format string) string {
 	recipe := dtype.FindRecipe(format)
 	switch {
@@ -163,8 +164,8 @@ func FormatEngine(format string) string {
 	return ""
 }
 
-// defaultEngine is the one that people run such a model with on such a machine; serving are questions with settings of engines
-// that serve.
+// defaultEngine returns the usual engine for such a model and machine; serving says whether the question has settings
+// of serving engines.
 func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool) string {
 	stored, gguf := cmp.Or(weights, r.Asked, r.Recipe), r.Format == "gguf"
 	if recipe := dtype.FindRecipe(stored); recipe != nil {

@@ -2,26 +2,26 @@ package question
 
 import "github.com/memwall/memwall/api"
 
-// Env answers requests with the models of a source.
+// Env answers requests, resolving model references through its Models source.
 type Env struct {
 	Models api.ModelSource
-	// Calibration tunes speeds to machines of the user's own; nil is none.
+	// Calibration adjusts predicted speeds to the user's own machines; nil means none.
 	Calibration api.Calibration
-	// Data reads the lengths of samples; nil refuses plans that name a file of them.
+	// Data reads sample lengths; if nil, plans that name a file of them are rejected.
 	Data api.LengthSource
-	// Traces reads recorded workloads; nil refuses plans that name one.
+	// Traces opens recorded workloads; if nil, plans that name one are rejected.
 	Traces api.TraceSource
-	// Watch follows simulations; nil does not.
+	// Watch receives progress and simulation events; nil means none.
 	Watch *api.Watch
-	// Parallel does something for each of n numbers from 0 and returns when all is done, in any order and at the same
-	// time as it likes; nil is one after the other. No answer depends on it.
+	// Parallel calls do for every integer in [0, n), in any order and possibly concurrently, and returns once all calls
+	// have returned. Nil means sequentially. Answers do not depend on it.
 	Parallel func(n int, do func(i int))
 	Memo     *Memo
-	// Crowd: what is asked is of a server of many users.
+	// Crowd reports that the question is about a server with many users.
 	Crowd bool
 }
 
-// Each does something for the numbers from 0 to n - 1.
+// Each calls do for every integer in [0, n), using Parallel if set.
 func (a *Env) Each(n int, do func(int)) {
 	if a.Parallel != nil {
 		a.Parallel(n, do)
@@ -32,7 +32,7 @@ func (a *Env) Each(n int, do func(int)) {
 	}
 }
 
-// Source is the source of models; the catalog where none was given.
+// Source returns the model source; by default the catalog.
 func (a *Env) Source() api.ModelSource {
 	if a.Models == nil {
 		return Catalog{}
@@ -40,12 +40,12 @@ func (a *Env) Source() api.ModelSource {
 	return a.Models
 }
 
-// Report who watches how far a question is.
+// Report passes progress to the watcher, if any.
 func (a *Env) Report(p api.Progress) {
 	if a.HasWatcher() {
 		a.Watch.Progress(p)
 	}
 }
 
-// HasWatcher: somebody wants to know how far questions are.
+// HasWatcher reports whether progress is watched.
 func (a *Env) HasWatcher() bool { return a.Watch != nil && a.Watch.Progress != nil }

@@ -12,13 +12,13 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Explainer collects how numbers were made, by JSON pointer. A nil one collects nothing.
+// Explainer collects how numbers were computed, by JSON pointer. A nil Explainer collects nothing.
 type Explainer struct {
 	Book *ledger.Book
 	Out  map[string]api.Explain
-	// Timing are the formulas of the parts of a step; assumed: no measurement is behind them.
+	// Timing holds the formulas of the parts of a step; assumed reports that no measurement supports them.
 	Timing []speed.Formula
-	// Nearest are the measured runs that are most like what is asked, in words.
+	// Nearest describes the closest measured runs.
 	Nearest string
 	Assumed bool
 }
@@ -40,7 +40,7 @@ func (x *Explainer) bound(at string, v float64, it *ledger.Item) {
 		Source: "90 % band of " + it.ID}
 }
 
-// Explanation is a recorded formula as an answer has it.
+// Explanation converts a recorded formula to that of an answer.
 func Explanation(f ledger.Formula, v float64, basis ledger.Basis) api.Explain {
 	e := api.Explain{Value: v, Low: v, High: v, Basis: basis, Formula: f.Text, Tokens: f.Tokens}
 	if e.Formula == "" {
@@ -85,7 +85,7 @@ func (x *Explainer) total(at string, t ledger.Total, items []api.Item) {
 	x.Out[at+"/needed_bytes"] = e
 }
 
-// Rest gives every remaining number of the answer an entry: what was given, taken by default, or counted.
+// Rest adds an entry for every remaining number of the answer: given, defaulted, or counted.
 func (x *Explainer) Rest(a *api.Answer) {
 	x.walk("", reflect.ValueOf(a).Elem())
 }
@@ -125,7 +125,7 @@ func (x *Explainer) fields(at string, v reflect.Value) {
 	}
 }
 
-// addNumber: plain numbers are their own formula; where they come from follows from the place they stand in.
+// addNumber explains a plain number by itself; its origin follows from its place in the answer.
 func (x *Explainer) addNumber(at string, v float64) {
 	if _, ok := x.Out[at]; ok || x.simulated(at, v) {
 		return
@@ -134,11 +134,11 @@ func (x *Explainer) addNumber(at string, v float64) {
 		Source: sourceOf(at)}
 }
 
-// played are the places of what a simulation found.
+// played are the places of simulation results.
 var played = []string{"/requests", "/throughput", "/ttft_ms", "/tpot_ms", "/itl_ms", "/e2e_ms", "/wait_ms", "/goodput", "/goal_share",
 	"/series", "/quantiles", "/versus", "/low", "/high", "/simulated_s", "/prompt_share", "/diverges_at_s", "/holds_requests_per_s"}
 
-// simulated numbers are counted while requests are played, by the engine's rules and with its steps' times.
+// simulated explains numbers counted during the simulation, by the engine's rules and step times.
 func (x *Explainer) simulated(at string, v float64) bool {
 	if !slices.ContainsFunc(played, func(p string) bool { return strings.HasPrefix(at, p) }) {
 		return false
@@ -191,7 +191,7 @@ func sourceOf(at string) string {
 	return "ledger"
 }
 
-// Rounded is a figure with as many digits as answers show.
+// Rounded rounds a figure to the digits that answers show.
 func Rounded(x float64) *float64 {
 	if x > 0 && !math.IsInf(x, 0) {
 		scale := math.Pow10(3 - int(math.Floor(math.Log10(x))))
@@ -200,7 +200,7 @@ func Rounded(x float64) *float64 {
 	return &x
 }
 
-// Ratio is the second figure by the first; nil where one is not known, or the first is 0.
+// Ratio returns b / a; nil if either is unknown or a is 0.
 func Ratio(a, b *float64) *float64 {
 	if a == nil || b == nil || *a == 0 {
 		return nil

@@ -12,10 +12,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Host memory counts in the verdict where the machine's is known: what the program keeps there must fit, pages of mapped weights
-// too, which are read for every token and come from disk again where they do not. What device and host share is one pool.
+// Host memory enters the verdict if the machine's is known: what the program keeps there must fit, including pages of
+// mapped weights, which are read for every token and otherwise come from disk each time. Memory shared by device and
+// host is one pool.
 
-// HostCapacity is the memory of one node's host; ok is false when nothing says.
+// HostCapacity returns the memory of one node's host; ok is false if unknown.
 func HostCapacity(m *hardware.Machine) (ledger.Num, bool) {
 	if m == nil || m.CPUOnly || !m.Host.Memory.Known {
 		return ledger.Num{}, false
@@ -23,7 +24,8 @@ func HostCapacity(m *hardware.Machine) (ledger.Num, bool) {
 	return ledger.Num{V: float64(m.Host.Memory.Value)}, true
 }
 
-// hostRoom is what the host of one node has for ranks: its memory, or what their devices leave of a memory that they share with it.
+// hostRoom returns the host memory of one node available to ranks: its capacity, or what their devices leave of shared
+// memory.
 func hostRoom(j *engine.Job, ranks []engine.Rank) (unit.Bytes, bool) {
 	if pool := UnifiedPool(j.Machine); pool > 0 {
 		return max(0, pool-onDevices(j, ranks)), true
@@ -32,7 +34,7 @@ func hostRoom(j *engine.Job, ranks []engine.Rank) (unit.Bytes, bool) {
 	return n.Bytes(), ok
 }
 
-// UnifiedPool is the memory that the devices of one node share with their host; 0 where each has its own.
+// UnifiedPool returns the memory that the devices of one node share with their host; 0 if separate.
 func UnifiedPool(m *hardware.Machine) (n unit.Bytes) {
 	if m == nil || m.CPUOnly {
 		return 0
@@ -47,8 +49,8 @@ func UnifiedPool(m *hardware.Machine) (n unit.Bytes) {
 	return n / unit.Bytes(max(1, m.Nodes))
 }
 
-// systemShare is what the system and its screens take of a memory that devices share with the host: a sixteenth, and two GiB at
-// least (assumed; Activity Monitor of a Mac without programs shows some 3 GB wired and compressed). Beyond it a plan is tight.
+// systemShare returns what the operating system takes of shared memory: a sixteenth, at least two GiB (assumed;
+// Activity Monitor on an idle Mac shows some 3 GB wired and compressed). A plan that needs part of it is tight.
 func systemShare(m *hardware.Machine) unit.Bytes {
 	pool := UnifiedPool(m)
 	if pool == 0 {
@@ -57,7 +59,7 @@ func systemShare(m *hardware.Machine) unit.Bytes {
 	return max(2*unit.GiB, pool/16)
 }
 
-// onDevices is what the ranks of one node take of their devices: of ranks that differ, those that take most.
+// onDevices returns what the ranks of one node take of their devices; if ranks differ, those that take most.
 func onDevices(j *engine.Job, ranks []engine.Rank) (n unit.Bytes) {
 	left := j.PerNode()
 	most := slices.SortedFunc(slices.Values(ranks), func(a, b engine.Rank) int {
@@ -70,7 +72,7 @@ func onDevices(j *engine.Job, ranks []engine.Rank) (n unit.Bytes) {
 	return n
 }
 
-// HostNeeds sums what the ranks of one node keep in its host memory.
+// HostNeeds sums what the ranks of one node keep in host memory.
 func HostNeeds(j *engine.Job, ranks []engine.Rank) ledger.Total {
 	return needsOn(j, ranks, func(p ledger.Place) bool { return p == ledger.Host || p == ledger.Pinned || p == ledger.Mapped })
 }
@@ -89,7 +91,7 @@ func needsOn(j *engine.Job, ranks []engine.Rank, keep func(ledger.Place) bool) l
 	return ledger.Sum(items)
 }
 
-// notePaging says what would become of a mapped file that the host's memory does not hold beside the rest.
+// notePaging notes the effect of a mapped file that does not fit in host memory along with the rest.
 func notePaging(j *engine.Job, m *api.Memory, ranks []engine.Rank) {
 	mapped := needsOn(j, ranks, func(p ledger.Place) bool { return p == ledger.Mapped }).Bytes
 	if m.Headroom < 0 && m.Needed-mapped <= m.Capacity {
@@ -98,18 +100,19 @@ func notePaging(j *engine.Job, m *api.Memory, ranks []engine.Rank) {
 	}
 }
 
-// UsualHost is the memory of a PC's host that nobody speaks of: the most common one of PCs with a card (Steam hardware survey, 2025).
-// Nodes of a data centre have some twice what their devices have (DGX A100 and H100 datasheets: 2 TB and 640 GB).
+// UsualHost is the most common host memory of PCs with a graphics card (Steam hardware survey, 2025), assumed if not
+// stated. Data center nodes have about twice their devices' memory (DGX A100 and H100 datasheets: 2 TB and 640 GB).
 const (
 	UsualHost      = 32 * unit.GiB
 	usualHostShare = 2
 )
 
-// Spare is what a plan that is advised may take of so much memory of a host: a quarter is left to the system and other programs,
-// which do not grow with it beyond eight GiB.
+// Spare returns how much of a host's memory a suggested plan may use: a quarter, but at most eight GiB, is left to the
+// system and other programs.
 func Spare(host unit.Bytes) unit.Bytes { return max(host/4*3, host-8*unit.GiB) }
 
-// SpareHost is what a plan that is advised may take of a machine's host. Where nobody spoke of the host, a usual one is taken.
+// SpareHost returns how much of a machine's host memory a suggested plan may use, assuming a usual host if none is
+// stated.
 func SpareHost(m *hardware.Machine) unit.Bytes {
 	switch {
 	case m == nil || UnifiedPool(m) > 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Layers lists what the model of a fit request is made of, in order.
+// Layers returns the layer groups of the model of a fit request, in order.
 func (a *Env) Layers(r *api.Request) ([]api.LayerGroup, error) {
 	q, err := a.Prepare(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func addCacheBytes(g *api.LayerGroup, kind *model.Kind, k, v, state *dtype.Forma
 	})
 }
 
-// storedIn lists the formats of tensors by their bytes.
+// storedIn returns the formats of tensors, most bytes first.
 func storedIn(stored []model.Stored) (names []string) {
 	bytes := map[string]unit.Bytes{}
 	for i := range stored {
@@ -92,7 +92,7 @@ func storedIn(stored []model.Stored) (names []string) {
 	return names
 }
 
-// ranges writes the layers of a variant: "0-2, 5, 8-79".
+// ranges formats the layers of a variant: "0-2, 5, 8-79".
 func ranges(layers []uint16, variant uint16) string {
 	var out []string
 	for i := 0; i < len(layers); i++ {

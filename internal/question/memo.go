@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Memo keeps what the questions of one search share: the models that references lead to, machines, networks with
-// their weights, rents. An Asker with one gives the same answers sooner. It is not for several at once.
+// Memo caches what the questions of a search share: resolved models, machines, networks with their weights, rents. It
+// speeds up answers without changing them, and is not safe for concurrent use.
 type Memo struct {
 	Models     map[string]*api.Resolved
 	projectors map[string]*engine.Projector
@@ -25,13 +25,13 @@ type Memo struct {
 	stored     map[storedKey]unit.Bytes
 }
 
-// MachineKey is what a machine is asked for by.
+// MachineKey identifies a machine by how it was asked for.
 type MachineKey struct {
 	Name    string
 	Devices int
 }
 
-// MachineFound is a machine with what was remarked on its name.
+// MachineFound is a machine with the notes on its name.
 type MachineFound struct {
 	Machine hardware.Machine
 	notes   []hardware.Note
@@ -45,7 +45,7 @@ type BuiltKey struct {
 	cast     *dtype.Format
 }
 
-// orderKey is what judged says of a model.
+// orderKey identifies a model for its quality order.
 type orderKey struct {
 	id, native string
 	parameters int64
@@ -63,14 +63,14 @@ type BuiltModel struct {
 	Weights *model.Weights
 }
 
-// NewMemo is a memory with nothing in it.
+// NewMemo returns an empty cache.
 func NewMemo() *Memo {
 	return &Memo{map[string]*api.Resolved{}, map[string]*engine.Projector{}, map[MachineKey]MachineFound{}, map[BuiltKey]BuiltModel{},
 		map[MachineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}, map[storedKey]unit.Bytes{}}
 }
 
-// Remembered is how many models, machines, networks and parts of plans the asker keeps, each of which takes some 6 KiB in
-// the mean; 0 where it remembers nothing.
+// Remembered returns the number of models, machines, networks and partial plans in the cache, about 6 KiB each on
+// average; 0 without one.
 func (a *Env) Remembered() int {
 	m := a.Memo
 	if m == nil {
@@ -79,7 +79,7 @@ func (a *Env) Remembered() int {
 	return len(m.Models) + len(m.Machines) + len(m.built) + len(m.rents) + len(m.Lengths) + len(m.orders) + len(m.stored) + m.shared.Len()
 }
 
-// Remembering is the asker with a memory of its own.
+// Remembering returns a copy of the Env with a cache of its own.
 func (a *Env) Remembering() *Env {
 	if a.Memo != nil {
 		return a
@@ -88,7 +88,7 @@ func (a *Env) Remembering() *Env {
 		Memo: NewMemo()}
 }
 
-// Resolve finds a model.
+// Resolve resolves a model reference.
 func (a *Env) Resolve(ref string) (*api.Resolved, error) {
 	if a.Memo == nil {
 		return a.Source().Model(ref)
@@ -118,7 +118,7 @@ func (a *Env) readProjector(source api.ProjectorSource, ref string) (*engine.Pro
 	return p, err
 }
 
-// Find reads the name of a machine.
+// Find parses the description of a machine.
 func (a *Env) Find(name string, devices int) (hardware.Machine, []hardware.Note, error) {
 	if a.Memo == nil {
 		return hardware.Parse(name, devices)
@@ -134,7 +134,7 @@ func (a *Env) Find(name string, devices int) (hardware.Machine, []hardware.Note,
 	return m, notes, err
 }
 
-// Build makes a network and its weights; same is what a memory knows them by.
+// Build builds a network and its weights, cached under same.
 func (a *Env) Build(same BuiltKey, build func() BuiltModel) BuiltModel {
 	if a.Memo == nil {
 		return build()
@@ -147,7 +147,7 @@ func (a *Env) Build(same BuiltKey, build func() BuiltModel) BuiltModel {
 	return b
 }
 
-// StoredBytes is what a network takes in a recipe.
+// StoredBytes returns the size of a network in a recipe.
 func (a *Env) StoredBytes(m *model.Model, r *dtype.Recipe) unit.Bytes {
 	if a.Memo == nil {
 		return m.Store(r).Bytes()
@@ -161,7 +161,7 @@ func (a *Env) StoredBytes(m *model.Model, r *dtype.Recipe) unit.Bytes {
 	return n
 }
 
-// Order of the formats of a question's model, by what they cost in quality.
+// Order returns the quality order of formats for a question's model.
 func (a *Env) Order(q *Question) *quality.Order {
 	m := q.Judged()
 	if a.Memo == nil {
@@ -176,7 +176,7 @@ func (a *Env) Order(q *Question) *quality.Order {
 	return o
 }
 
-// shared is what jobs have in common; nil without a memory.
+// shared returns the work shared among jobs; nil without a cache.
 func (a *Env) shared() *engine.Shared {
 	if a.Memo == nil {
 		return nil
@@ -184,8 +184,8 @@ func (a *Env) shared() *engine.Shared {
 	return a.Memo.shared
 }
 
-// RentOf so many devices of a machine's kind: as the instance that was named, where somebody rents that, else from
-// whoever rents such devices. Unknown where devices are unlike.
+// RentOf returns the rent of a number of a machine's devices: of the named instance if it is for rent, else of any such
+// devices. It is unknown if devices differ.
 func (a *Env) RentOf(m *hardware.Machine, devices int) cost.Rate {
 	if len(m.Groups) != 1 {
 		return cost.Rate{}
@@ -198,7 +198,7 @@ func (a *Env) RentOf(m *hardware.Machine, devices int) cost.Rate {
 	return a.rent(m.Groups[0].Device.ID, devices)
 }
 
-// PerHour is what a machine rents for; nil where that is not known.
+// PerHour returns the rent of a machine; nil if unknown.
 func (a *Env) PerHour(m *hardware.Machine) *float64 {
 	if r := a.RentOf(m, m.Devices()); r.PerHour.Known() {
 		return Rounded(r.PerHour.Mid)
@@ -206,7 +206,7 @@ func (a *Env) PerHour(m *hardware.Machine) *float64 {
 	return nil
 }
 
-// rent of devices.
+// rent returns the rent of devices.
 func (a *Env) rent(device string, devices int) cost.Rate {
 	if a.Memo == nil {
 		return cost.Rent(device, devices)

@@ -19,7 +19,7 @@ import (
 )
 
 // overrides are what-if changes of the architecture. Each changes one layer and reports whether the layer has the part;
-// all are given, because some go together.
+// it receives all changes, since some depend on others.
 var overrides = map[string]func(l *family.Layer, n int64, all map[string]plan.Int) bool{
 	"kv_heads": func(l *family.Layer, n int64, _ map[string]plan.Int) bool { return set(&l.Attn.KVHeads, n, caches(l)) },
 	"heads":    setHeads,
@@ -43,8 +43,8 @@ var overrides = map[string]func(l *family.Layer, n int64, all map[string]plan.In
 	"rope":   setRope,
 }
 
-// addedParts gives a part to layers of a model of which none has it: a window for all attention, and experts in place of
-// every dense FFN (upcycling, arXiv:2212.05055).
+// addedParts add a part that no layer of the model has: a window to all attention, and experts in place of every dense
+// FFN (upcycling, arXiv:2212.05055).
 var addedParts = map[string]func(l *family.Layer, n int64, all map[string]plan.Int) bool{
 	"window": func(l *family.Layer, n int64, _ map[string]plan.Int) bool { return set(&l.Attn.Window, n, caches(l)) },
 	"experts": func(l *family.Layer, n int64, all map[string]plan.Int) bool {
@@ -57,7 +57,7 @@ var addedParts = map[string]func(l *family.Layer, n int64, all map[string]plan.I
 	},
 }
 
-// missingPartHints says what to do where no layer has the part.
+// missingPartHints suggest what to do if no layer has the part.
 var missingPartHints = map[string]string{
 	"kv_heads": "a cache of latents has no KV heads; latent= changes its rank",
 	"experts":  "a dense model takes experts and experts_used together: experts=8,experts_used=2",
@@ -72,16 +72,16 @@ func set(field *int64, n int64, has bool) bool {
 	return has
 }
 
-// caches reports whether a layer keeps keys and values of heads.
+// caches reports whether a layer caches keys and values per head.
 func caches(l *family.Layer) bool { return l.Attn.Heads > 0 && l.Attn.KVRank == 0 }
 
-// setHeads keeps every head of latent attention a KV head of its own.
+// setHeads sets the number of heads, keeping one KV head per head in latent attention.
 func setHeads(l *family.Layer, n int64, _ map[string]plan.Int) bool {
 	set(&l.Attn.KVHeads, n, l.Attn.KVRank > 0)
 	return set(&l.Attn.Heads, n, l.Attn.Heads > 0)
 }
 
-// setHeadDim leaves the rotary part of latent attention as it is.
+// setHeadDim keeps the rotary part of latent attention.
 func setHeadDim(l *family.Layer, n int64, _ map[string]plan.Int) bool {
 	a := &l.Attn
 	if a.KVRank > 0 {
@@ -92,8 +92,8 @@ func setHeadDim(l *family.Layer, n int64, _ map[string]plan.Int) bool {
 	return set(&a.DimV, n, a.Heads > 0)
 }
 
-// setLatent changes the rank of a cache of latents. Attention with keys and values of heads becomes latent attention
-// (arXiv:2405.04434) with as many heads of the same widths, beside rope numbers that turn with the position.
+// setLatent sets the rank of a latent cache. Ordinary attention becomes latent attention (arXiv:2405.04434) with the
+// same heads and widths plus rotary dimensions.
 func setLatent(l *family.Layer, n int64, all map[string]plan.Int) bool {
 	a, rope := &l.Attn, int64(all["rope"])
 	if caches(l) && rope > 0 {
@@ -108,10 +108,10 @@ func setRope(l *family.Layer, n int64, _ map[string]plan.Int) bool {
 	return set(&l.Attn.DimK, l.Attn.Nope+n, l.Attn.KVRank > 0)
 }
 
-// modelOverrides are overrides of what is no layer's.
+// modelOverrides are overrides of the whole model.
 var modelOverrides = []string{"layers", "vocab", "hidden"}
 
-// Override changes a Spec. layers repeats or cuts the layers, vocab and hidden change the ends.
+// Override changes a Spec. layers repeats or cuts the layers; vocab and hidden change embedding and head.
 func Override(s *family.Spec, changes map[string]plan.Int) error {
 	s.Layers, s.MTP = slices.Clone(s.Layers), slices.Clone(s.MTP)
 	for _, k := range slices.Sorted(maps.Keys(changes)) {
@@ -127,7 +127,7 @@ func Override(s *family.Spec, changes map[string]plan.Int) error {
 	return overrideError(s.Check(), changes)
 }
 
-// overrideError says that it is the changes, not a file, that make no network.
+// overrideError explains that the changes, rather than a file, make the network invalid.
 func overrideError(err error, changes map[string]plan.Int) error {
 	f, ok := errors.AsType[*family.FieldError](err)
 	if !ok {
@@ -137,7 +137,7 @@ func overrideError(err error, changes map[string]plan.Int) error {
 		Hint: "other numbers; " + strings.Join(OverrideNames(), ", ") + " can be given together"}
 }
 
-// Overridden prints the changes: kv_heads=1,layers=40.
+// Overridden formats the changes: kv_heads=1,layers=40.
 func Overridden(changes map[string]plan.Int) string {
 	var given []string
 	for _, k := range slices.Sorted(maps.Keys(changes)) {
@@ -146,7 +146,7 @@ func Overridden(changes map[string]plan.Int) string {
 	return strings.Join(given, ",")
 }
 
-// maxLayers is the most that a configuration may have too.
+// maxLayers is the maximum also allowed in configurations.
 const maxLayers = 4096
 
 func overrideOne(s *family.Spec, key string, n int64, all map[string]plan.Int) error {
@@ -180,8 +180,8 @@ func overrideOne(s *family.Spec, key string, n int64, all map[string]plan.Int) e
 	return nil
 }
 
-// widenRotary keeps the share of a head that turns: tables of positions and stored factors follow the width of the heads. What
-// turns of latent attention is no part of that width.
+// widenRotary keeps the rotary share of a head: position tables and stored factors follow the head width. In latent
+// attention the rotary part is separate from it.
 func widenRotary(s *family.Spec, n int64) {
 	i := slices.IndexFunc(s.Layers, func(l family.Layer) bool { return l.Attn.Heads > 0 })
 	if i < 0 || s.Layers[i].Attn.KVRank > 0 || s.Layers[i].Attn.DimK == 0 {
@@ -197,8 +197,8 @@ func widenRotary(s *family.Spec, n int64) {
 	}
 }
 
-// overrideLayers changes every layer that has the part, those that predict further tokens too. A change that changes
-// nothing is an error: its answer would be read as that of another network.
+// overrideLayers changes every layer that has the part, including prediction layers. A change without effect is an
+// error: its answer would be taken for another network's.
 func overrideLayers(s *family.Spec, key string, n int64, all map[string]plan.Int) error {
 	change, ok := overrides[key]
 	if !ok {
@@ -233,7 +233,7 @@ func noPart(key string, n int64) error {
 		Hint:    cmp.Or(missingPartHints[key], "leave it out")}
 }
 
-// assumed marks the weights of a network that was changed: they are in no file, and no rule of an engine fixes them.
+// assumed marks the weights of a modified network as assumed: they are in no file, and no engine rule determines them.
 func assumed(items []ledger.Item, changes string) {
 	for i := range items {
 		it := &items[i]
@@ -244,8 +244,8 @@ func assumed(items []ledger.Item, changes string) {
 	}
 }
 
-// standing gives the model's weights the band of files that the recipe stands for. Those of a draft have a recipe of their
-// own.
+// standing widens the model's weights to the band of files that the recipe represents. Those of a draft model have a
+// recipe of their own.
 func standing(items []ledger.Item, r *dtype.Recipe) {
 	for i := range items {
 		it := &items[i]
@@ -258,7 +258,7 @@ func standing(items []ledger.Item, r *dtype.Recipe) {
 	}
 }
 
-// OverrideNames are what can be overridden.
+// OverrideNames returns what can be overridden.
 func OverrideNames() []string {
 	names := slices.Clone(modelOverrides)
 	for k := range overrides {

@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// prompts is the question that one worker answers which computes prompts for others (disaggregated serving): it
-// holds the caches of a prompt for each of its ranks. nil where every worker does both.
+// prompts returns the question of a single prefill worker in disaggregated serving, which holds the caches of a prompt
+// per rank; nil if not disaggregated.
 func (q *Question) prompts() (*Question, error) {
 	if q.Request.Disaggregated == nil {
 		return nil, nil
@@ -20,7 +20,7 @@ func (q *Question) prompts() (*Question, error) {
 	return q.Env.Prepare(&r)
 }
 
-// Prompting adds the devices of the workers that compute prompts to those that generate; a plan fits where both do.
+// Prompting adds the devices of the prefill workers to those that decode; a plan fits if both do.
 func (q *Question) Prompting(a *api.Answer) {
 	if q.Prompter == nil {
 		return
@@ -41,7 +41,7 @@ func (q *Question) Prompting(a *api.Answer) {
 			"command line, which says nothing of who hands caches to whom", int64(d.Prefill), int64(d.Decode))
 }
 
-// NoteCacheTransfer remarks on what crosses from workers of one kind to the other.
+// NoteCacheTransfer notes what is transferred from prefill to decode workers.
 func (q *Question) NoteCacheTransfer(f *serving.Figures) {
 	if q.Prompter != nil {
 		q.Job.Note("handed_over", "info", "disaggregated", "KV transfer of a prompt between workers takes %s at %s per device",
@@ -49,7 +49,7 @@ func (q *Question) NoteCacheTransfer(f *serving.Figures) {
 	}
 }
 
-// Split joins the model of a worker that computes prompts to that of one that generates.
+// Split combines the model of a prefill worker with that of a decode worker.
 func (q *Question) Split(first, m *serving.Model) *serving.Pools {
 	d := q.Request.Disaggregated
 	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode),

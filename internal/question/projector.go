@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/engine"
 )
 
-// addProjector reads the file that --mmproj names into the job. One that is not here is sized from the published model, and a note says so.
+// addProjector reads the file that --mmproj names. A missing one is sized from the published model, with a note.
 func addProjector(a *Env, e engine.Engine, j *engine.Job) error {
 	ref := j.Plan.MMProj
 	source, ok := a.Source().(api.ProjectorSource)

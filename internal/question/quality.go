@@ -11,9 +11,9 @@ import (
 	"github.com/memwall/memwall/quality"
 )
 
-// What changes of formats cost in quality, by published measurements.
+// Cost of changes of format in quality, by published measurements.
 
-// Judged is a model as quality knows it.
+// Judged returns the model in the form of package quality.
 func (q *Question) Judged() quality.Model {
 	m := quality.Model{ID: q.Resolved.ID}
 	if q.Job.Model != nil {
@@ -29,7 +29,7 @@ func (q *Question) Judged() quality.Model {
 	return m
 }
 
-// checkMeasured: errors of recipes that are known, each a share of the weights.
+// checkMeasured validates errors given for recipes: known names, relative to the weights.
 func checkMeasured(errors map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(errors)) {
 		e := errors[name]
@@ -49,8 +49,8 @@ func checkMeasured(errors map[string]float64) error {
 	return nil
 }
 
-// QualityOf is what going from one plan to another costs; nil where nothing is published, or nothing changes. Where
-// weights and cache both change, their changes of the same metric add up.
+// QualityOf returns the cost in quality of going from one plan to another; nil if nothing is published or nothing
+// changes. If weights and cache both change, changes of the same metric add up.
 func QualityOf(m quality.Model, from, to *api.Request) *api.Quality {
 	weights := changed(quality.OfWeights(m, from.Weights, to.Weights))
 	cache := changed(quality.OfCache(m, cacheOf(from), cacheOf(to)))
@@ -74,7 +74,7 @@ func QualityOf(m quality.Model, from, to *api.Request) *api.Quality {
 
 func cacheOf(r *api.Request) quality.Cache { return quality.Cache{K: r.KV, V: cmp.Or(r.KVV, r.KV)} }
 
-// is16Bit: keys and values are kept in 16 bits.
+// is16Bit reports whether keys and values are kept in 16 bits.
 func is16Bit(r *api.Request) bool {
 	wide := func(name string) bool {
 		f := dtype.FindFormat(name)

@@ -1,6 +1,6 @@
-// Package question takes a fit request to ledgers and a verdict: it resolves the model and the machine, fills in
-// defaults, refuses what an engine does not take, has the engine size every rank, and finds the limits of what fits.
-// Start at Env.Prepare and Question.Ledgers.
+// Package question takes a fit request to ledgers and a verdict: it resolves model and machine, fills in defaults,
+// rejects what the engine does not accept, sizes every rank, and finds the limits of what fits. Start at Env.Prepare
+// and Question.Ledgers.
 package question
 
 import (
@@ -21,28 +21,28 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Question is a fit request on its way to an answer.
+// Question is a fit request being answered.
 type Question struct {
 	Env      *Env
-	Original api.Request // as it came
+	Original api.Request // as received
 	Request  api.Request // with defaults filled in
-	asked    api.Request // as lengths and weights were settled, before the engine's defaults
+	asked    api.Request // with lengths and weights settled, before the engine's defaults
 	Resolved *api.Resolved
 	spec     *family.Spec
 	Engine   engine.Engine
-	cast     *dtype.Format // what the engine casts fp32 weights to, nil when it does not
+	cast     *dtype.Format // format the engine casts fp32 weights to, nil if it does not
 	Job      *engine.Job
 	Sizer    engine.Sizer
 	Book     *ledger.Book
 	Explain  *Explainer
-	Brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
-	Prompter *Question // a worker that computes prompts, where those that generate are others
+	Brief    bool      // compute only times, without bands and reasons
+	Prompter *Question // the prefill worker, if disaggregated
 	weighed  *quality.Own
-	mixture  *dtype.Recipe       // that stands for one which differs from file to file; nil for others
-	limits   map[limitKey]*int64 // that were searched for
+	mixture  *dtype.Recipe       // approximated mixture, if it varies by file; else nil
+	limits   map[limitKey]*int64 // limits already searched for
 }
 
-// Ledgers are the ledgers of the plan's own load.
+// Ledgers returns the ledgers of the plan's own load.
 func (q *Question) Ledgers() ([]engine.Rank, error) {
 	ranks := q.Sizer.Size(q.Book, q.Job.Load())
 	for i := range ranks {
@@ -55,7 +55,7 @@ func (q *Question) Ledgers() ([]engine.Rank, error) {
 	return ranks, nil
 }
 
-// roomLeft is what the rank that has least leaves free.
+// roomLeft returns the memory left on the rank with the least.
 func roomLeft(ranks []engine.Rank) (least unit.Bytes) {
 	for i := range ranks {
 		if left := Headroom(&ranks[i]); i == 0 || left < least {
@@ -65,7 +65,7 @@ func roomLeft(ranks []engine.Rank) (least unit.Bytes) {
 	return least
 }
 
-// assume marks the weights of a network that exists only in the question, and of a mixture that another stands for.
+// assume marks the weights of a network that exists only in the question, or of a mixture represented by another.
 func (q *Question) assume(r *engine.Rank) {
 	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
 		if len(q.Request.Override) > 0 {
@@ -80,7 +80,7 @@ func (q *Question) assume(r *engine.Rank) {
 	}
 }
 
-// Sizes are the ledgers of a load, without formulas.
+// Sizes returns the ledgers of a load, without formulas.
 func (q *Question) Sizes(l engine.Load) []engine.Rank {
 	ranks := q.Sizer.Size(nil, l)
 	if q.mixture != nil || q.Resolved.Derived != "" {
@@ -91,7 +91,7 @@ func (q *Question) Sizes(l engine.Load) []engine.Rank {
 	return ranks
 }
 
-// countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
+// countable rejects needs beyond 2^58 bytes, sums of which could overflow.
 func countable(r *engine.Rank) (err error) {
 	check := func(it *ledger.Item) {
 		if err == nil && (!(math.Abs(it.Why.V) <= 1<<58) || it.Bytes < 0 || it.High > 1<<58) {
@@ -106,7 +106,7 @@ func countable(r *engine.Rank) (err error) {
 	return err
 }
 
-// Open a question: its plan is read and its model found.
+// Open starts a question: it reads the plan and resolves the model.
 func (a *Env) Open(r *api.Request) (*Question, error) {
 	q := &Question{Env: a, Original: *r, Request: *r}
 	if err := q.Request.Plan.Check(); err != nil {
@@ -129,7 +129,7 @@ func (a *Env) Open(r *api.Request) (*Question, error) {
 	return q, nil
 }
 
-// Prepare takes a fit request as far as its engine's sizer: model and machine found, defaults filled in, checks passed.
+// Prepare takes a fit request up to its engine's sizer: model and machine resolved, defaults filled in, checks passed.
 func (a *Env) Prepare(r *api.Request) (*Question, error) {
 	q, err := a.Open(r)
 	if err != nil {
@@ -171,14 +171,14 @@ func (a *Env) Prepare(r *api.Request) (*Question, error) {
 	return q, err
 }
 
-// noteIdleDevices remarks on devices that the plan does not use.
+// noteIdleDevices notes devices that the plan does not use.
 func noteIdleDevices(e engine.Engine, j *engine.Job) {
 	if n, have := j.Plan.Ranks(), j.Devices(); j.Machine != nil && n < have && !engine.ReadsGGUF(e) {
 		j.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
 	}
 }
 
-// checkEngineFields refuses fields that another engine owns.
+// checkEngineFields rejects fields of other engines.
 func checkEngineFields(r *api.Request, e engine.Engine) error {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.Value(r).IsZero() && !f.OwnedBy(e.Name()) {
@@ -196,7 +196,7 @@ func checkCapability(e engine.Engine, j *engine.Job) error {
 	return engine.CheckCapability(j, e.Name())
 }
 
-// checkOffload refuses what no rule of the engine sizes.
+// checkOffload rejects offloading that no rule of the engine sizes.
 func checkOffload(e engine.Engine, j *engine.Job) error {
 	o := j.Plan.Offload
 	if o == nil || e.Name() == "generic" || engine.ReadsGGUF(e) {
@@ -212,7 +212,7 @@ func checkOffload(e engine.Engine, j *engine.Job) error {
 	return nil
 }
 
-// offloadHint names what moves weights to the host instead.
+// offloadHint says what the engine offers instead.
 func offloadHint(e engine.Engine) string {
 	if api.FieldByName("cpu_offload_bytes").OwnedBy(e.Name()) {
 		return "--cpu-offload 8GiB for weights of layers, or --engine llama.cpp or generic"
@@ -220,7 +220,8 @@ func offloadHint(e engine.Engine) string {
 	return "--engine llama.cpp or generic"
 }
 
-// checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
+// checkContextParallel allows context parallelism only for the generic engine, which shards a sequence's cache over
+// ranks.
 func checkContextParallel(e engine.Engine, j *engine.Job) error {
 	if n := j.Plan.CP; n > 1 && e.Name() != "generic" {
 		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n),
@@ -230,7 +231,7 @@ func checkContextParallel(e engine.Engine, j *engine.Job) error {
 	return nil
 }
 
-// Machine reads the hardware; without any, one device without bounds stands in.
+// Machine parses the hardware; without any, one unbounded device is used.
 func (q *Question) Machine() error {
 	devices := q.Request.Devices
 	if devices < 0 || devices > hardware.MaxDevices {
@@ -259,13 +260,13 @@ func (q *Question) Machine() error {
 	return nil
 }
 
-// LocalHardwareError is the error of a machine that only the command line can look at.
+// LocalHardwareError returns the error for a machine that only the command line can detect.
 func LocalHardwareError() error {
 	return &api.Error{Code: api.BadField, Field: "hardware", Value: "local",
 		Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
 }
 
-// model builds the network, with overrides, and says how its weights are stored.
+// model builds the network, with overrides, and determines how its weights are stored.
 func (q *Question) model() error {
 	r := q.Resolved
 	q.spec, q.cast = r.Spec, q.castTo()
@@ -336,7 +337,7 @@ func (q *Question) model() error {
 	return nil
 }
 
-// build makes the network, as what loads it has it, and its weights. One with overrides is the question's own.
+// build builds the network, as the engine loads it, and its weights. With overrides it is not shared.
 func (q *Question) build(spec *family.Spec, recipe *dtype.Recipe) {
 	make := func() BuiltModel {
 		if recipe.Store == dtype.GGUF {
@@ -354,7 +355,7 @@ func (q *Question) build(spec *family.Spec, recipe *dtype.Recipe) {
 	q.Job.Model, q.Job.Weights = b.Model, b.Weights
 }
 
-// predictor finds the prediction layers, where the plan has them draft.
+// predictor finds the prediction layers if the plan drafts with them.
 func (q *Question) predictor(m *model.Model, w *model.Weights) {
 	if m == nil || w == nil || !IsTrue(q.Request.MTP) {
 		return
@@ -362,11 +363,11 @@ func (q *Question) predictor(m *model.Model, w *model.Weights) {
 	q.Job.MTP = engine.Predicts(m, w)
 }
 
-// IsTrue reports whether a setting was given and is true.
+// IsTrue reports whether a setting is given and true.
 func IsTrue(b *bool) bool { return b != nil && *b }
 
-// converted is what a conversion to GGUF makes of a checkpoint whose quantisation GGUF does not have
-// (convert_hf_to_gguf.py dequantises, and writes bf16).
+// converted returns the recipe of a GGUF conversion of a checkpoint whose quantization GGUF lacks
+// (convert_hf_to_gguf.py dequantizes and writes bf16).
 func (q *Question) converted() *dtype.Recipe {
 	to := dtype.FindRecipe("bf16")
 	q.Job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it",
@@ -375,7 +376,7 @@ func (q *Question) converted() *dtype.Recipe {
 	return to.InGGUF()
 }
 
-// recipe is the one asked for, nil when the model's own storage is meant.
+// recipe returns the requested recipe, nil for the model's own storage.
 func (q *Question) recipe() (*dtype.Recipe, error) {
 	name := cmp.Or(q.Request.Weights, askedByName(q.Resolved, q.Engine))
 	if name == "" && q.cast != nil && dtype.FindFormat(storedFormat(q.Resolved)) == q.Resolved.Spec.Native {
@@ -406,7 +407,7 @@ func (q *Question) recipe() (*dtype.Recipe, error) {
 	return found, nil
 }
 
-// stands says that a recipe stands for files that differ, whose band the weights then have.
+// stands notes that a recipe represents files that vary, and gives the weights their band.
 func (q *Question) stands(r *dtype.Recipe) {
 	if r != nil && r.StandsFor != "" {
 		q.mixture = r
@@ -414,7 +415,7 @@ func (q *Question) stands(r *dtype.Recipe) {
 	}
 }
 
-// recipeNamed is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.
+// recipeNamed returns the recipe of a name. A word such as "4bit" means what the engine reads, and a note says so.
 func recipeNamed(name string, e engine.Engine, j *engine.Job) *dtype.Recipe {
 	if l := dtype.FindLoose(name); l != nil {
 		if r := l.For(engine.ReadsGGUF(e)); r != nil {
@@ -427,8 +428,8 @@ func recipeNamed(name string, e engine.Engine, j *engine.Job) *dtype.Recipe {
 	return dtype.FindRecipe(name)
 }
 
-// askedByName is the format that the model's name states of a checkpoint that is stored otherwise. What Ollama's library
-// has is for programs that read GGUF files.
+// askedByName returns the format that the model's name states, if the checkpoint is stored in another. Formats of
+// Ollama's library only apply to programs that read GGUF files.
 func askedByName(r *api.Resolved, e engine.Engine) string {
 	if r.Engine != "" && !engine.ReadsGGUF(e) {
 		return ""
@@ -436,14 +437,13 @@ func askedByName(r *api.Resolved, e engine.Engine) string {
 	return r.Asked
 }
 
-// caster is an engine that loads checkpoints of 32 bits in 16.
+// caster is an engine that loads 32-bit checkpoints in 16 bits.
 type caster interface {
-	// Casts names the format that fp32 weights are loaded in.
+	// Casts returns the format that fp32 weights are loaded in.
 	Casts(v engine.Version, family string) string
 }
 
-// castTo is the format that the engine loads what is not quantised in, nil when it is the one that it is
-// stored in. Weights of 16 bits say it themselves.
+// castTo returns the format that the engine loads unquantized weights in, nil if unchanged.
 func (q *Question) castTo() *dtype.Format {
 	if to := withoutBF16(q); to != nil {
 		return to
@@ -465,7 +465,7 @@ func (q *Question) castTo() *dtype.Format {
 	return dtype.FindFormat(to)
 }
 
-// withoutBF16 is the format that stands in for bf16 where the devices have none and nobody says another; nil else.
+// withoutBF16 returns the format that replaces bf16 on devices without it, unless another is requested; else nil.
 func withoutBF16(q *Question) *dtype.Format {
 	r := q.Resolved
 	said := q.Request.Weights != "" || r.Asked != ""
@@ -481,7 +481,7 @@ func withoutBF16(q *Question) *dtype.Format {
 	return dtype.FindFormat(to)
 }
 
-// ownRecipe is the recipe that the checkpoint or file was made by; nil when no recipe is known.
+// ownRecipe returns the recipe that the checkpoint or file was made with; nil if unknown.
 func ownRecipe(r *api.Resolved) *dtype.Recipe {
 	if r.Scheme != nil {
 		return r.Scheme
@@ -489,7 +489,7 @@ func ownRecipe(r *api.Resolved) *dtype.Recipe {
 	return dtype.FindRecipe(storedFormat(r))
 }
 
-// storedFormat is what the checkpoint or file is in.
+// storedFormat returns the format of the checkpoint or file.
 func storedFormat(r *api.Resolved) string {
 	switch {
 	case r.Recipe != "":
@@ -502,10 +502,10 @@ func storedFormat(r *api.Resolved) string {
 	return "bf16"
 }
 
-// DefaultContext where nobody says, and the model was trained on as much.
+// DefaultContext applies if the model was trained on that much.
 const DefaultContext = 8192
 
-// usualContext is the context where nobody says: of a denoiser what it makes by default, and the text for it.
+// usualContext returns the default context; for a denoiser, its default output plus the text.
 func usualContext(j *engine.Job, trained int64) plan.Int {
 	if m := j.Model; m.Part(model.PartDenoiser) != nil {
 		made := m.Usual()
@@ -523,7 +523,7 @@ func usualContext(j *engine.Job, trained int64) plan.Int {
 func (q *Question) fillLengths() error {
 	p := &q.Request.Plan
 	trained := q.Job.Model.Context
-	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context itself
+	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context
 		p.Context = usualContext(q.Job, trained)
 		q.Job.Default("context", int64(p.Context))
 	}
@@ -549,10 +549,10 @@ func (q *Question) fillLengths() error {
 	return nil
 }
 
-// BeforeDefaults is the request before the engine's defaults, which depend on the device.
+// BeforeDefaults returns the request before the engine's defaults, which depend on the device.
 func (q *Question) BeforeDefaults() api.Request { return q.asked }
 
-// SizedRanks are the ledgers of a plan.
+// SizedRanks returns the ledgers of a plan.
 func (a *Env) SizedRanks(r *api.Request) (*Question, []engine.Rank, error) {
 	q, err := a.Prepare(r)
 	if err != nil {

@@ -1,7 +1,7 @@
 package question
 
-// PerHour is what hardware rents for, in dollars: so many devices of a machine, as a request names both. Nil where nobody
-// is known to rent it, or where there is no such hardware.
+// PerHour returns the rent in dollars per hour of the given number of devices, named as in a request; nil if the
+// hardware is unknown or has no known rental price.
 func PerHour(hardware string, devices int64) *float64 {
 	a := &Env{}
 	m, _, err := a.Find(hardware, int(devices))

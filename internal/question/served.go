@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/format"
 )
 
-// servedModel is the model that a server's own name for it says, where the path that it loads is of another machine and says
-// nothing: "--model /mnt/model --served-model-name Qwen3-32B". nil where neither does.
+// servedModel resolves the model by a server's own name for it, if the path it loads is on another machine and says
+// nothing: "--model /mnt/model --served-model-name Qwen3-32B". It returns nil if neither helps.
 func servedModel(r *api.Request, err error) *api.Resolved {
 	var missing *api.Error
 	if !errors.As(err, &missing) || missing.Code != api.UnknownModel {

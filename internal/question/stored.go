@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/naming"
 )
 
-// What a checkpoint of the hub is stored in, from the method that an engine is told or prints and from the
-// words of its name. A catalog entry's own checkpoint needs neither.
+// Storage of a hub checkpoint, from the method that an engine is given or prints and from the words of its name. A
+// catalog entry's own checkpoint needs neither.
 
-// IsHubName tells a name of the hub from a path and from other references.
+// IsHubName distinguishes a hub name from a path and other references.
 func IsHubName(ref string) bool {
 	if ref == "" || strings.ContainsAny(ref[:1], "./~\\") || strings.Contains(ref, ":") || strings.HasSuffix(ref, ".gguf") {
 		return false
@@ -20,20 +20,19 @@ func IsHubName(ref string) bool {
 	return strings.Count(ref, "/") <= 1
 }
 
-// ownCheckpoint reports whether a name is that of an entry's own checkpoint, not of somebody's copy in another
-// format.
+// ownCheckpoint reports whether a name is that of the entry's own checkpoint rather than a copy in another format.
 func ownCheckpoint(method, ref string) bool {
 	read, err := catalog.Read(ref)
 	if err != nil {
 		return false
 	}
 	if strings.EqualFold(ref, read.ID) || strings.EqualFold(ref, read.Hub) {
-		return method == "" || method == "none" || read.Weights != "" // else the engine quantises what it loads
+		return method == "" || method == "none" || read.Weights != "" // otherwise the engine quantizes on loading
 	}
 	return read.Said.Format == "" && read.Weights != ""
 }
 
-// methods are quantisations as vLLM and SGLang call them, where the method alone fixes the recipe.
+// methods are quantizations as vLLM and SGLang name them, if the name alone determines the recipe.
 var methods = map[string]string{
 	"awq": "awq", "awq_marlin": "awq", "bitsandbytes": "nf4", "mxfp4": "mxfp4", "gpt-oss-mxfp4": "mxfp4", "fp8": "fp8", "fbgemm_fp8": "fp8",
 	"ptpc_fp8": "fp8",
@@ -41,7 +40,7 @@ var methods = map[string]string{
 	"modelopt_fp4": "nvfp4", "petit_nvfp4": "nvfp4", "modelopt_fp8": "fp8-tensor", "w8a8_int8": "int8", "w8a8_fp8": "fp8", "nvfp4": "nvfp4",
 }
 
-// StoredAs names the recipe of a checkpoint; known is false when a method is named that leaves it open.
+// StoredAs returns the recipe of a checkpoint; known is false if the method leaves it open.
 func StoredAs(method, ref string) (recipe string, known bool) {
 	method = strings.ToLower(method)
 	if ownCheckpoint(method, ref) {
@@ -49,7 +48,7 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 	}
 	named := naming.Read(ref).Format
 	if read, err := catalog.Read(ref); err == nil && read.Format != "" {
-		named = read.Format // a repository's own row says more than its maker's habit
+		named = read.Format // a repository's own row outweighs its author's habit
 	}
 	switch method {
 	case "", "none":
@@ -61,7 +60,7 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 		return "gptq", true
 	case "compressed-tensors":
 		if named == "awq" || named == "gptq" {
-			named = "int4" // its packed layout, whatever found the codes
+			named = "int4" // its packed layout, whatever algorithm was used
 		}
 		return named, named != ""
 	case "modelopt", "quark":
@@ -69,14 +68,14 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 	}
 	if m, ok := methods[method]; ok {
 		if (m == "fp8" || m == "nvfp4") && strings.HasPrefix(named, m) {
-			m = named // the repository says which weights have the format
+			m = named // the repository determines which weights have the format
 		}
 		return m, true
 	}
 	return named, named != ""
 }
 
-// libraryName is the model's name with Ollama, where the plan has its weights as they are there.
+// libraryName returns the model's name in Ollama's library, if the plan's weights are as there.
 func libraryName(r *api.Resolved, weights string) string {
 	if weights != "" && weights != storedFormat(r) {
 		return ""
@@ -84,7 +83,7 @@ func libraryName(r *api.Resolved, weights string) string {
 	return r.Library
 }
 
-// checkpointOnDisk is a checkpoint of this machine, or of one where only its path was read.
+// checkpointOnDisk returns a checkpoint on this machine, or on one of which only the path is known.
 func checkpointOnDisk(r *api.Resolved, weights string) engine.Checkpoint {
 	c := engine.Checkpoint{Name: r.Path, Stored: storedFormat(r), Library: libraryName(r, weights)}
 	if r.Format == "gguf" || strings.HasSuffix(strings.ToLower(r.Path), ".gguf") {
@@ -93,8 +92,8 @@ func checkpointOnDisk(r *api.Resolved, weights string) engine.Checkpoint {
 	return c
 }
 
-// publishedAs is a repository that has the model in a format that its maker's does not have; "" where none is known, and for a model that
-// was tuned, which shares the entry's shape alone.
+// publishedAs returns a repository with the model in a format that the vendor does not publish; "" if unknown, and for
+// a fine-tuned model, which only shares the entry's shape.
 func publishedAs(r *api.Resolved, weights string) string {
 	repo := catalog.PublishedAs(r.ID, weights)
 	if repo == "" || weights == storedFormat(r) {
@@ -106,14 +105,13 @@ func publishedAs(r *api.Resolved, weights string) string {
 	return repo
 }
 
-// checkpointOf is what a command line calls a model that was asked for by a reference: the hub's name or the path that was given, else the
-// hub's name of the catalog.
+// checkpointOf returns how a command line refers to the model: the given hub name or path, else the catalog's hub name.
 func checkpointOf(r *api.Resolved, ref, weights string) engine.Checkpoint {
 	ref = strings.TrimPrefix(ref, "hf:")
 	read := r.Format == "safetensors" || r.Format == "gguf"
 	given := strings.Contains(ref, "/") && (IsHubName(ref) || read)
 	switch {
-	case r.Path != "": // its files say what is stored; the name is not asked
+	case r.Path != "": // its files say how it is stored; the name is not considered
 		return checkpointOnDisk(r, weights)
 	case r.Format == "catalog" && weights != "" && publishedAs(r, weights) != "":
 		return engine.Checkpoint{Name: publishedAs(r, weights), Stored: weights, Library: catalog.InLibrary(r.ID, weights)}

@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// sizingByWeights is the engine itself, or of a model whose architecture no family reads what every engine must hold: engines
-// size by layers, and nobody knows them.
+// sizingByWeights returns the engine, or for an unknown architecture a stand-in that only sizes weights, since engines
+// size by layers.
 func sizingByWeights(e engine.Engine, unknownArch string, j *engine.Job) engine.Engine {
 	if unknownArch == "" || engine.ReadsGGUF(e) {
 		return e
@@ -17,10 +17,10 @@ func sizingByWeights(e engine.Engine, unknownArch string, j *engine.Job) engine.
 	return floor{}
 }
 
-// floor is what every engine must hold of an unknown model: its weights, beside caches of unknown size.
+// floor is the lower bound for an unknown model: its weights, with caches of unknown size.
 type floor struct{ generic.Engine }
 
-// Sizer books the weights and what cannot be told.
+// Sizer books the weights and items of unknown size.
 func (f floor) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s, err := f.Engine.Sizer(j)
 	return floorSizer{s}, err

@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// usual marks weights and caches of a network whose architecture no family has as derived, and gives the weights a band of a
-// share of them. Where the text is of a known family, its cache is what it is; where a file's tensors told the network, its weights are.
+// usual marks weights and caches of an unknown architecture as derived, and gives the weights a relative band. If the
+// text part is of a known family its cache is exact; if the network was inferred from a file's tensors its weights are.
 func usual(items []ledger.Item, r *api.Resolved) {
 	how, s, byTensors := r.Derived, r.Spec, r.Format == "gguf"
 	for i := range items {

@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// judge gives the verdict on one class of ranks: its needs against what the plan may use. Where the limit lies within the band, nobody
-// can say that the plan does not run: it is tight.
+// judge returns the verdict on one class of ranks: its needs against what the plan may use. If the limit lies within
+// the band, the plan may run: it is tight.
 func judge(r *engine.Rank) api.Verdict {
 	n, usable := r.Needed(), r.Usable.Bytes()
 	switch {
@@ -29,7 +29,7 @@ func judge(r *engine.Rank) api.Verdict {
 
 var VerdictSeverity = map[api.Verdict]int{api.Fits: 0, api.Tight: 1, api.Unknown: 2, api.DoesNotFit: 3}
 
-// WorstVerdict of the ranks decides.
+// WorstVerdict returns the worst verdict of the ranks.
 func WorstVerdict(ranks []engine.Rank) api.Verdict {
 	v := api.Fits
 	for i := range ranks {
@@ -40,7 +40,7 @@ func WorstVerdict(ranks []engine.Rank) api.Verdict {
 	return v
 }
 
-// Headroom is what a rank's needs leave: of what may be used, and of a pool whose size the plan gives.
+// Headroom returns what a rank's needs leave of usable memory, and of a pool of given size.
 func Headroom(r *engine.Rank) unit.Bytes {
 	left := r.Usable.Bytes() - r.Needed().Bytes
 	if r.KV.Given {
@@ -49,7 +49,7 @@ func Headroom(r *engine.Rank) unit.Bytes {
 	return left
 }
 
-// Verdict is the worst of all ranks, of the host and of the pool beyond it.
+// Verdict returns the worst verdict over all ranks, the host and the pool beyond it.
 func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
 	v := WorstVerdict(ranks)
 	if room, ok := hostRoom(q.Job, ranks); ok {
@@ -64,7 +64,7 @@ func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
 	return v
 }
 
-// holding is the verdict on needs in a memory of so many bytes.
+// holding returns the verdict on needs in a memory of the given size.
 func holding(n ledger.Total, room unit.Bytes) api.Verdict {
 	switch {
 	case n.Low > room:
@@ -82,12 +82,12 @@ func worse(a, b api.Verdict) api.Verdict {
 	return a
 }
 
-// DecidingFirst sorts ranks by the room they leave.
+// DecidingFirst sorts ranks by the memory they leave, least first.
 func DecidingFirst(ranks []engine.Rank) {
 	sort.SliceStable(ranks, func(i, j int) bool { return Headroom(&ranks[i]) < Headroom(&ranks[j]) })
 }
 
-// RoomLeft is what a load leaves by the best estimate, on the rank or the host where that is least.
+// RoomLeft returns the best estimate of what a load leaves on the rank or host with the least.
 func (q *Question) RoomLeft(l engine.Load) unit.Bytes {
 	ranks := q.Sizes(l)
 	least := unit.Bytes(math.MaxInt64)
@@ -102,7 +102,7 @@ func (q *Question) RoomLeft(l engine.Load) unit.Bytes {
 	return least
 }
 
-// LargestWithRoom finds the largest n from 0 to limit that leaves room; room must not come back once it is gone.
+// LargestWithRoom returns the largest n from 0 to limit for which room is not negative; room must be monotonic in sign.
 func LargestWithRoom(limit int64, room func(int64) unit.Bytes) (n int64, bounded bool) {
 	b := bracket{lo: 1, atLo: float64(room(1))}
 	if b.atLo < 0 {
@@ -124,21 +124,20 @@ func LargestWithRoom(limit int64, room func(int64) unit.Bytes) (n int64, bounded
 	return b.lo, true
 }
 
-// bracket closes in on the last n that leaves room: lo does, hi (once it is known) does not. Needs are
-// nearly linear in n, in steps of pages and paddings, so that a straight line finds the place in a few
-// trials.
+// bracket narrows down the last n with room: lo has, hi (once known) has not. Needs are nearly linear in n, with steps
+// for pages and padding, so linear interpolation finds it in a few evaluations.
 type bracket struct {
 	lo, hi     int64
 	atLo, atHi float64 // room there, in bytes
-	last, at   float64 // the trial before lo, and the room there
-	failed     bool    // the last trial left no room
+	last, at   float64 // the evaluation before lo
+	failed     bool    // the last evaluation had no room
 }
 
 func (b *bracket) put(n int64, room func(int64) unit.Bytes) {
 	r := float64(room(n))
 	if r < 0 {
 		if b.hi, b.atHi = n, r; b.failed {
-			b.atLo /= 2 // the Illinois rule: an end that stays twice counts half
+			b.atLo /= 2 // Illinois rule: halve an end that stays twice
 		}
 		b.failed = true
 		return
@@ -150,7 +149,7 @@ func (b *bracket) put(n int64, room func(int64) unit.Bytes) {
 	b.failed = false
 }
 
-// beyond is where the line through the last two trials says that the room ends, at most 64 times as far.
+// beyond extrapolates the last two evaluations to where room ends, at most 64 times as far.
 func (b *bracket) beyond() int64 {
 	n, far := float64(b.lo), float64(b.lo)*64
 	if slope := (b.at - b.atLo) / (n - b.last); b.last > 0 && slope > 0 {
@@ -159,7 +158,7 @@ func (b *bracket) beyond() int64 {
 	return max(int64(far), 2*b.lo)
 }
 
-// crossing is where the line between both ends says that the room ends, between them.
+// crossing interpolates between both ends to where room ends.
 func (b *bracket) crossing() int64 {
 	n := b.lo + int64(float64(b.hi-b.lo)*b.atLo/(b.atLo-b.atHi))
 	return max(b.lo+1, min(n, b.hi-1))
@@ -170,19 +169,19 @@ const (
 	searchSequences = 1 << 20
 )
 
-// MaxSequences is how many sequences of the context one replica holds, at most as many as the engine serves;
-// nil when nothing bounds them.
+// MaxSequences returns how many sequences of the context one replica holds, at most the engine's limit; nil if
+// unbounded.
 func (q *Question) MaxSequences(context int64) *int64 {
 	return q.limitOnce(limitKey{context, false}, func() *int64 { return q.searchSequences(context) })
 }
 
-// limitKey is a limit that is asked of a plan: how many sequences of a length it holds, or how long so many can be.
+// limitKey identifies a limit of a plan: the number of sequences of a length, or the length of a number of sequences.
 type limitKey struct {
 	at     int64
 	length bool
 }
 
-// limitOnce finds a limit, which answers and searches ask for again.
+// limitOnce returns a cached limit or computes it.
 func (q *Question) limitOnce(k limitKey, find func() *int64) *int64 {
 	n, ok := q.limits[k]
 	if !ok {
@@ -208,7 +207,7 @@ func (q *Question) searchSequences(context int64) *int64 {
 	return &n
 }
 
-// MaxContext is the longest context that as many sequences can have; nil when nothing bounds it.
+// MaxContext returns the longest context for the given number of sequences; nil if unbounded.
 func (q *Question) MaxContext(sequences int64) *int64 {
 	return q.limitOnce(limitKey{sequences, true}, func() *int64 { return q.searchContextLength(sequences) })
 }
@@ -223,8 +222,8 @@ func (q *Question) searchContextLength(sequences int64) *int64 {
 	return &n
 }
 
-// MoreTokens is how many times as many tokens a second all users of a load together get, of those that are asked for and not of
-// those that have room; nil when either is unknown.
+// MoreTokens returns the ratio of tokens a second of all users of a load, counting the users requested rather than
+// those that fit; nil if either is unknown.
 func MoreTokens(a, b *api.Speed) *float64 {
 	if a == nil || b == nil || a.Total == nil || b.Total == nil {
 		return Faster(a, b)
@@ -233,7 +232,7 @@ func MoreTokens(a, b *api.Speed) *float64 {
 	return &x
 }
 
-// Faster is how many times as fast a user is served; nil when either is unknown.
+// Faster returns the ratio of speeds for one user; nil if either is unknown.
 func Faster(a, b *api.Speed) *float64 {
 	if a == nil || b == nil || a.Decode == nil || b.Decode == nil {
 		return nil

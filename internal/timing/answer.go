@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Speed answers how fast the plan runs; nil where that is not known, and a note says why.
+// Speed returns the plan's predicted speed; nil if unknown, with a note that says why.
 func Speed(q *question.Question, cache *api.KV) *api.Speed {
 	if q.Job.Machine == nil || q.Resolved.UnknownArch != "" || !q.Job.Model.Samples() || !q.Job.Model.Remembers() {
 		return nil
@@ -25,7 +25,7 @@ func Speed(q *question.Question, cache *api.KV) *api.Speed {
 	return v
 }
 
-// slow: fewer tokens a second than people read.
+// slow reports whether decoding is slower than people read.
 func slow(v *api.Speed) bool { return v.Decode != nil && *v.Decode < 5 }
 
 func timed(q *question.Question, v *api.Speed, cache *api.KV) error {
@@ -39,8 +39,8 @@ func timed(q *question.Question, v *api.Speed, cache *api.KV) error {
 	return serve(q, v, cache)
 }
 
-// generate answers for transformers: prompts are computed by the kernels that engines call, so that their law holds; a token waits for
-// Python to launch each of them, which only its own streams measure.
+// generate predicts transformers: prompts run the same kernels as in serving engines and follow their model; decoding
+// waits for Python to launch each kernel, which only transformers' own measurements capture.
 func generate(q *question.Question, v *api.Speed, cache *api.KV) error {
 	prompts, explain := api.Speed{}, q.Explain
 	q.Explain = nil
@@ -61,7 +61,7 @@ func generate(q *question.Question, v *api.Speed, cache *api.KV) error {
 	return nil
 }
 
-// Figure writes a figure in a field and its edges, to four digits: no prediction of time has more.
+// Figure stores a figure and its edges, to four digits: no predicted time is more accurate.
 func Figure(f speed.Figure, mid, low, high **float64) {
 	if f.Known() {
 		*mid, *low, *high = question.Rounded(f.Mid), question.Rounded(f.Low), question.Rounded(f.High)

@@ -10,13 +10,13 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// Names of the tables of coefficients: of single streams, and of engines that batch.
+// Names of coefficient tables: of single streams, and of engines with continuous batching.
 const (
 	StreamTable  = "stream"
 	ServingTable = "serving"
 )
 
-// streamTable is that table, tuned where the asker has measured a device of the plan.
+// streamTable returns the single-stream table, calibrated if the asker has measured a device of the plan.
 func streamTable(q *question.Question, v *api.Speed, stages []stream.Stage) (*coef.Table, error) {
 	if c := q.Env.Calibration; c != nil {
 		for i := range stages {
@@ -29,7 +29,7 @@ func streamTable(q *question.Question, v *api.Speed, stages []stream.Stage) (*co
 	return stream.Fitted()
 }
 
-// servingModel compiles a plan with the same for engines that batch.
+// servingModel compiles a plan with the corresponding table for serving engines.
 func servingModel(q *question.Question, v *api.Speed, in *serving.In) (*serving.Model, error) {
 	if servingTable(q, in) != nil {
 		calibrated(q, v, in.Device)
@@ -37,7 +37,7 @@ func servingModel(q *question.Question, v *api.Speed, in *serving.In) (*serving.
 	return Compiled(q, in)
 }
 
-// servingTable is what was measured of one's own device; nil where nothing was.
+// servingTable returns the calibrated table of the user's device; nil if there is none.
 func servingTable(q *question.Question, in *serving.In) *coef.Table {
 	if q.Env.Calibration == nil {
 		return nil
@@ -45,7 +45,7 @@ func servingTable(q *question.Question, in *serving.In) *coef.Table {
 	return q.Env.Calibration.Table(ServingTable, in.Device.ID)
 }
 
-// compiledKey is all that the kernels of a plan depend on, beside the asker's calibration.
+// compiledKey is all that the kernels of a plan depend on, apart from calibration.
 type compiledKey struct {
 	stages  stagesKey
 	device  *hardware.Device
@@ -54,11 +54,11 @@ type compiledKey struct {
 	version engine.Version
 	kv      float64
 	moe     string
-	width   float64 // tokens of a sequence in a step, where it speculates
+	width   float64 // tokens per sequence and step, if it speculates
 	sent    serving.Dispatch
 }
 
-// Compiled is the model of a plan; plans of a search that differ in their load alone share its kernels.
+// Compiled returns the model of a plan; plans of a search that differ only in load share its kernels.
 func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
 	first := &in.Stages[0]
 	p := first.Parallel
@@ -77,7 +77,7 @@ func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
 	return got.value.For(in), nil
 }
 
-// withError is what something gave, to be given again.
+// withError is a cached result.
 type withError[T any] struct {
 	value T
 	err   error
@@ -95,8 +95,8 @@ func calibrated(q *question.Question, v *api.Speed, d *hardware.Device) {
 	q.Job.Note("calibrated", "info", "hardware", "speeds of %s rest on %s", d.Name, v.RestsOn)
 }
 
-// Served compiles the plan of a request for an engine that batches, as answers of speed do, with no calibration.
-// The error is an *Error.
+// Served compiles the request's plan for an engine with continuous batching, as speed predictions do, but without
+// calibration. The error is an *Error.
 func Served(a *question.Env, r *api.Request) (*serving.Model, error) {
 	q, err := (&question.Env{Models: a.Models}).Prepare(r)
 	if err != nil {
@@ -126,7 +126,7 @@ func Served(a *question.Env, r *api.Request) (*serving.Model, error) {
 	return m, nil
 }
 
-// Source of the figures of time, and what they rest on beside the law.
+// Source describes the source of predicted times, and the measurements behind them.
 func Source(v *api.Speed) string {
 	const law = "docs/formulas.md#speed"
 	if v == nil || v.RestsOn == "" {

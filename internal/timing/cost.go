@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// price adds what a token takes in energy and money, where devices are alike and rows speak of them. turns is how
-// many take turns, each at work while the others wait: a share of the time at the plan's rates.
+// price adds energy and cost per token, if all devices are alike and sourced. turns is the number of devices that take
+// turns, each working for its share of the time.
 func price(q *question.Question, v *api.Speed, total speed.Figure, turns int) {
 	m := q.Job.Machine
 	if len(m.Groups) != 1 || !total.Known() {

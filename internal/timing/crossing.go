@@ -8,11 +8,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Crossing is by how many seconds a step of a batch is longer that computes for so many, because of what it brings over a
-// link: weights, experts and caches that lie elsewhere, and weights that an engine keeps on the host.
+// Crossing returns by how many seconds a step of a batch with the given compute time is extended by link transfers: of
+// weights, experts and caches held elsewhere.
 type Crossing func(b speed.Batch, step float64) float64
 
-// NewCrossing of a plan, for those who time many steps; nil where all is on the devices.
+// NewCrossing returns the Crossing of a plan, for timing many steps; nil if everything is on the devices.
 func NewCrossing(q *question.Question, in *serving.In) (Crossing, error) {
 	hosted := hosted(q)
 	if q.Request.Offload == nil && len(hosted) == 0 {
@@ -32,14 +32,14 @@ func NewCrossing(q *question.Question, in *serving.In) (Crossing, error) {
 	}
 	return func(b speed.Batch, step float64) (seconds float64) {
 		if q.Request.Offload != nil {
-			moves, _ := movesOf(q, first, in, b) // the links were found above
+			moves, _ := movesOf(q, first, in, b) // the links were resolved above
 			seconds = speed.Exposed(speed.Figure{Mid: step, Low: step, High: step}, moves, share).Mid
 		}
 		return seconds + read(b)
 	}, nil
 }
 
-// reading is by how much steps are longer for weights that an engine keeps on the host.
+// reading returns by how much steps are extended by weights that an engine offloads to the host.
 func reading(q *question.Question, hosted []engine.Hosted, in *serving.In, share speed.Figure) (func(b speed.Batch) float64, error) {
 	if len(hosted) == 0 {
 		return func(speed.Batch) float64 { return 0 }, nil
@@ -63,8 +63,8 @@ func reading(q *question.Question, hosted []engine.Hosted, in *serving.In, share
 	}, nil
 }
 
-// AddCrossing are the means of a loop with what its steps bring over a link: one step for each token, and those of a prompt
-// before the first.
+// AddCrossing adds link transfers to the means of a closed loop: one step per token, and those of a prompt before the
+// first.
 func AddCrossing(c serving.Closed, x Crossing, m *serving.Model, l serving.Load) serving.Closed {
 	if x == nil {
 		return c

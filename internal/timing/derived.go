@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// derived says how fast prompts are read: their tokens over the time to the first token of a user alone, in whose formula's numbers
-// where it has one.
+// derived computes the prefill speed: prompt tokens over the TTFT of a single user, using that figure's formula if
+// there is one.
 func derived(q *question.Question, v *api.Speed) {
 	if q.Explain == nil || v.Unloaded == nil || *v.Unloaded <= 0 {
 		return
@@ -28,7 +28,7 @@ func derived(q *question.Question, v *api.Speed) {
 		Inputs: append([]speed.Term{tokens}, f.Inputs...)})
 }
 
-// streamed are formulas of users who take turns with their prompts and share each step.
+// streamed returns formulas for users who prefill in turn and share decode steps.
 func streamed(v *api.Speed, p *stream.Predictor, t stream.Test, users int64, l *stream.Loop) []speed.Formula {
 	out := p.Formulas(t, users)
 	if v.Unloaded == nil {
@@ -51,7 +51,7 @@ func alone(v *api.Speed) speed.Term {
 	return speed.Term{Name: "ttft_unloaded_ms", Value: *v.Unloaded, Origin: "of a user alone"}
 }
 
-// withoutPrompts drops the formulas of prompts, where another law computes them.
+// withoutPrompts drops the formulas of prompts, where another model predicts them.
 func withoutPrompts(x *question.Explainer) {
 	if x != nil {
 		x.Timing = slices.DeleteFunc(x.Timing, func(f speed.Formula) bool {
@@ -61,7 +61,7 @@ func withoutPrompts(x *question.Explainer) {
 	}
 }
 
-// priced says what energy and money of a token are made of.
+// priced explains energy and cost per token.
 func priced(q *question.Question, d *hardware.Device, l cost.Load, devices int, v *api.Speed, total float64) {
 	if q.Explain == nil {
 		return

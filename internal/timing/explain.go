@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// ExplainSpeed explains the figures of time by the parts of a decode step, and those by what they were made of.
+// ExplainSpeed explains times by the parts of a decode step, and other figures by their inputs.
 func ExplainSpeed(x *question.Explainer, v *api.Speed, source string) {
 	if x == nil || v == nil {
 		return
@@ -48,12 +48,12 @@ func ExplainSpeed(x *question.Explainer, v *api.Speed, source string) {
 	}
 }
 
-// part is the formula of a part of a step; its number where nobody wrote one.
+// part returns the formula of a part of a step, or its number if there is none.
 func part(x *question.Explainer, p *api.SpeedPart) (text string, inputs []api.ExplainInput) {
 	return formulaOf(x, p.Name, p.MS)
 }
 
-// formulaOf is the formula of a figure by its name; the figure itself where nobody wrote one.
+// formulaOf returns the formula of a named figure, or the figure itself if there is none.
 func formulaOf(x *question.Explainer, name string, v float64) (text string, inputs []api.ExplainInput) {
 	for _, f := range x.Timing {
 		if f.Part != name {
@@ -67,7 +67,7 @@ func formulaOf(x *question.Explainer, name string, v float64) (text string, inpu
 	return ledger.Number(v), nil
 }
 
-// basis of figures of time.
+// basis returns the basis of times.
 func basis(x *question.Explainer) ledger.Basis {
 	if x.Assumed {
 		return ledger.Assumed
@@ -75,7 +75,7 @@ func basis(x *question.Explainer) ledger.Basis {
 	return ledger.Measured
 }
 
-// explainTime is a figure that rests on measurements; its edges are explained too.
+// explainTime explains a figure based on measurements, with its edges.
 func explainTime(x *question.Explainer, at string, mid, low, high *float64, formula, unitName, source string, inputs ...api.ExplainInput) {
 	if mid == nil {
 		return

@@ -11,17 +11,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Weights that engines which batch keep in host memory (cpu_offload_bytes): every step reads them over the link. No
-// measured row of these engines says how much of the link that reaches, so that the band is wide.
+// Weights that serving engines offload to host memory (cpu_offload_bytes) are read over the link in every step. No
+// measurement of these engines says what share of the link that reaches, so the band is wide.
 
-// slowLink is the part of what measured copies reach that reading may come down to: assumed.
+// slowLink is the lowest share of measured copy rates that reading may reach: assumed.
 const slowLink = 0.5
 
-// rereadTokens are the rows of a matrix product that share what they read: a product of more tokens may read weights
-// in place once for each so many. Assumed, as the width of a block of a product.
+// rereadTokens is the number of rows of a matmul that share one read: a larger matmul may read in-place weights once
+// per so many tokens. Assumed to be the block size of a matmul.
 const rereadTokens = 256
 
-// hosted are the weights that the ranks of each stage keep in host memory, the most of a stage's classes.
+// hosted returns the offloaded weights of each stage, the maximum over the stage's classes of ranks.
 func hosted(q *question.Question) (out []engine.Hosted) {
 	s, ok := q.Sizer.(interface{ Hosted() []engine.Hosted })
 	if !ok {
@@ -41,7 +41,7 @@ func hosted(q *question.Question) (out []engine.Hosted) {
 	return out
 }
 
-// addHostReads lengthens the times of a plan by what each step reads of weights in host memory.
+// addHostReads extends a plan's times by each step's reads of offloaded weights.
 func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b speed.Batch, l serving.Load) error {
 	hosted := hosted(q)
 	if len(hosted) == 0 {
@@ -74,8 +74,8 @@ func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b sp
 	return nil
 }
 
-// stepReads are the bytes of a stage's hosted weights that a step reads: all of them when layers are copied, of experts in
-// place only those that tokens go to.
+// stepReads returns the bytes of a stage's offloaded weights that a step reads: all if layers are copied; of in-place
+// experts only those with tokens.
 func stepReads(h *engine.Hosted, in *serving.In, b speed.Batch) float64 {
 	if !h.InPlace || h.Experts == 0 {
 		return float64(h.Bytes)
@@ -88,7 +88,7 @@ func stageOf(h *engine.Hosted, in *serving.In) *engine.Placed {
 	return &in.Stages[min(int(h.Stage), len(in.Stages)-1)]
 }
 
-// expertBytes are all experts of a stage.
+// expertBytes returns the size of a stage's experts.
 func expertBytes(stage *engine.Placed) (all unit.Bytes) {
 	for _, s := range stage.ExpertSums() {
 		all += unit.Bytes(s.Count) * s.Bytes
@@ -96,7 +96,7 @@ func expertBytes(stage *engine.Placed) (all unit.Bytes) {
 	return all
 }
 
-// readsOf are stepReads of a rank that was walked, and has so many bytes of experts.
+// readsOf is stepReads for a walked rank with the given bytes of experts.
 func readsOf(h *engine.Hosted, r *speed.Rank, experts unit.Bytes, b speed.Batch) float64 {
 	if !h.InPlace || h.Experts == 0 || experts == 0 {
 		return float64(h.Bytes)
@@ -106,8 +106,8 @@ func readsOf(h *engine.Hosted, r *speed.Rank, experts unit.Bytes, b speed.Batch)
 	return float64(h.Bytes-h.Experts) + used*float64(h.Experts)
 }
 
-// reads is by how much a step is longer. Kernels that read in place work meanwhile, as long as they would on bytes of
-// the device; a layer that is copied waits for all of it.
+// reads returns by how much a step is extended. In-place kernels overlap reading with the work they would do on device
+// memory; a copied layer waits for all of it.
 func reads(h *engine.Hosted, in *serving.In, bytes float64, rate unit.ByteRate, share speed.Figure) speed.Figure {
 	own := 0.0
 	if h.InPlace {
@@ -116,7 +116,7 @@ func reads(h *engine.Hosted, in *serving.In, bytes float64, rate unit.ByteRate, 
 	return speed.Exposed(speed.Figure{Mid: own, Low: own, High: own}, []speed.Move{{Name: "weights", Bytes: bytes, Rate: rate}}, share)
 }
 
-// promptReads is the same of a step of prompts, which reads all: in place perhaps once for each block of tokens.
+// promptReads is reads for a prefill step, which reads everything: in place perhaps once per block of tokens.
 func promptReads(h *engine.Hosted, in *serving.In, l serving.Load, rate unit.ByteRate, share speed.Figure) speed.Figure {
 	f := reads(h, in, float64(h.Bytes), rate, share)
 	if tokens := min(l.Prompt, max(1, in.ChunkTokens)); h.InPlace && tokens > rereadTokens {
@@ -125,8 +125,8 @@ func promptReads(h *engine.Hosted, in *serving.In, l serving.Load, rate unit.Byt
 	return f
 }
 
-// lengthen adds what steps read: one for each token, and the steps of the prompts before a first one, of which an average
-// user of a burst waits for half.
+// lengthen adds the reads: one step per token, and those of the prompts before a first token, half of which an average
+// user of a burst waits for.
 func lengthen(f *serving.Figures, step, prompt speed.Figure, l serving.Load, chunk int64) {
 	steps := func(users int64) float64 {
 		return math.Max(1, math.Ceil(float64((users+1)*l.Prompt)/2/float64(max(1, chunk))))
@@ -144,7 +144,7 @@ func lengthen(f *serving.Figures, step, prompt speed.Figure, l serving.Load, chu
 	}
 }
 
-// hostedNote says what moves, how, and what of that is assumed.
+// hostedNote notes what is read over the link, how, and what is assumed.
 func hostedNote(q *question.Question, inPlace bool, bytes unit.Bytes, rate unit.ByteRate, rest float64, step, share speed.Figure) {
 	how := "copies, each layer waiting for its own,"
 	if inPlace {
@@ -156,7 +156,7 @@ func hostedNote(q *question.Question, inPlace bool, bytes unit.Bytes, rate unit.
 		how, bytes, rate, unit.Seconds(step.Mid), unit.Seconds(rest), 100*share.Low, 100*share.High)
 }
 
-// hostedFormula is the part of a step that reading from the host adds, for each token that it yields.
+// hostedFormula returns the formula of the time that host reads add to a step, per token.
 func hostedFormula(inPlace bool, bytes float64, rate unit.ByteRate, share float64, in *serving.In, expected float64) stream.Formula {
 	f := stream.Formula{Part: "copies", Text: "1000 × read / (share × link) / tokens", Inputs: []stream.Term{
 		{Name: "read", Value: bytes, Origin: "B of weights in host memory, of all stages"},

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// addOffload lengthens the times of a plan by what its steps bring from host memory or NVMe.
+// addOffload extends a plan's times by transfers from host memory or NVMe.
 func addOffload(q *question.Question, f *serving.Figures, in *serving.In, b speed.Batch) error {
 	moves, err := moves(q, in, b)
 	if err != nil || len(moves) == 0 {
@@ -36,7 +36,7 @@ func addOffload(q *question.Question, f *serving.Figures, in *serving.In, b spee
 	return nil
 }
 
-// moves are what a step brings over the link of a rank of the first stage.
+// moves returns a step's transfers for a rank of the first stage.
 func moves(q *question.Question, in *serving.In, b speed.Batch) (out []speed.Move, err error) {
 	if q.Request.Offload == nil {
 		return nil, nil
@@ -44,7 +44,7 @@ func moves(q *question.Question, in *serving.In, b speed.Batch) (out []speed.Mov
 	return movesOf(q, speed.Walk(in.Model, &in.Stages[0], in.Exec, nil), in, b)
 }
 
-// movesOf are the same of a rank that was walked.
+// movesOf is moves for a walked rank.
 func movesOf(q *question.Question, r *speed.Rank, in *serving.In, b speed.Batch) (out []speed.Move, err error) {
 	o := q.Request.Offload
 	p := r.Points(b)
@@ -71,7 +71,8 @@ func movesOf(q *question.Question, r *speed.Rank, in *serving.In, b speed.Batch)
 
 func offDevice(where string) bool { return where == "host" || where == "nvme" || where == "pool" }
 
-// LinkTo is the rate at which a device reads the host's memory, its disk or a pool beyond it, which the ranks of a node share.
+// LinkTo returns the rate at which a device reads host memory, disk or a pool beyond the host, shared by the ranks of a
+// node.
 func LinkTo(q *question.Question, d *hardware.Device, where string) (unit.ByteRate, error) {
 	rate, ok := q.Job.Machine.Reach(d, where, min(q.Request.Ranks(), q.Job.PerNode()))
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Roof bounds a model on one device of the request's hardware. Weights, KV and context are the request's, or
-// the defaults of a fit without an engine. The error is an *Error.
+// Roof returns the upper bounds on the speed of a model on one device of the request's hardware. Weights, KV cache
+// format and context come from the request, or from the defaults of a fit without an engine. The error is an *Error.
 func Roof(a *question.Env, r *api.Request) (*api.Roof, error) {
 	d, notes, err := hardware.One(r.Hardware)
 	if err != nil {
@@ -38,7 +38,7 @@ func Roof(a *question.Env, r *api.Request) (*api.Roof, error) {
 	return &b.Roof, nil
 }
 
-// generates refuses models without a next token, and those whose operators are not known.
+// generates rejects models that do not generate tokens, and those with unknown operators.
 func generates(q *question.Question) error {
 	m := q.Job.Model
 	switch {
@@ -53,7 +53,7 @@ func generates(q *question.Question) error {
 	return nil
 }
 
-// bound is a Roof being worked out.
+// bound is a Roof under construction.
 type bound struct {
 	api.Roof
 	book           ledger.Book
@@ -72,13 +72,13 @@ func newBound(q *question.Question, d *hardware.Device) *bound {
 	}
 	e := exec(q)
 	b.prompt = q.Job.Model.Work(q.Job.Weights, e)
-	e.Absorb = true // the fewer operations where the context is long: decoding
+	e.Absorb = true // fewer operations for long contexts: decoding
 	b.decode = q.Job.Model.Work(q.Job.Weights, e)
 	b.Arithmetic, b.peak = speed.Arithmetic(d, largest(q))
 	return b
 }
 
-// largest is how the matrices are stored that most of the decoder's bytes are in.
+// largest returns the scheme that stores most of the decoder's bytes.
 func largest(q *question.Question) (most *dtype.Scheme) {
 	sums := map[*dtype.Scheme]unit.Bytes{}
 	q.Job.Weights.Parts[0].Each(func(_ int, stored []model.Stored, count int64) {
@@ -92,7 +92,7 @@ func largest(q *question.Question) (most *dtype.Scheme) {
 	return most
 }
 
-// step is one token for each of so many sequences that have so many cached.
+// step is one token for each of the given sequences, with the given cached tokens.
 func (b *bound) step(sequences, cached int64) model.Step {
 	return model.Step{Tokens: sequences, Seqs: sequences, Outputs: sequences, Context: cached}
 }
@@ -129,7 +129,7 @@ func (b *bound) rates() (rate, peak ledger.Num) {
 	return rate, peak
 }
 
-// sum books terms: what there is of each thing times what each takes.
+// sum books terms: counts times costs.
 func (b *bound) sum(what string, terms []model.Term) ledger.Num {
 	k := &b.book
 	var total ledger.Num
@@ -150,7 +150,7 @@ func (b *bound) sum(what string, terms []model.Term) ledger.Num {
 	return total
 }
 
-// counted says what the things are that the terms of a step count.
+// counted names the units that the terms of a step count.
 var counted = map[string]string{
 	"token": "new in this step", "output": "rows with logits", "sequence": "in the batch", "pair": "of a token and what it attends to",
 	"position": "in the cache, the new ones among them", "expert": "expected to be chosen, N (1 - (1 - used/N)^tokens)",
@@ -164,23 +164,22 @@ func (b *bound) figure(n ledger.Num, unitName string, basis ledger.Basis) *api.E
 	return &e
 }
 
-// batches finds where arithmetic overtakes memory: sequences × flops / peak >= (weights + sequences × cache) /
-// bandwidth. Weights grow slower than the batch, so it is one point.
+// batches finds the batch at which arithmetic takes as long as memory: sequences × flops / peak >= (weights + sequences
+// × cache) / bandwidth. Weight traffic grows more slowly than the batch, so there is one such point.
 func (b *bound) batches(ridge ledger.Num) {
 	b.BatchShort, _ = b.batch(ridge, 0)
 	if b.decode.Sparse {
-		return // what a sequence reads is not known
+		return // cache traffic is unknown
 	}
 	b.Batch, b.CacheBound = b.batch(ridge, max(0, b.Context-1))
 }
 
-// batch is the smallest number of sequences whose weights are read within what each leaves to spare; never
-// says that none leaves anything.
+// batch returns the smallest number of sequences for which that holds; never reports that there is none.
 func (b *bound) batch(ridge ledger.Num, cached int64) (n *api.Explain, never bool) {
 	k := &b.book
 	one := b.step(1, cached)
 	flops, cache := k.Name("flops_per_token", b.sum("flops", b.decode.FLOPs(one))), k.Name("cache", b.sum("cache", b.decode.Cache(one)))
-	spare := k.Sub(k.Div(flops, ridge), cache) // bytes that one sequence leaves to the weights while it computes
+	spare := k.Sub(k.Div(flops, ridge), cache) // bytes of weights that can be read while one sequence is computed, beyond its cache
 	weights := func(n int) []model.Term { return b.decode.Weights(b.step(int64(n), cached)) }
 	const most = 1 << 40
 	if spare.V*most < float64(b.job.Job.Weights.Bytes()) {
@@ -195,7 +194,7 @@ func (b *bound) note(code, severity, format string, args ...any) {
 	b.Notes = append(b.Notes, api.Note{Code: code, Severity: severity, Text: fmt.Sprintf(format, args...)})
 }
 
-// remarks say where a bound is of another device or does not bind.
+// remarks notes where a bound is of another device or is not binding.
 func (b *bound) remarks(read unit.Bytes) {
 	all, d := b.job.Job.Weights.Bytes(), b.device
 	if d.Usable.Known && all > d.Usable.Value {

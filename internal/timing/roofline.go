@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Roofline puts a fit's predicted speed under the roofs of its devices. It is nil where devices differ, a rate is not
-// known, or layers read what nobody knows. The error is an *Error.
+// Roofline places a fit's predicted speed under the rooflines of its devices. It returns nil if the devices differ, a
+// rate is unknown, or the model has layers whose memory traffic is unknown. The error is an *Error.
 func Roofline(a *question.Env, r *api.Request) (*api.Roofline, error) {
 	q, ranks, err := a.SizedRanks(r)
 	if err != nil {
@@ -38,7 +38,7 @@ func Roofline(a *question.Env, r *api.Request) (*api.Roofline, error) {
 	return out, nil
 }
 
-// running is how many generate at once: those that fit at full length, or more where some are not that long yet.
+// running returns the number of concurrent sequences: those that fit at full length, or more while some are shorter.
 func (b *bound) running(a *api.Answer) int64 {
 	n := max(1, int64(a.Plan.Sequences))
 	most := b.job.MaxSequences(b.job.Job.Load().Context)
@@ -52,7 +52,7 @@ func (b *bound) running(a *api.Answer) int64 {
 	return min(n, held)
 }
 
-// points are a step that generates for as many as run at once, and the prompt of one.
+// points returns a decode step of all concurrent sequences, and the prefill of one.
 func (b *bound) points(a *api.Answer, m *hardware.Machine) (out []api.RoofPoint) {
 	v := a.Speed
 	n := b.running(a)
@@ -71,7 +71,7 @@ func (b *bound) points(a *api.Answer, m *hardware.Machine) (out []api.RoofPoint)
 	return out
 }
 
-// point is a step of so many tokens, of which so many a second are done by all devices together.
+// point returns a step of the given tokens, of which all devices together process rate per second.
 func (b *bound) point(name string, step model.Step, tokens int64, w model.Work, devices, rate, low, high float64) api.RoofPoint {
 	flops := model.Total(w.FLOPs(step))
 	bytes := model.Total(w.Weights(step)) + model.Total(w.Cache(step))

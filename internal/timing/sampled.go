@@ -10,7 +10,8 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// prompts is the load of prompts alone, where several answers to each share it: one is computed, and the others find it.
+// prompts returns the load of distinct prompts, if several answers share each: one is computed, the others hit the
+// prefix cache.
 func prompts(q *question.Question, l serving.Load) serving.Load {
 	if n := int64(q.Request.Samples); n > 1 && sharesPrompts(q) {
 		l.Users = max(1, l.Users/n)
@@ -18,7 +19,7 @@ func prompts(q *question.Question, l serving.Load) serving.Load {
 	return l
 }
 
-// sharesPrompts: the engine keeps blocks for prompts that begin alike.
+// sharesPrompts reports whether the engine has a prefix cache.
 func sharesPrompts(q *question.Question) bool {
 	s, ok := q.Engine.(interface {
 		Schedule(*engine.Job) engine.Schedule
@@ -26,7 +27,7 @@ func sharesPrompts(q *question.Question) bool {
 	return ok && s.Schedule(q.Job).PrefixCache
 }
 
-// sampled takes the first tokens from the load of prompts; the rest of a loop is that much shorter or longer.
+// sampled takes TTFT from the load of distinct prompts and adjusts the rest of the loop.
 func sampled(q *question.Question, m *serving.Model, f *serving.Figures, l serving.Load) error {
 	alone := prompts(q, l)
 	if alone.Users == l.Users {
@@ -44,7 +45,7 @@ func sampled(q *question.Question, m *serving.Model, f *serving.Figures, l servi
 	return nil
 }
 
-// loopFormulas are the formulas of a loop; those of first tokens are of the load of prompts.
+// loopFormulas returns the formulas of a loop; those of TTFT are of the load of distinct prompts.
 func loopFormulas(q *question.Question, m *serving.Model, l serving.Load) []speed.Formula {
 	f, alone := formulasOf(q, m, l), prompts(q, l)
 	if alone.Users == l.Users {

@@ -17,7 +17,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
+// serve predicts engines with continuous batching: a closed loop of the plan's sequences, all started at once.
 func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	in, err := ServingInput(q, cache)
 	if err != nil {
@@ -80,7 +80,7 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	return nil
 }
 
-// shares of the datasheet's rates that decoding and a prompt reach.
+// shares computes the shares of datasheet rates that decoding and prefill reach.
 func shares(v *api.Speed, m *serving.Model, l serving.Load) {
 	memory, compute := m.Fractions(m.Decoding(l))
 	v.BandwidthFraction, v.FLOPsFraction = question.Rounded(memory), question.Rounded(compute)
@@ -88,7 +88,7 @@ func shares(v *api.Speed, m *serving.Model, l serving.Load) {
 	v.PrefillFLOPsFraction = question.Rounded(prompt)
 }
 
-// listParts lists the parts of a decode step, and the milliseconds that the prompts of others add to the time of a token.
+// listParts lists the parts of a decode step, and the milliseconds that other users' prompts add per token.
 func listParts(v *api.Speed, parts []speed.Part, others float64) {
 	for _, part := range ByName(parts) {
 		v.Parts = append(v.Parts, api.SpeedPart{Name: Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds), Bound: part.Bound})
@@ -98,7 +98,7 @@ func listParts(v *api.Speed, parts []speed.Part, others float64) {
 	}
 }
 
-// unlisted are the milliseconds of a token that its parts leave over.
+// unlisted returns the milliseconds per token not covered by the parts.
 func unlisted(parts []speed.Part, token float64) float64 {
 	rest := token
 	for i := range parts {
@@ -110,7 +110,7 @@ func unlisted(parts []speed.Part, token float64) float64 {
 	return 1000 * rest
 }
 
-// formulas of the parts and of the first token, for those who ask how numbers were made.
+// formulas records the formulas of the parts and of TTFT, if explanations are requested.
 func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Load) {
 	if q.Explain == nil {
 		return
@@ -128,7 +128,7 @@ func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Lo
 	q.Explain.Timing = append(q.Explain.Timing, f...)
 }
 
-// nearest names the two measured runs that are most like a load.
+// nearest describes the two measured runs closest to a load.
 func nearest(m *serving.Model, l serving.Load) string {
 	text := fmt.Sprintf("; %d measured runs of this engine on it; nearest: ", m.RunsOf())
 	for i, r := range m.Nearest(l, 2) {
@@ -140,12 +140,12 @@ func nearest(m *serving.Model, l serving.Load) string {
 	return text
 }
 
-// Copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.
+// Copied reports whether a step waits for link transfers, in which case figures of the loop alone are omitted.
 func Copied(v *api.Speed) bool {
 	return slices.ContainsFunc(v.Parts, func(p api.SpeedPart) bool { return p.Name == "copies" })
 }
 
-// totals is the rate of all users together: each has its output after the first token and the others.
+// totals returns the rate of all users, each with its output after the first token and the others.
 func totals(v *api.Speed, l serving.Load) speed.Formula {
 	return speed.Formula{Part: "total_tokens_per_s", Text: "1000 × users × output / (ttft_ms + (output - 1) × tpot_ms)",
 		Inputs: []speed.Term{
@@ -154,7 +154,7 @@ func totals(v *api.Speed, l serving.Load) speed.Formula {
 		}}
 }
 
-// ByName adds parts of one name, bound as most of their time is.
+// ByName merges parts with the same name, bound by what most of their time is.
 func ByName(parts []speed.Part) (out []speed.Part) {
 	for i := range parts {
 		at := slices.IndexFunc(out, func(p speed.Part) bool { return p.Name == parts[i].Name })
@@ -174,10 +174,10 @@ func ByName(parts []speed.Part) (out []speed.Part) {
 	return out
 }
 
-// Identifier is a name that formulas can have.
+// Identifier turns a name into one that formulas can use.
 func Identifier(name string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(name) }
 
-// ServingInput is the plan as the timing of engines that batch needs it.
+// ServingInput returns the plan as input for package speed/serving.
 func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 	p := q.Request.Plan
 	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, Redundant: int64(p.RedundantExperts)}
@@ -204,7 +204,7 @@ func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
 	return in, speculate(q, in)
 }
 
-// noteExperts says what the exchange of tokens between nodes is taken to be, and how uneven experts make it.
+// noteExperts notes the assumed exchange of tokens between nodes, and the imbalance of experts.
 func noteExperts(q *question.Question, d *serving.Dispatch) {
 	p := q.Request.Plan
 	if shared := p.EP > max(1, p.TP); shared && d.Kernels == "" && p.EP > d.PerNode {
@@ -218,8 +218,8 @@ func noteExperts(q *question.Question, d *serving.Dispatch) {
 	}
 }
 
-// dispatch is how the plan's tokens reach experts of other ranks. Experts are as busy as the plan says; without copies they
-// stand in their order.
+// dispatch describes how tokens reach experts on other ranks. Experts are loaded as the plan says; without replicas
+// they are placed in order.
 func dispatch(q *question.Question) serving.Dispatch {
 	p := q.Request.Plan
 	d := serving.Dispatch{Kernels: p.Worker().All2All, PerNode: q.Job.PerNode(), Wire: q.Job.Machine.Inter,
@@ -231,7 +231,7 @@ func dispatch(q *question.Question) serving.Dispatch {
 	return d
 }
 
-// stagesKey is all that the ranks of a network depend on, whose stages divide the layers evenly.
+// stagesKey is all that the ranks of a network depend on, with layers divided evenly into stages.
 type stagesKey struct {
 	model      *model.Model
 	weights    *model.PartWeights
@@ -239,7 +239,7 @@ type stagesKey struct {
 	copies     int64 // of experts
 }
 
-// slowestStages are the slowest ranks of each stage.
+// slowestStages returns the slowest rank of each stage.
 func slowestStages(q *question.Question, m *model.Model, w *model.PartWeights, p shard.Parallel) ([]engine.Placed, error) {
 	got := engine.Once(q.Job, stagesKey{m, w, p.TP, p.PP, p.EP, p.Redundant}, func() (out withError[[]engine.Placed]) {
 		ranks, err := engine.Place(m.Decoder(), w, p)
@@ -249,7 +249,7 @@ func slowestStages(q *question.Question, m *model.Model, w *model.PartWeights, p
 	return got.value, got.err
 }
 
-// exec are the widths of what a step computes with.
+// exec returns the widths that a step computes with.
 func exec(q *question.Question) model.Exec {
 	state := dtype.F32
 	if q.Job.Model.State != nil {
@@ -258,7 +258,7 @@ func exec(q *question.Question) model.Exec {
 	return model.Exec{ActBytes: 2, KVBytes: kvBytes(q), StateBytes: state.Bits() / 8}
 }
 
-// slowest is the rank of each stage with the most layers and the largest shares: the first of its classes.
+// slowest returns the rank of each stage with the most layers and the largest shares: the first of its classes.
 func slowest(ranks []engine.Placed) (out []engine.Placed) {
 	for i := range ranks {
 		if len(out) == 0 || ranks[i].Stage != out[len(out)-1].Stage {

@@ -13,21 +13,22 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// unpublished are the chances of a drafted token where neither the request nor the table of drafts says any: the middle and the edges of
-// what drafts of the same family, MTP layers and EAGLE heads are published with (arXiv:2211.17192, arXiv:2401.15077, arXiv:2412.19437).
+// unpublished are the default acceptance probabilities of a drafted token, if neither the request nor the table of
+// drafts has any: middle and edges of what is published for drafts of the same family, MTP layers and EAGLE heads
+// (arXiv:2211.17192, arXiv:2401.15077, arXiv:2412.19437).
 var unpublished = drafts.Chances{Low: 0.5, Mid: 0.7, High: 0.85}
 
-// Accepted says how often drafted tokens are accepted.
+// Accepted is how often drafted tokens are accepted.
 type Accepted struct {
 	Shape  drafts.Shape
-	Method string // of the table of drafts
-	// Mid are the chances of at least 1, 2, … tokens; Low and High their edges where they are assumed.
+	Method string // from the table of drafts
+	// Mid holds the probabilities that at least 1, 2, … tokens are accepted; Low and High their edges if assumed.
 	Mid, Low, High []float64
 	Assumed        bool
 	chances        drafts.Chances
 }
 
-// AcceptedOf is what the request says of its drafts, else what was published.
+// AcceptedOf returns the request's acceptance rates, or else published ones.
 func AcceptedOf(q *question.Question) Accepted {
 	p := &q.Request.Plan
 	a := Accepted{Shape: drafts.Shape{Tokens: int64(p.DraftTokens), Steps: int64(p.DraftSteps), Branches: int64(p.DraftBranches)},
@@ -59,7 +60,7 @@ func (a *Accepted) assume(model string) {
 	a.Low, a.Mid, a.High = a.Shape.Survival(c.Low), a.Shape.Survival(c.Mid), a.Shape.Survival(c.High)
 }
 
-// At an edge: the least with -1, the most with 1, else the middle.
+// At returns an edge: the lowest for -1, the highest for 1, else the middle.
 func (a *Accepted) At(edge int8) []float64 {
 	switch edge {
 	case -1:
@@ -70,7 +71,7 @@ func (a *Accepted) At(edge int8) []float64 {
 	return a.Mid
 }
 
-// drafter is what drafts, by its name in the table.
+// drafter returns the drafter's name in the table.
 func drafter(j *engine.Job) string {
 	switch {
 	case j.Draft != nil:
@@ -83,8 +84,9 @@ func drafter(j *engine.Job) string {
 	return drafts.NGram
 }
 
-// Speculation with those chances. vLLM verifies as many tokens as are found where a text repeats; others fill up what is asked for
-// (TensorRT-LLM's blog of n-grams: verification batch × (v + 1); sglang/srt/speculative/ngram_worker.py).
+// Speculation returns the speculation with the given acceptance. vLLM verifies as many tokens as an n-gram match
+// yields; others pad to the requested number (TensorRT-LLM's n-gram blog: verification batch × (v + 1);
+// sglang/srt/speculative/ngram_worker.py).
 func (a *Accepted) Speculation(engine string, accepted []float64) *serving.Speculation {
 	s := serving.Verifying(a.Shape, accepted)
 	if drafts.Repeats(a.Method) && engine == "vllm" {
@@ -93,7 +95,7 @@ func (a *Accepted) Speculation(engine string, accepted []float64) *serving.Specu
 	return s
 }
 
-// speculate puts the plan's speculation into what is timed.
+// speculate adds the plan's speculation to what is timed.
 func speculate(q *question.Question, in *serving.In) (err error) {
 	if q.Request.DraftTokens <= 0 {
 		return nil
@@ -112,8 +114,8 @@ func speculate(q *question.Question, in *serving.In) (err error) {
 	return err
 }
 
-// drafting compiles what drafts: it runs on the ranks of the target's tensor group where its heads can be divided among them, else on
-// one.
+// drafting compiles the drafter: it runs on the target's tensor parallel group if its heads can be divided, else on one
+// rank.
 func drafting(q *question.Question, in *serving.In, m *model.Model, part *model.Part, w *model.PartWeights) (*serving.Model, error) {
 	d, p := *in, q.Request.Plan
 	d.Model, d.Speculation, d.Replicas = m, nil, 1
@@ -130,7 +132,7 @@ func drafting(q *question.Question, in *serving.In, m *model.Model, part *model.
 	return Compiled(q, &d)
 }
 
-// sharedBy so many ranks are the experts of the model's own layers.
+// sharedBy returns the number of ranks that share the experts of the model's own layers.
 func sharedBy(own bool, ep int64) int64 {
 	if own {
 		return ep
@@ -138,8 +140,7 @@ func sharedBy(own bool, ep int64) int64 {
 	return 0
 }
 
-// speculated says what drafting yields and costs. Where the acceptance is assumed, the band reaches from what the
-// least would give to what the most would.
+// speculated notes the yield and cost of drafting. If acceptance is assumed, the band spans its edges.
 func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serving.Load) {
 	s := in.Speculation
 	if s == nil {
@@ -169,7 +170,7 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 	}
 }
 
-// drafted is what a step verifies, in words.
+// drafted describes what a step verifies.
 func (a *Accepted) drafted() string {
 	if s := a.Shape; s.Branches > 1 {
 		return fmt.Sprintf("%d drafted tokens of a tree of %d steps with %d branches", s.Tokens, s.Steps, s.Branches)
@@ -177,7 +178,7 @@ func (a *Accepted) drafted() string {
 	return fmt.Sprintf("%d drafted tokens", a.Shape.Tokens)
 }
 
-// source of what is assumed, in words.
+// source describes where assumed rates come from.
 func (a *Accepted) source() string {
 	switch c := a.chances; {
 	case c.Rows == 0:
@@ -189,7 +190,7 @@ func (a *Accepted) source() string {
 	}
 }
 
-// who drafts, and how long that takes.
+// who describes the drafter and its time.
 func who(j *engine.Job, f *serving.Figures, s *serving.Speculation) string {
 	taken := 0.0
 	for _, p := range f.Parts {
@@ -207,7 +208,7 @@ func who(j *engine.Job, f *serving.Figures, s *serving.Speculation) string {
 	return "what the text repeats"
 }
 
-// widest is a figure with the edges of both.
+// widest returns a figure with the outer edges of both.
 func widest(f, g speed.Figure) speed.Figure {
 	return speed.Figure{Mid: f.Mid, Low: min(f.Low, g.Low), High: max(f.High, g.High)}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// predictStream answers for engines that are measured with one stream at a time: llama.cpp and its kin.
+// predictStream predicts engines measured with single streams: llama.cpp and relatives.
 func predictStream(q *question.Question, v *api.Speed) error {
 	in, table, predictor, err := CompileStream(q, v)
 	if err != nil {
@@ -47,10 +47,10 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	return nil
 }
 
-// shown is how many measurements an explanation names.
+// shown is the number of measurements that an explanation names.
 const shown = 2
 
-// nameNearest names the measurements that tell most of a figure, for those who ask how it was made.
+// nameNearest names the measurements most relevant to a figure, if explanations are requested.
 func nameNearest(q *question.Question, p *stream.Predictor) {
 	if q.Explain == nil {
 		return
@@ -64,7 +64,7 @@ func nameNearest(q *question.Question, p *stream.Predictor) {
 	}
 }
 
-// CompileStream compiles the times of the plan. The table is one's own where there is a calibration, which v then tells.
+// CompileStream compiles the times of the plan. The table is the user's own if calibrated, which v then notes.
 func CompileStream(q *question.Question, v *api.Speed) (in stream.Input, table *coef.Table, p *stream.Predictor, err error) {
 	sharer, ok := q.Sizer.(engine.Sharer)
 	if !ok {
@@ -94,14 +94,14 @@ func CompileStream(q *question.Question, v *api.Speed) (in stream.Input, table *
 	return in, table, m.With(table), nil
 }
 
-// workKey is what a model's work hangs on.
+// workKey identifies a model's work.
 type workKey struct {
 	model   *model.Model
 	weights *model.Weights
 	kvBytes float64
 }
 
-// work of the question's model, once for all plans with the same weights.
+// work returns the work of the question's model, cached for all plans with the same weights.
 func work(q *question.Question, kvBytes float64) (*stream.Work, error) {
 	type summed struct {
 		work *stream.Work
@@ -114,7 +114,7 @@ func work(q *question.Question, kvBytes float64) (*stream.Work, error) {
 	return s.work, s.err
 }
 
-// allUsers answers for all users of the plan, who share each step.
+// allUsers predicts all users of the plan, who share decode steps.
 func allUsers(q *question.Question, v *api.Speed, p *stream.Predictor, test stream.Test, users int64) {
 	l := p.Loop(test, max(1, users))
 	writeLoop(v, &l)
@@ -133,14 +133,14 @@ func allUsers(q *question.Question, v *api.Speed, p *stream.Predictor, test stre
 	}
 }
 
-// writeLoop writes what a user waits for.
+// writeLoop stores a user's latencies.
 func writeLoop(v *api.Speed, l *stream.Loop) {
 	Figure(l.First.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 	Figure(l.PerToken.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
 	Figure(l.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 }
 
-// total is that figure again, for prices.
+// total returns the total rate, for prices.
 func total(v *api.Speed) speed.Figure {
 	if v.Total == nil {
 		return speed.Figure{}
@@ -148,7 +148,7 @@ func total(v *api.Speed) speed.Figure {
 	return speed.Figure{Mid: *v.Total, Low: *v.TotalLow, High: *v.TotalHigh}
 }
 
-// buildYear is when the plan's version came out, in years; 0 where the plan names none: a build of today.
+// buildYear returns when the plan's version was released, in years; 0 for a current build.
 func buildYear(q *question.Question) float64 {
 	if b, ok := q.Engine.(interface{ Built(engine.Version) float64 }); ok && q.Job.Version != q.Engine.Latest() {
 		return b.Built(q.Job.Version)
@@ -156,10 +156,10 @@ func buildYear(q *question.Question) float64 {
 	return 0
 }
 
-// muchSlower is the factor from which on how a program was built is worth a note.
+// muchSlower is the slowdown from which the build is worth a note.
 const muchSlower = 1.3
 
-// plainBuild notes how much slower builds without what is usual today are.
+// plainBuild notes how much slower builds without today's usual options are.
 func plainBuild(q *question.Question, in stream.Input, table *coef.Table, test stream.Test, usual float64) {
 	words := strings.NewReplacer("rocm=", "ROCm ", "radv", "Mesa's RADV").Replace(strings.Join(in.Variant, " and "))
 	if in.Variant == nil || test.Prompt == 0 {
@@ -176,7 +176,7 @@ func plainBuild(q *question.Question, in stream.Input, table *coef.Table, test s
 	}
 }
 
-// streamEngine is what measurements call an engine.
+// streamEngine returns an engine's name in the measurements.
 func streamEngine(name string) string {
 	if name == "llama-server" {
 		return "llama.cpp"
@@ -184,7 +184,7 @@ func streamEngine(name string) string {
 	return name
 }
 
-// flash is how measurements say whether attention is fused.
+// flash says whether attention is fused, as in the measurements.
 func flash(on bool) string {
 	if on {
 		return "1"
@@ -192,7 +192,7 @@ func flash(on bool) string {
 	return "0"
 }
 
-// kvBytes is the mean width of a cached number.
+// kvBytes returns the mean bytes per cached element.
 func kvBytes(q *question.Question) float64 {
 	bits := func(name string) float64 {
 		if f := dtype.FindFormat(name); f != nil {
@@ -204,7 +204,7 @@ func kvBytes(q *question.Question) float64 {
 	return (k + bits(cmp.Or(q.Request.KVV, q.Request.KV))) / 16
 }
 
-// stages are the devices that compute, in order, and the host's processor where it has a share.
+// stages returns the computing devices in order, including the host's CPU if it has a share.
 func stages(q *question.Question, sharer engine.Sharer) ([]stream.Stage, error) {
 	var out []stream.Stage
 	for _, s := range sharer.Shares() {
@@ -223,7 +223,7 @@ func stages(q *question.Question, sharer engine.Sharer) ([]stream.Stage, error) 
 	return out, nil
 }
 
-// processor is the host's, with its memory's rate.
+// processor returns the host's CPU, with its memory bandwidth.
 func processor(q *question.Question) (*hardware.Device, float64) {
 	m := q.Job.Machine
 	if m == nil {

@@ -1,5 +1,5 @@
-// Package timing says how fast a sized question runs: tokens and requests a second with their bands, energy and money,
-// the roofs of a device, and the outlook of a plan whose limits and speed are known.
+// Package timing predicts how fast a sized question runs: tokens and requests a second with bands, energy and cost,
+// rooflines, and the outlook of a plan with known limits and speed.
 package timing
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// Size answers a fit request with ledgers, verdict and figures alone: no outlook, no suggestions. It is what
-// searches and scoreboards ask.
+// Size answers a fit request with ledgers, verdict and figures only, omitting what-ifs and suggestions, for searches
+// and scoreboards.
 func Size(a *question.Env, r *api.Request) (*api.Answer, error) {
 	q, ranks, err := a.SizedRanks(r)
 	if err != nil {
@@ -20,7 +20,7 @@ func Size(a *question.Env, r *api.Request) (*api.Answer, error) {
 	return SizedAnswer(q, ranks), nil
 }
 
-// SizedAnswer turns ledgers into the part of an Answer that follows from them.
+// SizedAnswer converts ledgers to the part of an Answer that follows from them.
 func SizedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	question.DecidingFirst(ranks)
 	a := &api.Answer{Model: question.ModelInfo(q.Resolved, q.Job), Plan: q.Plan(), Verdict: q.Verdict(ranks)}
@@ -40,7 +40,7 @@ func SizedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	return a
 }
 
-// Outlook is what the plan could hold: limits, rungs of context, reasons.
+// Outlook adds what the plan could hold: limits, other contexts, reasons.
 func Outlook(q *question.Question, a *api.Answer, ranks []engine.Rank) {
 	p := &q.Request.Plan
 	load := q.Job.Load()
@@ -56,7 +56,7 @@ func Outlook(q *question.Question, a *api.Answer, ranks []engine.Rank) {
 	a.Reasons = q.Reasons(a, &ranks[0])
 }
 
-// pools are the workers of both kinds, those that generate as they are given; nil where all do both.
+// pools returns the workers of both kinds; nil if not disaggregated.
 func pools(q *question.Question, m *serving.Model) (*serving.Pools, error) {
 	if q.Prompter == nil {
 		return nil, nil
@@ -72,7 +72,7 @@ func pools(q *question.Question, m *serving.Model) (*serving.Pools, error) {
 	return q.Split(first, m), nil
 }
 
-// closedLoop is the closed loop of a plan: of one kind of worker, or of two.
+// closedLoop predicts the closed loop of a plan, with one kind of worker or two.
 func closedLoop(q *question.Question, m *serving.Model, l serving.Load) (serving.Figures, error) {
 	p, err := pools(q, m)
 	switch {
