@@ -188,7 +188,7 @@ func checkAsked(r *memwall.Request, asked *Asked) error {
 // readLoad from where it is said: a list, a recording or a table.
 func readLoad(r *memwall.Request, asked *Asked, open func(string) (io.ReadCloser, error)) (*scale.Load, error) {
 	name := asked.Load
-	if !strings.ContainsAny(name, "/\\") && strings.Trim(name, "0123456789.,ekM+- ") == "" && strings.Contains(name, ",") {
+	if !strings.ContainsAny(name, "/\\") && strings.Trim(name, "0123456789.,ekM+- ") == "" {
 		return List(name)
 	}
 	f, err := open(name)

@@ -81,6 +81,9 @@ func TestUnansweredAsks(t *testing.T) {
 			t.Errorf("%v says no fix", err)
 		}
 	}
+	if r, err := run(t, func(_ *memwall.Request, a *Asked) { a.Load = "2" }); err != nil || r.Load.Requests != 172_800 {
+		t.Errorf("a steady day of 2 requests a second: %+v, %v", r, err)
+	}
 	if r, err := run(t, func(r *memwall.Request, _ *Asked) { r.Model = "llama-3.1-70b" }); err != nil || r.Verdict != memwall.DoesNotFit || r.Policies != nil {
 		t.Errorf("a replica that does not fit: %+v, %v", r, err)
 	}
