@@ -51,13 +51,28 @@ func widthsOf(m *model.Model, kinds []engine.KindCount) widths {
 func bytesPerLogit(requests int64, flashInfer, rocm bool) (float64, string) {
 	switch {
 	case flashInfer:
-		return 14, "FlashInfer sampler: 2 + 4 + 4 + 4"
+		return flashInferLogit, "FlashInfer sampler: 2 + 4 + 4 + 4"
 	case requests >= 128:
 		return 38, "torch sort: 2 + 4 + 12 + 8 + 12"
 	case rocm:
 		return 70, "torch sort on ROCm (fitted)"
 	}
 	return 50, "torch sort, under 128 requests: 2 + 4 + 12 + 32"
+}
+
+const flashInferLogit, greedyLogit = 14, 2
+
+// leastPerLogit is what the sampler takes of a logit where the machine's choice is the smaller one, which no plan says: until Triton's
+// kernel came FlashInfer samples where it is installed, and nothing is sorted (v1/sample/ops/topk_topp_sampler.py); from 0.20 on
+// VLLM_USE_V2_MODEL_RUNNER=1 runs any model with the second runner. 0: there is no choice.
+func leastPerLogit(v engine.Version, rocm bool) float64 {
+	switch {
+	case v.AtLeast(engine.V(0, 20, 0)):
+		return greedyLogit
+	case !rocm && v.AtLeast(v1Default) && v.Before(tritonSampler):
+		return flashInferLogit
+	}
+	return 0
 }
 
 var (
@@ -69,7 +84,7 @@ var (
 func perLogit(job *engine.Job, rocm bool) (float64, string) {
 	v, n := job.Version, min(int64(job.Plan.MaxSeqs), int64(job.Plan.MaxBatchedTokens))
 	if second(v, job.Model) {
-		return 2, "greedy requests: bf16"
+		return greedyLogit, "greedy requests: bf16"
 	}
 	return bytesPerLogit(n, v.AtLeast(tritonSampler) && n >= 8, rocm)
 }

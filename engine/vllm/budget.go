@@ -152,10 +152,13 @@ func spared(g *engine.WeightGroup) (more unit.Bytes) {
 func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	tokens, v := int64(s.job.Plan.MaxBatchedTokens), s.job.Version
 	peak := forwardPeak(b, &p.w, tokens, v)
-	name := "activations"
+	name, spared := "activations", unit.Bytes(0)
 	if p.pl.Post {
 		k, why := perLogit(s.job, s.t.rocm)
 		sampler := samplerPeak(b, &p.w, int64(s.job.Plan.MaxSeqs), tokens, k, why)
+		if least := leastPerLogit(v, s.t.rocm); least > 0 {
+			spared = max(0, sampler.Bytes()-max(peak.Bytes(), samplerPeak(nil, &p.w, int64(s.job.Plan.MaxSeqs), tokens, least, "").Bytes()))
+		}
 		if sampler.V > peak.V {
 			name = fmt.Sprintf("activations: sampler over %s sequences", unit.Count(min(int64(s.job.Plan.MaxSeqs), tokens)))
 		}
@@ -182,7 +185,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	kept := workspace(s.t.hopper)
 	peak = b.Add(peak, b.Size("cublas_workspace", kept, "allocated by the first product"))
 	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
-	least := later.Bytes() + kept
+	least := later.Bytes() + kept - spared
 	low, high := least-least/50, it.Bytes+it.Bytes/50
 	switch {
 	case p.encoder != nil:

@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -183,10 +184,33 @@ func (r *Reader) generation() {
 	}
 }
 
-// untagged reports whether lines are of a later version than the number says: a checkout without tags builds 0.1.dev1+g….
+// untagged reports whether lines are of a later version than the number says: a checkout without tags builds 0.1.dev1+g…, or counts its
+// commits, 0.1.dev18496+g….
 func (r *Reader) untagged() bool {
 	era, err := engine.ParseVersion(r.log.Era)
-	return err == nil && era.AtLeast(v1Default)
+	if counted := byCommits(r.log.Version); err != nil || counted.AtLeast(era) {
+		era = counted
+		r.log.Era = counted.String()
+	}
+	return era.AtLeast(v1Default)
+}
+
+// commits are how many a checkout had at about the release that came next: builds that say their day beside their number, of 2026-04-30
+// (16,260) and 2026-07-27 (18,496).
+var commits = []struct {
+	from int
+	v    engine.Version
+}{{18000, engine.V(0, 24, 0)}, {16000, engine.V(0, 20, 0)}}
+
+func byCommits(version string) engine.Version {
+	count, _, _ := strings.Cut(strings.TrimPrefix(version, "0.1.dev"), "+")
+	n, err := strconv.Atoi(count)
+	for _, c := range commits {
+		if err == nil && n >= c.from {
+			return c.v
+		}
+	}
+	return engine.Version{}
 }
 
 const (

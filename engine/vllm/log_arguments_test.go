@@ -37,7 +37,7 @@ func TestBuildsBetweenReleases(t *testing.T) {
 	const line = "CUDA graph memory profiling is enabled (default since v0.21.0). The current\n"
 	for _, c := range []struct{ version, text, want, era string }{
 		{"0.19.2rc1.dev206+g95995bbef", line, "", "0.20"}, {"0.20.1", line, "0.20.1", "0.21"}, {"0.19.1", "", "0.19.1", "0.9.2"},
-		{"0.1.dev1+gda1daf40b", line, "", "0.21"}, {"0.7.3", "", "", "0.9.2"},
+		{"0.1.dev1+gda1daf40b", line, "", "0.21"}, {"0.1.dev18496+gd4e0675a7", "", "", "0.24"}, {"0.7.3", "", "", "0.9.2"},
 	} {
 		text := "Initializing a V1 LLM engine (v" + c.version + ") with config: model='a/b'\n" + c.text + "Available KV cache memory: 2.50 GiB\n"
 		l, err := startuptest.Read(strings.NewReader(text), &Reader{})

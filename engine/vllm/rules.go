@@ -47,7 +47,7 @@ var nonTorch = []engine.Since[outside]{
 	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0},
 		many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
 	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0},
-		many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 2.5, 0}, nvls: nvls},
+		many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.1, 2.5, 0}, nvls: nvls},
 		Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
 	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0},
 		many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0}, nvls: nvls},
