@@ -62,5 +62,5 @@ func (t *table) first(use string) *Benchmark {
 	return nil
 }
 
-// Special returns what a special-purpose model is for: "ocr", "speech"; "" for all others.
+// Special returns the use of a special-purpose model: OCR, Speech or Embedding; "" for all others.
 func Special(model string) string { return published().special[model] }

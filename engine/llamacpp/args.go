@@ -228,9 +228,10 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-devd --device-draft --spec-draft-device --rpc -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
 	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
-	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
+	{Names: "--rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
+	{Names: "--embedding --embeddings", Kind: argv.Switch},
 	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --cors-origins -cms --checkpoint-min-step --threads-http -a --alias"},
 	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
 	{Names: "-n --predict --n-predict --keep --control-vector-layer-range -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
@@ -247,7 +248,7 @@ var benchFlags = append([]argv.Flag[launch]{
 	{Names: "-p --n-prompt", Set: argTest}, {Names: "-n --n-gen", Set: argTest}, {Names: "-d --n-depth", Set: argDepth}, {Names: "-pg", Set: argBoth},
 	{Names: "-mmp --mmap", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
 	{Names: "-nkvo --no-kv-offload", Set: argToggle(false, func(p *plan.Plan) **bool { return &p.KVOffload })},
-	{Names: "-embd --embeddings -nopo --no-op-offload", Unread: true},
+	{Names: "-embd -nopo --no-op-offload", Unread: true},
 	{Names: "-r --repetitions -o --output -oe --output-err --delay --prio"},
 }, argFlags...)
 

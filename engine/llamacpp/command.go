@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/score"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -21,6 +22,9 @@ func (e Engine) Command(j *engine.Job) string {
 	}
 	sh := s.shape(&r, j.Load())
 	args := []string{"llama-server", fileArgs(j), "-c", fmt.Sprint(sh.asked)}
+	if !j.Model.Remembers() || score.Special(j.Model.ID) == score.Embedding {
+		args = append(args, "--embeddings")
+	}
 	args = append(args, slotArgs(j, &r, &s)...)
 	args = append(args, placeArgs(j, &r)...)
 	args = append(args, cacheArgs(j, &r, &s)...)

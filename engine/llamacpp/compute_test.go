@@ -33,7 +33,7 @@ func computeOf(ranks []engine.Rank) (out []ledger.Item) {
 // device and two, with attention that falls back to the host, and of the host itself. What is said to be
 // exact is as printed, and the band of what is not holds it.
 func TestComputeRows(t *testing.T) {
-	scores := map[string]*score{}
+	scores := map[string]*tally{}
 	rows := append(ownRows(t), sharedRows(t)...)
 	for i := range rows {
 		r := &rows[i]
@@ -52,7 +52,7 @@ func TestComputeRows(t *testing.T) {
 		for d, want := range printed {
 			what := strconv.Itoa(r.devices) + " devices, buffer " + strconv.Itoa(d)
 			if scores[what] == nil {
-				scores[what] = &score{}
+				scores[what] = &tally{}
 			}
 			scores[what].check(t, r, what, int64(dry[d]), want)
 			if it := items[d]; it.Basis == ledger.Exact && int64(it.Bytes) != want || int64(it.Low) > want || int64(it.High) < want {

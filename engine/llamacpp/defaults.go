@@ -30,6 +30,9 @@ func (e Engine) Defaults(j *engine.Job) {
 			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch for each slot
 		}
 	}
+	if e.Program != Ollama && !j.Model.Remembers() { // tools/server/server-context.cpp: without a cache a text is read in one micro-batch, or refused
+		b.batch, b.ubatch = max(b.batch, int64(p.Context)), max(b.ubatch, int64(p.Context))
+	}
 	number(j, "batch_tokens", &p.BatchTokens, b.batch)
 	number(j, "ubatch", &p.UBatch, b.ubatch)
 	g := e.givenIn(p)

@@ -10,7 +10,7 @@ import (
 // buffer is the widest point of a layer or the logits, in fp32, with the mask: what an allocator that reuses
 // memory cannot do without. noGraph is from 5 % to 95 % of the replays of known graphs over it, as the test of
 // it prints (TestEstimateAgainstReplays).
-var noGraph = spread{0.53, 1.30}
+var noGraph = spread{0.51, 1.20}
 
 // estimate is the i-th compute buffer without a graph.
 func (g *graph) estimate(b *ledger.Book, i int, sh *shape) ledger.Num {

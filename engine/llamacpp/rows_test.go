@@ -213,10 +213,10 @@ func bytesOf(items []ledger.Item, ids ...string) (n int64) {
 	return n
 }
 
-// score counts equal figures and shows the first that are not.
-type score struct{ equal, of int }
+// tally counts equal figures and shows the first that are not.
+type tally struct{ equal, of int }
 
-func (s *score) check(t *testing.T, r *row, what string, got, want int64) {
+func (s *tally) check(t *testing.T, r *row, what string, got, want int64) {
 	t.Helper()
 	s.of++
 	if got == want {
@@ -227,11 +227,11 @@ func (s *score) check(t *testing.T, r *row, what string, got, want int64) {
 }
 
 // checkExact compares all but the compute buffers.
-func checkExact(t *testing.T, rows []row) map[string]*score {
-	scores := map[string]*score{}
+func checkExact(t *testing.T, rows []row) map[string]*tally {
+	scores := map[string]*tally{}
 	check := func(r *row, what string, got, want int64) {
 		if scores[what] == nil {
-			scores[what] = &score{}
+			scores[what] = &tally{}
 		}
 		scores[what].check(t, r, what, got, want)
 	}

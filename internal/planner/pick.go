@@ -399,7 +399,7 @@ func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Ran
 	k := api.Pick{
 		Model: l.Entry.ID, Name: l.Entry.Name, Released: l.Entry.Released, Parameters: l.params, Active: l.Model.ActiveParams(),
 		Weights: q.Request.Weights, Score: l.score,
-		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: p.use.speed(a.Speed), Plan: a.Plan, Flags: q.Flags(),
+		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.Flags(),
 	}
 	asPublished := *a.Plan
 	asPublished.Weights = cmp.Or(l.Entry.Weights, dtype.BF16.Name)

@@ -51,25 +51,15 @@ func UseOf(r *api.Request) (use, error) {
 	return uses[i], nil
 }
 
-// speed is that of a model in a use: what makes a vector of a text reads it, and generates nothing.
-func (u *use) speed(v *api.Speed) *api.Speed {
-	if u.Name != score.Embedding || v == nil {
-		return v
-	}
-	out := *v
-	out.Decode, out.DecodeLow, out.DecodeHigh = nil, nil, nil
-	return &out
-}
-
 // takes reports whether a model is of the kind that a use asks for. A model that is made for one use alone is picked for that one.
 func (u *use) takes(n *catalog.Network) bool {
 	id, m := n.Entry.ID, n.Model
-	if special := score.Special(id); special != "" || u.Name == score.OCR || u.Name == score.Speech {
-		return special == u.Name
-	}
 	if u.Name == score.Embedding {
 		_, scored := score.Of(id, u.Name)
 		return scored
+	}
+	if special := score.Special(id); special != "" || u.Name == score.OCR || u.Name == score.Speech {
+		return special == u.Name
 	}
 	return m.Samples() && m.Remembers() && !n.Drafts && (!u.vision || m.Part(family.PartVision) != nil)
 }

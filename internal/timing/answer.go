@@ -4,13 +4,14 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/score"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
 )
 
 // Speed returns the plan's predicted speed; nil if unknown, with a note that says why.
 func Speed(q *question.Question, cache *api.KV) *api.Speed {
-	if q.Job.Machine == nil || q.Resolved.UnknownArch != "" || !q.Job.Model.Samples() || !q.Job.Model.Remembers() {
+	if q.Job.Machine == nil || q.Resolved.UnknownArch != "" || !q.Job.Model.Remembers() {
 		return nil
 	}
 	v := &api.Speed{}
@@ -18,11 +19,20 @@ func Speed(q *question.Question, cache *api.KV) *api.Speed {
 		q.Job.Note("speed_unknown", "info", "", "no speed: %s", err)
 		return nil
 	}
+	if m := q.Job.Model; !m.Samples() || score.Special(m.ID) == score.Embedding {
+		return readingOnly(v)
+	}
 	if slow(v) {
 		q.Job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait",
 			unit.Significant(*v.Decode, 2))
 	}
 	return v
+}
+
+// readingOnly returns the speed of a model that turns a text into a vector: it reads the text and generates nothing.
+func readingOnly(v *api.Speed) *api.Speed {
+	return &api.Speed{Prefill: v.Prefill, PrefillLow: v.PrefillLow, PrefillHigh: v.PrefillHigh,
+		PrefillFLOPsFraction: v.PrefillFLOPsFraction, RestsOn: v.RestsOn}
 }
 
 // slow reports whether decoding is slower than people read.
