@@ -10,12 +10,12 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Row is a published acceptance.
+// Row is a published acceptance rate.
 type Row struct {
 	Method, Model, Drafter, Workload string
 	Shape                            Shape
-	Survival                         []float64 // nil where only the length is told
-	Length                           float64   // tokens of a step on average
+	Survival                         []float64 // nil if only the length is published
+	Length                           float64   // mean tokens per step
 	Source                           string
 
 	chance float64 // of the drafter's first choice
@@ -24,7 +24,7 @@ type Row struct {
 //go:embed acceptance.tsv
 var table string
 
-// Published rows, in the order of the table.
+// Published returns the published rows, in table order.
 func Published() []Row { return published() }
 
 var published = sync.OnceValue(func() (out []Row) {
@@ -47,23 +47,23 @@ var published = sync.OnceValue(func() (out []Row) {
 })
 
 func number(s string) float64 {
-	x, _ := strconv.ParseFloat(s, 64) // of the table, which a test reads
+	x, _ := strconv.ParseFloat(s, 64) // of the table, which a test parses
 	return x
 }
 
-// Chances that a drafter's first choice is right, by what was published.
+// Chances are the published probabilities that a drafter's first choice is right.
 type Chances struct {
 	Low, Mid, High float64
 	Rows           int
-	// Of is what they are of: the model itself, or only the method.
+	// Model reports that they are of the model itself rather than only of the method.
 	Model bool
 }
 
-// fewest rows that make an edge of their own.
+// fewest is the minimum number of rows for a range of its own.
 const fewest = 3
 
-// Find gives the chances of a method with a model: the median of what was published of both, else of the method, with their least and most;
-// false where it is of too few.
+// Find returns the chances of a method with a model: the median over rows of both, or else of the method, with minimum
+// and maximum; false if there are too few rows.
 func Find(method, model string) (Chances, bool) {
 	for _, named := range []bool{true, false} {
 		var found []float64
@@ -79,21 +79,21 @@ func Find(method, model string) (Chances, bool) {
 	return Chances{}, false
 }
 
-// alike are methods that draft alike: what repeats in a text is found by either.
+// alike reports whether two methods draft alike, as those that repeat the text do.
 func alike(a, b string) bool { return a == b || Repeats(a) && Repeats(b) }
 
-// Methods that draft what the text repeats.
+// Methods that draft from repetitions in the text.
 const (
 	NGram  = "ngram"
 	Suffix = "suffix"
 )
 
-// Repeats reports whether a method drafts what the text repeats, and so only where it does.
+// Repeats reports whether a method drafts from repetitions in the text, and so only where there are any.
 func Repeats(method string) bool { return method == NGram || method == Suffix }
 
-// Kept is the share of what is drafted that is accepted where drafts are as long as their chances let them be: suffix trees propose
-// what was seen often enough (57 % of it accepted, github.com/vllm-project/vllm-ascend/pull/7349, HumanEval), n-grams whole
-// stretches where the last tokens stood before (3,562 of 4,960, github.com/vllm-project/vllm/pull/24344).
+// Kept returns the accepted share of drafts whose length depends on their probability: suffix trees propose what
+// occurred often enough (57 % accepted, github.com/vllm-project/vllm-ascend/pull/7349, HumanEval), n-grams whole
+// continuations of an earlier match (3,562 of 4,960, github.com/vllm-project/vllm/pull/24344).
 func Kept(method string) float64 {
 	if method == Suffix {
 		return 0.5743

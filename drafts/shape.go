@@ -1,5 +1,5 @@
-// Package drafts is what speculative decoding yields: chains and trees of drafted tokens, how many of them are accepted, and what
-// was published of that.
+// Package drafts computes the yield of speculative decoding: chains and trees of drafted tokens, how many are accepted,
+// and published acceptance rates.
 package drafts
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Shape is what is drafted at a time.
+// Shape describes what is drafted at a time.
 type Shape struct {
-	// Tokens that are verified beside the one that is known: of a tree, its nodes.
+	// Tokens is the number verified in addition to the known one; for a tree, its nodes.
 	Tokens int64
-	// Steps of the drafter, and the tokens with which each node may go on. Without steps, or with one branch, it is a chain.
+	// Steps of the drafter, and Branches per node. Without steps, or with one branch, it is a chain.
 	Steps, Branches int64
 }
 
-// Depth is how many drafted tokens may be accepted at most.
+// Depth returns the maximum number of drafted tokens that can be accepted.
 func (s Shape) Depth() int64 {
 	if s.chain() || s.Steps > s.Tokens {
 		return s.Tokens
@@ -27,7 +27,7 @@ func (s Shape) Depth() int64 {
 
 func (s Shape) chain() bool { return s.Steps == 0 || s.Branches <= 1 }
 
-// Drafted is how many steps the drafter takes.
+// Drafted returns the number of steps the drafter takes.
 func (s Shape) Drafted() int64 {
 	if s.chain() {
 		return s.Tokens
@@ -35,14 +35,15 @@ func (s Shape) Drafted() int64 {
 	return s.Steps
 }
 
-// mostDepth bounds what a request may ask for.
+// mostDepth limits a request.
 const mostDepth = 1 << 10
 
-// Survival is the chance that at least 1, 2, … tokens of a draft are accepted, where a is the chance that the drafter's first
-// choice is right, given that all before it were. A further choice of the same node catches as large a share of what those before
-// it missed: the positional acceptance of Sequoia (arXiv:2402.12374, section 3.1) with one ratio. The tree is EAGLE-2's
-// (arXiv:2406.16858, section 4; sglang/srt/speculative/spec_utils.py, select_top_k_tokens and organize_draft_results): of each
-// depth the likeliest nodes go on, and of all nodes the likeliest are verified.
+// Survival returns the probabilities that at least 1, 2, … tokens of a draft are accepted, where a is the probability
+// that the drafter's first choice is right given that all before it were. A further choice of the same node catches as
+// large a share of what the previous ones missed: the positional acceptance of Sequoia (arXiv:2402.12374, section 3.1)
+// with a single ratio. The tree is EAGLE-2's (arXiv:2406.16858, section 4; sglang/srt/speculative/spec_utils.py,
+// select_top_k_tokens and organize_draft_results): at each depth the likeliest nodes are extended, and of all nodes the
+// likeliest are verified.
 func (s Shape) Survival(a float64) []float64 {
 	depth := min(s.Depth(), mostDepth)
 	out := make([]float64, 0, depth)
@@ -59,13 +60,13 @@ func (s Shape) Survival(a float64) []float64 {
 	return out
 }
 
-// node of a tree of drafts: the chance that it is accepted, its ancestors included.
+// node of a draft tree: the probability that it and its ancestors are accepted.
 type node struct {
 	depth  int64
 	chance float64
 }
 
-// nodes that are verified.
+// nodes returns the verified nodes.
 func (s Shape) nodes(a float64, depth int64) []node {
 	branches := min(s.Branches, s.Tokens)
 	all, front := []node(nil), []node{{-1, 1}}
@@ -86,7 +87,7 @@ func (s Shape) nodes(a float64, depth int64) []node {
 	return all[:min(int(s.Tokens), len(all))]
 }
 
-// likeliest first; of equals the shallower, so that a node stands behind its ancestors.
+// likeliest sorts by probability; on ties the shallower first, so that a node follows its ancestors.
 func likeliest(nodes []node) {
 	stable.Sort(nodes, func(x, y node) int {
 		switch {
@@ -99,7 +100,7 @@ func likeliest(nodes []node) {
 	})
 }
 
-// Expected tokens that a step yields of a sequence: those of the draft that are accepted, and one more.
+// Expected returns the expected tokens per step and sequence: accepted drafts plus one.
 func Expected(survival []float64) float64 {
 	sum := 1.0
 	for _, p := range survival {
@@ -108,7 +109,7 @@ func Expected(survival []float64) float64 {
 	return sum
 }
 
-// Chance is the chance of the drafter's first choice that makes a step yield so many tokens; false where none does.
+// Chance returns the first-choice probability for which a step yields the expected tokens; false if there is none.
 func (s Shape) Chance(expected float64) (float64, bool) {
 	if !(expected >= 1 && expected <= float64(1+s.Depth())) {
 		return 0, false
@@ -124,8 +125,7 @@ func (s Shape) Chance(expected float64) (float64, bool) {
 	return (low + high) / 2, true
 }
 
-// Stretched is a survival that was measured at some positions, for as many as the shape has: beyond them it goes on as from the last
-// but one to the last.
+// Stretched extends a survival measured at some positions to all of the shape's, continuing the ratio of the last two.
 func (s Shape) Stretched(measured []float64) []float64 {
 	depth := int(min(s.Depth(), mostDepth))
 	out := slices.Clone(measured[:min(depth, len(measured))])

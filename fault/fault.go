@@ -1,20 +1,20 @@
-// Package fault is the one kind of error of readers of files and texts: where it is wrong, what is wrong with it, and what to do. Codecs
-// that name bytes have a kind of their own (package format), and so have the fields of a plan (package plan).
+// Package fault defines the error type of parsers of files and texts: where the error is, what it is, and what to do.
+// Codecs that report byte offsets have their own (package format), as have the fields of a plan (package plan).
 package fault
 
 import "fmt"
 
-// Error is what is wrong with a file or a text. What is empty is not told.
+// Error is an error in a file or text. Empty fields are not shown.
 type Error struct {
 	File         string
-	Line, Column int    // from 1; 0 when the file as a whole, or the line, is at fault
-	Field        string // the way to the key: layers[2].attention.heads
-	Value        string // what is there, as far as it can be shown
-	Problem      string // "nests deeper than 12 levels": what is wrong
+	Line, Column int    // from 1; 0 if unknown or the whole file
+	Field        string // path of the key: layers[2].attention.heads
+	Value        string // the value found, shortened for display
+	Problem      string // what is wrong: "nests deeper than 12 levels"
 	Fix          string
 }
 
-// Error prints place, key, value and problem: "line 7: layers[0].attention.kv_heads = 3 does not divide the 32 heads".
+// Error formats place, key, value and problem: "line 7: layers[0].attention.kv_heads = 3 does not divide the 32 heads".
 func (e *Error) Error() string {
 	s := e.Problem
 	if e.Field != "" && e.Value != "" {
@@ -34,13 +34,13 @@ func (e *Error) Error() string {
 	return e.File + " " + s
 }
 
-// Hint is the fix.
+// Hint returns the fix.
 func (e *Error) Hint() string { return e.Fix }
 
-// In is a problem of a line of a file; of the whole of it where the line is 0, and of a text where the file is "".
+// In returns an error at a line of a file; line 0 means the whole file, file "" a text.
 func In(file string, line int, problem, fix string) *Error {
 	return &Error{File: file, Line: line, Problem: problem, Fix: fix}
 }
 
-// New is a problem of the whole of a text.
+// New returns an error about a whole text.
 func New(problem, fix string) *Error { return &Error{Problem: problem, Fix: fix} }

@@ -2,9 +2,9 @@ package lifetime
 
 import "slices"
 
-// Greedy is ggml's graph allocator (ggml/src/ggml-alloc.c, v0.5.0): best fit among the free blocks, the
-// later one on ties, the open end of the buffer only when no block fits; neighbours merge. The zero value
-// is ready, keeps its memory between replays, and is for one goroutine at a time.
+// Greedy is ggml's graph allocator (ggml/src/ggml-alloc.c, v0.5.0): best fit among the free blocks, the later one on
+// ties, the open end of the buffer only if no block fits; neighbours merge. The zero value is ready to use. It keeps
+// its memory between replays and is not safe for concurrent use.
 type Greedy struct {
 	now   state
 	peak  int64
@@ -15,8 +15,8 @@ type Greedy struct {
 // block is a range of the buffer.
 type block struct{ at, size int64 }
 
-// state is the free blocks, the last of which is the open end, and what each slot holds. live tells a slot
-// of no bytes from an empty one.
+// state is the free blocks, the last being the open end, and what each slot holds. live distinguishes a slot of zero
+// bytes from an empty one.
 type state struct {
 	free  []block
 	slots []held
@@ -27,7 +27,7 @@ type held struct {
 	live bool
 }
 
-// memo is a segment that was replayed: entered in a state, it leaves another.
+// memo is a replayed segment: the state on entry and on exit.
 type memo struct {
 	segment       int16
 	before, after state
@@ -35,8 +35,8 @@ type memo struct {
 
 const openEnd = int64(1) << 60
 
-// Peak replays a program. Layers repeat: a segment that is entered in a state it was entered in before is
-// not run again but leaves the same state. Nothing has to know which layers are alike.
+// Peak replays a program. Layers repeat: a segment entered in a state seen before is not replayed but leaves the same
+// state as then, without any knowledge of which layers are alike.
 func (g *Greedy) Peak(p *Program, sizes []int64) int64 {
 	g.reset(p.Slots)
 	for _, s := range p.Order {
@@ -51,7 +51,7 @@ func (g *Greedy) Peak(p *Program, sizes []int64) int64 {
 	return g.peak
 }
 
-// PeakInFull replays every segment: the slow twin of Peak.
+// PeakInFull replays every segment: the reference implementation of Peak.
 func (g *Greedy) PeakInFull(p *Program, sizes []int64) int64 {
 	g.reset(p.Slots)
 	for _, s := range p.Order {
@@ -115,7 +115,7 @@ func (g *Greedy) run(events []Event, sizes []int64) {
 	}
 }
 
-// place takes the smallest free block that holds size bytes.
+// place allocates size bytes from the smallest free block that fits.
 func (g *Greedy) place(size int64) block {
 	free := g.now.free
 	best := len(free) - 1
@@ -134,8 +134,7 @@ func (g *Greedy) place(size int64) block {
 	return got
 }
 
-// release gives a block back and merges it with the neighbour before or behind it, and the two when it
-// closes a gap. A block of no bytes merges like any other.
+// release frees a block and merges it with adjacent free blocks, including blocks of zero bytes.
 func (g *Greedy) release(b block) {
 	free := g.now.free
 	for i := range free {

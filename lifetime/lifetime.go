@@ -1,20 +1,20 @@
-// Package lifetime turns allocations and frees into a peak: one engine for the graphs of llama.cpp, the
-// profile run of a server and the phases of a training step.
+// Package lifetime computes peak memory from allocations and frees, for the graphs of llama.cpp, the profile run of a
+// server and the phases of a training step.
 //
-// A Program is a sequence of events over slots; sizes come in a table at replay, so that one program
-// serves every batch and context. Logical adds what lives; Greedy places it as ggml's graph allocator does,
-// so that fragmentation counts. Open greedy.go for the allocator.
+// A Program is a sequence of events on slots; sizes are given at replay, so that one program serves every batch and
+// context. Logical sums live bytes; Greedy places them like ggml's graph allocator, including fragmentation. See
+// greedy.go for the allocator.
 package lifetime
 
-// Verb is what an event does with a slot.
+// Verb is what an event does to a slot.
 type Verb uint8
 
 const (
-	// Alloc fills the slot with Size bytes.
+	// Alloc allocates Size bytes in the slot.
 	Alloc Verb = iota
-	// Free empties it.
+	// Free frees the slot.
 	Free
-	// Trim gives back the tail: the slot holds Size bytes from now on.
+	// Trim shrinks the slot to Size bytes.
 	Trim
 )
 
@@ -25,14 +25,14 @@ type Event struct {
 	Size int16
 }
 
-// Program is segments of events in the order in which they run. Equal segments are stored once.
+// Program is a sequence of segments of events. Equal segments are stored once.
 type Program struct {
 	Segments [][]Event
 	Order    []int16
 	Slots    int
 }
 
-// Logical is the peak of live bytes, wherever they lie.
+// Logical returns the peak of live bytes, ignoring placement.
 func Logical(p *Program, sizes []int64) (peak int64) {
 	live := make([]int64, p.Slots)
 	var now int64

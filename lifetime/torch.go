@@ -10,8 +10,8 @@ const (
 	torchRound      = 2 << 20
 )
 
-// TorchSegment is how many bytes PyTorch asks the driver for when a tensor of n bytes finds no free block: what "Tried
-// to allocate" prints.
+// TorchSegment returns how many bytes PyTorch requests from the driver if a tensor of n bytes fits no free block: the
+// figure in "Tried to allocate".
 func TorchSegment(n int64) int64 {
 	switch {
 	case n <= 0:

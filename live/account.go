@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Said is what memwall predicts of one device: all engines on it together.
+// Said is the prediction for one device: all engines on it together.
 type Said struct {
 	Bytes  unit.Bytes     `json:"bytes"`
 	Low    unit.Bytes     `json:"low_bytes"`
@@ -18,18 +18,20 @@ type Said struct {
 	Ledger []memwall.Item `json:"ledger"`
 }
 
-// Off is measured less predicted.
+// Off is measured minus predicted.
 type Off struct {
 	Bytes   unit.Bytes `json:"bytes"`
-	Percent float64    `json:"percent"` // of what was said
-	// Within: measured lies in the band of what was said.
+	Percent float64    `json:"percent"` // of the prediction
+	// Within reports that the measurement lies in the predicted band.
 	Within bool `json:"within"`
-	// Line is the id of the line of the ledger that it likely is, "" where none explains it; Why says it in words.
+	// Line is the id of the ledger line that the difference probably comes from, "" if none explains it; Why says so in
+	// words.
 	Line string `json:"line,omitempty"`
 	Why  string `json:"why"`
 }
 
-// accountOf is a group of ranks as one rank of it: what is resident once the engine is loaded, with the band of its needs.
+// accountOf returns one rank's prediction from a group: what is resident once the engine is loaded, with the band of
+// its needs.
 func accountOf(d *memwall.Device) *Said {
 	s := &Said{Bytes: d.Used, Low: d.Used - (d.Needed - d.NeededLow), High: d.Used + (d.NeededHigh - d.Needed)}
 	s.Ledger = append(append(s.Ledger, d.Ledger...), d.Beside...)
@@ -39,7 +41,7 @@ func accountOf(d *memwall.Device) *Said {
 	return s
 }
 
-// plus is two engines on one device.
+// plus adds another engine on the same device.
 func (s *Said) plus(o *Said) *Said {
 	if s == nil {
 		return o
@@ -47,7 +49,7 @@ func (s *Said) plus(o *Said) *Said {
 	return &Said{s.Bytes + o.Bytes, s.Low + o.Low, s.High + o.High, append(append([]memwall.Item(nil), s.Ledger...), o.Ledger...)}
 }
 
-// byRank gives what is said of each rank in order. A group's ranks are "0-3" or "0,2".
+// byRank returns the prediction of each rank, in order. A group's ranks are "0-3" or "0,2".
 func byRank(a *memwall.Answer) []*Said {
 	out := map[int]*Said{}
 	n := 0
@@ -65,10 +67,10 @@ func byRank(a *memwall.Answer) []*Said {
 	return all
 }
 
-// maxRanks are of one machine.
+// maxRanks is the maximum per machine.
 const maxRanks = 256
 
-// ranks reads "0-3,6".
+// ranks parses "0-3,6".
 func ranks(text string) (out []int) {
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, ok := strings.Cut(part, "-")
@@ -87,7 +89,7 @@ func ranks(text string) (out []int) {
 	return out
 }
 
-// against sets a measurement beside what was said.
+// against compares a measurement with the prediction.
 func (s *Said) against(measured unit.Bytes) *Off {
 	o := &Off{Bytes: measured - s.Bytes, Within: measured >= s.Low && measured <= s.High}
 	if s.Bytes > 0 {
@@ -97,14 +99,14 @@ func (s *Said) against(measured unit.Bytes) *Off {
 	return o
 }
 
-// near: a difference is a line of the ledger where they differ by no more than this part of it, or by trifle.
+// A difference is attributed to a ledger line if they differ by at most this share of it, or by trifle.
 const (
 	near   = 0.03
 	trifle = 48 * unit.MiB
 )
 
-// explains finds the line of the ledger that a difference likely is: first the line whose own band is widest, where the
-// total's band holds it; then one that is missing or there twice; then nothing.
+// explains returns the ledger line that a difference probably comes from: the one with the widest band, if the total's
+// band covers the difference; otherwise one that is missing or duplicated; otherwise none.
 func (s *Said) explains(o *Off) (line, why string) {
 	widest := s.widest()
 	switch {
@@ -130,7 +132,7 @@ func (s *Said) explains(o *Off) (line, why string) {
 	return "", "more than was said, by no line of the ledger"
 }
 
-// widest is the line with the widest band, other than what a pool has left; nil where all are exact.
+// widest returns the line with the widest band, except the rest of a pool; nil if all are exact.
 func (s *Said) widest() (best *memwall.Item) {
 	for i := range s.Ledger {
 		it := &s.Ledger[i]
@@ -144,7 +146,7 @@ func (s *Said) widest() (best *memwall.Item) {
 	return best
 }
 
-// sized is the line that has about so many bytes, the nearest of several.
+// sized returns the line closest to b bytes, within the tolerance.
 func (s *Said) sized(b unit.Bytes) (best *memwall.Item) {
 	least := math.Inf(1)
 	for i := range s.Ledger {

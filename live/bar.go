@@ -7,24 +7,24 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Stretch is a part of a device's memory, in the order of a bar: lines of the ledger by their ids as far as what is
-// measured goes, then what is over or missing, what others hold, and what is free.
+// Stretch is a part of a device's memory, in the order of a bar: ledger lines by id up to what is measured, then excess
+// or missing memory, what others hold, and what is free.
 type Stretch struct {
 	ID    string     `json:"id"`
 	Bytes unit.Bytes `json:"bytes"`
 }
 
-// Stretches that are no lines of a ledger.
+// Stretches other than ledger lines.
 const (
-	Unsaid  = "held"    // by engines of which nothing was said
-	Over    = "over"    // held beyond what was said
-	Missing = "missing" // said and not held
-	Others  = "others"  // held by others
+	Unsaid  = "held"    // by engines without a prediction
+	Over    = "over"    // held beyond the prediction
+	Missing = "missing" // predicted but not held
+	Others  = "others"  // held by other processes
 	Free    = "free"
 )
 
-// stretches of a device: engines hold measured of it, nil where nobody says; taken is how much of the cache's pool is. What
-// is held beyond what was said, and within its band, belongs to the line that it likely is.
+// stretches divides a device: measured is what engines hold of it, nil if unknown; taken is the used share of the
+// cache's pool. An excess within its band is added to the line it probably belongs to.
 func stretches(s *Said, off *Off, measured, used *unit.Bytes, total unit.Bytes, taken *float64) (out []Stretch) {
 	var sum unit.Bytes
 	add := func(id string, b unit.Bytes) {
@@ -62,7 +62,7 @@ func stretches(s *Said, off *Off, measured, used *unit.Bytes, total unit.Bytes, 
 	return out
 }
 
-// pooled are the lines of a ledger with the cache as it is taken now, where its engine says that.
+// pooled returns the ledger lines with the cache's current use, if its engine reports it.
 func pooled(s *Said, taken *float64) (out []Stretch) {
 	var pool unit.Bytes
 	for i := range s.Ledger {
@@ -82,30 +82,30 @@ func pooled(s *Said, taken *float64) (out []Stretch) {
 	return out
 }
 
-// Finding is what a picture says first.
+// Finding is the most important observation of a picture.
 type Finding struct {
 	Code string `json:"code"`
-	// Device that it is about, OnHost for the host; null where it is about an engine or all.
+	// Device is the device concerned, OnHost for the host; nil if about an engine or everything.
 	Device *int `json:"device"`
 	PID    int  `json:"pid,omitempty"`
 }
 
-// Codes of findings, the most urgent first.
+// Codes of findings, most urgent first.
 const (
-	Leaks        = "leak"           // grows steadily, load or no load
-	KVFull       = "kv_full"        // requests wait for room in the cache
-	KVFullSoon   = "kv_full_soon"   // the cache fills as in the last minutes
+	Leaks        = "leak"           // grows steadily, whatever the load
+	KVFull       = "kv_full"        // requests wait for space in the cache
+	KVFullSoon   = "kv_full_soon"   // the cache will be full soon at the current rate
 	MoreThanSaid = "more_than_said" // beyond the band
 	LessThanSaid = "less_than_said"
 	GrowsLoaded  = "grows_with_load"
 	NothingRead  = "nothing_read" // no driver, no process
 	NoEngine     = "no_engine"
-	NothingSaid  = "nothing_said" // an engine runs, and memwall cannot say what it should hold
-	NotMeasured  = "not_measured" // something was said, and nobody says what is held
+	NothingSaid  = "nothing_said" // an engine runs that memwall cannot predict
+	NotMeasured  = "not_measured" // there is a prediction but no measurement
 	AsSaid       = "as_said"
 )
 
-// finding is the most urgent of what a picture shows.
+// finding returns the most urgent observation.
 func (p *Picture) finding() Finding {
 	for _, find := range []func(*Picture) (Finding, bool){(*Picture).leaks, (*Picture).fills, (*Picture).differs, (*Picture).lacks} {
 		if f, ok := find(p); ok {
@@ -150,7 +150,7 @@ func (g *Growth) leaks() bool {
 	return g != nil && g.Slope != nil && g.Finding == trend.Growing && !g.WithLoad
 }
 
-// fills: caches that are full, or soon.
+// fills reports caches that are full, or soon will be.
 func (p *Picture) fills() (f Finding, ok bool) {
 	const full, soon = 0.97, 900 // seconds
 	for i := range p.Engines {
@@ -167,7 +167,7 @@ func (p *Picture) fills() (f Finding, ok bool) {
 	return f, false
 }
 
-// differs: held is not what was said.
+// differs reports a difference between measurement and prediction.
 func (p *Picture) differs() (f Finding, ok bool) {
 	for _, d := range p.all() {
 		if d.off == nil || d.off.Within || magnitude(d.off.Bytes) <= trifle {
@@ -186,7 +186,7 @@ func (p *Picture) differs() (f Finding, ok bool) {
 	return f, false
 }
 
-// lacks: something is not known.
+// lacks reports missing information.
 func (p *Picture) lacks() (f Finding, ok bool) {
 	measured := false
 	for _, d := range p.all() {

@@ -9,15 +9,15 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// OnHost stands for the processor in place of a device's number.
+// OnHost stands for the host in place of a device index.
 const OnHost = -1
 
-// Picture is a watch at its last moment: what memwall watch --once --json writes.
+// Picture is the state of a watch at its last moment, as written by memwall watch --once --json.
 type Picture struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
 	Ask     string `json:"ask"`
-	// At is the time of the last moment, in seconds since 1970; Seconds since the first of Moments.
+	// At is the time of the last moment, in seconds since 1970; Seconds is the time since the first of Moments.
 	At      float64        `json:"at_s"`
 	Seconds float64        `json:"seconds"`
 	Moments int64          `json:"moments"`
@@ -27,23 +27,23 @@ type Picture struct {
 	Host    *HostView      `json:"host"`
 	Others  []Process      `json:"others"`
 	Notes   []memwall.Note `json:"notes"`
-	// Cost is what watching takes of one processor; null in the first seconds.
+	// Cost is the share of one processor used by watching; nil in the first seconds.
 	Cost      *float64 `json:"cost"`
 	Recording string   `json:"recording,omitempty"`
 }
 
-// EngineView is an engine with what was said of it.
+// EngineView is an engine with its prediction.
 type EngineView struct {
 	Engine
 	Verdict memwall.Verdict `json:"verdict,omitempty"`
-	// Plan is the request that the command line means, with all defaults.
+	// Plan is the request that the command line corresponds to, with all defaults.
 	Plan       *memwall.Request   `json:"plan,omitempty"`
 	ModelInfo  *memwall.ModelInfo `json:"model_info,omitempty"`
-	Unsaid     string             `json:"unsaid,omitempty"` // why nothing is said of it
+	Unsaid     string             `json:"unsaid,omitempty"` // why there is no prediction
 	SaidTokens *int64             `json:"said_kv_tokens,omitempty"`
-	KV         []float64          `json:"kv_usage_before,omitempty"` // up to now, evenly in time
+	KV         []float64          `json:"kv_usage_before,omitempty"` // history, evenly spaced
 	KVFull     *Forecast          `json:"kv_full,omitempty"`
-	Growth     *Growth            `json:"host_growth,omitempty"` // of the host's memory that is its own
+	Growth     *Growth            `json:"host_growth,omitempty"` // of the host memory of its own
 	Processes  []Process          `json:"processes"`
 }
 
@@ -54,10 +54,10 @@ type Range struct {
 	High  float64 `json:"high"`
 }
 
-// DeviceView is a device: what engines hold of it, what was said, and what it does.
+// DeviceView is a device: what engines hold of it, the prediction, and its activity.
 type DeviceView struct {
 	Device
-	// Engines is what the engines hold, by Measured: "process", "engine" or "device"; null where nobody says.
+	// Engines is what the engines hold, as determined by Measured: "process", "engine" or "device"; nil if unknown.
 	Engines  *unit.Bytes `json:"engines_bytes"`
 	Measured string      `json:"measured_by,omitempty"`
 	Said     *Said       `json:"said"`
@@ -66,7 +66,7 @@ type DeviceView struct {
 	Bar      []Stretch   `json:"bar"`
 }
 
-// HostView is the memory of the processor.
+// HostView is the host's memory.
 type HostView struct {
 	Host
 	Engines *unit.Bytes `json:"engines_bytes"`
@@ -76,31 +76,31 @@ type HostView struct {
 	Bar     []Stretch   `json:"bar"`
 }
 
-// Growth is what a series of bytes does.
+// Growth is the trend of a memory figure.
 type Growth struct {
 	Finding trend.Finding `json:"finding"`
-	// WithLoad: it grew while the load did, which a leak does not wait for.
+	// WithLoad reports that it grew along with the load, unlike a leak.
 	WithLoad bool       `json:"with_load"`
 	Seconds  float64    `json:"seconds"`
 	Drift    unit.Bytes `json:"drift_bytes"`
 	Noise    unit.Bytes `json:"noise_bytes"`
-	// Slope in bytes an hour with its band; null while unknown.
+	// Slope in bytes per hour with its band; nil while unknown.
 	Slope *Range `json:"bytes_per_hour"`
-	// Out is when memory ends if it goes on; null where it does not grow steadily.
+	// Out is when memory runs out at this rate; nil unless it grows steadily.
 	Out *Forecast `json:"out_of_memory"`
 }
 
-// Forecast is a time from now in seconds; High is null where it may never come.
+// Forecast is a time from now in seconds; High is nil if it may never come.
 type Forecast struct {
 	Seconds float64  `json:"seconds"`
 	Low     float64  `json:"low_seconds"`
 	High    *float64 `json:"high_seconds"`
 }
 
-// floor is a growth over the time that is judged which nobody would mind, and which drivers' rounding makes.
+// floor is the growth over the time judged that is ignored, being within the rounding of drivers.
 const floor = float64(8 * unit.MiB)
 
-// Picture draws up what the moments show; nil before the first.
+// Picture returns the current picture; nil before the first moment.
 func (s *Session) Picture() *Picture {
 	if s.now == nil {
 		return nil
@@ -146,10 +146,10 @@ func (s *Session) engine(e *Engine) EngineView {
 	return v
 }
 
-// most of the points of a picture's curve.
+// maxCurve is the maximum number of points of a curve.
 const maxCurve = 60
 
-// cache is how far the cache was taken, and when it is full if it goes on as in the last minutes.
+// cache returns the use of the cache over time, and when it will be full at the rate of the last minutes.
 func (s *Session) cache(pid int) (curve []float64, full *Forecast) {
 	const lately = 120 // seconds
 	points := s.points("kv", pid)
@@ -207,7 +207,7 @@ func (s *Session) host(h *Host) *HostView {
 	return v
 }
 
-// taken is how much of the cache is, where one engine runs and says it.
+// taken returns the used share of the cache, if a single engine runs and reports it.
 func (s *Session) taken() *float64 {
 	if e := s.now.Engines; len(e) == 1 && e[0].Reading != nil {
 		return e[0].KVUsage
@@ -222,7 +222,7 @@ func (s *Session) hostFree() *unit.Bytes {
 	return &s.now.Host.Free
 }
 
-// growth judges a series of bytes; free is what is left for it to grow into.
+// growth returns the trend of a series of bytes; free is the memory left for it to grow into.
 func (s *Session) growth(what string, of int, free *unit.Bytes) *Growth {
 	points := s.points(what, of)
 	if len(points) == 0 {
@@ -247,7 +247,7 @@ func (s *Session) growth(what string, of int, free *unit.Bytes) *Growth {
 	return g
 }
 
-// loadGrew: requests that run, or the cache that they take, rose over the same time by a fifth or more.
+// loadGrew reports whether running requests, or their cache, grew by a fifth or more over the same time.
 func (s *Session) loadGrew() bool {
 	for i := range s.now.Engines {
 		for _, what := range []string{"running", "kv"} {
@@ -261,7 +261,7 @@ func (s *Session) loadGrew() bool {
 	return false
 }
 
-// notes of all that could not be read, and of what predictions rest on.
+// notes adds notes on what could not be read, and on what predictions are based on.
 func (s *Session) notes(p *Picture) {
 	for _, t := range s.now.Troubles {
 		p.Notes = append(p.Notes, memwall.Note{Code: "watch_unread", Severity: "warn", Field: t.Source, Text: t.Source + ": " + t.Why})

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Report sums a recording up: what memwall watch --report --json writes.
+// Report summarizes a recording, as written by memwall watch --report --json.
 type Report struct {
 	Schema  string  `json:"schema"`
 	Version string  `json:"version"`
@@ -16,7 +16,7 @@ type Report struct {
 	From    float64 `json:"from_s"` // seconds since 1970
 	To      float64 `json:"to_s"`
 	Moments int64   `json:"moments"`
-	// Picture is the last moment, with drift and growth over the whole time.
+	// Picture is the last moment, with drift and growth over the whole recording.
 	Picture   *Picture `json:"picture"`
 	Devices   []Sum    `json:"devices"`
 	Host      *Sum     `json:"host"`
@@ -24,24 +24,24 @@ type Report struct {
 	Engines   []Load   `json:"engines"`
 }
 
-// Sum is what was held over the time of a recording.
+// Sum summarizes what was held over a recording.
 type Sum struct {
 	Device int        `json:"device,omitempty"`
 	PID    int        `json:"pid,omitempty"`
-	Engine int        `json:"engine,omitempty"` // PID of the engine that the process belongs to
+	Engine int        `json:"engine,omitempty"` // PID of the process's engine
 	Name   string     `json:"name"`
 	Peak   unit.Bytes `json:"peak_bytes"`
 	Mean   unit.Bytes `json:"mean_bytes"`
 	Last   unit.Bytes `json:"last_bytes"`
 	Said   *Said      `json:"said,omitempty"`
-	// Off is the peak less what was said.
+	// Off is the peak minus the prediction.
 	Off    *Off    `json:"peak_off,omitempty"`
 	Growth *Growth `json:"growth"`
-	// HostPeak is the most that a process held of the host that was its own.
+	// HostPeak is the most host memory of its own that a process held.
 	HostPeak *unit.Bytes `json:"host_peak_bytes,omitempty"`
 }
 
-// Load is what an engine did over the time of a recording; null where its page did not say it.
+// Load summarizes an engine's load over a recording; nil fields were not reported.
 type Load struct {
 	PID         int      `json:"pid"`
 	Name        string   `json:"name"`
@@ -54,7 +54,7 @@ type Load struct {
 	OutputMean  *float64 `json:"output_tokens_per_s_mean"`
 }
 
-// Report sums the session up; nil before the first moment.
+// Report summarizes the session; nil before the first moment.
 func (s *Session) Report() *Report {
 	if s.now == nil {
 		return nil
@@ -84,7 +84,7 @@ func (s *Session) Report() *Report {
 	return r
 }
 
-// sum is a series with its extremes; nil without one.
+// sum returns the extremes of a series; nil if there is none.
 func (s *Session) sum(what string, of int, free *unit.Bytes) *Sum {
 	k := s.series[key(what, of)]
 	if k == nil {
@@ -95,7 +95,7 @@ func (s *Session) sum(what string, of int, free *unit.Bytes) *Sum {
 
 func (k *kept) mean() float64 { return k.sum / float64(k.n) }
 
-// compareWith sets the peak beside what was said.
+// compareWith compares the peak with the prediction.
 func (s *Sum) compareWith(said *Said) {
 	if s.Said = said; said != nil {
 		s.Off = said.against(s.Peak)
@@ -128,7 +128,7 @@ func (s *Sum) host() unit.Bytes {
 	return *s.HostPeak
 }
 
-// load of an engine.
+// load returns the load of an engine.
 func (s *Session) load(e *Engine) Load {
 	l := Load{PID: e.PID, Name: e.Name, Model: e.Model}
 	get := func(what string) (peak, mean *float64) {

@@ -12,11 +12,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Session is a watch: moments as they come, in bounded room.
+// Session is a watch: a sequence of moments in bounded memory.
 type Session struct {
 	first, now *Moment
 	moments    int64
-	said       map[int]*Prediction // by the engine's PID
+	said       map[int]*Prediction // by PID of the engine
 	series     map[string]*kept
 	cost       *float64
 	recording  string
@@ -34,7 +34,7 @@ func (k *kept) add(at, v float64) {
 	k.latest, k.peak, k.sum, k.n = v, max(k.peak, v), k.sum+v, k.n+1
 }
 
-// Predict takes what memwall says of an engine.
+// Predict sets the prediction for an engine.
 func (s *Session) Predict(pid int, p *Prediction) {
 	if s.said == nil {
 		s.said = map[int]*Prediction{}
@@ -42,16 +42,16 @@ func (s *Session) Predict(pid int, p *Prediction) {
 	s.said[pid] = p
 }
 
-// Costs takes what watching itself takes of a processor, as a part of one.
+// Costs sets the share of one processor used by watching.
 func (s *Session) Costs(share float64) { s.cost = &share }
 
-// Recording names the file that moments go to.
+// Recording sets the name of the file that moments are written to.
 func (s *Session) Recording(name string) { s.recording = name }
 
-// maxSeries bounds the series of a session: processes come and go.
+// maxSeries limits the series of a session, since processes come and go.
 const maxSeries = 2048
 
-// Add takes a moment, no older than the one before.
+// Add adds a moment, which must not be older than the previous one.
 func (s *Session) Add(m *Moment) {
 	if s.now != nil && m.At < s.now.At {
 		return // the clock was set back
@@ -118,10 +118,10 @@ func (s *Session) add(at, v float64, what string, of int) {
 	k.add(at, v)
 }
 
-// key of a series.
+// key identifies a series.
 func key(what string, of int) string { return what + " " + strconv.Itoa(of) }
 
-// points of a series; nil where there is none.
+// points returns the points of a series; nil if there is none.
 func (s *Session) points(what string, of int) []trend.Point {
 	if k := s.series[key(what, of)]; k != nil {
 		return k.Points()
@@ -129,7 +129,7 @@ func (s *Session) points(what string, of int) []trend.Point {
 	return nil
 }
 
-// onDevices is what a process holds on all devices.
+// onDevices returns what a process holds on all devices.
 func (p *Process) onDevices() (b unit.Bytes) {
 	for _, h := range p.Held {
 		if h.Bytes != nil {
@@ -139,7 +139,7 @@ func (p *Process) onDevices() (b unit.Bytes) {
 	return b
 }
 
-// compareHeld holds first: on devices, then of the host.
+// compareHeld orders by memory held, first on devices, then on the host.
 func compareHeld(a, b Process) int {
 	if c := cmp.Compare(b.onDevices(), a.onDevices()); c != 0 || a.Own == nil || b.Own == nil {
 		return c
@@ -147,7 +147,7 @@ func compareHeld(a, b Process) int {
 	return cmp.Compare(*b.Own, *a.Own)
 }
 
-// resident is what an engine's processes hold of the host that is their own.
+// resident returns the host memory of their own that an engine's processes hold.
 func (m *Moment) resident(pid int) (b unit.Bytes, ok bool) {
 	for i := range m.Processes {
 		if p := &m.Processes[i]; pid != 0 && p.Engine == pid && p.Own != nil {
@@ -157,7 +157,7 @@ func (m *Moment) resident(pid int) (b unit.Bytes, ok bool) {
 	return b, ok
 }
 
-// mapped is resident with the pages of mapped files, such as a model's.
+// mapped is resident including pages of mapped files, such as a model's.
 func (m *Moment) mapped() (b unit.Bytes, ok bool) {
 	for i := range m.Processes {
 		if p := &m.Processes[i]; p.Engine != 0 && p.Resident != nil {
@@ -167,9 +167,8 @@ func (m *Moment) mapped() (b unit.Bytes, ok bool) {
 	return b, ok
 }
 
-// engineOn is what the engines hold of a device, and by which measure: "process" where the driver says it of each,
-// "engine" where the engine says it itself, "device" where all that is held there counts, less what others are known to
-// hold.
+// engineOn returns what the engines hold of a device, and how that was determined: "process" if the driver lists it,
+// "engine" if the engine reports it, "device" if it is everything held there minus what others are known to hold.
 func (s *Session) engineOn(d *Device) (b unit.Bytes, by string, ok bool) {
 	m := s.now
 	var others unit.Bytes
@@ -201,7 +200,7 @@ func (s *Session) engineOn(d *Device) (b unit.Bytes, by string, ok bool) {
 	return 0, "", false
 }
 
-// runsOn: an engine is said to use the device.
+// runsOn reports whether an engine is predicted to use the device.
 func (s *Session) runsOn(index int) bool {
 	for i := range s.now.Engines {
 		if p := s.said[s.now.Engines[i].PID]; p != nil && slices.Contains(p.On, index) {
@@ -211,7 +210,7 @@ func (s *Session) runsOn(index int) bool {
 	return false
 }
 
-// saidOf is what is said of a device by all engines that run.
+// saidOf returns the prediction for a device over all running engines.
 func (s *Session) saidOf(index int) (out *Said) {
 	for i := range s.now.Engines {
 		p := s.said[s.now.Engines[i].PID]
@@ -228,7 +227,7 @@ func (s *Session) saidOf(index int) (out *Said) {
 	return out
 }
 
-// others are processes that belong to no engine, those that hold most first.
+// others returns processes that belong to no engine, largest first.
 func (m *Moment) others() (out []Process) {
 	for i := range m.Processes {
 		if m.Processes[i].Engine == 0 {
@@ -239,7 +238,7 @@ func (m *Moment) others() (out []Process) {
 	return out
 }
 
-// processesOf are the processes of an engine, those that hold most first.
+// processesOf returns the processes of an engine, largest first.
 func (m *Moment) processesOf(pid int) (out []Process) {
 	for i := range m.Processes {
 		if pid != 0 && m.Processes[i].Engine == pid {
@@ -250,7 +249,7 @@ func (m *Moment) processesOf(pid int) (out []Process) {
 	return out
 }
 
-// answered is the answer about an engine; nil without one.
+// answered returns the answer about an engine, or nil.
 func (p *Prediction) answered() *memwall.Answer {
 	if p == nil {
 		return nil

@@ -1,8 +1,8 @@
 package search
 
-// Front gives the indices of those of n things that no other beats: none is at least as good in everything and
-// better in something. better says in how many ways a thing is better than another, and in how many worse. Of things
-// that are alike in everything the first stays.
+// Front returns the indexes of the things, of n, that no other dominates: is at least as good in every respect and
+// better in one. compare returns in how many respects thing i is better, and worse, than j. Of equals the first is
+// kept.
 func Front(n int, compare func(i, j int) (better, worse int)) (front []int) {
 	for i := range n {
 		if !beaten(i, n, compare) {

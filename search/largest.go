@@ -1,10 +1,10 @@
 package search
 
-// Largest is the largest n from low to limit for which ok holds, where ok holds for low and, from some n on, for none: it doubles
-// until ok fails or the limit is reached, which is asked too, and halves what is left. It stops within a part of n: of 64 parts, no
-// more than n/64 below the largest; 0 parts is exact. ok is asked some 2 × log2(limit) times.
+// Largest returns the largest n from low to limit for which ok holds, given that ok(low) holds and that ok is
+// monotonic. It doubles n until ok fails or the limit is reached (and tested), then bisects. With parts > 0 it stops
+// within n/parts of the largest; 0 is exact. It calls ok about 2 × log2(limit) times.
 func Largest(low, limit, parts int64, ok func(n int64) bool) int64 {
-	over := limit + 1 // holds not, or is not asked
+	over := limit + 1 // fails, or is not tested
 	for step := max(1, low); low < limit; step = max(1, low) {
 		next := min(limit, low+step)
 		if !ok(next) {
@@ -23,8 +23,8 @@ func Largest(low, limit, parts int64, ok func(n int64) bool) int64 {
 	return low
 }
 
-// LargestNear is Largest from a guess on, where ok may hold for no n at all: 0 then. It halves the guess until ok holds, so that a
-// good guess asks ok a few times.
+// LargestNear is Largest starting from a guess; it returns 0 if ok holds for no n. It halves the guess until ok holds,
+// so a good guess takes few calls.
 func LargestNear(guess, limit, parts int64, ok func(n int64) bool) int64 {
 	low, over := min(max(1, guess), limit), limit+1
 	for low > 0 && !ok(low) {

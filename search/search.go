@@ -1,9 +1,9 @@
-// Package search finds the best points of a space of choices. A point has a setting on each axis; a problem says
-// what a point costs at least and, when asked, whether it fits and what it costs in full. Most points are decided
-// without asking: a box of points whose least needy one does not fit is decided by that one, and so is one that
-// costs at least as much as enough points that fit. Open search.go for the search, front.go for Pareto fronts.
+// Package search finds the best points of a space of choices. A point has a setting on each axis; a problem gives a
+// lower bound of a point's price and, on request, whether it fits and its full price. Most points are decided without
+// evaluation: a box of points whose least demanding one does not fit is rejected as a whole, as is one whose lower
+// bound is no better than enough points already found. See search.go for the search, front.go for Pareto fronts.
 //
-// The search is deterministic: of points that cost the same, the one that is found first is the better one.
+// The search is deterministic: of points with equal price, the first found is preferred.
 package search
 
 import (
@@ -13,26 +13,26 @@ import (
 	"slices"
 )
 
-// Point is a setting on each axis, counted from 0.
+// Point is a setting on each axis, from 0.
 type Point []int
 
-// Problem is a space and what is known of its points.
+// Problem is a space and what is known about its points.
 type Problem struct {
-	// Settings is how many each axis has.
+	// Settings is the number of settings of each axis.
 	Settings []int
-	// Falls says of each axis whether needs do not grow along it: a point with a later setting there, and the same
-	// elsewhere, fits wherever one with an earlier setting does. Least must not fall along such an axis.
+	// Falls says, for each axis, that needs do not grow along it: a point with a later setting there, otherwise equal,
+	// fits if one with an earlier setting does. Least must not decrease along such an axis.
 	Falls []bool
-	// Least is a bound of the price of a point from below, cheap to compute.
+	// Least returns a cheaply computed lower bound of a point's price.
 	Least func(Point) float64
-	// Fits sizes a point, and Price says what one costs that fits.
+	// Fits sizes a point; Price returns the price of one that fits.
 	Fits  func(Point) bool
 	Price func(Point) float64
-	// Most is how many points to find; 0 is one.
+	// Most is the number of points to find; 0 means one.
 	Most int
-	// Step, where it is not nil, is told how many points are decided by now, and how many of them by sizing them.
+	// Step, if not nil, receives the number of points decided so far, and of those evaluated.
 	Step func(decided, full int)
-	// Below is a price that points must stay below, because others are as good; 0 is no bound.
+	// Below is an exclusive upper bound of the price; 0 for none.
 	Below float64
 }
 
@@ -42,17 +42,16 @@ type Found struct {
 	Price float64
 }
 
-// Result of a search: the best points, cheapest first; how many points were decided, and how many of them by sizing
-// them.
+// Result holds the best points, cheapest first, the number of points decided, and the number evaluated.
 type Result struct {
 	Best          []Found
 	Decided, Full int
 }
 
-// tooMany bounds a space: no plan has more neighbours.
+// tooMany limits the size of a space.
 const tooMany = 1 << 30
 
-// Points of the space; ok is false when there are too many to count.
+// Points returns the size of the space; ok is false if it is too large to count.
 func (p *Problem) Points() (n int, ok bool) {
 	n = 1
 	for _, s := range p.Settings {
@@ -64,8 +63,8 @@ func (p *Problem) Points() (n int, ok bool) {
 	return n, true
 }
 
-// Run searches until it is done or the context is, whose error it gives beside what it knows by then. Points that
-// only add to one that fits, and cannot be cheaper than it, are not found: what they change is superfluous.
+// Run searches until done or until the context ends, and then returns the context's error with the results so far. It
+// skips points that only add changes to one that fits without being cheaper, as those changes are superfluous.
 func (p *Problem) Run(ctx context.Context) (Result, error) {
 	r := run{Problem: p, fits: map[string]bool{}}
 	r.start()
@@ -81,23 +80,23 @@ func (p *Problem) Run(ctx context.Context) (Result, error) {
 	return r.result, nil
 }
 
-// run is a search that goes on.
+// run is a search in progress.
 type run struct {
 	*Problem
 	result Result
 	boxes  boxes
 	made   int
-	fits   map[string]bool // of points that were sized
+	fits   map[string]bool // of evaluated points
 }
 
-// box is all points between two, both counted: from has the least price, to the least need.
+// box is all points between two, inclusive: from has the lowest price, to the smallest need.
 type box struct {
 	from, to Point
 	least    float64
-	number   int // in the order of making
+	number   int // order of creation
 }
 
-// points of a box.
+// points returns the number of points in a box.
 func (b *box) points() int {
 	n := 1
 	for i := range b.from {
@@ -106,7 +105,7 @@ func (b *box) points() int {
 	return n
 }
 
-// start has a box for each choice on the axes along which needs may grow.
+// start creates a box for each combination of settings on the axes along which needs may grow.
 func (r *run) start() {
 	if n, ok := r.Points(); n == 0 || !ok {
 		return
@@ -126,7 +125,7 @@ func (r *run) start() {
 	}
 }
 
-// next choice on the axes along which needs may grow.
+// next advances to the next combination on those axes.
 func (r *run) next(at Point) bool {
 	for i := len(at) - 1; i >= 0; i-- {
 		if r.Falls[i] {
@@ -145,7 +144,7 @@ func (r *run) push(from, to Point) {
 	r.made++
 }
 
-// step decides a box, or its cheapest point, and parts the rest.
+// step decides a box, or its cheapest point, and splits the rest.
 func (r *run) step(b box) {
 	if r.enough(b.least) || r.superfluous(&b) || !r.sized(b.to) {
 		r.result.Decided += b.points()
@@ -178,7 +177,7 @@ func (r *run) sized(at Point) bool {
 	return fits
 }
 
-// Key of a point in a map.
+// Key returns a map key for the point.
 func (at Point) Key() string {
 	b := make([]byte, 0, 2*len(at))
 	for _, n := range at {
@@ -189,7 +188,7 @@ func (at Point) Key() string {
 
 func (r *run) most() int { return max(1, r.Most) }
 
-// enough is found, and nothing that costs as much can be better.
+// enough reports whether enough points are found, and none with that lower bound can be better.
 func (r *run) enough(least float64) bool {
 	if r.Below > 0 && least >= r.Below {
 		return true
@@ -198,12 +197,12 @@ func (r *run) enough(least float64) bool {
 	return n >= r.most() && least >= r.result.Best[n-1].Price
 }
 
-// superfluous: all points of the box add to one that fits, and none is cheaper.
+// superfluous reports whether all points of the box add to one that fits, and none is cheaper.
 func (r *run) superfluous(b *box) bool {
 	return slices.ContainsFunc(r.result.Best, func(f Found) bool { return b.least >= f.Price && r.beyond(b.from, f.Point) })
 }
 
-// beyond: a is as far as b or further on axes along which needs fall, and the same on others.
+// beyond reports whether a is at least as far as b along falling axes, and equal on the others.
 func (r *run) beyond(a, b Point) bool {
 	for i := range a {
 		if a[i] < b[i] || a[i] > b[i] && !r.Falls[i] {
@@ -213,7 +212,7 @@ func (r *run) beyond(a, b Point) bool {
 	return true
 }
 
-// keep the best, as many as are asked for.
+// keep records a point if it is among the best.
 func (r *run) keep(f Found) {
 	if r.Below > 0 && f.Price >= r.Below {
 		return
@@ -223,13 +222,13 @@ func (r *run) keep(f Found) {
 		if c := cmp.Compare(a.Price, b.Price); c != 0 {
 			return c
 		}
-		return -1 // of equals the one found first stays first
+		return -1 // of equals the first found stays first
 	})
 	best = slices.Insert(best, i, f)
 	r.result.Best = best[:min(len(best), r.most())]
 }
 
-// boxes are a heap: the least price first, then the order of making.
+// boxes is a heap ordered by lowest price, then by creation.
 type boxes []box
 
 func (b boxes) Len() int { return len(b) }

@@ -1,4 +1,4 @@
-// Package spell finds names that are spelt nearly like a word, for "did you mean".
+// Package spell finds names similar to a misspelled word, for "did you mean".
 package spell
 
 import (
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-const most = 64 // letters that are compared
+const most = 64 // letters compared
 
-// Distance is the edit distance of Levenshtein (1966) between the first 64 bytes of two words.
+// Distance returns the Levenshtein distance (1966) between the first 64 bytes of two words.
 func Distance(a, b string) int {
 	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
 	var row [most + 1]int
@@ -31,8 +31,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Nearest gives up to three names within a third of the word's letters, nearest first; names that are
-// equally near keep their order. Case does not count.
+// Nearest returns up to three names within a third of the word's letters, nearest first, ties in the given order. Case
+// is ignored.
 func Nearest(word string, names []string) []string {
 	type hit struct {
 		name string
@@ -44,7 +44,7 @@ func Nearest(word string, names []string) []string {
 	have := letters(w)
 	for _, n := range names {
 		if len(w)-len(n) > far || len(n)-len(w) > far {
-			continue // so many letters would have to go or come: a word without end costs nothing
+			continue // the lengths differ too much: avoids work on very long words
 		}
 		if distanceBound(&have, strings.ToLower(n)) > far {
 			continue
@@ -71,7 +71,7 @@ func letters(w string) (n [64]int8) {
 	return n
 }
 
-// distanceBound is a lower bound of the distance to a word: the letters that only one of the two has, of the word that has more.
+// distanceBound returns a lower bound of the distance: the larger number of letters that only one of the words has.
 func distanceBound(have *[64]int8, w string) int {
 	left := *have
 	more := 0

@@ -1,5 +1,5 @@
-// Command memwall keeps the books of LLM memory. It wires what reaches outside and hands it to
-// internal/cli.
+// Command memwall computes the memory and speed of LLM inference and training. It connects internal/cli to the outside
+// world.
 package main
 
 import (

@@ -1,9 +1,9 @@
-// Package argv reads pasted command lines of inference servers: shell words, assignments in front of them,
-// wrappers such as docker run, and flags with their values. It knows no engine; each engine has a table of
-// flags beside its rules, in args.go.
+// Package argv parses pasted command lines of inference servers: shell words, preceding assignments, wrappers such as
+// docker run, and flags with values. It knows no engine; each engine has a table of flags next to its rules, in
+// args.go.
 //
-// Open command.go for what a pasted text may look like, flags.go for how a table of flags is read, and
-// launch.go for what comes out. Nothing is run and no file is opened.
+// See command.go for what a pasted text may look like, flags.go for the tables, and launch.go for the result. Nothing
+// is executed and no file is opened.
 package argv
 
 import (

@@ -1,5 +1,5 @@
-// Package called knows programs by the names that their users have for them: which engine's rules size them, what they
-// set themselves, and what of them no rule sizes.
+// Package called knows programs by the names their users use: which engine's rules size them, which settings they have
+// of their own, and what no rule sizes.
 package called
 
 import (

@@ -1,4 +1,4 @@
-// Package enginetest prepares jobs of the catalog for the tests of engines.
+// Package enginetest prepares catalog jobs for the tests of engines.
 package enginetest
 
 import (

@@ -1,5 +1,5 @@
-// Package generic books what every engine must hold: weights, caches and the logits of one step, with no
-// overhead. It is the floor against which engines are compared.
+// Package generic sizes what every engine must hold: weights, caches and the logits of one step, without overhead. It
+// is the lower bound against which engines are compared.
 package generic
 
 import (

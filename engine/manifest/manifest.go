@@ -1,8 +1,8 @@
-// Package manifest writes the command that runs an engine as a compose file and as Kubernetes manifests, and reads
-// such files, whoever wrote them, back into commands. It knows no engine and no flag: a Service holds the words
-// of a command and what a container needs beside them.
+// Package manifest renders the command that runs an engine as a compose file and as Kubernetes manifests, and parses
+// such files, whoever wrote them, into commands. It knows no engines or flags: a Service holds the words of a command
+// and what a container needs in addition.
 //
-// yaml.go has the bounds of a file, read.go the way in, compose.go and kubernetes.go the way out.
+// yaml.go has the limits of a file, read.go the parser, compose.go and kubernetes.go the output.
 package manifest
 
 import (

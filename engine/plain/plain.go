@@ -1,9 +1,9 @@
-// Package plain knows engines whose memory nobody has compared byte for byte: MLX, ExLlama, MLC LLM, TGI, LMDeploy and
-// KTransformers. What they must hold is exact, the weights as stored and the cache as the engine stores it; what lies
-// beside that, activations of a piece of the prompt and a runtime, has a wide band.
+// Package plain sizes engines whose memory has not been compared byte for byte: MLX, ExLlama, MLC LLM, TGI, LMDeploy
+// and KTransformers. What they must hold is exact: the weights as stored and the cache as the engine stores it. The
+// rest, activations of a prompt chunk and the runtime, has a wide band.
 //
-// rules.go has a row for each engine, sizer.go what a device holds by it, starts.go how each is started, launch.go what reads and writes
-// that.
+// rules.go has a row per engine, sizer.go what a device holds, starts.go how each engine is started, launch.go command
+// lines and their parser.
 package plain
 
 import (

@@ -1,7 +1,7 @@
-// Package pycall reads calls and their literals out of pasted Python: names that the text assigns are put in, anything
-// else stands as it is written. Nothing is run.
+// Package pycall parses calls and literals in pasted Python. Names assigned in the text are substituted; anything else
+// stays verbatim. Nothing is executed.
 //
-// Open pycall.go for what comes out, tokens.go for the words.
+// See pycall.go for the result, tokens.go for the lexer.
 package pycall
 
 import (

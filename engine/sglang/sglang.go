@@ -1,9 +1,9 @@
-// Package sglang knows what SGLang reserves: the share of the free memory that mem_fraction_static gives to
-// weights and pools, and how many tokens and recurrent states the pools hold. There is no profile run:
-// what is left over must do for activations and CUDA graphs.
+// Package sglang models the memory that SGLang reserves: the share of free memory that mem_fraction_static gives to
+// weights and pools, and the tokens and recurrent states that the pools hold. There is no profile run: activations and
+// CUDA graphs must fit in the rest.
 //
-// rules.go has the defaults of every version, hybrid.go the models with pools of several kinds, budget.go
-// what a rank holds, pool.go the pools.
+// rules.go has the defaults of every version, hybrid.go the models with several kinds of pools, budget.go what a rank
+// holds, pool.go the pools.
 package sglang
 
 import (

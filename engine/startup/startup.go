@@ -1,9 +1,9 @@
-// Package startup is what start-up logs of inference servers have in common: lines freed of colours,
-// prefixes and timestamps, figures as they were printed, and the settings that a log reveals. Each engine
-// reads its own lines, in log.go beside its rules.
+// Package startup holds what readers of inference servers' start-up logs share: lines stripped of colors, prefixes and
+// timestamps, figures as printed, and the settings that a log reveals. Each engine parses its own lines, in log.go next
+// to its rules.
 //
-// Open lines.go for how a text is cut into lines, figure.go for how printed digits are kept, python.go for
-// the settings that Python servers print.
+// See lines.go for splitting a text into lines, figure.go for printed digits, python.go for the settings that Python
+// servers print.
 package startup
 
 import (

@@ -1,5 +1,5 @@
-// Package tensorrt knows what TensorRT-LLM reserves: weights, the peak of a dry run or the activation memory
-// of a built engine, and free_gpu_memory_fraction of what is then free for the KV cache, in blocks of
+// Package tensorrt models the memory that TensorRT-LLM reserves: weights, the peak of a dry run or the activation
+// memory of a built engine, and free_gpu_memory_fraction of the remaining free memory for the KV cache, in blocks of
 // tokens.
 //
 // rules.go has the defaults by version, budget.go what a rank holds.

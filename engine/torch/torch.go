@@ -1,9 +1,10 @@
-// Package torch reads what PyTorch says of a run: the trace of its profiler, the text of torch.cuda.memory_summary() and
-// the JSON of torch.cuda.memory_stats(). Memory snapshots are read by snapshot; archives of torch.save are refused.
+// Package torch parses PyTorch's reports of a run: the profiler's trace, the text of torch.cuda.memory_summary() and
+// the JSON of torch.cuda.memory_stats(). Package snapshot reads memory snapshots; archives of torch.save are rejected.
 //
-// Open trace.go for traces and what is kept of them, kernel.go for which kernel is whose, link.go for which operator launched
-// it and shape.go for what that multiplied, scan.go for how gigabytes of JSON are read in bounded memory, summary.go and
-// stats.go for the allocator's counters, found.go for how all of them become the same log as an engine's start-up.
+// See trace.go for traces and what is retained of them, kernel.go for classifying kernels, link.go for the operators
+// that launched them and shape.go for their shapes, scan.go for scanning gigabytes of JSON in bounded memory,
+// summary.go and stats.go for the allocator's counters, and found.go for converting all of these to an engine's
+// start-up log.
 package torch
 
 import (

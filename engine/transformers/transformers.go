@@ -1,9 +1,9 @@
-// Package transformers knows what Hugging Face transformers holds while it generates: the weights, a cache
-// that grows with every token, and the activations of a prompt that goes through the model in one piece.
-// Nothing is allocated ahead, and no share of the device is set aside.
+// Package transformers models the memory that Hugging Face transformers holds while generating: the weights, a cache
+// that grows with every token, and the activations of a prompt processed in one piece. Nothing is preallocated, and no
+// share of the device is reserved.
 //
-// rules.go has what changed between versions, cache.go the caches, prompt.go the activations, sizer.go what a
-// device holds.
+// rules.go has what changed between versions, cache.go the caches, prompt.go the activations, sizer.go what a device
+// holds.
 package transformers
 
 import (

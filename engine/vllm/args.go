@@ -10,17 +10,17 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Flags are the arguments that FromArgs knows.
+// Flags returns the flags that FromArgs knows.
 func Flags() []string { return argv.Names(flags) }
 
-// Programs are what starts vLLM's server.
+// Programs returns the programs that start vLLM's server.
 func Programs() []string {
 	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm",
 		"huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch", "vllm.entrypoints.cli.main", "vllm-omni",
 		"benchmark_throughput.py", "benchmark_latency.py"}
 }
 
-// launch is a command line on its way to a plan.
+// launch is a command line being converted to a plan.
 type launch struct {
 	argv.Launch
 	experts, lora bool
@@ -31,8 +31,8 @@ type launch struct {
 	connector     string // of --kv-transfer-config
 }
 
-// FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
-// (vllm/engine/arg_utils.py, vllm/entrypoints/openai/cli_args.py).
+// FromArgs parses the arguments of "vllm serve MODEL" and of its predecessor module (vllm/engine/arg_utils.py,
+// vllm/entrypoints/openai/cli_args.py).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.AllDevices()}}
 	cmd := *c

@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Command is "vllm serve" with what differs from its defaults.
+// Command returns "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
 	args := append([]string{chunkSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())},
@@ -113,10 +113,10 @@ func changed(j *engine.Job) (args []string) {
 	return args
 }
 
-// NamesKernels is the version from which on --moe-backend names the kernels of experts (#33807, of February 2026).
+// NamesKernels is the first version in which --moe-backend selects expert kernels (#33807, February 2026).
 var NamesKernels = engine.V(0, 17, 0)
 
-// NamesLinear is the version from which on --linear-backend names the kernels of linear layers (#39538, of April 2026).
+// NamesLinear is the first version in which --linear-backend selects kernels of linear layers (#39538, April 2026).
 var NamesLinear = engine.V(0, 20, 0)
 
 // marlin is the one of --linear-backend (vllm/config/kernel.py) whose products take activations in 16 bits on any device. Others

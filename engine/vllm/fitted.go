@@ -13,12 +13,12 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Constant is a figure that no source code fixes, with its 90 % band, in GiB. The table is written by
-// validation/fit from public logs; what has too few rows there is assumed, in rules.go.
+// Constant is a figure that no source code determines, with its 90 % band, in GiB. validation/fit fits the table to
+// public logs; constants with too few rows are assumed, in rules.go.
 type Constant struct {
 	Name             string
 	Value, Low, High float64
-	Rows             int // that it was fitted to; 0: assumed
+	Rows             int // number it was fitted to; 0 if assumed
 }
 
 //go:embed fitted.tsv
@@ -80,11 +80,11 @@ func (c Constant) band(times float64) (low, high unit.Bytes) {
 
 func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
 
-// Fitted is the constant as the table has it, else the assumption.
+// Fitted returns the constant from the table, or else the assumption.
 func (c Constant) Fitted() Constant { return c.or() }
 
-// Constants are those that a plan's pool rests on, as rules.go assumes them where no log says more: of memory outside torch, and on
-// ROCm of loading.
+// Constants returns those that a plan's pool depends on, as assumed in rules.go: of memory outside torch, and on ROCm
+// of loading.
 func Constants(v engine.Version, d *hardware.Device, tp, pp int64) []Constant {
 	t := traitsOf(d)
 	outside, _ := outsideTorch(v, t, tp, pp)
@@ -94,7 +94,7 @@ func Constants(v engine.Version, d *hardware.Device, tp, pp int64) []Constant {
 	return []Constant{outside}
 }
 
-// AssumedOutside is a constant of memory outside torch as it was assumed before any log; false for other names.
+// AssumedOutside returns the assumed value of a constant of memory outside torch; false for other names.
 func AssumedOutside(name string) (Constant, bool) {
 	for _, rule := range nonTorch {
 		for _, c := range []Constant{rule.Value.one, rule.Value.many, rule.Value.nvls} {
@@ -106,10 +106,10 @@ func AssumedOutside(name string) (Constant, bool) {
 	return Constant{}, false
 }
 
-// Loading is the constant that ROCm's loading takes, in GiB.
+// Loading returns the constant of ROCm's loading, in GiB.
 func Loading() float64 { return rocmLoading.or().Value }
 
-// Graphs is the constant that a plan's graphs take, once for each piece or once for all.
+// Graphs returns the constant of a plan's graphs, per piece or in total.
 func Graphs(v engine.Version, d *hardware.Device) Constant {
 	t := traitsOf(d)
 	if c, ok := allGraphs(v, &t); ok {
@@ -118,8 +118,8 @@ func Graphs(v engine.Version, d *hardware.Device) Constant {
 	return graphPiece(&t)
 }
 
-// Estimated is the constant of the estimate's pieces as rules.go assumes it, for a group of devices of a machine and a model with or
-// without latent attention, and what it assumes of the first graph, in GiB.
+// Estimated returns the assumed constant per piece of vLLM's graph estimate, for a tensor parallel group of a machine
+// and a model with or without latent attention, and that of the first graph, in GiB.
 func Estimated(m *hardware.Machine, tp int64, latent bool) (piece Constant, first float64) {
 	return estimatedPiece(m, tp, latent), firstGraph.Value
 }

@@ -69,7 +69,7 @@ var lineRules = []lineRule{
 	{"args: Namespace(", "0.1", false, (*Reader).arguments},
 }
 
-// Line reads one line.
+// Line processes one line.
 func (r *Reader) Line(l *startup.Line) {
 	r.log.Spot(l.Text)
 	if strings.Contains(l.Text, "█") {
@@ -137,7 +137,7 @@ func (r *Reader) flashInfer(*startup.Line, string) {
 	r.log.Note("flashinfer_sampler", "the log says that FlashInfer samples: 14 bytes a logit instead of 38 to 50 before 0.16")
 }
 
-// Log gives what was read.
+// Log returns what was read.
 func (r *Reader) Log() *startup.Log {
 	l := &r.log
 	l.Engine = "vllm"

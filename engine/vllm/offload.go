@@ -66,7 +66,7 @@ func (s *sizer) hosted(p *param) engine.HostedParam {
 	return h
 }
 
-// Hosted is what each class of ranks keeps in host memory.
+// Hosted returns what each class of ranks offloads to host memory.
 func (s *sizer) Hosted() (out []engine.Hosted) {
 	for i := range s.ranks {
 		out = append(out, s.ranks[i].hosted)

@@ -13,7 +13,7 @@ import (
 // stands (0.8.0 2025-03, 0.9.0 2025-05, 0.9.2 2025-07, 0.11.0 2025-10, 0.12.0 2025-12, 0.16 2026-02,
 // 0.19 2026-04, 0.21 2026-05, 0.23 2026-06, 0.25 2026-07, 0.27 2026-08, 0.29 2026-09-09).
 
-// Latest is the newest version that the rules were read from.
+// Latest is the newest version that rules were read from.
 var Latest = engine.V(0, 29, 0)
 
 var (
@@ -66,7 +66,7 @@ var (
 // processes hold there counts too. Three logs of two machines have 1.5 to 2.3; one of them prints 5.72 with the system's part.
 var unifiedOutside = Constant{"outside_torch.unified", 2, 1, 4, 0}
 
-// OutsideName is the name of the constant that outsideTorch takes.
+// OutsideName returns the name of the constant that outsideTorch uses.
 func OutsideName(v engine.Version, d *hardware.Device, tp, pp int64) string {
 	c, _ := outsideTorch(v, traitsOf(d), tp, pp)
 	return c.Name
@@ -253,8 +253,8 @@ func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) 
 	return sizesUpTo(top, 512, 8)
 }
 
-// GraphTokens is the most tokens of a step that runs as graphs between its attentions, prompts or not (CUDAGraphMode.PIECEWISE,
-// vllm/v1/cudagraph_dispatcher.py); 0 where V0 launches every kernel of a prompt, or the plan captures none.
+// GraphTokens returns the largest step that runs as piecewise graphs, with prompts or without (CUDAGraphMode.PIECEWISE,
+// vllm/v1/cudagraph_dispatcher.py); 0 if V0 launches every kernel of a prompt, or the plan captures none.
 func GraphTokens(v engine.Version, family string, p *plan.Plan) int64 {
 	if v.Before(v1Default) || eager(p) {
 		return 0

@@ -16,8 +16,8 @@ var wholePrompts = engine.V(0, 20, 0)
 // recurrentPrefixes is the first version that caches prefixes of recurrent models too unless told otherwise (#50991).
 var recurrentPrefixes = engine.V(0, 28, 0)
 
-// Schedule of vLLM V1 (v1/core/sched/scheduler.py). Prefix caching is on for all but recurrent models, whose states it
-// does not keep by default before 0.28 (vllm/config/vllm.py).
+// Schedule returns the schedule of vLLM V1 (v1/core/sched/scheduler.py). Prefix caching is on except for recurrent
+// models, whose states are not cached by default before 0.28 (vllm/config/vllm.py).
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
 	out := engine.Schedule{

@@ -17,8 +17,8 @@ import (
 // (vllm/v1/worker/gpu_worker.py, init_device: "Free memory on device … is less than desired").
 var growthOnly = engine.V(0, 9, 2)
 
-// Outside is the context, and since 0.11 NCCL: what the device holds before vLLM takes the snapshot from which it counts
-// (gpu_worker.py, init_device). Before 0.9.2 all that is held counts.
+// Outside returns the CUDA context and, since 0.11, NCCL: what the device holds before vLLM takes its snapshot
+// (gpu_worker.py, init_device). Before 0.9.2 everything held counts.
 func (Engine) Outside(j *engine.Job) unit.Bytes {
 	if j.Machine == nil || j.Version.Before(growthOnly) {
 		return 0

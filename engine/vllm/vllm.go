@@ -1,7 +1,7 @@
-// Package vllm knows what vLLM reserves: the budget that gpu_memory_utilization sets, what the profile run
-// takes of it, and how the rest becomes pages of KV cache. rules.go has what changed between versions,
-// activation.go the profile run, kv.go the pages, weights.go the parameters, loading.go their way onto the
-// device through torch's allocator (caching.go), log.go the start-up log.
+// Package vllm models the memory that vLLM reserves: the budget set by gpu_memory_utilization, the part that the
+// profile run takes, and the pages of KV cache in the rest. rules.go has what changed between versions, activation.go
+// the profile run, kv.go the pages, weights.go the parameters, loading.go their loading through torch's allocator
+// (caching.go), and log.go the start-up log.
 package vllm
 
 import (
@@ -20,13 +20,13 @@ import (
 // Engine is vLLM.
 type Engine struct{}
 
-// Name of the engine.
+// Name implements engine.Engine.
 func (Engine) Name() string { return "vllm" }
 
-// Latest version whose rules are known.
+// Latest implements engine.Engine.
 func (Engine) Latest() engine.Version { return Latest }
 
-// Defaults as vllm serve has them.
+// Defaults fills in the defaults of vllm serve.
 func (Engine) Defaults(j *engine.Job) {
 	p := j.Plan
 	if p.KV == "" {
@@ -55,7 +55,7 @@ var castSince = []engine.Since[string]{
 	{From: engine.V(0, 9, 0), Value: "bf16", Source: "vllm/config.py, _resolve_auto_dtype"},
 }
 
-// Casts names the format that fp32 weights are loaded in; Gemma 2 overflows in fp16.
+// Casts returns the format that fp32 weights are loaded in; Gemma 2 overflows in fp16.
 func (Engine) Casts(v engine.Version, family string) string {
 	if family == "gemma2" {
 		return "bf16"
@@ -117,7 +117,7 @@ func headDim(m *model.Model) (dim int64) {
 	return dim
 }
 
-// Check refuses what vLLM refuses.
+// Check rejects plans that vLLM rejects.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
@@ -172,7 +172,7 @@ func checkKV(p *plan.Plan) error {
 	return nil
 }
 
-// Sizer prepares shares, pages and the profile run.
+// Sizer implements engine.Engine.
 func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	p := engine.Parallel(j.Plan)
 	if p.PP > 1 {
@@ -369,7 +369,7 @@ func (g groups) stage(local []spec) groups {
 	return g
 }
 
-// Size books a load.
+// Size implements engine.Sizer.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	out := engine.SizeRanks(s.ranks, func(p *prepared) engine.Rank { return s.rank(b, p, l) })
 	s.levelBlocks(out, l)

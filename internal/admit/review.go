@@ -1,10 +1,12 @@
-// Package admit is a validating webhook of Kubernetes: an API server asks about each pod that is to be created, and is told whether the
-// launch line in it fits the GPUs that it asks for.
+// Package admit is a validating admission webhook for Kubernetes: the API server asks it about each pod to be created,
+// and it checks that the launch line in the pod fits the GPUs the pod requests.
 //
-// It fails open. What it does not understand, does not know or has no time for is let in, with a warning; what is certain not to fit is
-// refused with its fix. Nothing of a pod is logged or said again but the name of its container, a model of the catalog and hardware.
+// It fails open: what it does not understand, does not know or has no time for is admitted with a warning; what is
+// certain not to fit is rejected with a fix. Nothing of a pod is logged or repeated except the name of its container, a
+// catalog model and hardware.
 //
-// Open review.go for what is asked and answered, pod.go for how a pod becomes a plan, server.go for TLS, manifests.go for what installs it.
+// See review.go for requests and responses, pod.go for how a pod becomes a plan, server.go for TLS, manifests.go for
+// installation.
 package admit
 
 import (

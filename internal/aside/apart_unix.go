@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// lowest is the priority that gives way to all others.
+// lowest is the lowest scheduling priority.
 const lowest = 19
 
-// apart keeps an interrupt at the terminal from the process: the server is told, and finishes what runs.
+// apart shields the process from interrupts at the terminal: the server receives them, and finishes what is running.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// lower the priority of a process.
+// lower lowers the priority of a process.
 func lower(p *os.Process) {
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, p.Pid, lowest) // where that is not allowed, it answers all the same
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, p.Pid, lowest) // if not permitted, it works all the same
 }

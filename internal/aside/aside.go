@@ -1,8 +1,8 @@
-// Package aside answers long questions in processes of their own that give way to all others: what they compute and the garbage that
-// they make stand in nobody's way, a question that nobody waits for any more is ended at once, and a fault, or a host without memory,
-// ends one question and no server.
+// Package aside answers long questions in low-priority child processes. Their computation and garbage do not slow down
+// the server, an abandoned question is stopped at once, and a crash or lack of memory fails one question rather than
+// the server.
 //
-// Open pool.go for the side that asks, and this file for the side that answers.
+// See pool.go for the parent side, and this file for the child side.
 package aside
 
 import (
@@ -18,31 +18,31 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Tasks are what such a process does beside answering questions, by their names: what a task is asked and what it gives are JSON.
+// Tasks are the named tasks of a child besides answering questions, with input and output as JSON.
 type Tasks map[string]func(ctx context.Context, asker *memwall.Asker, in json.RawMessage) (out any, err error)
 
-// question is what such a process is asked.
+// question is a message to a child.
 type question struct {
-	// Task is the name of one; "" is a question, whose input is a Request, and whose output an Answer.
+	// Task is the name of a task; "" for a question, with a Request as input and an Answer as output.
 	Task string          `json:"task,omitempty"`
 	In   json.RawMessage `json:"in"`
-	// Limit is when the answer has to be there, with what is known by then.
+	// Limit is when the answer is due, with what is known by then.
 	Limit time.Duration `json:"limit"`
-	// Follow: progress is told.
+	// Follow requests progress messages.
 	Follow bool `json:"follow,omitempty"`
 }
 
-// told is what it says: how far it is, any number of times, and what came of it, which may be an error.
+// told is a message from a child: progress, any number of times, then the outcome, possibly an error.
 type told struct {
 	Progress *memwall.Progress `json:"progress,omitempty"`
 	Out      json.RawMessage   `json:"out,omitempty"`
 	Error    *memwall.Error    `json:"error,omitempty"`
-	// Late: the limit was reached, and there is nothing to say.
+	// Late reports that the limit was reached with nothing to return.
 	Late bool `json:"late,omitempty"`
 }
 
-// Answer answers questions one by one until there are no more. When the input ends, so does the question that is being answered: who
-// asked is gone. The error is of the input or of the output.
+// Answer answers questions one by one until the input ends, which also cancels the question in progress, since the
+// parent has exited. It returns errors of the input or output.
 func Answer(in io.Reader, out io.Writer, asker memwall.Asker, tasks Tasks) error {
 	ctx, gone := context.WithCancel(context.Background())
 	questions := make(chan question)
@@ -57,7 +57,7 @@ func Answer(in io.Reader, out io.Writer, asker memwall.Asker, tasks Tasks) error
 		if err := q.answer(ctx, w, asker, tasks); err != nil {
 			return err
 		}
-		debug.FreeOSMemory() // it may be long until the next one
+		debug.FreeOSMemory() // it may be long until the next question
 	}
 	return broken
 }
@@ -76,20 +76,20 @@ func read(in io.Reader, questions chan<- question) error {
 	}
 }
 
-// answer answers one.
+// answer answers one question.
 func (q *question) answer(ctx context.Context, w *json.Encoder, asker memwall.Asker, tasks Tasks) error {
 	ctx, stop := context.WithTimeout(ctx, q.Limit)
 	defer stop()
 	if q.Follow {
 		asker.Watch = &memwall.Watch{Progress: func(p memwall.Progress) {
-			_ = w.Encode(told{Progress: &p}) // the answer fails where this does
+			_ = w.Encode(told{Progress: &p}) // if this fails, so does the answer
 		}}
 	}
 	out, err := q.do(ctx, &asker, tasks)
 	return w.Encode(outcome(out, err))
 }
 
-// do what is asked.
+// do runs the question or task.
 func (q *question) do(ctx context.Context, asker *memwall.Asker, tasks Tasks) (any, error) {
 	if q.Task != "" {
 		return tasks[q.Task](ctx, asker, q.In)
@@ -101,7 +101,7 @@ func (q *question) do(ctx context.Context, asker *memwall.Asker, tasks Tasks) (a
 	return asker.AskContext(ctx, &r)
 }
 
-// outcome is what is told of what came of it.
+// outcome returns the message for an outcome.
 func outcome(out any, err error) told {
 	if err == nil {
 		var t told
@@ -118,11 +118,11 @@ func outcome(out any, err error) told {
 	return told{Error: &memwall.Error{Code: memwall.Internal, Message: err.Error()}}
 }
 
-// Environment of such a process: the server's, without the token that it has no use for, and with a bound of memory of its own where the
-// user sets none.
+// Environment returns the environment of a child: the server's, without the token it does not need, and with a memory
+// limit unless the user sets one.
 func Environment(of []string, heap int64) []string {
 	out := []string{"GOMEMLIMIT=" + strconv.FormatInt(heap, 10)}
-	for _, v := range of { // the last of a name counts
+	for _, v := range of { // the last value of a name counts
 		if !strings.HasPrefix(v, "MEMWALL_TOKEN=") {
 			out = append(out, v)
 		}

@@ -12,11 +12,11 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// grace is how long an answer may take beyond its limit: a search looks up from its work now and then.
+// grace is how long an answer may exceed its limit, since a search only checks the time occasionally.
 const grace = time.Second
 
-// Pool is processes, each started when a question finds none idle, and again when it has died: there are as many as questions that are
-// asked at once. It is safe for concurrent use.
+// Pool is a pool of child processes, started when a question finds none idle, so that there are as many as concurrent
+// questions. It is safe for concurrent use.
 type Pool struct {
 	command func() *exec.Cmd
 	mu      sync.Mutex
@@ -24,11 +24,11 @@ type Pool struct {
 	closed  bool
 }
 
-// New gives a pool; command is one that calls Answer on its standard input and output.
+// New returns a Pool. command must return a command that calls Answer on its standard input and output.
 func New(command func() *exec.Cmd) *Pool { return &Pool{command: command} }
 
-// Ask puts a question to a process. report, where it is not nil, is told how far the question is. The error is a *memwall.Error, that of
-// a context which was cancelled, or Internal where the process died.
+// Ask asks a child a question. report, if not nil, receives progress. The error is a *memwall.Error, that of a canceled
+// context, or Internal if the child died.
 func (p *Pool) Ask(ctx context.Context, r *memwall.Request, limit time.Duration, report func(memwall.Progress)) (*memwall.Answer, error) {
 	answer := new(memwall.Answer)
 	if err := p.do(ctx, &question{Limit: limit, Follow: report != nil}, r, answer, report); err != nil {
@@ -37,12 +37,12 @@ func (p *Pool) Ask(ctx context.Context, r *memwall.Request, limit time.Duration,
 	return answer, nil
 }
 
-// Do lets a process do a task: in is what it is asked, out points at what it gives. Errors are those of Ask.
+// Do runs a task in a child with input in and stores its result in out. Errors are as for Ask.
 func (p *Pool) Do(ctx context.Context, task string, in any, limit time.Duration, out any) error {
 	return p.do(ctx, &question{Task: task, Limit: limit}, in, out, nil)
 }
 
-// do puts a question to a process.
+// do sends a question to a child.
 func (p *Pool) do(ctx context.Context, q *question, in, out any, report func(memwall.Progress)) (err error) {
 	if q.In, err = json.Marshal(in); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *Pool) do(ctx context.Context, q *question, in, out any, report func(mem
 	return json.Unmarshal(t.Out, out)
 }
 
-// take gives the process that was idle last, or a new one.
+// take returns the most recently idle child, or a new one.
 func (p *Pool) take() (*process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *Pool) take() (*process, error) {
 	return start(p.command())
 }
 
-// give puts it back.
+// give returns a child to the pool.
 func (p *Pool) give(one *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Pool) give(one *process) {
 	p.idle = append(p.idle, one)
 }
 
-// Close ends the processes, each when it has answered.
+// Close ends the children, each after its current answer.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Pool) Close() {
 	p.idle, p.closed = nil, true
 }
 
-// process answers one question at a time.
+// process is a child, which answers one question at a time.
 type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -107,7 +107,7 @@ type process struct {
 	says *json.Decoder
 }
 
-// start starts one, at the lowest priority.
+// start starts a child at the lowest priority.
 func start(cmd *exec.Cmd) (*process, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -125,14 +125,14 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return &process{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}, nil
 }
 
-// kill ends it, whatever it is at; a second time does nothing.
+// kill ends the child immediately. Further calls do nothing.
 func (p *process) kill() {
 	_ = p.in.Close()
-	_ = p.cmd.Process.Kill() // it may have died
+	_ = p.cmd.Process.Kill() // it may have exited
 	_ = p.cmd.Wait()
 }
 
-// ask waits for the answer; who leaves, and an answer that is late, end the wait.
+// ask waits for the answer, until the context is canceled or the answer is late.
 func (p *process) ask(ctx context.Context, q *question, report func(memwall.Progress)) (*told, error) {
 	type result struct {
 		told *told
@@ -156,17 +156,17 @@ func (p *process) ask(ctx context.Context, q *question, report func(memwall.Prog
 			return nil, context.DeadlineExceeded
 		case <-left:
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				left = nil // the process knows the limit as well, and has something to say
+				left = nil // the child knows the deadline too, and has something to return
 				continue
 			}
 			p.kill()
-			<-done // report is not called any more
+			<-done // report is no longer called
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// talk asks and listens until it is told what came of it.
+// talk sends the question and reads messages until the outcome.
 func (p *process) talk(q *question, report func(memwall.Progress)) (*told, error) {
 	if err := p.asks.Encode(q); err != nil {
 		return nil, fault(err)
@@ -185,7 +185,7 @@ func (p *process) talk(q *question, report func(memwall.Progress)) (*told, error
 	}
 }
 
-// fault is a process that could not be started, or that died.
+// fault returns the error for a child that could not be started, or that died.
 func fault(err error) error {
 	return &memwall.Error{Code: memwall.Internal, Message: "a process that answers long questions is gone: " + err.Error()}
 }

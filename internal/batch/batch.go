@@ -1,4 +1,4 @@
-// Package batch reads requests, one a line, and answers one of them whatever becomes of it.
+// Package batch reads requests, one per line, and answers each independently of the others' failures.
 package batch
 
 import (

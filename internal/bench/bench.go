@@ -1,7 +1,8 @@
-// Package bench measures what a running server gives its users over the OpenAI API of completions: TTFT, TPOT and tokens a second,
-// at several numbers of users who each send a request as soon as their last is answered (a closed loop).
+// Package bench measures what a running server delivers over the OpenAI completions API: TTFT, TPOT and tokens a
+// second, at several numbers of users who each send a request as soon as the last is answered (a closed loop).
 //
-// Open bench.go for a level of load, request.go for one streamed answer, report.go for what is set beside it and how it is kept.
+// See bench.go for one load level, request.go for one streamed response, report.go for the comparison and how results
+// are kept.
 package bench
 
 import (

@@ -1,5 +1,5 @@
-// Package card gathers what lists and cards say about a model, a device or a format: figures of the core
-// beside each other, ready to be drawn or written as JSON. It computes nothing of its own.
+// Package card collects what lists and cards show about a model, a device or a format: figures of the core, ready to be
+// rendered or written as JSON. It computes nothing itself.
 //
 // models.go, hardware.go and formats.go have one kind each.
 package card

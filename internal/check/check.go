@@ -1,9 +1,9 @@
-// Package check judges the plans that a repository lists in its memwall.yaml: each is a launch line, a manifest, the files of a
-// training run or the fields of a plan, with what must hold of it. The same run over an earlier state of the files is its base, and what
-// changed since stands beside each plan.
+// Package check judges the plans listed in a repository's memwall.yaml. Each is a launch line, a manifest, the files of
+// a training run or the fields of a plan, with conditions it must meet. The same check on an earlier state of the files
+// is its base, and changes since then are shown with each plan.
 //
-// Open file.go for the file, run.go for how a plan is asked and judged, changes.go for what a base adds, formats.go for JUnit, SARIF and
-// Markdown. Files are read through a port; nothing is written.
+// See file.go for the file, run.go for how a plan is evaluated and judged, changes.go for comparison with a base, and
+// formats.go for JUnit, SARIF and Markdown. Files are read through an interface; nothing is written.
 package check
 
 import "github.com/memwall/memwall"

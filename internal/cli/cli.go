@@ -1,8 +1,8 @@
-// Package cli is the command line: it parses, asks and draws. Everything that reaches outside comes in a
-// Config, so that a test runs whole commands in its own process.
+// Package cli is the command line: it parses arguments, asks questions and renders answers. All access to the outside
+// comes in a Config, so that tests run whole commands in-process.
 //
-// Open fit.go for the main command; flags.go makes its flags from the table of request fields, help.go
-// draws help, errors.go decides between the exit codes 0 answered, 1 could not answer, 2 bad usage.
+// See fit.go for the main command; flags.go derives its flags from the table of request fields, help.go renders help,
+// and errors.go chooses the exit code: 0 answered, 1 could not answer, 2 bad usage.
 package cli
 
 import (

@@ -1,7 +1,7 @@
-// Package clients writes the objects of the contract as types of other languages, from their JSON Schema: what the packages for
-// Python and JavaScript carry, and what a client of the HTTP API may begin with.
+// Package clients generates the contract's types in other languages from their JSON Schema, for the Python and
+// JavaScript packages and as a starting point for clients of the HTTP API.
 //
-// Open clients.go for what a schema says, python.go and typescript.go for the two languages.
+// See clients.go for the interpretation of schemas, python.go and typescript.go for the two languages.
 package clients
 
 import (

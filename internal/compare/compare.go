@@ -1,5 +1,4 @@
-// Package compare sets the figures of a start-up log, a trace or a running server beside those of the plan that they
-// show.
+// Package compare compares the figures of a start-up log, a trace or a running server with those of the plan they show.
 package compare
 
 import (

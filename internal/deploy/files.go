@@ -1,5 +1,5 @@
-// Package deploy writes the files that run a fleet: its commands host by host, the router in front, compose files and
-// manifests for Kubernetes.
+// Package deploy generates the files that run a fleet: commands per host, the router, compose files and Kubernetes
+// manifests.
 package deploy
 
 import (

@@ -113,13 +113,13 @@ func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, repor
 	return answer, err
 }
 
-// left is the time until a context ends, which has a limit here.
+// left returns the time until a context's deadline; contexts here have one.
 func left(ctx context.Context) time.Duration {
 	by, _ := ctx.Deadline()
 	return time.Until(by)
 }
 
-// serve gives a client its turn.
+// serve runs do when it is the client's turn.
 func (d *Desk) serve(ctx context.Context, client string, lane Lane, report Report, do func(context.Context, *memwall.Asker) error) error {
 	done, err := d.clients.admit(client, lane != Quick, time.Now())
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *Desk) serve(ctx context.Context, client string, lane Lane, report Repor
 	return d.askQuick(ctx, report, &took, do)
 }
 
-// askQuick asks one who remembers.
+// askQuick runs do on a caching asker.
 func (d *Desk) askQuick(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
 	m, err := turn(ctx, d.quick, d.o.Patience)
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *Desk) askQuick(ctx context.Context, report Report, took *time.Duration,
 		report(memwall.Progress{})
 	}
 	asker := m.asker
-	m.asker = nil // what a fault leaves behind is not asked again
+	m.asker = nil // an asker that failed is not reused
 	defer func() { d.quick <- m }()
 	err = d.answer(ctx, asker, took, do)
 	if !internal(err) {
@@ -157,7 +157,7 @@ func (d *Desk) askQuick(ctx context.Context, report Report, took *time.Duration,
 	return err
 }
 
-// askSlow asks with a context that ends the search, in a turn of its lane.
+// askSlow runs do in a turn of its lane, with a context that ends the search.
 func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, took *time.Duration,
 	do func(context.Context, *memwall.Asker) error) error {
 	if err := enter(ctx, turns, 10*d.o.Patience); err != nil {
@@ -165,7 +165,7 @@ func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, 
 	}
 	defer func() { <-turns }()
 	asker := d.o.Asker
-	asker.Parallel = nil // a processor for each turn, and the others for who asks something quick
+	asker.Parallel = nil // one processor per turn; the rest are for quick questions
 	if report != nil {
 		report(memwall.Progress{})
 		asker.Watch = &memwall.Watch{Progress: report}
@@ -173,7 +173,7 @@ func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, 
 	return d.answer(ctx, &asker, took, do)
 }
 
-// answer asks; a fault of the program ends one question and no other.
+// answer runs do; a panic fails one question only.
 func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, took *time.Duration,
 	do func(context.Context, *memwall.Asker) error) (err error) {
 	start := time.Now()
@@ -189,7 +189,7 @@ func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, took *time.Dura
 	return err
 }
 
-// fault is told to who runs the desk; who asked learns that there was one.
+// fault reports an internal error to the operator, and its occurrence to the client.
 func (d *Desk) fault(what any) error {
 	if d.o.Faults != nil {
 		fmt.Fprintf(d.o.Faults, "memwall itself failed: %v\n", what)
@@ -202,7 +202,7 @@ func internal(err error) bool {
 	return errors.As(err, &e) && e.Code == memwall.Internal
 }
 
-// turn waits for one of those that answer.
+// turn waits for a free resource.
 func turn[T any](ctx context.Context, free chan T, patience time.Duration) (one T, err error) {
 	select {
 	case one = <-free:
@@ -221,7 +221,7 @@ func turn[T any](ctx context.Context, free chan T, patience time.Duration) (one 
 	}
 }
 
-// enter waits for a place among few.
+// enter waits for one of a limited number of places.
 func enter(ctx context.Context, places chan struct{}, patience time.Duration) error {
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
@@ -239,5 +239,5 @@ func crowded(after time.Duration) error {
 	return &Busy{after, "others are being answered"}
 }
 
-// Limit is how long an answer may take.
+// Limit returns the time limit of an answer.
 func (d *Desk) Limit() time.Duration { return d.o.Limit }

@@ -2,16 +2,16 @@ package desk
 
 import "github.com/memwall/memwall/unit"
 
-// heapOfLong is what garbage may fill with all else for each search that runs at once: one keeps up to some 200 MB alive, and under
-// a limit near that the collector would run without end. leastHeap is for hosts that have little.
+// heapOfLong is the memory limit per concurrent search: one keeps up to some 200 MB alive, and with a limit close to
+// that the garbage collector would run constantly. leastHeap is the minimum, for small hosts.
 const heapOfLong, leastHeap = 512 * unit.MiB, 256 * unit.MiB
 
-// Heap is the soft limit of memory for the process of a desk, on a host with so much free; 0 is not known. It is so
-// much for all turns of searches, and half of what is free at the most, so that a crowd of questions does not make the process
-// large for good.
+// Heap returns the soft memory limit for a desk's process on a host with the given free memory, 0 if unknown: the
+// limits of all concurrent searches, but at most half of what is free, so that a burst of questions does not enlarge
+// the process permanently.
 func (d *Desk) Heap(free unit.Bytes) int64 { return heap(cap(d.slow[Long]), free) }
 
-// HeapAside is that of a process which answers one question at a time.
+// HeapAside returns the limit for a process that answers one question at a time.
 func HeapAside(free unit.Bytes) int64 { return heap(1, free) }
 
 func heap(long int, free unit.Bytes) int64 {

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/hardware"
 )
 
-// Lane is where a question waits for its turn. Each lane has turns of its own, so that none waits for a slower kind.
+// Lane is a queue of questions. Each lane has turns of its own, so that none waits for slower kinds.
 type Lane int
 
-// Lanes by what an answer takes of a processor: up to a twentieth of a second, up to a second, more.
+// Lanes by processor time of an answer: up to a twentieth of a second, up to a second, more.
 const (
 	Quick Lane = iota
 	Medium
@@ -22,7 +22,7 @@ const (
 
 const quickest, medium = 0.05, 1.0
 
-// LaneOf a question, by what it is estimated to cost.
+// LaneOf returns the lane of a question by its estimated cost.
 func LaneOf(r *memwall.Request) Lane {
 	switch s := Cost(r); {
 	case s <= quickest:
@@ -33,19 +33,19 @@ func LaneOf(r *memwall.Request) Lane {
 	return Long
 }
 
-// Seconds of a processor, as measured on one of 2024: bounds from above of what is usual, and no promise.
+// Processor seconds, as measured on a processor of 2024: typical upper bounds, not guarantees.
 const (
 	costOfFit     = 0.003
-	costOfAlso    = 0.02    // a further model beside it: few share what an asker remembers, and those that do not fit try every cure
-	costOfDevice  = 0.003   // of llama.cpp that spreads a model over devices and tries where its parts fit best
+	costOfAlso    = 0.02    // a further model: few share cache entries, and those that do not fit try every cure
+	costOfDevice  = 0.003   // for llama.cpp spreading a model over devices, searching for the best placement
 	costOfSearch  = 0.3     // plans or models on one machine
 	costOfRequest = 40e-6   // of a simulation
-	costOfGoal    = 30      // servers, and simulations of the best of them
-	costOfByte    = 1 / 2e7 // of text that is searched for figures
-	runs          = 4       // of a simulation: the plan, its capacity, both edges
+	costOfGoal    = 30      // servers, and simulations of the best ones
+	costOfByte    = 1 / 2e7 // of text searched for figures
+	runs          = 4       // simulations per question: the plan, its capacity, both edges
 )
 
-// Cost estimates the seconds of a processor that an answer takes, in a few microseconds.
+// Cost estimates the processor seconds of an answer, in a few microseconds.
 func Cost(r *memwall.Request) float64 {
 	switch {
 	case r.Ask == "compare" || r.Ask == "diagnose":
@@ -61,10 +61,10 @@ func Cost(r *memwall.Request) float64 {
 	return one + float64(len(r.Also))*max(one, costOfAlso)
 }
 
-// costOfOne model on its hardware.
+// costOfOne estimates one model on its hardware.
 func costOfOne(r *memwall.Request) float64 {
 	if single := r.Devices < 2 && strings.IndexAny(r.Hardware, "0123456789") != 0 && !strings.Contains(r.Hardware, "+"); single {
-		return costOfFit // without a look at what it is
+		return costOfFit // without resolving it
 	}
 	m, _, err := hardware.Parse(r.Hardware, int(min(max(0, r.Devices), hardware.MaxDevices)))
 	if err != nil || m.Devices() < 2 || !spreads(r, &m) {
@@ -73,7 +73,7 @@ func costOfOne(r *memwall.Request) float64 {
 	return costOfDevice * float64(m.Devices())
 }
 
-// spreads: llama.cpp runs it, as it does what is not a data centre's where nobody says otherwise.
+// spreads reports whether llama.cpp runs the model, as it does by default on hardware outside data centers.
 func spreads(r *memwall.Request, m *hardware.Machine) bool {
 	if r.Engine != "" {
 		return slices.Contains([]string{"llama.cpp", "llama-server", "ollama"}, r.Engine)
@@ -81,11 +81,11 @@ func spreads(r *memwall.Request, m *hardware.Machine) bool {
 	return len(m.Groups) > 0 && m.Groups[0].Device.Kind[:min(3, len(m.Groups[0].Device.Kind))] != "HBM"
 }
 
-// costOfPlay is that of as many requests as a load has; one of a file has as many as it has.
+// costOfPlay estimates a simulation by its number of requests, or its file's.
 func costOfPlay(r *memwall.Request) float64 {
 	w := r.Workload
 	if w == nil {
-		return costOfFit // refused
+		return costOfFit // will be rejected
 	}
 	if w.Trace != "" {
 		return costOfGoal
@@ -94,5 +94,5 @@ func costOfPlay(r *memwall.Request) float64 {
 	return n * costOfRequest * float64(runs+2*len(r.Versus))
 }
 
-// usualRequests of a simulation where nobody says.
+// usualRequests is the default number of simulated requests.
 const usualRequests = 10_000

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// ClientHeader tells a handler behind the guards of a server which client asks; what the client says there is not heard.
+// ClientHeader tells a handler behind a server's guards which client is asking; a value sent by the client is ignored.
 const ClientHeader = "Memwall-Client"
 
-// share is what one client may have: questions in flight, long ones among them, and seconds of work, of which so many
-// come back each second. Work is counted only against who keeps others waiting.
+// share is the limit per client: questions in flight, long ones among them, and seconds of work, replenished at a rate.
+// Work only counts against clients that keep others waiting.
 type share struct {
 	inFlight, long  int
 	perSecond, most float64
 }
 
-// clients are those that ask, by name.
+// clients tracks clients by name.
 type clients struct {
 	share
 	mu   sync.Mutex
@@ -24,18 +24,18 @@ type clients struct {
 	busy int // questions in flight, of all clients
 }
 
-// client is one that asks: what it has in flight, and what work it may still ask for, as of a time.
+// client is a client's questions in flight, and the work it may still request, as of a time.
 type client struct {
 	inFlight, long int
 	left           float64
 	at             time.Time
 }
 
-// mostClients are remembered; those that ask for nothing and have their whole share again are forgotten first.
+// mostClients is the number of clients tracked; idle ones with their full share are dropped first.
 const mostClients = 4096
 
-// admit lets a question of a client in, or says when to come again. What it gives is called when the question is
-// answered, with the work that it took.
+// admit admits a client's question, or says when to retry. done must be called when it is answered, with the work it
+// took.
 func (c *clients) admit(name string, long bool, now time.Time) (done func(now time.Time, took time.Duration), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *clients) release(who *client, long bool, now time.Time, took time.Durat
 	}
 }
 
-// find gives the client of a name; nil when there is no room for a new one.
+// find returns the client of a name; nil if there is no space for a new one.
 func (c *clients) find(name string, now time.Time) *client {
 	who := c.all[name]
 	if who == nil {
@@ -89,7 +89,7 @@ func (c *clients) find(name string, now time.Time) *client {
 	return who
 }
 
-// clear forgets those of whom nothing need be known.
+// clear drops clients that need not be tracked.
 func (c *clients) clear(now time.Time) bool {
 	for name, who := range c.all {
 		if who.refill(now, &c.share); who.inFlight == 0 && who.left >= c.most {

@@ -1,12 +1,11 @@
-// Package detect looks at the machine that the program runs on: what its drivers and kernel say of
-// accelerators, processor and memory, how much of it others hold, and what a container allows. It says
-// the same in words that --on takes.
+// Package detect detects the machine the program runs on: what drivers and kernel report about accelerators, processor
+// and memory, how much is in use, and what a container allows. It describes the machine in the syntax of --on.
 //
-// Files of /proc and /sys are read first; a driver's own program is run only where they say that there is
-// such a device, for a bounded time and output. What cannot be read is a note and never an error.
+// Files in /proc and /sys are read first; a driver's tool is run only if they show such a device, with limits on time
+// and output. What cannot be read is a note, never an error.
 //
-// Open detect.go for the order in which they are asked, words.go for how answers become words. Each file
-// named after a maker has what its drivers print and the pure reader of it.
+// See detect.go for the order of detection, words.go for the description. Each file named after a vendor has a pure
+// parser of what its drivers print.
 package detect
 
 import (

@@ -1,9 +1,8 @@
-// Package live asks a running inference server what it publishes of itself, and makes of the answers what a
-// start-up log would have told: settings, a model, figures.
+// Package live queries what a running inference server publishes about itself, and converts the responses to what a
+// start-up log would have said: settings, a model, figures.
 //
-// Open read.go for which engine is known by what, one file each for what vLLM, SGLang, TensorRT-LLM,
-// llama-server, TGI and Ollama publish, load.go for what they did while one looked on, and fetch.go for how
-// pages are fetched. Everything but fetch.go is pure.
+// See read.go for recognizing engines, one file each for what vLLM, SGLang, TensorRT-LLM, llama-server, TGI and Ollama
+// publish, load.go for their activity between two reads, and fetch.go for HTTP. Everything but fetch.go is free of I/O.
 package live
 
 import (

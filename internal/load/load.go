@@ -1,4 +1,4 @@
-// Package load reads what flags and addresses say of a workload, and of the goal for it.
+// Package load parses the flags and URL parameters of a workload and its goal.
 package load
 
 import (

@@ -9,15 +9,15 @@ import (
 	"github.com/memwall/memwall/internal/schema"
 )
 
-// property is what a schema says of an argument.
+// property is an argument's schema.
 type property struct {
 	Type string   `json:"type,omitempty"`
 	Enum []string `json:"enum,omitempty"`
 	Doc  string   `json:"description,omitempty"`
 }
 
-// briefly is the schema of arguments in as few words as an agent needs: structures by the names of their fields, and what
-// another tool has said of a field not again.
+// briefly returns the schema of arguments in as few words as an agent needs: structures by their field names, and
+// descriptions that another tool has given are omitted.
 func briefly(fields, required []string, said map[string]bool) (json.RawMessage, error) {
 	text, err := schema.Fields(fields, required)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Brief is an answer's verdict, the few figures that matter and what to do.
+// Brief is an answer's verdict, its main figures and what to do.
 type Brief struct {
 	Verdict     memwall.Verdict   `json:"verdict,omitempty"`
 	Holds       *bool             `json:"holds,omitempty"`
@@ -29,7 +29,7 @@ type Brief struct {
 	Context     *int64            `json:"max_context,omitempty"`
 	Decode      *float64          `json:"decode_tokens_per_s,omitempty"`
 	First       *float64          `json:"ttft_ms,omitempty"`
-	NeededA     unit.Bytes        `json:"needed_bytes_before,omitempty"` // of a diff, whose other figures are after it
+	NeededA     unit.Bytes        `json:"needed_bytes_before,omitempty"` // of a diff, whose other figures are those after it
 	Peak        unit.Bytes        `json:"peak_bytes,omitempty"`
 	PeakPhase   string            `json:"peak_phase,omitempty"`
 	SMI         unit.Bytes        `json:"nvidia_smi_bytes,omitempty"`
@@ -37,12 +37,12 @@ type Brief struct {
 	Kind        string            `json:"kind,omitempty"` // of a failure
 	Cause       string            `json:"cause,omitempty"`
 	Fixes       []string          `json:"fixes,omitempty"`
-	FirstP99    *float64          `json:"ttft_p99_ms,omitempty"` // of a load that was played
+	FirstP99    *float64          `json:"ttft_p99_ms,omitempty"` // of a simulated load
 	TokenP99    *float64          `json:"tpot_p99_ms,omitempty"`
 	Compared    int               `json:"compared_figures,omitempty"`
 	Picks       []picked          `json:"picks,omitempty"`
 	Suggestions []suggestion      `json:"suggestions,omitempty"`
-	Measured    *memwall.Measured `json:"measured,omitempty"` // by rows of the owner's own
+	Measured    *memwall.Measured `json:"measured,omitempty"` // from the owner's own measurements
 	Commands    map[string]string `json:"commands,omitempty"`
 	Detail      string            `json:"detail"`
 }
@@ -59,7 +59,7 @@ type suggestion struct {
 	Quality  *memwall.Quality `json:"quality,omitempty"`
 }
 
-// mostSuggestions of a brief answer: more stand in the whole one.
+// Limits on lists in a brief answer; the full answer has all.
 const (
 	mostSuggestions = 3
 	mostCandidates  = 5 // of plans and models that were searched for
@@ -91,7 +91,7 @@ func briefOf(a *memwall.Answer, link string) *Brief {
 	return b
 }
 
-// searched are the plans and models that a search came to.
+// searched adds the plans and models found by a search.
 func (b *Brief) searched(a *memwall.Answer) {
 	for i := range a.Candidates[:min(mostCandidates, len(a.Candidates))] {
 		c := &a.Candidates[i]
@@ -114,7 +114,7 @@ func (b *Brief) trained(a *memwall.Answer) {
 	}
 }
 
-// addTexts adds what is said of texts, and of a change.
+// addTexts adds what is said about texts, and about a change.
 func (b *Brief) addTexts(a *memwall.Answer) {
 	b.Compared = len(a.Compare)
 	if d := a.Diagnosed; d != nil {
@@ -155,7 +155,7 @@ func scoreOf(k *memwall.Pick) *float64 {
 	return &k.Score.Value
 }
 
-// picked is a model that hardware runs.
+// picked is a model that hardware can run.
 type picked struct {
 	Model   string   `json:"model"`
 	Weights string   `json:"weights"`
@@ -164,7 +164,7 @@ type picked struct {
 	Decode  *float64 `json:"decode_tokens_per_s"`
 }
 
-// commands that run the plan, with the change that it needs, or the best of those that were found.
+// commands returns the commands that run the plan, with the change it needs, or the best plan found.
 func commands(a *memwall.Answer) map[string]string {
 	flags, _ := render.WorkingFlags(a)
 	if len(flags) == 0 && a.Best != nil {
@@ -173,7 +173,7 @@ func commands(a *memwall.Answer) map[string]string {
 	return flags
 }
 
-// screens draw answers; of each, the first blocks say what it comes to.
+// screens renders answers; the first blocks of each are a summary.
 var screens = map[string]struct {
 	draw   func(*memwall.Answer, term.Style) string
 	blocks int
@@ -188,10 +188,10 @@ var screens = map[string]struct {
 	"diagnose": {func(a *memwall.Answer, st term.Style) string { return render.Diagnose(a, false, st) }, 1},
 }
 
-// plain is how text for agents is drawn.
+// plain is the style of text for agents.
 var plain = term.Style{Width: term.MaxWidth}
 
-// toolResult is an answer as an agent gets it.
+// toolResult returns an answer as a tool result.
 func toolResult(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, error) {
 	link, err := linkOf(r)
 	if err != nil {
@@ -204,7 +204,8 @@ func toolResult(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, err
 	}}, nil
 }
 
-// textOf an answer: its first lines as the terminal has them, why, what would help, what to run, what to know.
+// textOf returns an answer's text: its first lines as on the terminal, reasons, what would help, what to run, what to
+// know.
 func textOf(a *memwall.Answer, b *Brief) string {
 	screen := screens[a.Ask]
 	blocks := strings.Split(strings.TrimRight(screen.draw(a, plain), "\n"), "\n\n")
@@ -242,7 +243,7 @@ func textOf(a *memwall.Answer, b *Brief) string {
 	return strings.Join(out, "\n\n")
 }
 
-// failed is an error that an agent can act on.
+// failed returns an error as a tool result that an agent can act on.
 func failed(err error) *sdk.CallToolResult {
 	var b *desk.Busy
 	e := &memwall.Error{Code: memwall.Limit, Message: "the question had no turn in time", Hint: "ask again"}
@@ -263,7 +264,7 @@ func modelCard(m *card.Model) string       { return cards.Model(m, plain) }
 func hardwareCard(h *card.Hardware) string { return cards.Hardware(h, plain) }
 func nodeCard(n *card.Node) string         { return cards.Node(n, plain) }
 
-// Lists are short: ids, of models with their parameters.
+// Lists are short: ids, and for models their parameters.
 func modelList(words string) string {
 	var b strings.Builder
 	for _, m := range card.Models(words) {

@@ -13,15 +13,15 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// lines are the messages of a pipe, one a line, of which those that are none are answered by an error here: the protocol's
-// library would end.
+// lines splits a pipe into messages, one per line, and answers invalid ones with an error; the protocol's library would
+// stop.
 type lines struct {
 	in   *bufio.Reader
 	out  io.Writer
-	rest []byte // of a message that is being read
+	rest []byte // of the current message
 }
 
-// Read gives a part of the next message that is one.
+// Read returns part of the next valid message.
 func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.next()
@@ -47,7 +47,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next line; of one that is too long the rest is read and dropped.
+// next returns the next line; one that is too long is skipped.
 func (l *lines) next() (line []byte, err error) {
 	for {
 		part, err := l.in.ReadSlice('\n')
@@ -60,7 +60,7 @@ func (l *lines) next() (line []byte, err error) {
 	}
 }
 
-// mostDeep is how deep a message may nest: a request of memwall nests less than ten levels.
+// mostDeep is the maximum nesting of a message; memwall's requests nest fewer than ten levels.
 const mostDeep = 100
 
 func deep(text []byte) bool {
@@ -68,7 +68,7 @@ func deep(text []byte) bool {
 	return deep
 }
 
-// isMessage reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.
+// isMessage reports whether an object is a JSON-RPC 2.0 message: a call, a notification or a response.
 func isMessage(text []byte) bool {
 	var m struct {
 		Version string          `json:"jsonrpc"`
@@ -84,7 +84,7 @@ func isMessage(text []byte) bool {
 	return names(m.ID) && (m.Method != nil || len(m.ID) > 0 && (m.Result != nil || m.Error != nil))
 }
 
-// names reports whether an id is one that is given back as it came: none, a text, or a whole number that every reader of JSON has.
+// names reports whether an id can be echoed exactly: absent, a string, or an integer that every JSON parser represents.
 func names(id json.RawMessage) bool {
 	const most = 1 << 53
 	if len(id) == 0 || id[0] == '"' {
@@ -104,11 +104,11 @@ func (l *lines) refuse(code int, message string) {
 		Message string `json:"message"`
 	}{code, message}})
 	if err == nil {
-		_, _ = l.out.Write(append(text, '\n')) // who asked may be gone
+		_, _ = l.out.Write(append(text, '\n')) // the client may have exited
 	}
 }
 
-// turns lets several write whole messages.
+// turns serializes whole messages of several writers.
 type turns struct {
 	one sync.Mutex
 	out io.Writer

@@ -1,7 +1,7 @@
-// Package mcp is the face for agents: the questions of the contract as tools of the Model Context Protocol, with short
-// answers and a link to all of each.
+// Package mcp is the interface for agents: the contract's questions as tools of the Model Context Protocol, with short
+// answers and a link to each full answer.
 //
-// Open mcp.go for the tools, brief.go for what they say.
+// See mcp.go for the tools, brief.go for what they return.
 package mcp
 
 import (
@@ -28,7 +28,7 @@ type Server struct {
 	sdk    *sdk.Server
 }
 
-// instructions tell an agent what this is for.
+// instructions tell an agent what the server is for.
 const instructions = "memwall computes the memory and the speed of large language models: whether a model fits on hardware, what to " +
 	"change when it does not, how many users it serves, what training takes. " +
 	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models, hardware and formats list " +
@@ -37,7 +37,7 @@ const instructions = "memwall computes the memory and the speed of large languag
 	"question may have. " +
 	"Each answer links to a resource with every number, its formula, source and band."
 
-// New gives a server whose questions a desk answers; models are those that cards may be asked of.
+// New returns a Server whose questions are answered by a desk; models resolves the models whose cards may be requested.
 func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	s := &Server{desk: d, models: models}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memwall", Title: "memwall", Version: memwall.Version}, &sdk.ServerOptions{
@@ -68,24 +68,24 @@ func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	return s, nil
 }
 
-// Run answers one agent until it has no more to say or the context ends.
+// Run serves one agent until its input or the context ends.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := &turns{out: out}
 	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReaderSize(in, 1<<16), out: w}), Writer: kept{w}})
 }
 
-// kept is a writer that outlives who writes to it.
+// kept is a writer that is not closed with its user.
 type kept struct{ io.Writer }
 
 func (kept) Close() error { return nil }
 
-// Handler answers agents over HTTP, each request by itself: in JSON, and in a stream where somebody wants to hear of
-// progress. The guards of a server stand before it.
+// Handler returns a handler for agents over HTTP, each request by itself: in JSON, or as a stream if progress is
+// requested. It relies on a server's guards.
 func (s *Server) Handler() http.Handler {
 	handler := func(json bool) http.Handler {
 		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: json, MaxRequestBodyBytes: mostBytes, PropagateRequestCancellation: true,
-			DisableLocalhostProtection: true, // the guards know by which names the server goes
+			DisableLocalhostProtection: true, // the guards check host names
 		})
 	}
 	plain, streams := handler(true), handler(false)
@@ -100,10 +100,10 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// mostBytes of a message.
+// mostBytes is the maximum size of a message.
 const mostBytes = 2 << 20
 
-// broken is what remains of a body that ended with an error.
+// broken is the remainder of a body that ended with an error.
 type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) {
@@ -113,13 +113,13 @@ func (b broken) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// question is a tool that asks one.
+// question is a tool that asks one question.
 type question struct {
 	tool, ask, doc   string
 	fields, required []string
 }
 
-// plan fields that most questions have.
+// common lists plan fields that most questions have.
 var common = []string{"model", "hardware", "devices", "engine", "weights", "kv", "context", "sequences", "prompt_tokens", "output_tokens",
 	"tp", "pp", "ep", "dp"}
 
@@ -148,8 +148,9 @@ var questions = []question{
 		[]string{"text", "model", "hardware", "devices", "engine", "context", "sequences"}, []string{"text"}},
 }
 
-// question adds a tool. Arguments are fields of a request, the rarer ones too, which the schema leaves to the contract; what
-// the first tool says of a field, others do not say again. Of results there is no schema: a Brief is short and says its units.
+// question adds a tool. Arguments are fields of a request, including rare ones, which the schema leaves to the
+// contract; descriptions given by the first tool are not repeated. There is no output schema: a Brief is short and
+// states its units.
 func (s *Server) question(q question, said map[string]bool) error {
 	in, err := briefly(q.fields, q.required, said)
 	if err != nil {
@@ -171,7 +172,7 @@ func (s *Server) question(q question, said map[string]bool) error {
 	return nil
 }
 
-// faulty: a fault of the program ends one call and no other.
+// faulty turns a panic into the failure of one call.
 func faulty(result **sdk.CallToolResult) {
 	if recover() != nil {
 		*result = failed(&memwall.Error{Code: memwall.Internal, Message: "memwall itself failed",
@@ -190,7 +191,7 @@ func arguments(r *sdk.CallToolRequest) []byte {
 	return r.Params.Arguments
 }
 
-// client names who asks, as the guards of a server tell; over a pipe there is one.
+// client identifies the client, as determined by a server's guards; over a pipe there is one.
 func client(x *sdk.RequestExtra) string {
 	if x == nil {
 		return ""
@@ -198,8 +199,8 @@ func client(x *sdk.RequestExtra) string {
 	return x.Header.Get(desk.ClientHeader)
 }
 
-// report tells an agent that wants to know how far a search or a simulation is, now and then: in seconds, since what is
-// counted changes from phase to phase, and in words.
+// report returns a function that sends an agent, if it asked for it, the progress of a search or simulation: in
+// seconds, since the unit of work changes between phases, and in words.
 func report(ctx context.Context, r *sdk.CallToolRequest) desk.Report {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -212,21 +213,21 @@ func report(ctx context.Context, r *sdk.CallToolRequest) desk.Report {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
 			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: now.Sub(start).Seconds(),
-				Message: p.String()}) // who does not hear it, waits
+				Message: p.String()}) // the client may have disconnected
 		}
 	}
 }
 
-// answerAt is where answers are found, by their requests.
+// answerAt is the prefix of answers' URIs, which contain their requests.
 const answerAt = "memwall://answer/"
 
-// linkOf a request: the same request gives the same answer.
+// linkOf returns the URI of a request's answer.
 func linkOf(r *memwall.Request) (string, error) {
 	text, err := json.Marshal(r)
 	return answerAt + base64.RawURLEncoding.EncodeToString(text), err
 }
 
-// read gives the whole answer of a link.
+// read returns the full answer of a link.
 func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := r.Params.URI
 	text, err := base64.RawURLEncoding.DecodeString(uri[min(len(answerAt), len(uri)):])
@@ -245,7 +246,7 @@ func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: "application/json", Text: string(all)}}}, err
 }
 
-// lookUp adds a tool that lists, or shows a card.
+// lookUp adds a tool that lists things, or shows a card.
 func (s *Server) lookUp(name, doc string, find func(ctx context.Context, client, words string) (text string, err error)) {
 	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
 	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()},
@@ -265,7 +266,7 @@ func (s *Server) lookUp(name, doc string, find func(ctx context.Context, client,
 		})
 }
 
-// locally is a look-up that asks nobody.
+// locally adapts a look-up that needs no desk.
 func locally(find func(words string) (string, error)) func(context.Context, string, string) (string, error) {
 	return func(_ context.Context, _, words string) (string, error) { return find(words) }
 }

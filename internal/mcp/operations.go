@@ -13,13 +13,13 @@ import (
 	"github.com/memwall/memwall/internal/render/cards"
 )
 
-// operation is a tool beside the questions.
+// operation is a tool besides the questions.
 type operation struct {
 	doc, in string
 	task    desk.Task[[]byte, string]
 }
 
-// operations are a day on autoscalers, and models on a pool.
+// operations returns the tools for a day of autoscaling, and models on a pool.
 func operations() []operation {
 	return []operation{
 		{"What autoscalers (HPA, KEDA, Dynamo, llm-d, an expression) make of a day's load: goal kept, dollars, regret.",
@@ -37,7 +37,7 @@ func operations() []operation {
 	}
 }
 
-// Tasks are what a server of agents puts to other processes beside questions.
+// Tasks returns the tasks, besides questions, that an agents' server runs in other processes.
 func Tasks() aside.Tasks {
 	told := lesson()
 	tasks := aside.Tasks{told.Name: told.JSON}
@@ -47,7 +47,7 @@ func Tasks() aside.Tasks {
 	return tasks
 }
 
-// operation adds such a tool, which answers in the turn of a long question.
+// operation adds such a tool, which runs in the turn of a long question.
 func (s *Server) operation(o operation) {
 	s.sdk.AddTool(&sdk.Tool{Name: o.task.Name, Description: o.doc, InputSchema: json.RawMessage(o.in), Annotations: readOnly()},
 		func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {

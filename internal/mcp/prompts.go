@@ -16,7 +16,7 @@ import (
 	"github.com/memwall/memwall/learn"
 )
 
-// prompt is one of the questions that people come with, as words for an agent; {name} stands for what is asked for.
+// prompt is a common question, worded for an agent; {name} stands for an argument.
 type prompt struct{ name, title, asks, words string }
 
 var prompts = []prompt{
@@ -37,7 +37,7 @@ var prompts = []prompt{
 			"it.\n\n{text}"},
 }
 
-// prompts offers them.
+// prompts registers them.
 func (s *Server) prompts() {
 	for _, p := range prompts {
 		var arguments []*sdk.PromptArgument
@@ -56,13 +56,13 @@ func (s *Server) prompts() {
 	}
 }
 
-// Places of resources beside answers.
+// Prefixes of resources besides answers.
 const (
 	cardAt   = "memwall://"
 	schemaAt = "memwall://schema/request"
 )
 
-// cards offers the schema of requests, and the cards of models, hardware and formats.
+// cards registers the schema of requests, and the cards of models, hardware and formats.
 func (s *Server) cards() {
 	s.sdk.AddResource(&sdk.Resource{Name: "request", URI: schemaAt, MIMEType: "application/schema+json",
 		Description: "all that a question may have"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
@@ -116,7 +116,7 @@ func formatCards(words string) (string, error) {
 	return cards.Formats(l.Formats, l.Blocks, l.Recipes, l.Measured, words, plain), nil
 }
 
-// lessons lists lessons, or tells one: its numbers are asked for, in a turn of the desk.
+// lessons lists lessons, or tells one, computing its numbers in a turn of the desk.
 func (s *Server) lessons(ctx context.Context, client, topic string) (text string, err error) {
 	if topic == "" {
 		return render.Lessons(learn.Topics(), plain), nil
@@ -124,7 +124,7 @@ func (s *Server) lessons(ctx context.Context, client, topic string) (text string
 	return desk.Run(ctx, s.desk, client, desk.Medium, lesson(), topic)
 }
 
-// lesson tells one.
+// lesson returns the task that tells one.
 func lesson() desk.Task[string, string] {
 	return desk.Task[string, string]{Name: "lesson", Do: func(_ context.Context, asker *memwall.Asker, topic string) (string, error) {
 		l, err := learn.Tell(asker, topic, learn.Example{})

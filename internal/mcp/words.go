@@ -12,8 +12,8 @@ var (
 	command = regexp.MustCompile(`\bmemwall (fit|plan|pick|train|sim|diff|compare|diagnose|models|hardware|formats|learn|autoscale|pack)\b`)
 )
 
-// inTools is a hint that speaks of flags and commands, in the words of tools and their arguments. Flags of engines, which no
-// argument is called by, stay.
+// inTools rewords a hint about flags and commands in terms of tools and their arguments. Engine flags, which are not
+// arguments, stay.
 func inTools(hint string) string {
 	hint = command.ReplaceAllStringFunc(hint, func(s string) string {
 		name := strings.TrimPrefix(s, "memwall ")

@@ -1,8 +1,8 @@
-// Package measure finds how fast this machine's processors read, copy and combine memory, and how fast they
-// multiply and add: the figures by which inference on processors is estimated. It takes about a second, of all
-// processors at once, over buffers that no cache holds.
+// Package measure measures how fast this machine's processors read, copy and combine memory, and how fast they multiply
+// and add: the figures from which CPU inference is predicted. It takes about a second, using all processors, on buffers
+// larger than any cache.
 //
-// Open measure.go for what is measured, rounds.go for how often.
+// See measure.go for what is measured, rounds.go for how often.
 package measure
 
 import (

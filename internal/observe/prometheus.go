@@ -1,9 +1,9 @@
-// Package observe reads what a live engine says of itself: the metrics that vLLM, SGLang, TensorRT-LLM,
-// llama-server and TGI print for Prometheus become one Reading of requests, cache, tokens and latencies.
-// It is pure: who fetches a page hands over its bytes.
+// Package observe parses what a live engine reports about itself: the Prometheus metrics of vLLM, SGLang, TensorRT-LLM,
+// llama-server and TGI become a Reading of requests, cache, tokens and latencies. It does no I/O: the caller fetches
+// the page.
 //
-// Open reading.go for what a Reading holds, engines.go for the names that engines give their metrics,
-// histogram.go for percentiles and what they cannot tell, prometheus.go for the format.
+// See reading.go for what a Reading holds, engines.go for the engines' metric names, histogram.go for percentiles and
+// their limits, prometheus.go for the format.
 package observe
 
 import (

@@ -1,7 +1,7 @@
-// Package pack places several models on the devices of a pool: each by its whole ledger on the device where it lies, beside the ledgers of
-// those that lie there too, on a device of its own, or on a part of one (MIG).
+// Package pack places several models on the devices of a pool: each by its whole ledger, on a device shared with the
+// ledgers of others, on a device of its own, or on a partition of one (MIG).
 //
-// Open pack.go for how places are found, mig.go for how parts of a device lie in it.
+// See pack.go for how placements are found, mig.go for how partitions are arranged on a device.
 package pack
 
 import (

@@ -1,8 +1,8 @@
-// Package page draws the web page: a question stands in a URL, and the answer under it as HTML. It does no I/O and asks
-// through a function, so that a server and a browser that has the core itself draw the same page.
+// Package page renders the web page: a URL holds a question, and the answer follows as HTML. It does no I/O and asks
+// through a function, so that a server, and a browser with the core compiled in, render the same page.
 //
-// Open site.go for the way from a URL to a page, fit.go for the question that most come with, state.go for what a URL
-// says, html.go for how elements are put together.
+// See site.go for the way from a URL to a page, fit.go for the most common question, state.go for URLs, html.go for
+// building elements.
 package page
 
 import (

@@ -1,7 +1,7 @@
-// Package planfile writes the plans of an answer as CSV, a row for each: what it is, whether it meets the goal, and what it
-// takes in time, money, energy and quality. A cell is empty where the figure is not known.
+// Package planfile writes the plans of an answer as CSV, one row per plan: what it is, whether it meets the goal, and
+// its time, cost, energy and quality. Unknown figures are empty cells.
 //
-// Open columns.go for what there is.
+// See columns.go for the columns.
 package planfile
 
 import (

@@ -49,7 +49,7 @@ func FitAll(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, 
 	return mergeAnswers(answers, before), nil
 }
 
-// startOrder are the places of the requests in the order in which their servers start.
+// startOrder returns the positions of the requests in the order in which their servers start.
 func startOrder(ctx context.Context, a *question.Env, all []api.Request) ([]int, error) {
 	needs, order := make([]unit.Bytes, len(all)), make([]int, 0, len(all))
 	for i := range all[1:] {
@@ -67,8 +67,8 @@ func startOrder(ctx context.Context, a *question.Env, all []api.Request) ([]int,
 	return append(order, 0), nil
 }
 
-// settle is what a server holds of each device once it runs. One that shares, and does not get the rest, is given the least share of
-// memory that holds its plan, where its engine has such a setting and nobody chose it.
+// settle returns what a server holds of each device once running. A server that shares the device without getting the
+// rest is given the smallest memory fraction that holds its plan, if its engine has such a setting and it is not set.
 func settle(a *question.Env, r *api.Request, rest bool) (unit.Bytes, error) {
 	q, ranks, err := a.SizedRanks(r)
 	if err != nil {
@@ -87,14 +87,14 @@ func settle(a *question.Env, r *api.Request, rest bool) (unit.Bytes, error) {
 	return engine.Outside(q.Engine, q.Job) + onWorst(timing.SizedAnswer(q, ranks), func(d *api.Device) unit.Bytes { return d.Used }), nil
 }
 
-// sharesOfMemory are the settings by which engines bound what they take of a device.
+// sharesOfMemory are the settings by which engines limit their share of a device.
 var sharesOfMemory = []func(*plan.Plan) **float64{
 	func(p *plan.Plan) **float64 { return &p.GPUMemoryUtilization },
 	func(p *plan.Plan) **float64 { return &p.MemFractionStatic },
 	func(p *plan.Plan) **float64 { return &p.FreeGPUMemoryFraction },
 }
 
-// leastShare is the least share, in hundredths, that holds a plan beyond doubt; nil where not even the most does.
+// leastShare returns the smallest share, in hundredths, that certainly holds a plan; nil if even the largest does not.
 func leastShare(a *question.Env, r api.Request, at func(*plan.Plan) **float64, most float64) *float64 {
 	n := int(most * 100)
 	least := 1 + sort.Search(n, func(i int) bool {
@@ -108,7 +108,7 @@ func leastShare(a *question.Env, r api.Request, at func(*plan.Plan) **float64, m
 	return new(float64(least) / 100)
 }
 
-// onWorst adds what lies beside the budget to a figure of a device, on the device where the sum is most.
+// onWorst adds items beyond the budget to a figure of a device, and returns the maximum over devices.
 func onWorst(a *api.Answer, of func(*api.Device) unit.Bytes) (most unit.Bytes) {
 	for i := range a.Devices {
 		d := &a.Devices[i]
@@ -121,7 +121,7 @@ func onWorst(a *api.Answer, of func(*api.Device) unit.Bytes) (most unit.Bytes) {
 	return most
 }
 
-// sharing are the request alone and the others, all on its hardware.
+// sharing returns the request alone and the others, all on its hardware.
 func sharing(r *api.Request) ([]api.Request, error) {
 	all := []api.Request{*r}
 	all[0].Also = nil
@@ -150,7 +150,7 @@ func sharing(r *api.Request) ([]api.Request, error) {
 	return all, nil
 }
 
-// mergeAnswers is the first answer with those beside it, and the worst verdict of all.
+// mergeAnswers returns the first answer with the others, and the worst verdict of all.
 func mergeAnswers(answers []*api.Answer, others unit.Bytes) *api.Answer {
 	main := answers[0]
 	main.Also = answers[1:]

@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// onAny answers which hardware runs a model, where none was named: for each kind of device the fewest that hold the
-// plan.
+// onAny answers which hardware runs a model if none is named: for each kind of device the smallest number that holds
+// the plan.
 func (p *Planner) onAny(ctx context.Context, out *api.Answer) (*api.Answer, error) {
 	for i, id := range Offered {
 		p.reportProgress(api.PhaseSearch, i, len(Offered), 0, 0, out.Candidates)
@@ -44,8 +44,8 @@ func (p *Planner) onAny(ctx context.Context, out *api.Answer) (*api.Answer, erro
 	return NoteStopped(ctx, out), nil
 }
 
-// fewest gives the plan on the fewest devices of a kind that hold it, and which of the counts that is. Weights that nobody asked for are
-// in the format that suits the device, or in the one that is named.
+// fewest returns the plan on the smallest number of devices of a kind that hold it, and the index of that number.
+// Unless weights are given, they are in the format that suits the device, or in the one named.
 func fewest(p *Planner, id, weights string, counts []int) (c api.Candidate, at int, ok bool) {
 	for at, n := range counts {
 		r := p.Asked
@@ -60,15 +60,14 @@ func fewest(p *Planner, id, weights string, counts []int) (c api.Candidate, at i
 	return api.Candidate{}, 0, false
 }
 
-// multipliesFP8 reports whether a device has such matmuls: half of the memory and nothing lost that people notice is what who serves
-// on it takes where that saves a device.
+// multipliesFP8 reports whether a device has FP8 matmuls, which people use if halving the memory, at no noticeable
+// loss, saves a device.
 func multipliesFP8(id string) bool {
 	d, _, err := hardware.Find(id)
 	return err == nil && d.Peaks.FP8.Known
 }
 
-// rank sorts hardware by what the asker wants least of: memory, unless it is something else. What writes more slowly than people read
-// comes after all that does not.
+// rank sorts hardware by the request's objective, memory by default. Hardware slower than reading speed comes last.
 func (p *Planner) rank(found []api.Candidate) {
 	stable.Sort(found, func(a, b api.Candidate) int {
 		least := cmp.Compare(a.Capacity, b.Capacity)
@@ -84,7 +83,7 @@ func (p *Planner) rank(found []api.Candidate) {
 	})
 }
 
-// readable is 1 for hardware that writes as fast as people read, or of unknown speed, else 0.
+// readable returns 1 for hardware that generates as fast as people read, or at unknown speed, else 0.
 func readable(c *api.Candidate) int {
 	if c.Speed == nil || c.Speed.Decode == nil || *c.Speed.Decode >= readAlong {
 		return 1
@@ -92,7 +91,7 @@ func readable(c *api.Candidate) int {
 	return 0
 }
 
-// rentOf is what the devices rent for; those without a price come last.
+// rentOf returns the rent of the devices; those without a price sort last.
 func rentOf(c *api.Candidate) float64 {
 	if c.USDPerHour == nil {
 		return math.Inf(1)

@@ -14,16 +14,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// What a plan may change to fit, engine by engine. An axis is one field, or fields that go together; its settings
-// begin with what was asked for, and each needs no more memory than the one before.
+// What a plan may change in order to fit, by engine. An axis is a field, or fields that go together; its settings start
+// with what was requested, and each needs no more memory than the one before.
 
-// Axis of a space of plans.
+// Axis is a dimension of a search space of plans.
 type Axis struct {
 	Field    string
 	Settings []change.Setting
 }
 
-// pinned reports whether somebody gave the field one value.
+// pinned reports whether the field was given a single value.
 func (p *Planner) pinned(field string) bool {
 	if p.Among[field] != nil {
 		return false
@@ -32,14 +32,14 @@ func (p *Planner) pinned(field string) bool {
 	return f != nil && !f.Value(&p.Asked).IsZero()
 }
 
-// Fields of the axes whose prices are losses of quality.
+// Fields of the axes that cost quality.
 const weightsField, cacheField = "weights", "kv"
 
-// asGiven is an axis that changes nothing.
+// asGiven returns an axis without changes.
 func asGiven(field string) Axis { return Axis{field, []change.Setting{{}}} }
 
-// axes of an engine. What was pinned has one setting; with loose, all have all of theirs. A placement that spills fits
-// with any size of micro-batch, and the usual one is the fastest.
+// axes returns the axes of an engine. Pinned fields have one setting; with loose, all have all of theirs. A placement
+// that spills to the host fits with any micro-batch size, and the usual one is the fastest.
 func (p *Planner) axes(q *question.Question, loose, spills bool) (out []Axis) {
 	for _, make := range []func(*question.Question) Axis{p.WeightsAxis, p.CacheAxis, ubatchAxis, utilizationAxis, sequencesAxis,
 		batchedAxis, graphsAxis, attentionAxis} {
@@ -54,7 +54,7 @@ func (p *Planner) axes(q *question.Question, loose, spills bool) (out []Axis) {
 	return out
 }
 
-// listed are the words that somebody gave a field to choose among, else the usual ones.
+// listed returns the values given for a field to choose from, else the usual ones.
 func (p *Planner) listed(field string, usual []string) []string {
 	if list := p.Among[field]; list != nil {
 		return list
@@ -62,17 +62,17 @@ func (p *Planner) listed(field string, usual []string) []string {
 	return usual
 }
 
-// formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
+// Weight formats to try, by what reads them; those that save nothing over the previous ones are skipped.
 var (
 	hubRecipes = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
-	// what a checkpoint of 16 bits is turned into while it is loaded: bitsandbytes, and diffusers' casting of layers
+	// conversions of a 16-bit checkpoint on loading: bitsandbytes, and diffusers' casting of layers
 	loadRecipes    = []string{"bf16", "bnb-int8", "nf4"}
 	pictureRecipes = []string{"bf16", "fp8", "nf4"}
-	// fewer bits are refused: advice.fewestBits
+	// fewer bits are rejected: advice.fewestBits
 	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs"}
 )
 
-// recipes that the engine of a question reads.
+// recipes returns the recipes that the question's engine reads.
 func recipes(q *question.Question) []string {
 	switch {
 	case engine.ReadsGGUF(q.Engine):
@@ -85,7 +85,7 @@ func recipes(q *question.Question) []string {
 	return hubRecipes
 }
 
-// WeightsAxis is the axis of formats of weights.
+// WeightsAxis returns the axis of weight formats.
 func (p *Planner) WeightsAxis(q *question.Question) Axis {
 	a := asGiven(weightsField)
 	if q.Resolved.Spec == nil {
@@ -111,14 +111,14 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 	return a
 }
 
-// savesNoBits: what the makers store in so few bits already is not stored anew in as many.
+// savesNoBits reports whether the vendor's own format already has as few bits.
 func savesNoBits(q *question.Question, r *dtype.Recipe) bool {
 	now := dtype.FindRecipe(q.Request.Weights)
 	return now != nil && !engine.ReadsGGUF(q.Engine) && r.BulkBits() > now.BulkBits()*9/10
 }
 
-// runsFormat reports whether the engine runs a format on the devices, and in formats of 4-bit floats whether these compute
-// with them: others would only unpack what awq stores as small.
+// runsFormat reports whether the engine runs a format on the devices and, for 4-bit floats, whether these have native
+// arithmetic: others would merely unpack what awq stores in the same space.
 func runsFormat(q *question.Question, r *dtype.Recipe) bool {
 	p := q.Request.Plan
 	p.Weights = r.Name
@@ -130,7 +130,7 @@ func runsFormat(q *question.Question, r *dtype.Recipe) bool {
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 
-// runsCache reports whether the engine keeps keys and values in a format on the devices.
+// runsCache reports whether the engine supports a KV cache format on the devices.
 func runsCache(q *question.Question, name string) bool {
 	p := q.Request.Plan
 	p.KV = name
@@ -138,7 +138,7 @@ func runsCache(q *question.Question, name string) bool {
 	return engine.CheckCapability(&j, q.Engine.Name()) == nil
 }
 
-// cacheFormats are those that an engine narrows keys and values to.
+// cacheFormats returns the narrower KV cache formats of an engine.
 func cacheFormats(q *question.Question) []string {
 	if engine.ReadsGGUF(q.Engine) {
 		return []string{"q8_0", "q4_0"}
@@ -149,7 +149,7 @@ func cacheFormats(q *question.Question) []string {
 	return []string{"fp8"}
 }
 
-// CacheAxis is the axis of formats of keys and values.
+// CacheAxis returns the axis of KV cache formats.
 func (p *Planner) CacheAxis(q *question.Question) Axis {
 	a := asGiven(cacheField)
 	from := dtype.FindFormat(q.Request.KV)
@@ -163,7 +163,7 @@ func (p *Planner) CacheAxis(q *question.Question) Axis {
 	return a
 }
 
-// lowered gives an axis the steps below what a number is now.
+// lowered adds the steps below the current value of a number to an axis.
 func lowered(field, what, short string, now int64, steps []int64, set func(*api.Request, plan.Int)) Axis {
 	a := asGiven(field)
 	for _, n := range steps {
@@ -214,13 +214,13 @@ func utilizationAxis(q *question.Question) Axis {
 	return a
 }
 
-// mostUtilization leaves other programs of the device a little.
+// mostUtilization leaves a little of the device to other programs.
 const mostUtilization = 0.95
 
-// withoutGraphs is the price of launching each kernel of a step by itself: decoding a few sequences then waits for the host,
-// 1.7 times as long for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of which the law of
-// steps sees only what exceeds the kernels' time. Maintainers name it behind shorter contexts, fewer sequences and fewer bits
-// (docs.vllm.ai, conserving memory).
+// withoutGraphs is the price of launching each kernel individually: decoding a few sequences then waits for the host,
+// taking 1.7 times as long for 7B on an A800 (vllm-project/vllm-omni#7960) and up to three times for smaller models, of
+// which the step model only captures what exceeds kernel time. Maintainers recommend it after shorter contexts, fewer
+// sequences and fewer bits (docs.vllm.ai, conserving memory).
 const withoutGraphs = engineChange + 1
 
 func graphsAxis(q *question.Question) Axis {
@@ -237,8 +237,8 @@ func hasGraphs(q *question.Question) bool {
 	return api.FieldByName("enforce_eager").OwnedBy(q.Engine.Name()) && !question.IsTrue(q.Request.EnforceEager)
 }
 
-// fewerGraphs captures them up to a smaller batch, which the load does not exceed. It is a change by itself: how many sequences run at once
-// says what is captured else.
+// fewerGraphs limits CUDA graphs to a smaller batch that the load does not exceed. It is a separate change, because
+// otherwise the number of sequences determines what is captured.
 func fewerGraphs(q *question.Question) (out []change.Setting) {
 	if !hasGraphs(q) {
 		return nil
@@ -263,11 +263,11 @@ func attentionAxis(q *question.Question) Axis {
 	return a
 }
 
-// narrowKeys is the price of keys below eight bits beside the loss of perplexity, which is published for short texts: over long
-// ones, for which people narrow the cache, more is lost.
+// narrowKeys is the price of keys below eight bits in addition to the perplexity loss, which is published for short
+// texts: long ones, for which people quantize the cache, lose more.
 const narrowKeys = 2
 
-// lossOfCache is the price in quality of keys and values in one format instead of another.
+// lossOfCache returns the quality cost of changing the KV cache format.
 func lossOfCache(o *quality.Order, from, to string) float64 {
 	of := func(name string) float64 {
 		if f := dtype.FindFormat(name); f != nil {
@@ -282,7 +282,7 @@ func lossOfCache(o *quality.Order, from, to string) float64 {
 	return loss
 }
 
-// lossOfWeights is the price in quality of weights stored by one recipe instead of another.
+// lossOfWeights returns the quality cost of changing the weight recipe.
 func lossOfWeights(o *quality.Order, from, to string) float64 {
 	of := func(name string) float64 {
 		if r := dtype.FindRecipe(name); r != nil {

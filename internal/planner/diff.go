@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Change is the merge patch that makes one request of any, with all fields that it has.
+// Change returns the JSON merge patch that sets every field that to has.
 func Change(to *api.Request) map[string]any { return change.PatchOf(&api.Request{}, to) }
 
-// Diff answers what a change buys: both plans in full, and what differs.
+// Diff answers what a change buys: both plans in full, and their differences.
 func Diff(a *question.Env, r *api.Request) (*api.Answer, error) {
 	if len(r.Change) == 0 {
 		return nil, &api.Error{Code: api.BadField, Field: "change", Message: "change is missing", Hint: `{"change":{"weights":"fp8"}}`}
@@ -58,7 +58,7 @@ func fieldsThatDiffer(a, b *api.Request) (out []api.FieldDiff) {
 	return out
 }
 
-// items adds up the lines of one id, in the order of the first ledger and then of the second.
+// items merges lines of the same id, in the order of the first ledger and then the second.
 func items(d *api.Diff) {
 	if len(d.A.Devices) == 0 || len(d.B.Devices) == 0 {
 		return

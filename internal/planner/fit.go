@@ -12,7 +12,7 @@ import (
 
 // Fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
 func Fit(a *question.Env, r *api.Request) (*api.Answer, error) {
-	q, err := a.Remembering().Prepare(r) // formats are tried before one is chosen, and changes after
+	q, err := a.Remembering().Prepare(r) // formats are tried before one is chosen, changes afterwards
 	if err != nil {
 		return nil, err
 	}
@@ -24,13 +24,13 @@ func Fit(a *question.Env, r *api.Request) (*api.Answer, error) {
 	return Answer(q, ranks)
 }
 
-// Answer adds what the plan could hold, what would help and how to run it.
+// Answer adds what the plan could hold, what would help, and how to run it.
 func Answer(q *question.Question, ranks []engine.Rank) (*api.Answer, error) {
 	a := timing.SizedAnswer(q, ranks)
 	if !ranks[0].Unlimited && q.Resolved.UnknownArch == "" {
 		timing.Outlook(q, a, ranks)
 	}
-	if ranks[0].Unlimited && q.Job.Machine == nil { // a host alone, of unknown memory: devices would not answer
+	if ranks[0].Unlimited && q.Job.Machine == nil { // a host alone with unknown memory: devices would not answer the question
 		a.FitsOn = fitsOn(q)
 	}
 	a.Suggestions = suggest(q, a)

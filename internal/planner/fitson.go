@@ -13,20 +13,21 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Offered are devices to name when no hardware is given: common ones, small to large.
+// Offered are the devices to suggest if no hardware is given: common ones, small to large.
 var Offered = []string{
 	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb",
 	"h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-256gb",
 	"m3-ultra-80-core-512gb",
 }
 
-// smallerMacs are said to somebody who has a computer with one memory: less than the largest of a line does for most models.
+// smallerMacs are suggested to owners of unified-memory computers: less than the largest of a line suffices for most
+// models.
 var smallerMacs = []string{"m4-16gb", "m4-24gb", "m4-32gb", "m4-pro-48gb", "m4-pro-64gb"}
 
 var offeredCounts = []int{1, 2, 4, 8}
 
-// fitsOn gives the smallest machines that hold the plan: the same device with more memory, then others of its class, least memory
-// first.
+// fitsOn returns the smallest machines that hold the plan: the same device with more memory, then others of its class,
+// least memory first.
 func fitsOn(q *question.Question) []api.FitsOn {
 	var out []api.FitsOn
 	kin := map[string]int{}
@@ -62,8 +63,8 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	return out[:min(len(out), 4)]
 }
 
-// mostBought are as many of a device as anybody buys to hold one model: two cards of a PC for a program that one person runs, and a
-// larger computer in place of two that share their memory with nobody.
+// mostBought returns the most devices of a kind that people would buy to run one model: two PC cards for a single
+// user's program, and a larger computer rather than two with unified memory.
 func mostBought(q *question.Question, d *hardware.Device) int {
 	switch {
 	case d.Unified != nil:
@@ -74,8 +75,8 @@ func mostBought(q *question.Question, d *hardware.Device) int {
 	return mostOf(d)
 }
 
-// classesApart is how far a device is from being what somebody would take instead of another: a computer with one memory, a card of
-// a PC, a card of a server.
+// classesApart returns how far two devices are from being alternatives: a unified-memory computer, a PC card, a server
+// card.
 func classesApart(a, b *hardware.Device) int {
 	if a == nil {
 		return 0
@@ -93,7 +94,7 @@ func classesApart(a, b *hardware.Device) int {
 	return max(apart, -apart)
 }
 
-// largerMemories are the ids of a device with the larger memories that it is sold with.
+// largerMemories returns the ids of a device in the larger memory sizes it is sold with.
 func largerMemories(d *hardware.Device) (ids []string) {
 	if d == nil {
 		return nil
@@ -107,7 +108,7 @@ func largerMemories(d *hardware.Device) (ids []string) {
 	return ids
 }
 
-// sizeOf is " 512 GB" of a device that is sold with several memories.
+// sizeOf returns " 512 GB" for a device sold with several memory sizes.
 func sizeOf(d *hardware.Device) string {
 	if len(d.Options) < 2 {
 		return ""

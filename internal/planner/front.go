@@ -9,11 +9,11 @@ import (
 	"github.com/memwall/memwall/search"
 )
 
-// Merits are what plans are compared by, less being better in each; NaN where a figure is not known, which neither beats
-// one that is nor is beaten by it. Every order of plans falls with all of its merits, so that the best plan is on the front.
+// Merits are the figures by which plans are compared, less being better; NaN is unknown and incomparable. Every order
+// of plans is monotonic in all merits, so that the best plan is on the Pareto front.
 type Merits []float64
 
-// against other merits: in how many ways these are better, and in how many worse.
+// against returns the number of merits that are better, and worse, than o's.
 func (m Merits) against(o Merits) (better, worse int) {
 	for i := range m {
 		switch a, b := m[i], o[i]; {
@@ -28,13 +28,13 @@ func (m Merits) against(o Merits) (better, worse int) {
 	return better, worse
 }
 
-// Front are the indices of the plans whose merits no other plan's beat.
+// Front returns the indexes of plans that no other dominates.
 func Front(all []Merits) []int {
 	return search.Front(len(all), func(i, j int) (better, worse int) { return all[i].against(all[j]) })
 }
 
-// merits of a plan near one that was asked for: how much it changes, loss of quality, how long a user waits for the first
-// token and for each further one, users that it holds, room, and dollars for its tokens.
+// merits returns the figures of a plan near the requested one: how much it changes, quality loss, TTFT, TPOT, users
+// held, headroom, and cost per token.
 func merits(c *api.Candidate) Merits {
 	m := Merits{c.Effort, c.Loss, math.NaN(), math.NaN(), math.Inf(-1), -float64(c.Headroom), orUnknown(c.Cost)}
 	if s := c.Speed; s != nil {
@@ -53,12 +53,12 @@ func orUnknown(x *float64) float64 {
 	return *x
 }
 
-// cheaper orders plans by their price; of equals one that beats another comes first.
+// cheaper orders plans by price; of equals one that dominates another comes first.
 func cheaper(c *api.Candidate, o *api.Candidate) int {
 	return cmp.Or(cmp.Compare(c.Price, o.Price), slices.Compare(merits(c), merits(o)))
 }
 
-// pareto are the plans that no other beats in all of their merits, and ranks those of them that are no figures.
+// pareto returns the plans that no other dominates, and ranks those merits that are not figures.
 func pareto(found []api.Candidate) []int {
 	all := make([]Merits, len(found))
 	for i := range found {
@@ -69,12 +69,12 @@ func pareto(found []api.Candidate) []int {
 	return Front(all)
 }
 
-// RankQuality numbers plans from 1 by what their formats cost in quality, equals alike.
+// RankQuality ranks plans from 1 by the quality cost of their formats, with ties.
 func RankQuality(found []api.Candidate) {
 	rank(found, func(c *api.Candidate) float64 { return c.Loss }, func(c *api.Candidate) *int { return &c.QualityRank })
 }
 
-// rank numbers plans by a figure from 1, equals alike.
+// rank ranks plans by a figure from 1, with ties.
 func rank(found []api.Candidate, figure func(*api.Candidate) float64, number func(*api.Candidate) *int) {
 	var seen []float64
 	for i := range found {

@@ -10,14 +10,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// priceOfGrant is the price of a line at a prompt, which loses nothing.
+// priceOfGrant is the price of a single command, which loses nothing.
 const priceOfGrant = change.PriceNearlyFree / 2
 
-// granted is a larger part of a memory that device and system share: the system grants the device a part of it by default, and whoever
-// owns the machine may grant more. None where the device has it already.
+// granted returns the change to a larger share of unified memory: the system gives the device part of it by default,
+// and the machine's owner may raise it. It is empty if the device has it already.
 func granted(p *Planner) []change.Setting { return grantedOn(p.Question.Job.Machine, p.Asked.Hardware) }
 
-// grantedOn is that of a machine by its name.
+// grantedOn is granted for a machine by its name.
 func grantedOn(m *hardware.Machine, name string) []change.Setting {
 	if m == nil || len(m.Groups) != 1 || m.Groups[0].Count != 1 || strings.Contains(name, "usable=") {
 		return nil
@@ -32,11 +32,11 @@ func grantedOn(m *hardware.Machine, name string) []change.Setting {
 		Set: func(r *api.Request) { r.Hardware = to }, Price: priceOfGrant}}
 }
 
-// narrowedToo is the price of saying a format of the KV cache beside a placement: two flags of one command.
+// narrowedToo is the price of a KV cache format in addition to a placement: two flags of one command.
 const narrowedToo = 2.5
 
-// narrowed is a narrower KV cache, and on the host what the devices then have no room for: fewer layers than without. What cannot
-// be had for less than a price is not looked for.
+// narrowed returns a narrower KV cache with what the devices then lack offloaded to the host, fewer layers than
+// without. It searches only below the given price.
 func narrowed(p *Planner, below float64) (out []change.Setting) {
 	price := spillPrice(p)
 	if !p.gguf() || !p.Spillable(p.Question) {
@@ -56,16 +56,17 @@ func narrowed(p *Planner, below float64) (out []change.Setting) {
 	return out
 }
 
-// worthNarrowing is the part of what lacks below which nobody narrows a cache beside a placement.
+// worthNarrowing is the fraction of the shortage, as 1/n, below which narrowing the cache in addition to a placement is
+// not worthwhile.
 const worthNarrowing = 10
 
-// savesShare: a plan needs less by at least one part in so many of what the plan that was asked for lacks.
+// savesShare reports whether a plan needs less by at least that fraction of the requested plan's shortage.
 func savesShare(p *Planner, r *api.Request, of unit.Bytes) bool {
 	_, ranks, err := p.env.SizedRanks(r)
 	return err == nil && (p.base.Devices[0].Needed-ranks[0].Needed().Bytes)*of >= -p.base.Devices[0].Headroom
 }
 
-// spillsSlowly: the engine itself left weights on the host, and people wait for words.
+// spillsSlowly reports whether the engine itself left weights on the host, and output is slower than reading speed.
 func spillsSlowly(p *Planner, a *api.Answer) bool {
 	if a.Host == nil || a.Speed == nil || a.Speed.Decode == nil || *a.Speed.Decode >= readAlong || !p.gguf() || p.PlacedByHand() {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// leastHosted is the least cpu_offload_bytes, in whole GiB, with which the plan fits beyond doubt; false when none does,
-// when it fits as it is, and for engines without.
+// leastHosted returns the smallest cpu_offload_bytes, in whole GiB, with which the plan certainly fits; false if there
+// is none, if it fits without, and for engines without offloading.
 func leastHosted(q *question.Question) (plan.Size, bool) {
 	if !api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name()) || q.Job.Machine == nil {
 		return 0, false
 	}
 	moved := unit.Bytes(q.Request.CPUOffload)
-	const trials = 4 // a copy of a layer, and whole parameters, ask for more once or twice
+	const trials = 4 // the copy of a layer, and whole parameters, may require more once or twice
 	for range trials {
 		ranks, err := withHosted(q, moved)
 		if err != nil {
@@ -30,7 +30,7 @@ func leastHosted(q *question.Question) (plan.Size, bool) {
 	return 0, false
 }
 
-// lessHosted is a GiB less, where that is enough too: engines move whole parameters, and so more than is asked.
+// lessHosted returns a GiB less if that suffices: engines move whole parameters, and so more than requested.
 func lessHosted(q *question.Question, moved unit.Bytes) unit.Bytes {
 	less := moved - unit.GiB
 	if less <= unit.Bytes(q.Request.CPUOffload) {
@@ -42,7 +42,7 @@ func lessHosted(q *question.Question, moved unit.Bytes) unit.Bytes {
 	return less
 }
 
-// withHosted sizes the plan with so many bytes of weights on the host.
+// withHosted sizes the plan with n bytes of weights on the host.
 func withHosted(q *question.Question, n unit.Bytes) ([]engine.Rank, error) {
 	j, p := *q.Job, q.Request.Plan
 	p.CPUOffload = plan.Size(n)
@@ -54,7 +54,7 @@ func withHosted(q *question.Question, n unit.Bytes) ([]engine.Rank, error) {
 	return s.Size(nil, j.Load()), nil
 }
 
-// shortage is what the worst rank lacks by the high edge of what it needs; 0 when none lacks any.
+// shortage returns what the worst rank lacks at the high edge of its needs; 0 if none lacks any.
 func shortage(ranks []engine.Rank) (most unit.Bytes) {
 	for i := range ranks {
 		most = max(most, ranks[i].Needed().High-ranks[i].Usable.Bytes())

@@ -23,8 +23,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
-// and asked again. Single changes may change what was given, and say so.
+// Ladder returns single changes to the request and the best plan of each kind found by a search, cheapest first, each
+// verified by applying it. Single changes may override given fields, and say so.
 func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 	p.single = true
 	out, rungs := firstOfWays(found), p.rungs()
@@ -51,8 +51,8 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 	return withoutNeedless(out, p.base.Devices[0].Capacity/100)
 }
 
-// lastResort is 2 of a change after which the plan does not fit, which nobody makes while another mends it, 1 of one that runs too slowly
-// to be read, else 0.
+// lastResort returns 2 for a change after which the plan still does not fit, pointless while another makes it fit, 1
+// for one that runs too slowly to read, else 0.
 func lastResort(c *api.Candidate) int {
 	switch {
 	case c.Verdict == api.DoesNotFit:
@@ -63,14 +63,14 @@ func lastResort(c *api.Candidate) int {
 	return 0
 }
 
-// withoutNeedless leaves out changes that do all of another one and more, for no more speed and less than so much more room.
+// withoutNeedless drops changes that include all of another one without more speed or noticeably more headroom.
 func withoutNeedless(all []api.Candidate, seen unit.Bytes) []api.Candidate {
 	return slices.DeleteFunc(slices.Clone(all), func(c api.Candidate) bool {
 		return slices.ContainsFunc(all, func(o api.Candidate) bool { return doesMore(&c, &o) && !gainsOver(&c, &o, seen) })
 	})
 }
 
-// doesMore: the changes of c are those of o and others.
+// doesMore reports whether the changes of c include those of o and others.
 func doesMore(c, o *api.Candidate) bool {
 	for field, to := range o.Patch {
 		if !reflect.DeepEqual(c.Patch[field], to) {
@@ -80,13 +80,13 @@ func doesMore(c, o *api.Candidate) bool {
 	return len(o.Patch) > 0 && len(c.Patch) > len(o.Patch)
 }
 
-// gainsOver: c leaves more room than o, or is faster, by more than anybody would see.
+// gainsOver reports whether c leaves noticeably more headroom than o, or is noticeably faster.
 func gainsOver(c, o *api.Candidate, seen unit.Bytes) bool {
 	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[o.Verdict] ||
 		c.Lacks-o.Lacks > seen || ratioOf(c) > noSlower*ratioOf(o)
 }
 
-// ratioOf is how many times the tokens a second a change gives; 1 where nobody knows.
+// ratioOf returns a change's speed ratio; 1 if unknown.
 func ratioOf(c *api.Candidate) float64 {
 	if c.SpeedRatio == nil {
 		return 1
@@ -97,13 +97,13 @@ func ratioOf(c *api.Candidate) float64 {
 // onlyTight is the price of a plan that may not start after all.
 const onlyTight = 2
 
-// addRung asks the plan with one more change, and adds it where it helps and a practitioner would say it.
+// addRung evaluates one more change, and adds it if it helps and a practitioner would suggest it.
 func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate {
 	r := p.Asked
 	s.Set(&r)
 	c, ok := p.candidate(&r, s.Words)
 	if now := p.base.Plan; ok && r.Weights == "" && c.Plan.Engine == now.Engine && c.Plan.Weights != now.Weights {
-		c.Change += ", " + c.Plan.Weights // the default that follows
+		c.Change += ", " + c.Plan.Weights // the resulting default
 	}
 	if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
 		return out
@@ -120,12 +120,12 @@ func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate
 	return out
 }
 
-// readAlongWith are changes that give words as fast as they are read.
+// readAlongWith returns changes that keep up with reading speed.
 func readAlongWith(found []api.Candidate) []api.Candidate {
 	return slices.DeleteFunc(slices.Clone(found), func(c api.Candidate) bool { return c.Slow })
 }
 
-// cheapestThatFits is the least price of changes after which the plan fits; infinite where none does.
+// cheapestThatFits returns the lowest price of changes after which the plan fits; infinite if none.
 func cheapestThatFits(found []api.Candidate) float64 {
 	least := math.Inf(1)
 	for i := range found {
@@ -136,7 +136,7 @@ func cheapestThatFits(found []api.Candidate) float64 {
 	return least
 }
 
-// cure is what advice rests on of a candidate.
+// cure returns what advice depends on of a candidate.
 func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	asked, r := &p.Question.Request, c.Plan
 	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)),
@@ -153,7 +153,7 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 		}
 	}
 	if l := c.Quality; l != nil && l.LowerIsBetter {
-		x.Loss = max(x.Loss, l.Mid) // what is shown beside it
+		x.Loss = max(x.Loss, l.Mid) // what is shown with it
 	}
 	if c.SpeedRatio != nil {
 		x.Speed = *c.SpeedRatio
@@ -167,7 +167,7 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	return x
 }
 
-// roomFor is how many users a plan serves at once, while others wait.
+// roomFor returns how many users a plan serves at once, while others wait.
 func roomFor(q *question.Question) int64 {
 	if n := q.MaxSequences(q.Job.Load().Context); n != nil {
 		return *n
@@ -175,14 +175,14 @@ func roomFor(q *question.Question) int64 {
 	return 0
 }
 
-// engineName is an engine without its version.
+// engineName returns an engine without its version.
 func engineName(s string) string {
 	name, _, _ := strings.Cut(s, "@")
 	return name
 }
 
-// helps: the change mends the plan, or saves a good part of what it is short of; where the plan fits, it makes it
-// faster or much smaller.
+// helps reports whether the change makes the plan fit, or removes a good part of the shortage; for a plan that fits,
+// whether it makes it faster or much smaller.
 func (p *Planner) helps(c *api.Candidate) bool {
 	d := &p.base.Devices[0]
 	least := max(1, -d.Headroom/20)
@@ -194,16 +194,16 @@ func (p *Planner) helps(c *api.Candidate) bool {
 	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[p.base.Verdict] || c.Saves >= least
 }
 
-// addsDevices: a plan is of other hardware than the one before, which nobody buys for room that there is.
+// addsDevices reports whether a plan uses more or other hardware, which nobody buys for headroom they already have.
 func addsDevices(from, to *api.Request) bool {
 	return to.Hardware != from.Hardware || to.Devices != from.Devices
 }
 
-// firstOfWays is the best plan of each way to run the model.
+// firstOfWays returns the best plan of each way to run the model.
 func firstOfWays(found []api.Candidate) (out []api.Candidate) {
 	for i := range found {
 		if len(found[i].Patch) == 0 {
-			continue // as asked
+			continue // as requested
 		}
 		if !slices.ContainsFunc(out, func(c api.Candidate) bool { return c.Way == found[i].Way }) {
 			out = append(out, found[i])
@@ -212,7 +212,7 @@ func firstOfWays(found []api.Candidate) (out []api.Candidate) {
 	return out
 }
 
-// rungs are all single changes.
+// rungs returns all single changes.
 func (p *Planner) rungs() (out []change.Setting) {
 	for _, a := range p.axes(p.Question, true, false) {
 		out = append(out, a.Settings[1:]...)
@@ -248,10 +248,11 @@ func (p *Planner) rungs() (out []change.Setting) {
 	return append(out, p.moreDevices()...)
 }
 
-// leftToEngine is the price of a placement that the engine finds itself: one that is written down is the same on every start.
+// leftToEngine is the price of a placement that the engine determines itself: an explicit one is the same on every
+// start.
 const leftToEngine = 1
 
-// placedWords says what lies on the host.
+// placedWords describes what is placed on the host.
 func placedWords(q *question.Question, r *api.Request) string {
 	m := q.Job.Model
 	var words []string
@@ -276,7 +277,7 @@ func placedWords(q *question.Question, r *api.Request) string {
 	return strings.Join(words, ", ")
 }
 
-// ofEach says that an amount is a device's, where there are several: each keeps so much of its part elsewhere.
+// ofEach adds that an amount is per device, if there are several.
 func ofEach(q *question.Question) string {
 	if q.Job.Machine.Devices() > 1 {
 		return " of each device"
@@ -284,7 +285,7 @@ func ofEach(q *question.Question) string {
 	return ""
 }
 
-// placedOnLargerHost leaves on a host with more memory what the devices have no room for, where the one that was named holds too little.
+// placedOnLargerHost offloads what the devices lack to a host with more memory, if the stated one is too small.
 func placedOnLargerHost(p *Planner) *change.Setting {
 	for _, n := range largerHosts {
 		r := p.Asked
@@ -301,7 +302,7 @@ func placedOnLargerHost(p *Planner) *change.Setting {
 	return nil
 }
 
-// onHostOf says of a placement how much memory its host has.
+// onHostOf adds to a placement how much memory its host has.
 func onHostOf(words string, n unit.Bytes) string {
 	return strings.Replace(words, "the host", fmt.Sprintf("a %d GiB host", n/unit.GiB), 1)
 }
@@ -309,7 +310,7 @@ func onHostOf(words string, n unit.Bytes) string {
 // lessIsDear is the price of half the context, or half the users.
 const lessIsDear = 5
 
-// smallerLoads are a context or a number of users that memory allows.
+// smallerLoads returns a context or number of users that memory allows.
 func smallerLoads(q *question.Question) (out []change.Setting) {
 	if n := q.MaxContext(q.Job.Load().Sequences); n != nil {
 		if c := *n / 1024 * 1024; c >= 1024 && c < int64(q.Request.Context) {
@@ -327,7 +328,7 @@ func smallerLoads(q *question.Question) (out []change.Setting) {
 	return out
 }
 
-// lengthWord and loadWord are what a load's length and number are called: of a diffusion model, of pictures.
+// lengthWord and loadWord name a load's length and number; for a diffusion model, of images.
 func lengthWord(q *question.Question) string {
 	if makesPictures(q) {
 		return "tokens of each"
@@ -344,7 +345,7 @@ func loadWord(q *question.Question) string {
 
 func makesPictures(q *question.Question) bool { return q.Job.Model.Part(model.PartDenoiser) != nil }
 
-// moreDevices devices of the same kind: the fewest doublings that hold the plan, else one.
+// moreDevices returns more devices of the same kind: the fewest doublings that hold the plan, else one.
 func (p *Planner) moreDevices() []change.Setting {
 	m := p.Question.Job.Machine
 	if !growsByDevices(m) {
@@ -361,13 +362,13 @@ func (p *Planner) moreDevices() []change.Setting {
 	return []change.Setting{once}
 }
 
-// growsByDevices reports whether somebody can put more devices of its kind into a machine, or more of such machines together.
+// growsByDevices reports whether more devices of its kind can be added to a machine, or more such machines combined.
 func growsByDevices(m *hardware.Machine) bool {
 	return m != nil && len(m.Groups) == 1 && m.Node == "" && question.UnifiedPool(m) == 0
 }
 
-// mostDevices are as many of a machine's devices as anybody adds to it for the load: who runs a model alone on cards of a PC takes twice
-// as many, and beyond that another model or another card.
+// mostDevices returns the most devices that people would add to a machine for the load: a single user with PC cards at
+// most doubles them, and otherwise changes model or card.
 func mostDevices(p *Planner, m *hardware.Machine) int {
 	most := mostOf(&m.Groups[0].Device)
 	d := &m.Groups[0].Device

@@ -1,5 +1,5 @@
-// Package quantize answers what formats cost the weights of a file, or the keys and values of a cache: it reads what is
-// asked, measures every matrix in every format, remembers what it measured, and writes the mixture that was chosen.
+// Package quantize answers what formats cost the weights of a file, or the keys and values of a cache: it parses the
+// request, measures every matrix in every format, resumes earlier measurements, and writes the chosen mixture.
 package quantize
 
 import (

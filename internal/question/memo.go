@@ -79,7 +79,7 @@ func (a *Env) Remembered() int {
 	return len(m.Models) + len(m.Machines) + len(m.built) + len(m.rents) + len(m.Lengths) + len(m.orders) + len(m.stored) + m.shared.Len()
 }
 
-// Remembering returns a copy of the Env with a cache of its own.
+// Remembering returns the Env itself if it has a cache, else a copy with a new one.
 func (a *Env) Remembering() *Env {
 	if a.Memo != nil {
 		return a

@@ -1,8 +1,8 @@
-// Package record keeps moments of a watch in a file, and reads them back. The file is JSON Lines, so that jq, DuckDB or an editor
-// reads it too; docs/guides/watch.md describes the lines.
+// Package record records the moments of a watch in a file, and reads them back. The file is JSON Lines, readable by jq,
+// DuckDB or an editor; docs/guides/watch.md describes the lines.
 //
-// Each watch is a run of its own; a recording that exists is gone on with, and others may read it meanwhile. A file that is
-// no recording is never touched. Open record.go for how lines are written, replay.go for how they are read.
+// Each watch is a separate run; an existing recording is appended to, and may be read at the same time. A file that is
+// not a recording is never modified. See record.go for writing, replay.go for reading.
 package record
 
 import (

@@ -1,7 +1,7 @@
-// Package render writes answers as screens: what stands on them, in which order and words.
+// Package render renders answers as screens: their content, order and wording.
 //
-// Open fit.go for the main screen and the order of its blocks; every other question has a file of its own. What screens are
-// made of is internal/term; cards and lists are render/cards, pictures render/svg, live screens render/tui.
+// See fit.go for the main screen and the order of its blocks; every other question has its own file. internal/term has
+// the building blocks; cards and lists are in render/cards, pictures in render/svg, live screens in render/tui.
 package render
 
 import (

@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// accessLog writes a line of JSON for each request that has ended. Nothing of the query, the headers or the body stands in it, where
-// tokens, models and pasted texts are.
+// accessLog writes a JSON line for each completed request, without query, headers and body, which hold tokens, models
+// and pasted text.
 type accessLog struct {
 	mu sync.Mutex
 	to io.Writer
@@ -20,16 +20,16 @@ type accessLog struct {
 
 // access is a line of the log.
 type access struct {
-	Time   string  `json:"time"` // of the request's header, RFC 3339 in UTC
+	Time   string  `json:"time"` // when the header arrived, RFC 3339 in UTC
 	Client string  `json:"client"`
 	Method string  `json:"method"`
 	Path   string  `json:"path"`
-	Status int     `json:"status"` // 0: the client left before there was one
-	Bytes  int64   `json:"bytes"`  // of the answer's body as sent
+	Status int     `json:"status"` // 0 if the client disconnected before
+	Bytes  int64   `json:"bytes"`  // of the response body as sent
 	MS     float64 `json:"ms"`
 }
 
-// write adds the line of a request that was answered; token is redacted wherever somebody put it.
+// write logs a completed request; token is redacted wherever it occurs.
 func (l *accessLog) write(r *http.Request, w *paced, start time.Time, token string) {
 	if l.to == nil {
 		return
@@ -40,15 +40,15 @@ func (l *accessLog) write(r *http.Request, w *paced, start time.Time, token stri
 		Status: w.status, Bytes: w.sent, MS: float64(time.Since(start).Microseconds()) / 1000,
 	})
 	if err != nil {
-		return // strings and numbers: cannot be
+		return // strings and numbers: cannot fail
 	}
 	line = append(safe.JSON(line), '\n')
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = l.to.Write(line) // a full disk stops no answer
+	_, _ = l.to.Write(line) // a full disk must not fail responses
 }
 
-// without blots out a secret.
+// without redacts a secret.
 func without(s, secret string) string {
 	if secret == "" {
 		return s

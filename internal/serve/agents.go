@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// agents passes requests of agents on, behind the guards. What the protocol's handler refuses in plain words is said as
-// other problems are.
+// agents passes requests of agents on, after the guards. Plain-text errors of the protocol's handler are converted to
+// problems.
 func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		s.nothing(w, r)
@@ -34,20 +34,20 @@ func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, problem(p.status, e))
 }
 
-// plainly holds back what is wrong in plain words.
+// plainly intercepts plain-text errors.
 type plainly struct {
 	http.ResponseWriter
-	status int // of what is held back
+	status int // of the intercepted response
 	words  bytes.Buffer
 }
 
-// WriteHeader sends the header, unless it is that of plain words on an error.
+// WriteHeader sends the header unless it is that of a plain-text error.
 func (p *plainly) WriteHeader(status int) {
 	if status >= http.StatusBadRequest && strings.HasPrefix(p.Header().Get("Content-Type"), "text/plain") {
 		p.status = status
 		return
 	}
-	p.Header().Del("Content-Length") // letters that are escaped make it longer
+	p.Header().Del("Content-Length") // escaping makes it longer
 	p.ResponseWriter.WriteHeader(status)
 }
 
@@ -62,12 +62,12 @@ func (p *plainly) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// heldText is what was held back, as much of it as anybody reads.
+// heldText returns the intercepted text, truncated.
 func (p *plainly) heldText() string {
 	const most = 200
 	words := bytes.TrimSpace(p.words.Bytes())
 	return strings.ToValidUTF8(string(words[:min(len(words), most)]), "�")
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (p *plainly) Unwrap() http.ResponseWriter { return p.ResponseWriter }

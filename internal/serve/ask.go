@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// ask answers a question: the body is a Request, and what comes back an Answer.
+// ask handles a question: the body is a Request, the response an Answer.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, ask string) {
 	question, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, ask string) {
 	s.deliver(w, r, b)
 }
 
-// answer a question, and keep the answer if it was not cut short.
+// answer answers a question and caches the answer unless it was cut short.
 func (s *Server) answer(r *http.Request, ask string, question []byte, report desk.Report) (*body, error) {
 	request, err := desk.Decode(ask, question)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) answer(r *http.Request, ask string, question []byte, report des
 	return b, err
 }
 
-// client names who asks: the address, of IPv6 the network that one customer has.
+// client identifies the client by its address; for IPv6, by its customer network.
 func client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -73,15 +73,15 @@ func client(r *http.Request) string {
 	return p.String()
 }
 
-// events reports whether a client waits for a stream.
+// events reports whether a client accepts an event stream.
 func events(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), eventsType)
 }
 
-// sizeOf a limit.
+// sizeOf formats a limit.
 func sizeOf(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + " KiB" }
 
-// post answers such a request in the turn of a long question.
+// post handles an operation in the turn of a long question.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, p *posted) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// maxBatch bounds the body of a batch.
+// maxBatch is the maximum body size of a batch.
 const maxBatch = 8 << 20
 
-// batch answers a request a line, one after the other, each in its own turn and within the client's share.
+// batch answers one request per line, one after the other, each in its own turn and within the client's share.
 func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	put, follow := putLine, alone
@@ -49,18 +49,18 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// alone works without telling anybody how far it is.
+// alone works without reporting progress.
 func alone(_ http.ResponseWriter, _ int, work func(desk.Report)) error {
 	work(nil)
 	return nil
 }
 
 func putLine(w http.ResponseWriter, text []byte) {
-	_, _ = w.Write(text) // who asked may be gone: the context says so
+	_, _ = w.Write(text) // the client may have disconnected: see the context
 	_ = http.NewResponseController(w).Flush()
 }
 
-// inTurn asks as often as it takes until there is room.
+// inTurn retries until the question is admitted.
 func (s *Server) inTurn(r *http.Request, q *memwall.Request, report desk.Report) (*memwall.Answer, error) {
 	for {
 		answer, err := s.Desk.Ask(r.Context(), client(r), q, report)
@@ -76,7 +76,7 @@ func (s *Server) inTurn(r *http.Request, q *memwall.Request, report desk.Report)
 	}
 }
 
-// ended gives the end of a question that had no turn the form of the contract.
+// ended converts the error of a question that had no turn to that of the contract.
 func ended(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &memwall.Error{Code: memwall.Limit, Message: "the question had no turn in time", Hint: "ask again"}

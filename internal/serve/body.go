@@ -15,11 +15,11 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// body is an answer as it is sent: its bytes, as they are and compressed, and what tells it from others.
+// body is a response body: plain and compressed bytes, and its entity tag.
 type body struct {
 	kind   string
 	text   []byte
-	tag    string // of the bytes, without quotes
+	tag    string // without quotes
 	once   sync.Once
 	packed []byte
 }
@@ -29,7 +29,7 @@ func newBody(kind string, text []byte) *body {
 	return &body{kind: kind, text: text, tag: base64.RawURLEncoding.EncodeToString(sum[:18])}
 }
 
-// newJSON is a value as it is sent.
+// newJSON returns a value as a response body.
 func newJSON(v any) (*body, error) {
 	text, err := encoded(v)
 	if err != nil {
@@ -38,9 +38,9 @@ func newJSON(v any) (*body, error) {
 	return newBody(jsonType, text), nil
 }
 
-// encoded is a value's JSON.
+// encoded returns a value's JSON.
 func encoded[T any](v T) ([]byte, error) {
-	if own, ok := any(v).(json.Marshaler); ok { // as it writes itself: an encoder would read that once more
+	if own, ok := any(v).(json.Marshaler); ok { // call it directly: an encoder would parse the result again
 		text, err := own.MarshalJSON()
 		if err != nil {
 			return nil, err
@@ -59,18 +59,18 @@ func encoded[T any](v T) ([]byte, error) {
 var packers = sync.Pool{New: func() any {
 	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
-		panic(err) // the level is one
+		panic(err) // the level is valid
 	}
 	return z
 }}
 
-// gzipped is the text compressed, once.
+// gzipped returns the compressed body, computed once.
 func (b *body) gzipped() []byte {
 	b.once.Do(func() {
 		var out bytes.Buffer
 		z := packers.Get().(*gzip.Writer)
 		z.Reset(&out)
-		_, _ = z.Write(b.text) // a buffer takes all
+		_, _ = z.Write(b.text) // writes to a buffer cannot fail
 		_ = z.Close()
 		packers.Put(z)
 		b.packed = out.Bytes()
@@ -78,7 +78,7 @@ func (b *body) gzipped() []byte {
 	return b.packed
 }
 
-// takesGzip reads what a client takes.
+// takesGzip reports whether the client accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -90,7 +90,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// deliver sends an answer, unless the client says that it has it (RFC 9110, 13.1.2).
+// deliver sends a response, unless the client has it (RFC 9110, 13.1.2).
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, b *body) {
 	text, tag := b.text, `"`+b.tag+`"`
 	h := w.Header()
@@ -112,10 +112,10 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, b *body) {
 	}
 	h.Set("Content-Type", b.kind)
 	h.Set("Content-Length", strconv.Itoa(len(text)))
-	_, _ = w.Write(text) // who asked may be gone
+	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// has reports whether a list of tags names one, or everything.
+// has reports whether a list of tags includes one, or is *.
 func has(list, tag string) bool {
 	return slices.ContainsFunc(strings.Split(list, ","), func(t string) bool {
 		t = strings.TrimPrefix(strings.TrimSpace(t), "W/")

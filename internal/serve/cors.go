@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// invited: the request comes from a page elsewhere that may ask the API. It brings no cookies: where a token is asked for, the
-// page must have it.
+// invited reports whether the request comes from a page on an allowed origin. Cookies are not accepted: if a token is
+// required, the page must send it.
 func (s *Server) invited(r *http.Request) bool {
 	return isAPI(r.URL.Path) && slices.Contains(s.Origins, r.Header.Get("Origin"))
 }
 
-// invite says to the browser of an invited page that it may ask, and answers what it asks before (CORS, fetch.spec.whatwg.org);
-// true where that was all.
+// invite adds CORS headers for an allowed page (fetch.spec.whatwg.org) and handles preflight requests; it returns true
+// if that was all.
 func (s *Server) invite(w http.ResponseWriter, r *http.Request) (done bool) {
 	if len(s.Origins) > 0 {
 		w.Header().Add("Vary", "Origin")

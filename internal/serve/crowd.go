@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// crowd bounds the connections that are open: when there are too many, the one that has waited longest without asking
-// anything makes room.
+// crowd limits open connections: when there are too many, the longest idle one is closed.
 type crowd struct {
 	most    int
 	mu      sync.Mutex
 	open    int
-	waiting list.List // of net.Conn, the longest first
+	waiting list.List // of net.Conn, longest idle first
 	at      map[net.Conn]*list.Element
 }
 
-// follow takes note of what a connection does.
+// follow tracks the state of a connection.
 func (c *crowd) follow(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +38,7 @@ func (c *crowd) follow(conn net.Conn, state http.ConnState) {
 	if first := c.waiting.Front(); first != nil && first.Value != conn {
 		old := first.Value.(net.Conn)
 		c.leave(old)
-		old.Close() //nolint:errcheck // nobody waits for its end
+		old.Close() // nolint:errcheck // nobody waits for it
 	}
 }
 

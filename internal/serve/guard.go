@@ -19,10 +19,10 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// policy of pages: what they show comes from here, and nobody shows them in a frame.
+// policy is the Content-Security-Policy of pages: content from here only, and no framing.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// guard lets a request in, or says why not: where it says it goes, from whose page it comes, who asks, how much.
+// guard checks a request before it is handled: its host, the origin of its page, the client's token, its size.
 func (s *Server) guard(out http.ResponseWriter, r *http.Request) {
 	w := &paced{ResponseWriter: out, control: http.NewResponseController(out)}
 	start := time.Now()
@@ -44,7 +44,7 @@ func (s *Server) guard(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(r.TransferEncoding) > 0 {
-		w.Header().Set("Connection", "close") // it may have had a length too, by which a proxy finds another end (RFC 9112, 6.3)
+		w.Header().Set("Connection", "close") // with a length too, a proxy may see another end (RFC 9112, 6.3)
 	}
 	if body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -57,7 +57,7 @@ func (s *Server) guard(out http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// winds reports whether a path has dots or slashes that lead elsewhere: what is there is asked for by its own path.
+// winds reports whether a path has dots or slashes that resolve to another path, which must be requested directly.
 func winds(p string) bool {
 	clean := path.Clean(p)
 	return p != "" && clean != p && clean+"/" != p
@@ -65,7 +65,7 @@ func winds(p string) bool {
 
 var errFault = errors.New("fault")
 
-// harden says to browsers what they may do with what they get.
+// harden sets security headers.
 func harden(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -81,7 +81,7 @@ func (s *Server) admit(w *paced, r *http.Request) (body []byte, err error) {
 			return nil, err
 		}
 	}
-	if r.Method == http.MethodPost && s.routes.takes(r.URL.Path) != "" { // else there is nothing, and that is what will be said
+	if r.Method == http.MethodPost && s.routes.takes(r.URL.Path) != "" { // otherwise it does not exist, which is reported later
 		if err := s.checkType(r); err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (s *Server) admit(w *paced, r *http.Request) (body []byte, err error) {
 			return nil, err
 		}
 	}
-	_ = w.control.SetReadDeadline(time.Time{}) // all is here, and the answer may take its time
+	_ = w.control.SetReadDeadline(time.Time{}) // the body is complete, and the answer may take its time
 	return body, nil
 }
 
@@ -105,8 +105,8 @@ func shortened(s string) string {
 	return strings.ToValidUTF8(s, "�")
 }
 
-// checkHost refuses names that are not the server's: a page whose name was made to lead here (DNS rebinding) calls it
-// by its own. With a token, such a page has nothing to show.
+// checkHost rejects host names that are not the server's, which protects against DNS rebinding. With a token it is
+// unnecessary: such a page does not have it.
 func (s *Server) checkHost(r *http.Request) error {
 	name := hostOf(r.Host)
 	if s.Token != "" || loopback(name) || slices.Contains(s.Hosts, name) {
@@ -116,7 +116,7 @@ func (s *Server) checkHost(r *http.Request) error {
 		"http://localhost, or start it with --host "+shortened(name))
 }
 
-// hostOf is a Host header without its port.
+// hostOf returns a Host header without the port.
 func hostOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -124,13 +124,13 @@ func hostOf(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// loopback reports whether a name is this machine's own, whoever resolves it.
+// loopback reports whether a name always refers to this machine.
 func loopback(name string) bool {
 	a, err := netip.ParseAddr(name)
 	return name == "localhost" || err == nil && a.IsLoopback()
 }
 
-// checkOrigin refuses what a page of another site sends; links to pages may be followed from anywhere.
+// checkOrigin rejects requests sent by pages of other sites, except navigation to pages.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if s.invited(r) {
 		return nil
@@ -159,7 +159,7 @@ func isAPI(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/mcp")
 }
 
-// checkToken asks for the token, in a time that does not tell how much of it is right.
+// checkToken checks the token in constant time.
 func (s *Server) checkToken(r *http.Request) error {
 	if s.Token == "" || r.URL.Path == healthPath {
 		return nil
@@ -172,13 +172,13 @@ func (s *Server) checkToken(r *http.Request) error {
 		"Authorization: Bearer TOKEN, with the token that the server was started with")
 }
 
-// Where browsers bring the token: a link that is followed once, and then a cookie that no script and no other site sees.
+// How browsers send the token: once in a link, then in a cookie inaccessible to scripts and other sites.
 const (
 	tokenKey    = "token"
 	tokenCookie = "memwall-token"
 )
 
-// tokenOf a request; "" where it brings none.
+// tokenOf returns the token of a request, or "".
 func tokenOf(r *http.Request) string {
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return token
@@ -192,7 +192,7 @@ func tokenOf(r *http.Request) string {
 	return ""
 }
 
-// checkType takes types that no form of another page can send.
+// checkType accepts only content types that forms on other pages cannot send.
 func (s *Server) checkType(r *http.Request) error {
 	want := s.routes.takes(r.URL.Path)
 	if packed := r.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
@@ -207,13 +207,13 @@ func (s *Server) checkType(r *http.Request) error {
 	return refuse(http.StatusUnsupportedMediaType, "Content-Type", given, "the body is not said to be "+want, "Content-Type: "+want)
 }
 
-// Bodies: small ones are read as they come, of large ones only so many at a time.
+// Limits on bodies: small ones are read as they arrive, large ones only a few at a time.
 const (
 	maxBody   = 1 << 20
 	smallBody = 64 << 10
 )
 
-// read takes the body, bounded in size and, by the connection's deadline, in time.
+// read reads the body, limited in size and, by the connection's deadline, in time.
 func (s *Server) read(w *paced, r *http.Request) ([]byte, error) {
 	most := s.routes.most(r.URL.Path)
 	if r.ContentLength > most {
@@ -252,7 +252,7 @@ func broken(err error) error {
 		Message: "the body did not come whole and in time", Hint: "send it at once, with its length"})
 }
 
-// paced is a response of which each piece must be taken in time, so that slow readers hold nothing.
+// paced is a response with a deadline for each write, so that slow clients hold no resources.
 type paced struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -265,7 +265,7 @@ func (p *paced) WriteHeader(status int) {
 	if p.status == 0 {
 		p.status = status
 	}
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) // recorders of tests have none
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) // not supported by recorders in tests
 	p.ResponseWriter.WriteHeader(status)
 }
 
@@ -283,5 +283,5 @@ func (p *paced) Write(b []byte) (int, error) {
 // Flush sends what is written.
 func (p *paced) Flush() { _ = p.control.Flush() }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (p *paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }

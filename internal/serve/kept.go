@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// kept are answers that were given: a question has one answer. Those that were asked for longest ago go first.
+// kept caches answers by question; the least recently requested are evicted first.
 type kept struct {
 	most  int
 	mu    sync.Mutex
 	bytes int
-	order list.List // of *entry, the latest first
+	order list.List // of *entry, most recent first
 	by    map[string]*list.Element
 }
 
@@ -20,12 +20,12 @@ type entry struct {
 	bytes    int
 }
 
-// mostKept is the size of a question that is kept.
+// mostKept is the maximum size of a cached question.
 const mostKept = 8 << 10
 
 func newKept(most int) *kept { return &kept{most: most, by: map[string]*list.Element{}} }
 
-// find an answer; nil when it is not there.
+// find returns a cached answer, or nil.
 func (k *kept) find(ask string, question []byte) *body {
 	if k == nil || len(question) > mostKept {
 		return nil
@@ -40,12 +40,12 @@ func (k *kept) find(ask string, question []byte) *body {
 	return e.Value.(*entry).answer
 }
 
-// keep an answer.
+// keep caches an answer.
 func (k *kept) keep(ask string, question []byte, answer *body) {
 	if k == nil || len(question) > mostKept {
 		return
 	}
-	const beside = 512 // of lists, maps and tags, and half as much again for the compressed answer
+	const beside = 512 // overhead of lists, maps and tags; plus half for the compressed answer
 	e := &entry{ask + string(question), answer, len(question) + len(answer.text)*3/2 + beside}
 	k.mu.Lock()
 	defer k.mu.Unlock()

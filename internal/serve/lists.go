@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/schema"
 )
 
-// catalog is something to look up: all of it, and the card of one.
+// catalog is a list of things with cards.
 type catalog struct {
 	name, doc string
 	row       reflect.Type
@@ -34,7 +34,7 @@ func (s *Server) lists() []catalog {
 	}
 }
 
-// formatCard keeps an error that is none from being one.
+// formatCard returns a nil error interface on success.
 func formatCard(name string) (any, error) {
 	c, missing := card.FormatCard(name)
 	if missing != nil {
@@ -43,7 +43,7 @@ func formatCard(name string) (any, error) {
 	return c, nil
 }
 
-// hardware is the card of a node or a device.
+// hardware returns the card of a node or device.
 func (s *Server) hardware(name string) (any, error) {
 	if n := card.NodeOf(name); n != nil {
 		return n, nil
@@ -68,7 +68,7 @@ func (l *catalog) operation(one bool) *huma.Operation {
 	return op
 }
 
-// oneOf some types; any object where there are none.
+// oneOf returns a schema for any of the types; any object if there are none.
 func oneOf(types []reflect.Type) *huma.Schema {
 	if len(types) < 2 {
 		return refOf(append(types, nil)[0])
@@ -80,7 +80,7 @@ func oneOf(types []reflect.Type) *huma.Schema {
 	return s
 }
 
-// listParameters choose the rows of a list.
+// listParameters select the rows of a list.
 func listParameters() []*huma.Param {
 	whole := func(least, most float64, usual int) *huma.Schema {
 		return &huma.Schema{Type: "integer", Minimum: &least, Maximum: &most, Default: usual}
@@ -92,13 +92,13 @@ func listParameters() []*huma.Param {
 	}
 }
 
-// maxName bounds what is looked up.
+// maxName is the maximum length of a name.
 const maxName = 256
 
-// validText has no bytes that are no letters.
+// validText replaces invalid UTF-8.
 func validText(s string) string { return strings.ToValidUTF8(s, "�") }
 
-// carded answers with the card of one.
+// carded handles requests for the card of one.
 func (s *Server) carded(find func(name string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("name")
@@ -121,7 +121,7 @@ func tooLong(field, value string) error {
 		Hint: "at most 256 bytes"}
 }
 
-// missing: a card that is not there is a page that is not there.
+// missing returns the error for a missing card: not found.
 func missing(e *memwall.Error) error {
 	if e.Code == memwall.UnknownModel || e.Code == memwall.UnknownHardware || e.Field == "format" {
 		return problem(http.StatusNotFound, e)
@@ -137,7 +137,7 @@ func (s *Server) sendOr(w http.ResponseWriter, r *http.Request, b *body, err err
 	s.deliver(w, r, b)
 }
 
-// schema answers with a schema of the contract.
+// schema handles requests for a schema of the contract.
 func (s *Server) schema(which string) http.HandlerFunc {
 	text := sync.OnceValues(func() (*body, error) {
 		data, err := schema.Of(which)
@@ -159,7 +159,7 @@ func (s *Server) schemaOf(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// study as far as it is.
+// study handles requests for the current state of the study.
 func (s *Server) study(w http.ResponseWriter, r *http.Request) {
 	got, err := s.Study(r.Context())
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Server) study(w http.ResponseWriter, r *http.Request) {
 	s.sendOr(w, r, b, err)
 }
 
-// health says that the server answers.
+// health reports that the server is running.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	b, err := newJSON(struct {
 		Status  string `json:"status"`

@@ -15,20 +15,20 @@ import (
 
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// counters of the server.
+// counters holds the server's metrics.
 type counters struct {
 	inFlight, hits atomic.Int64
 	mu             sync.Mutex
 	by             map[answered]*times
 }
 
-// answered is what requests are counted by: the pattern that they matched, of which there are few, and the status.
+// answered is the key of request counts: the matched pattern, of which there are few, and the status.
 type answered struct {
 	route  string
 	status int
 }
 
-// times of requests: how many fell below each bound, and their sum.
+// times is a latency histogram: counts below each bound, and the sum.
 type times struct {
 	below [len(bounds)]int64
 	count int64
@@ -38,7 +38,7 @@ type times struct {
 // bounds of the histogram, in seconds.
 var bounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60}
 
-// begin counts a request; what it gives is called at its end.
+// begin counts a request and returns a function to call at its end.
 func (c *counters) begin() func(pattern string, status int, took time.Duration) {
 	c.inFlight.Add(1)
 	return func(pattern string, status int, took time.Duration) {
@@ -66,7 +66,7 @@ func (t *times) add(seconds float64) {
 	}
 }
 
-// text is the exposition format of Prometheus, in a fixed order.
+// text returns the metrics in Prometheus exposition format, in a fixed order.
 func (c *counters) text() string {
 	var b strings.Builder
 	b.WriteString("# HELP memwall_request_seconds Time from the request's header to the end of the answer.\n# TYPE memwall_request_seconds histogram\n")
@@ -101,16 +101,16 @@ func (t *times) write(b *strings.Builder, labels string) {
 	fmt.Fprintf(b, "memwall_request_seconds_bucket{%s,le=\"+Inf\"} %d\nmemwall_request_seconds_sum{%s} %g\nmemwall_request_seconds_count{%s} %d\n", labels, t.count, labels, t.sum, labels, t.count)
 }
 
-// sampled is a number that Go's runtime keeps.
+// sampled returns a metric of the Go runtime.
 func sampled(name string) uint64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// writeMetrics answers with the counters.
+// writeMetrics handles requests for the metrics.
 func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", metricsType)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(s.metrics.text())) // who asked may be gone
+	_, _ = w.Write([]byte(s.metrics.text())) // the client may have disconnected
 }

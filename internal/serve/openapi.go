@@ -11,28 +11,28 @@ import (
 	"github.com/memwall/memwall/internal/schema"
 )
 
-// where definitions of types stand in the description.
+// definitionsAt is the location of type definitions in the description.
 const definitionsAt = "#/components/schemas/"
 
-// definitions are those of the contract, from the structs that encode and decode it; huma takes them as its registry.
+// definitions holds the contract's types, derived from the structs that encode and decode it, as huma's registry.
 type definitions map[string]json.RawMessage
 
-// Schema points to the definition of a type.
+// Schema returns a reference to the definition of a type.
 func (definitions) Schema(t reflect.Type, _ bool, _ string) *huma.Schema { return refOf(t) }
 
-// SchemaFromRef has none: the definitions are text.
+// SchemaFromRef returns nil: the definitions are text.
 func (definitions) SchemaFromRef(string) *huma.Schema { return nil }
 
-// TypeFromRef has none.
+// TypeFromRef returns nil.
 func (definitions) TypeFromRef(string) reflect.Type { return nil }
 
-// Map has none.
+// Map returns nil.
 func (definitions) Map() map[string]*huma.Schema { return nil }
 
 // RegisterTypeAlias does nothing.
 func (definitions) RegisterTypeAlias(reflect.Type, reflect.Type) {}
 
-// refOf a type: what is said of it stands among the definitions.
+// refOf returns a reference to the definition of a type.
 func refOf(t reflect.Type) *huma.Schema {
 	switch {
 	case t == nil:
@@ -43,7 +43,7 @@ func refOf(t reflect.Type) *huma.Schema {
 	return &huma.Schema{Ref: definitionsAt + t.Name()}
 }
 
-// describe begins the description of the API.
+// describe returns the beginning of the API description.
 func describe(guarded bool) *huma.OpenAPI {
 	doc := &huma.OpenAPI{OpenAPI: "3.1.0", Info: &huma.Info{Title: "memwall", Version: memwall.Version,
 		Description: "Where every byte of a large language model goes, whether it fits, how fast it runs. Requests and answers are those of the command line's JSON, schema " + memwall.Schema + "."}}
@@ -56,11 +56,11 @@ func describe(guarded bool) *huma.OpenAPI {
 	return doc
 }
 
-// openAPI is the whole description as text.
+// openAPI returns the whole description as text.
 func openAPI(doc *huma.OpenAPI, cards, own []reflect.Type) ([]byte, error) {
 	contract := append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](),
 		reflect.TypeFor[progress](), reflect.TypeFor[List]())
-	all, err := schema.Definitions(definitionsAt, append(contract, own...)...) // whose names go first
+	all, err := schema.Definitions(definitionsAt, append(contract, own...)...) // whose names take precedence
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func openAPI(doc *huma.OpenAPI, cards, own []reflect.Type) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// replies are what an operation answers with: its own, the problems that it names, and those that all have.
+// replies returns the responses of an operation: its own, the problems it names, and those common to all.
 func replies(kind string, ok *huma.Schema, more ...string) map[string]*huma.Response {
 	out := map[string]*huma.Response{"200": {Description: "the answer", Content: map[string]*huma.MediaType{kind: {Schema: ok}}}}
 	words := map[string]string{"304": "the client has this answer", "400": "the request cannot be read",
@@ -85,7 +85,7 @@ func replies(kind string, ok *huma.Schema, more ...string) map[string]*huma.Resp
 	return out
 }
 
-// question describes the path of a question.
+// question describes the endpoint of a question.
 func question(ask string) *huma.Operation {
 	answer := refOf(reflect.TypeFor[memwall.Answer]())
 	op := &huma.Operation{Method: http.MethodPost, Path: "/v1/" + ask, OperationID: ask,
@@ -96,7 +96,7 @@ func question(ask string) *huma.Operation {
 	return op
 }
 
-// streamed describes a stream of events.
+// streamed describes an event stream.
 func streamed(ends string) *huma.MediaType {
 	words := "server-sent events, the data of each JSON on one line: progress four times a second, and " + ends +
 		". The data of progress is " + refOf(reflect.TypeFor[progress]()).Ref + ". Its phases:"
@@ -107,7 +107,7 @@ func streamed(ends string) *huma.MediaType {
 	return &huma.MediaType{Schema: &huma.Schema{Type: "string", Description: words}}
 }
 
-// batchOperation describes many questions in one request.
+// batchOperation describes the batch endpoint.
 func batchOperation() *huma.Operation {
 	lines := func(what string) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{linesType: {Schema: &huma.Schema{Type: "string", Description: what}}}
@@ -122,7 +122,7 @@ func batchOperation() *huma.Operation {
 		Responses:   responses}
 }
 
-// textOperation describes a path without parameters.
+// textOperation describes an endpoint without parameters.
 func textOperation(id, path, doc, kind string) *huma.Operation {
 	return &huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: doc,
 		Responses: map[string]*huma.Response{"200": {Description: doc,

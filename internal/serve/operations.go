@@ -12,15 +12,15 @@ import (
 	"github.com/memwall/memwall/internal/pack"
 )
 
-// posted are the paths that take a request of their own and answer with what it comes to.
+// posted is an endpoint with a request type of its own.
 type posted struct {
 	name, doc string
 	in, out   reflect.Type
-	// task takes the request's text and gives the answer's JSON.
+	// task takes the request's text and returns the JSON response.
 	task desk.Task[[]byte, []byte]
 }
 
-// operations beside the questions of the contract.
+// operations returns the endpoints besides the contract's questions.
 func operations() []posted {
 	return []posted{
 		{"autoscale", "what autoscalers make of a day's load on replicas of a plan: the goal kept, dollars, and how far from an oracle that knows the load",
@@ -32,7 +32,7 @@ func operations() []posted {
 	}
 }
 
-// Tasks are what a server puts to other processes beside questions.
+// Tasks returns the tasks, besides questions, that a server runs in other processes.
 func Tasks() aside.Tasks {
 	page := drawn(nil)
 	tasks := aside.Tasks{page.Name: page.JSON}

@@ -18,8 +18,8 @@ const (
 	pageType = "text/html; charset=utf-8"
 )
 
-// pages are the questions as pages for people, with their two files. What is pasted comes as a form, which the guard
-// takes from this server's own pages alone.
+// pages registers the questions as HTML pages, with their two static files. Pasted text arrives as a form, which the
+// guard accepts from this server's own pages only.
 func (s *Server) pages() {
 	s.file("/page.css", "text/css; charset=utf-8", []byte(page.Style()))
 	s.file("/page.js", "text/javascript; charset=utf-8", []byte(page.Script()))
@@ -35,7 +35,7 @@ func (s *Server) pages() {
 	s.mux.HandleFunc("POST "+page.Pasted, s.page)
 }
 
-// page draws one page, in a turn of the desk.
+// page renders a page, in a turn of the desk.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if s.Token != "" && r.URL.Query().Has(tokenKey) {
 		s.welcome(w, r)
@@ -48,29 +48,29 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	case out.Status != http.StatusOK:
 		w.Header().Set("Content-Type", pageType)
 		w.WriteHeader(out.Status)
-		_, _ = w.Write([]byte(out.HTML)) // who went away reads nothing
+		_, _ = w.Write([]byte(out.HTML)) // the client may have disconnected
 	default:
 		s.deliver(w, r, newBody(cmp.Or(out.Type, pageType), []byte(out.HTML)))
 	}
 }
 
-// address of a page, and what is pasted there; bytes, since they may be no text.
+// address is a page's URL, and what was pasted; bytes, since either may not be valid text.
 type address struct {
 	Path          string
 	Query, Pasted []byte
 }
 
-// drawn draws a page of a site that follows a study, or none.
+// drawn returns the task that renders a page, with the study if there is one.
 func drawn(study func(context.Context) (*card.Study, error)) desk.Task[address, page.Response] {
 	return desk.Task[address, page.Response]{Name: "page", Do: func(ctx context.Context, asker *memwall.Asker, a address) (page.Response, error) {
 		site := page.Site{Asker: asker, Study: study, API: true}
 		out := site.Page(ctx, a.Path, string(a.Query), string(a.Pasted))
-		out.HTML = strings.ToValidUTF8(out.HTML, "\ufffd") // an address may say what is no text
+		out.HTML = strings.ToValidUTF8(out.HTML, "\ufffd") // a URL may contain invalid text
 		return out, nil
 	}}
 }
 
-// refuse says what is wrong as a page to who asks for one, and as a problem to programs.
+// refuse reports an error as a page to browsers, and as a problem to programs.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		s.fail(w, p)
@@ -84,10 +84,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 	}
 	w.WriteHeader(p.Status)
 	site := page.Site{Study: s.Study, API: true}
-	_, _ = w.Write([]byte(site.Failure(r.Context(), p.Title, p.Detail+".", p.Fix))) // who asked may be gone
+	_, _ = w.Write([]byte(site.Failure(r.Context(), p.Title, p.Detail+".", p.Fix))) // the client may have disconnected
 }
 
-// laneOf a page: that of the question it asks; lessons and cards search too.
+// laneOf returns the lane of a page, that of its question; lessons and cards search too.
 func laneOf(r *http.Request) desk.Lane {
 	if page.Searches(r.URL.Path) {
 		return desk.Medium
@@ -98,7 +98,7 @@ func laneOf(r *http.Request) desk.Lane {
 	return desk.Quick
 }
 
-// welcome keeps the token of a link in a cookie, so that it stands in no further address.
+// welcome moves the token of a link to a cookie, so that it appears in no further URL.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: s.Token, Path: "/", HttpOnly: true, Secure: r.TLS != nil,
 		SameSite: http.SameSiteStrictMode})
@@ -108,7 +108,7 @@ func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
 }
 
-// pasted is the text of a form; "" where nothing was sent.
+// pasted returns the text of a form; "" if none.
 func pasted(r *http.Request) string {
 	if r.Method != http.MethodPost {
 		return ""

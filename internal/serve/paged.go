@@ -12,20 +12,20 @@ import (
 	"github.com/memwall/memwall/internal/card"
 )
 
-// Rows of one answer: what a list gives where nothing is said, and at most.
+// Default and maximum number of rows per response.
 const (
 	usualRows = 100
 	mostRows  = 1000
 )
 
-// List is a part of a catalog, of one shape for all of them.
+// List is a page of a catalog, of the same shape for all catalogs.
 type List struct {
 	Items []Listed `json:"items" doc:"the rows from offset on, at most limit"`
 	Total int      `json:"total" doc:"rows that match in all"`
 	Next  *int     `json:"next_offset,omitempty" doc:"offset of the rows that follow; absent behind the last"`
 }
 
-// Listed is a row: a kind, the name by which its card is asked for, and what is known of it under its kind.
+// Listed is a row: a kind, the name of its card, and its data under its kind.
 type Listed struct {
 	Kind      string            `json:"kind" enum:"model,device,node,format,recipe,published"`
 	Name      string            `json:"name" doc:"what the path of its card ends in"`
@@ -70,13 +70,13 @@ func formatRows(filter string) (out []Listed) {
 	return out
 }
 
-// part is which rows of a list are asked for.
+// part says which rows of a list are requested.
 type part struct {
 	filter        string
 	offset, limit int
 }
 
-// page is a part of the rows that match.
+// page returns a page of the matching rows.
 func (p *part) page(rows []Listed) *List {
 	from := min(p.offset, len(rows))
 	to := min(from+p.limit, len(rows))
@@ -87,7 +87,7 @@ func (p *part) page(rows []Listed) *List {
 	return l
 }
 
-// link to the rows that follow, as RFC 8288 has it; "" behind the last.
+// link returns the link to the following rows (RFC 8288); "" after the last.
 func (p *part) link(path string, l *List) string {
 	if l.Next == nil {
 		return ""
@@ -99,7 +99,7 @@ func (p *part) link(path string, l *List) string {
 	return "<" + path + "?" + q.Encode() + `>; rel="next"`
 }
 
-// partOf reads which rows a request asks for.
+// partOf parses which rows a request asks for.
 func partOf(r *http.Request) (*part, error) {
 	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -121,7 +121,7 @@ func partOf(r *http.Request) (*part, error) {
 	return p, err
 }
 
-// onlyOnce refuses parameters that a list does not have, or has twice.
+// onlyOnce rejects unknown and duplicate parameters.
 func onlyOnce(given url.Values, names ...string) error {
 	for name, values := range given {
 		if !slices.Contains(names, name) || len(values) > 1 {
@@ -132,7 +132,7 @@ func onlyOnce(given url.Values, names ...string) error {
 	return nil
 }
 
-// wholeOf a parameter; 0 where it is not given.
+// wholeOf parses an integer parameter; 0 if not given.
 func wholeOf(given url.Values, name string, least, most int) (int, error) {
 	if !given.Has(name) {
 		return 0, nil
@@ -146,7 +146,7 @@ func wholeOf(given url.Values, name string, least, most int) (int, error) {
 	return n, nil
 }
 
-// listed answers with a part of the rows that a filter leaves. All rows are made once.
+// listed handles requests for a page of the rows that match a filter. All rows are built once.
 func (s *Server) listed(rows func(filter string) []Listed) http.HandlerFunc {
 	whole := sync.OnceValue(func() []Listed { return rows("") })
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// Problem is an error as RFC 9457 has it: the contract's own, with a status.
+// Problem is an error in the form of RFC 9457: the contract's error, with a status.
 type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -23,15 +23,15 @@ type Problem struct {
 	Field  string `json:"field,omitempty"`
 	Value  string `json:"value,omitempty"`
 	Fix    string `json:"fix,omitempty"`
-	after  int    // seconds after which to ask again
+	after  int    // seconds until a retry
 }
 
 func (p *Problem) Error() string { return p.Detail }
 
-// media of problems.
+// problemType is the media type of problems.
 const problemType = "application/problem+json"
 
-// titles say what kind of error a code is.
+// titles describes each error code.
 var titles = map[string]string{
 	memwall.UnknownModel:    "No such model",
 	memwall.UnknownHardware: "No such hardware",
@@ -48,20 +48,20 @@ var titles = map[string]string{
 	busy:                    "Busy",
 }
 
-// Codes of this face alone.
+// Error codes specific to this interface.
 const (
 	refused  = "refused"
 	notFound = "not_found"
 	busy     = "busy"
 )
 
-// problem gives a status to what the contract calls wrong.
+// problem returns an error of the contract with a status.
 func problem(status int, e *memwall.Error) *Problem {
 	return &Problem{Type: "urn:memwall:" + e.Code, Title: titles[e.Code], Status: status, Detail: e.Message, Code: e.Code, Field: e.Field,
 		Value: e.Value, Fix: e.Hint}
 }
 
-// problemOf any error that a question ends with.
+// problemOf converts any error of a question.
 func problemOf(err error) *Problem {
 	var p *Problem
 	var e *memwall.Error
@@ -86,7 +86,7 @@ func problemOf(err error) *Problem {
 		Hint: "this is a bug; report it with the request"})
 }
 
-// statusOf an error of the contract: 400 for what cannot be read, 422 for what can and has no answer.
+// statusOf returns 400 for what cannot be parsed and 422 for what has no answer.
 func statusOf(e *memwall.Error) int {
 	switch e.Code {
 	case memwall.BadField, memwall.Limit:
@@ -97,12 +97,12 @@ func statusOf(e *memwall.Error) int {
 	return http.StatusUnprocessableEntity
 }
 
-// fail answers with a problem.
+// fail responds with a problem.
 func (s *Server) fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)
 	body, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // a struct of words and numbers
+		panic(err) // a struct of strings and numbers
 	}
 	h := w.Header()
 	h.Set("Content-Type", problemType)
@@ -111,5 +111,5 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 		h.Set("Retry-After", strconv.Itoa(p.after))
 	}
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(safe.JSON(body)) // who asked may be gone
+	_, _ = w.Write(safe.JSON(body)) // the client may have disconnected
 }

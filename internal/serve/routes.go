@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/page"
 )
 
-// Paths that are not under /v1.
+// Paths outside /v1.
 const (
 	healthPath  = "/health"
 	metricsPath = "/metrics"
@@ -23,21 +23,21 @@ const (
 	studyPath   = "/v1/study"
 )
 
-// Types of bodies.
+// Content types.
 const (
 	jsonType   = "application/json"
 	linesType  = "application/x-ndjson"
 	eventsType = "text/event-stream"
 )
 
-// route is what a path takes.
+// route describes what a path accepts.
 type route struct {
 	methods []string
-	takes   string // type of the body; "" for none
-	most    int64  // bytes of it
+	takes   string // content type; "" for none
+	most    int64  // maximum bytes
 }
 
-// routes by path, without those that have a name in them.
+// routes by path, except those with a name in them.
 type routes map[string]*route
 
 func (r routes) takes(path string) string {
@@ -54,7 +54,7 @@ func (r routes) most(path string) int64 {
 	return smallBody
 }
 
-// add takes note of a path.
+// add records a path.
 func (r routes) add(method, path, takes string, most int64) {
 	t := r[path]
 	if t == nil {
@@ -67,10 +67,10 @@ func (r routes) add(method, path, takes string, most int64) {
 	}
 }
 
-// asks are the questions that have a path each.
+// asks returns the questions with an endpoint of their own.
 func asks() []string { return memwall.FieldByName("ask").Enum }
 
-// register gives every path its handler and its place in the description.
+// register registers every path with its handler and its description.
 func (s *Server) register() error {
 	s.routes = routes{}
 	doc := describe(s.Token != "")
@@ -79,7 +79,7 @@ func (s *Server) register() error {
 		doc.AddOperation(op)
 		s.routes.add(op.Method, op.Path, takes, most)
 		at := *op
-		at.Path = strings.Replace(op.Path, "{name}", "{name...}", 1) // names of the hub have a slash
+		at.Path = strings.Replace(op.Path, "{name}", "{name...}", 1) // hub names contain a slash
 		adapter.Handle(&at, func(c huma.Context) {
 			r, w := humago.Unwrap(c)
 			h(w, r)
@@ -120,7 +120,7 @@ func (s *Server) register() error {
 	return nil
 }
 
-// rest is what is no part of the API.
+// rest registers what is not part of the API.
 func (s *Server) rest() {
 	if s.Agents != nil {
 		s.routes.add(http.MethodPost, agentsPath, jsonType, maxBody)
@@ -130,7 +130,7 @@ func (s *Server) rest() {
 	s.mux.HandleFunc("/", s.nothing)
 }
 
-// nothing says that a path has nothing, or not for this method.
+// nothing reports that a path does not exist, or not for this method.
 func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 	if t := s.routes[r.URL.Path]; t != nil && !slices.Contains(t.methods, r.Method) {
 		allowed := strings.Join(t.methods, ", ")
@@ -143,7 +143,7 @@ func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
 		Message: "there is nothing at this path", Hint: page.ReferencePath + " lists what there is"}))
 }
 
-// file answers with a text that does not change.
+// file registers a static text.
 func (s *Server) file(path, kind string, text []byte) {
 	s.routes.add(http.MethodGet, path, "", 0)
 	b := newBody(kind, text)

@@ -1,8 +1,8 @@
-// Package serve is the HTTP face: the questions of the contract as POST requests, lists as GET requests, and guards in
-// front of both. It resolves nothing, computes nothing and opens nothing: a desk answers.
+// Package serve is the HTTP interface: the contract's questions as POST requests, lists as GET requests, and guards in
+// front of both. It resolves, computes and opens nothing itself: a desk answers.
 //
-// Open serve.go for what is served, guard.go for who may ask, ask.go for the life of a question, stream.go for answers
-// that are waited for.
+// See serve.go for what is served, guard.go for access control, ask.go for the life of a question, and stream.go for
+// event streams.
 package serve
 
 import (
@@ -19,24 +19,24 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// Options of a server.
+// Options configure a Server.
 type Options struct {
 	Desk *desk.Desk
-	// Models are those that cards may be asked of.
+	// Models resolves the models whose cards may be requested.
 	Models memwall.ModelSource
-	// Fixed: a request has the same answer for as long as the server runs, so that answers may be kept.
+	// Fixed says that a request has the same answer for as long as the server runs, so that answers may be cached.
 	Fixed bool
-	// Token is asked of everybody; "" of nobody, and then only this machine may be listened on.
+	// Token is required of all clients; if "", only loopback addresses may be listened on.
 	Token string
-	// Hosts are names that the server goes by, beside those of this machine. With a token every name does.
+	// Hosts are names of the server besides those of this machine. With a token any name is accepted.
 	Hosts []string
-	// Origins are of pages elsewhere that may ask the API from browsers, as https://example.org; pages of others may not.
+	// Origins are those of other sites whose pages may call the API from browsers, such as https://example.org.
 	Origins []string
-	// Study is shown as a page and at /v1/study; nil: there is none.
+	// Study is shown as a page and at /v1/study; nil for none.
 	Study func(context.Context) (*card.Study, error)
-	// Access is told of each request that has ended, in a line of JSON; nil: nobody is.
+	// Access receives a JSON line for each completed request; nil for none.
 	Access io.Writer
-	// Agents answers at /mcp; nil: nobody does.
+	// Agents handles /mcp; nil for none.
 	Agents http.Handler
 }
 
@@ -49,14 +49,14 @@ type Server struct {
 	access  accessLog
 	kept    *kept
 	large   chan struct{}
-	beat    time.Duration // between two words on progress
+	beat    time.Duration // between progress events
 }
 
-// Bounds on connections: what is slower, larger or more is shut out, so that it holds up nobody.
+// Limits on connections: what is slower, larger or more is rejected, so that it delays nobody.
 const (
 	headerTime   = 5 * time.Second
 	bodyTime     = 15 * time.Second
-	writeTime    = 15 * time.Second // for each piece of an answer
+	writeTime    = 15 * time.Second // for each write of a response
 	idleTime     = 2 * time.Minute
 	closingTime  = 10 * time.Second
 	maxHeader    = 16 << 10
@@ -66,7 +66,7 @@ const (
 	compressFrom = 1 << 10
 )
 
-// New gives a server.
+// New returns a Server.
 func New(o Options) (*Server, error) {
 	s := &Server{Options: o, access: accessLog{to: o.Access}, mux: http.NewServeMux(), large: make(chan struct{}, mostLarge), beat: beat}
 	if o.Fixed {
@@ -78,10 +78,10 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler answers requests, with all guards before it.
+// Handler returns the handler with all guards.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.guard) }
 
-// Serve answers on a listener until the context ends, and then what is under way.
+// Serve serves a listener until the context ends, then completes requests in progress.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	c := &crowd{most: mostSockets}
 	base, cancel := context.WithCancel(context.Background())
@@ -91,7 +91,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ConnState:   c.follow,
 		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    log.New(io.Discard, "", 0), // what clients do wrong is theirs to know
+		ErrorLog:    log.New(io.Discard, "", 0), // errors of clients are theirs to see
 	}
 	stopped := make(chan error, 1)
 	go func() {

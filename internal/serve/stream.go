@@ -12,24 +12,24 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// progress of a question: how long ago it came, and how far it is.
+// progress is a question's progress, and its age.
 type progress struct {
 	Elapsed float64 `json:"elapsed_s"`
-	// Line of a batch, counted from 1.
+	// Line of a batch, from 1.
 	Line int `json:"line,omitempty"`
 	memwall.Progress
 }
 
-// Phases beside those of the questions themselves.
+// Phases besides those of the questions.
 const (
 	phaseWait = "wait" // for a turn
-	phaseWork = "work" // with nothing to tell
+	phaseWork = "work" // working, without details
 )
 
-// beat is how often a stream tells how far an answer is, unless a test wants to know more often.
+// beat is the interval of progress events, except in tests.
 const beat = 250 * time.Millisecond
 
-// latest is what was told last.
+// latest is the last progress received.
 type latest struct {
 	one  sync.Mutex
 	told memwall.Progress
@@ -50,7 +50,7 @@ func (l *latest) get() memwall.Progress {
 	return l.told
 }
 
-// stream answers with server-sent events: progress now and then, and in the end the answer or a problem.
+// stream responds with server-sent events: progress from time to time, and finally the answer or a problem.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, ask string, question []byte) {
 	if _, err := desk.Decode(ask, question); err != nil {
 		s.fail(w, err)
@@ -68,8 +68,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, ask string, ques
 	event(w, "answer", bytes.TrimRight(b.text, "\n"))
 }
 
-// follow tells how far work is until it is done. The work is not slowed by who reads, and ends when nobody does. The error
-// is a fault of the program.
+// follow sends progress until the work is done. A slow reader does not slow down the work, and a disconnected one ends
+// it. It returns internal errors only.
 func (s *Server) follow(w http.ResponseWriter, line int, work func(desk.Report)) (fault error) {
 	begin(w)
 	now := latest{told: memwall.Progress{Phase: phaseWait}}
@@ -96,7 +96,7 @@ func (s *Server) follow(w http.ResponseWriter, line int, work func(desk.Report))
 	}
 }
 
-// begin a stream: proxies pass it on as it comes.
+// begin starts a stream, unbuffered by proxies.
 func begin(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", eventsType)
@@ -107,15 +107,15 @@ func begin(w http.ResponseWriter) {
 func send(w http.ResponseWriter, name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // structs of words and numbers
+		panic(err) // structs of strings and numbers
 	}
 	event(w, name, safe.JSON(data))
 }
 
-// event writes one; its data is JSON on one line.
+// event writes an event; its data is JSON on one line.
 func event(w http.ResponseWriter, name string, data []byte) {
 	text := make([]byte, 0, len(data)+len(name)+16)
 	text = append(append(append(append(text, "event: "...), name...), "\ndata: "...), data...)
-	_, _ = w.Write(append(text, "\n\n"...)) // who asked may be gone: the context says so
+	_, _ = w.Write(append(text, "\n\n"...)) // the client may have disconnected: see the context
 	_ = http.NewResponseController(w).Flush()
 }

@@ -1,5 +1,5 @@
-// Package cause finds why memory ran out: it reads a text with package diagnose, sizes the plan that it shows, and
-// matches the failed allocation with what the plan holds.
+// Package cause finds out why memory ran out: it reads a text with package diagnose, sizes the plan that the text
+// shows, and matches the failed allocation with what the plan holds.
 package cause
 
 import (

@@ -1,5 +1,5 @@
-// Package change has what single changes of a plan have in common: settings and their prices, patches, and how the
-// changed plan is asked again without resolving its model anew.
+// Package change holds what single changes of a plan share: settings and their prices, patches, and re-evaluating the
+// changed plan without resolving its model again.
 package change
 
 import (

@@ -1,10 +1,11 @@
-// Package serve searches the fleets that serve a load within bounds: it lists servers, estimates them, plays the most
-// promising and says why the others lose.
+// Package serve searches for fleets that serve a load within bounds: it lists servers, estimates them, simulates the
+// most promising and says why the others lose.
 //
-// A server is one replica; a fleet is as many of one kind as the load needs. Plan lists the phases, each a function of what the one
-// before found: what is asked (task.go), the servers that fit, each estimated in a steady state (servers.go, steady.go), fleets of the
-// most promising ones, played at the load (confirm.go; most.go where the most users are asked for), those with their bands in the order
-// of an answer (rank.go, ranked.go), and the answer with its reasons (answer.go, why.go, miss.go).
+// A server is one replica; a fleet is as many of one kind as the load needs. Plan lists the phases, each a function of
+// the previous one's result: the task (task.go); the servers that fit, each estimated in steady state (servers.go,
+// steady.go); fleets of the most promising ones, simulated at the load (confirm.go; most.go if the most users are asked
+// for); those with their bands, ranked (rank.go, ranked.go); and the answer with its reasons (answer.go, why.go,
+// miss.go).
 package serve
 
 import (

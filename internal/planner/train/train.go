@@ -1,11 +1,11 @@
-// Package train searches the plans of a training run: machines, frameworks and groups of ranks, the best by time, cost
+// Package train searches for plans of a training run: machines, frameworks and parallel groups, the best by time, cost
 // or devices, with reasons.
 //
-// A plan is a machine, how many of it, a framework, how ranks share the model, micro-batches and recomputation. What is
-// given is pinned, what is absent is searched, a list is a set to search. Plan lists the phases, each a function of what
-// the one before found: what is asked (task.go, lists.go), the space to search (space.go: machines in sites.go, what all
-// plans share, contradictions in pins.go), the plans that fit (walk.go along axes.go: each is sized first, and timed only
-// where it fits; kept.go keeps the best, refused.go why others are none), and the answer with its reasons (answer.go,
+// A plan is a machine, a number of them, a framework, parallel groups, micro-batches and recomputation. Given fields
+// are pinned, absent ones are searched, and lists are sets to search. Plan lists the phases, each a function of the
+// previous one's result: the task (task.go, lists.go); the space (space.go: machines in sites.go, what all plans share,
+// contradictions in pins.go); the plans that fit (walk.go along axes.go: each is sized first, and timed only if it
+// fits; kept.go keeps the best, refused.go records why others fail); and the answer with its reasons (answer.go,
 // why.go, surprise.go, remarks.go).
 package train
 

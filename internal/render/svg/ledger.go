@@ -1,8 +1,8 @@
-// Package svg draws answers as pictures, as files and as parts of a page: the ledger, the phases of a step, fleets on their
-// front, a simulation over time, a roofline, a pipeline, a study, a snapshot, badges.
+// Package svg renders answers as pictures, for files and web pages: the ledger, the phases of a step, fleets on their
+// Pareto front, a simulation over time, a roofline, a pipeline, a study, a snapshot, badges.
 //
-// Open ledger.go for the page that all pictures are drawn on, picture.go for how one picture becomes a file and a part that is
-// drawn again for telephones, chart.go for axes and the words beside points.
+// See ledger.go for the canvas that all pictures use, picture.go for how one picture becomes a file and a part of a
+// page with a version for phones, chart.go for axes and labels.
 package svg
 
 import (

@@ -1,5 +1,4 @@
-// Package tui draws screens that live: a machine that is watched, the app that is walked through by keys, this machine's own
-// models.
+// Package tui renders interactive screens: a watched machine, the app navigated by keys, this machine's own models.
 package tui
 
 import (
