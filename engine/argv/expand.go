@@ -12,7 +12,7 @@ import (
 func Expand(word string, env []Variable) string { return shell.Fill(word, env) }
 
 // blank are words that stand where the reader of a page is to put one: <MODEL>, {{ model }}, [model], PATH_TO_MODEL.
-var blank = regexp.MustCompile(`^(<[^<>]+>|\[[A-Za-z _-]+\]|\.\.\.|…|(YOUR_|PATH_TO_)?MODEL(_(NAME|PATH|ID|DIR|FILE))*(_HERE)?(\.gguf)?|(your|my|the)[-_](\w+[-_])*model([-_](name|path|id|dir|file|here))*|(MY|YOUR)_[A-Z][A-Z_]*|model[-_](name|path|dir|tag)|\?+|\*+)$`)
+var blank = regexp.MustCompile(`^(<[^<>]+>|\[[A-Za-z _-]+\]|\.\.\.|…|(YOUR_|PATH_TO_)?MODEL(_(NAME|PATH|ID|DIR|FILE))*(_HERE)?(\.gguf)?|(your|my|the)[-_](\w+[-_])*model([-_](name|path|id|dir|file|here))*|(MY|YOUR)_[A-Z][A-Z_]*|model[-_](name|path|dir|tag)|\?+|\*+|REPLACE_[A-Z0-9_]+)$`)
 
 // example are paths that stand for those of the reader: /path/to/model.gguf.
 var example = regexp.MustCompile(`(?i)^[./\\]*(path[/\\]to|your[/\\]path|path[/\\]of)[/\\]([\w.-]*[/\\])*(your[-_]?|my[-_]?)?(quantized[-_])?(model|weights?|checkpoint)([-_]?(name|file|path|dir|weights))?(\.\w+)?[/\\]?$`)
@@ -34,7 +34,9 @@ func Open(word string) bool {
 	if strings.ContainsAny(word, " \t'") {
 		return false
 	}
-	word = word[strings.LastIndexAny(word, `/\`)+1:]
+	if word = word[strings.LastIndexAny(word, `/\`)+1:]; strings.HasPrefix(word, "REPLACE_") {
+		return true
+	}
 	for at := strings.IndexByte(word, '$'); at >= 0 && at+1 < len(word); {
 		if c := word[at+1]; c == '(' || c == '{' || c == '@' || c == '*' || shell.IsName("_"+word[at+1:at+2]) {
 			return true

@@ -11,12 +11,15 @@ import (
 var (
 	dockerFirst = regexp.MustCompile(`(?i)^([ \t]*(#[^\n]*)?\n)*[ \t]*(FROM|ARG)[ \t]+\S+`)
 	dockerWords = regexp.MustCompile(`(?mi)^[ \t]*(RUN|ENTRYPOINT|CMD|COPY|ENV|EXPOSE|WORKDIR)[ \t]+\S`)
+	dockerRuns  = regexp.MustCompile(`(?m)^[ \t]*(ENTRYPOINT|CMD)[ \t]+\S`)
+	dockerRest  = regexp.MustCompile(`(?m)^[ \t]*(ENV|EXPOSE|RUN|COPY|WORKDIR|USER|LABEL)[ \t]+\S`)
 	modelWords  = regexp.MustCompile(`(?mi)^[ \t]*(PARAMETER|TEMPLATE|SYSTEM|ADAPTER|MESSAGE)[ \t]|"""`)
 )
 
-// IsDockerfile tells one from a Modelfile, which begins with the same word.
+// IsDockerfile tells one from a Modelfile, which begins with the same word. Its end may stand without its beginning.
 func IsDockerfile(text string) bool {
-	return dockerFirst.MatchString(text) && dockerWords.MatchString(text) && !modelWords.MatchString(text)
+	whole := dockerFirst.MatchString(text) && dockerWords.MatchString(text)
+	return (whole || dockerRuns.MatchString(text) && dockerRest.MatchString(text)) && !modelWords.MatchString(text)
 }
 
 // built is what an image runs (docs.docker.com: reference/dockerfile): ENTRYPOINT and CMD of its last stage, as lists or as a

@@ -43,6 +43,9 @@ var commandReaders = []struct {
 // rarely names the hardware; the caller must add it.
 func FromCommand(text string) (*api.Request, []string, error) {
 	l, err := readLaunch(text)
+	if err == nil && sentenced(l) {
+		l, err = nil, noCommand(nil)
+	}
 	if err != nil || l.Model == "" && servedAs(l.Served) == "" {
 		if other := rest(text); err != nil || other != nil && other.Model != "" {
 			l = other
@@ -56,6 +59,21 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	}
 	r := requestOf(l)
 	return r, l.Unknown, nil
+}
+
+// plainWord is one of a sentence.
+var plainWord = regexp.MustCompile(`^[A-Za-z]+[.,;:]?$`)
+
+// sentenced: what was read as a command is a sentence that names a program, as "the vllm serve set up had the same".
+func sentenced(l *argv.Launch) bool {
+	const most = 4
+	n := 0
+	for _, w := range l.Unknown {
+		if plainWord.MatchString(w) {
+			n++
+		}
+	}
+	return n >= most && plainWord.MatchString(l.Model) && servedAs(l.Model) == ""
 }
 
 // rest handles text that is not a command, or contains one: settings in a log, fragments of files, and commands within
@@ -211,9 +229,29 @@ func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
 		if l != nil && l.Model == "" && l.Served == "" {
 			byVariable(l, &cmds[i])
 		}
+		if l != nil && err == nil && cmds[i].Program != "ollama" { // whose lines are of one server
+			others(l, cmds[i+1:])
+		}
 		return l, err
 	}
 	return nil, nil
+}
+
+// others lists the servers of other models that a text starts beside the first, which alone is answered.
+func others(l *argv.Launch, cmds []argv.Command) {
+	const most = 3
+	seen := map[string]bool{l.Model: true, l.Plan.DraftModel: true, "": true}
+	for i := range cmds {
+		read := reader(&cmds[i])
+		if read == nil || !starts(&cmds[i]) || len(seen) > most+2 {
+			continue
+		}
+		c := cmds[i] // which a reader may change
+		if other, err := read(&c); err == nil && other != nil && !seen[other.Model] {
+			seen[other.Model] = true
+			l.Unknown = append(l.Unknown, "the server of "+argv.Quote(argv.Blotted(other.Model))+", which the text starts too,")
+		}
+	}
 }
 
 // modelVariables are common names of variables that hold the model.
@@ -242,6 +280,9 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 		if own := argv.ServerOf(c.Args); own != "" && len(c.Inside(starts)) == 0 {
 			program, c.Program = own, own
 		}
+	}
+	if len(c.Args) > 1 && c.Args[0] == "runner" && strings.HasPrefix(program, "ollama") { // as Ollama logs it
+		program, c.Program, c.Args = "llama-server", "llama-server", c.Args[1:]
 	}
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"

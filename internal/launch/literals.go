@@ -50,10 +50,41 @@ func listed(text string) (out []string) {
 			case i == 0:
 				words[i] = "python"
 			default:
-				words[i] = "$unset"
+				words[i] = assigned(text, strings.TrimSpace(w))
 			}
 		}
 		out = append(out, strings.Join(words, " "))
 	}
 	return out
+}
+
+var (
+	// asText is an expression that makes a text of another.
+	asText  = regexp.MustCompile(`^str\((.*)\)$`)
+	letters = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	count   = regexp.MustCompile(`^[\d_]+(\.\d+)?$`)
+)
+
+// assigned is the word that an expression stands for: a number, a name that the text assigns, or the default of an argument
+// (argparse); a variable that nobody sets where the text does not say.
+func assigned(text, expression string) string {
+	if m := asText.FindStringSubmatch(expression); m != nil {
+		expression = strings.TrimSpace(m[1])
+	}
+	name := expression[strings.LastIndexByte(expression, '.')+1:]
+	switch {
+	case count.MatchString(expression):
+		return strings.ReplaceAll(expression, "_", "")
+	case !letters.MatchString(name):
+		return "$unset"
+	}
+	const value = `("[^"\n]*"|'[^'\n]*'|\d[\d_.]*)`
+	ways := []string{`(?m)^[ \t]*` + name + `(?:[ \t]*:[ \t]*\w+)?[ \t]*=[ \t]*` + value,
+		`add_argument\(\s*["']--` + strings.ReplaceAll(name, "_", "[-_]") + `["'][^()]*default=` + value}
+	for _, way := range ways {
+		if m := regexp.MustCompile(way).FindStringSubmatch(text); m != nil {
+			return argv.Quote(strings.Trim(m[1], `"'`))
+		}
+	}
+	return "$unset"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/pycall"
 	"github.com/memwall/memwall/engine/sglang"
@@ -29,6 +30,7 @@ var settings = []struct {
 }{
 	{at: regexp.MustCompile(`non-default args: *(\{)`), call: vllmServer},
 	{at: regexp.MustCompile(`\bargs: *Namespace(\()`), call: vllmServer},
+	{at: regexp.MustCompile(`(?s)KoboldCpp.{0,600}?\bNamespace(\()`), call: koboldServer, called: koboldConfig},
 	{at: regexp.MustCompile(`LLM engine (?:\(v[^)]*\) )?with config: ()\S`), call: vllmServer, called: engineConfig},
 	{at: regexp.MustCompile(`\bServerArgs(\()`), call: sglangServer},
 }
@@ -38,6 +40,13 @@ var engineConfig = map[string]string{"model": "model", "max_seq_len": "max_model
 	"pipeline_parallel_size": "pipeline_parallel_size", "data_parallel_size": "data_parallel_size", "quantization": "quantization",
 	"enforce_eager": "enforce_eager", "kv_cache_dtype": "kv_cache_dtype", "enable_prefix_caching": "enable_prefix_caching",
 	"chunked_prefill_enabled": "enable_chunked_prefill", "enable_chunked_prefill": "enable_chunked_prefill"}
+
+// koboldServer logs its arguments (koboldcpp.py).
+var koboldServer = pythonCall{program: "koboldcpp", model: "model_param", read: called.FromArgs}
+
+var koboldConfig = map[string]string{"model_param": "model_param", "contextsize": "contextsize", "gpulayers": "gpulayers",
+	"mmproj": "mmproj", "blasbatchsize": "blasbatchsize", "quantkv": "quantkv", "flashattention": "flashattention",
+	"draftmodel": "draftmodel", "moecpu": "moecpu"}
 
 // loggedLaunch is the server whose log a text is; nil where it says no settings.
 func loggedLaunch(text string) (*argv.Launch, error) {

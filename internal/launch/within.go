@@ -50,7 +50,7 @@ func sentence(text string, at int) *argv.Launch {
 	}
 	for i := 0; i < len(ways); i++ {
 		l, err := readCommands(ways[i])
-		if err == nil && l != nil {
+		if err == nil && l != nil && !sentenced(l) {
 			return l
 		}
 		var e *argv.Error
