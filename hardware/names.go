@@ -70,6 +70,9 @@ func read(text string) query {
 	if i := slices.Index(q.words, "super"); i >= 0 && i+1 < len(q.words) && q.words[i+1] == "ti" { // sold as Ti Super
 		q.words[i], q.words[i+1] = "ti", "super"
 	}
+	if len(q.words) > 1 && q.words[0] == "laptop" { // in front of what it is
+		q.words = append(q.words[1:], "laptop")
+	}
 	return q
 }
 

@@ -37,6 +37,7 @@ func Unhosted(text string) string {
 		!strings.HasPrefix(text, "nvcr.io/") && !strings.Contains(text, ".gguf2.") {
 		return text // the common case
 	}
+	text = strings.TrimPrefix(text, "bedrock/") // as LiteLLM calls that host
 	for _, s := range services {
 		if !s.form.MatchString(text) {
 			continue
