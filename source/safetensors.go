@@ -152,8 +152,27 @@ func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTenso
 		return nil, err
 	}
 	r.Weights = w
+	c.disagree(r)
 	leave(r, f.extra)
 	return f.unread(), nil
+}
+
+// disagree notes that the tensors take clearly more or less than the quantization_config says: the tensors are sized.
+func (c *configuration) disagree(r *Resolved) {
+	const most = 1.25
+	recipe := r.Scheme
+	if recipe == nil {
+		recipe = dtype.FindRecipe(r.Recipe)
+	}
+	if recipe == nil {
+		return
+	}
+	said := r.Model.Store(recipe)
+	if times := float64(r.Weights.Bytes()) / float64(said.Bytes()); times < most && times > 1/most {
+		return
+	}
+	note(r, "quantisation_contradicts", "%s says %s (%.1f bits per weight), "+
+		"the tensors store %.1f bits per weight: the tensors are sized", c.name, recipe.Name, r.Model.Bits(said), r.Model.Bits(r.Weights))
 }
 
 // promisedBy returns a function that looks up a tensor's scheme in the checkpoint's recipe.
