@@ -137,7 +137,9 @@ func unknownTensors(r *Resolved, arch string, tensors []fileTensor) *Resolved {
 func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTensor) (odd *fileTensor, err error) {
 	c.trim(r, spec, tensors)
 	r.Spec, r.Model = spec, spec.Model(r.ID)
-	if err := c.store(r); err != nil {
+	if err := c.store(r); unknownMethodOf(err) {
+		note(r, "quantisation_unknown", "%s: %v; the tensors are sized", c.name, err)
+	} else if err != nil {
 		return nil, err
 	}
 	f := newFiling(r.Model)
@@ -155,6 +157,12 @@ func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTenso
 	c.disagree(r)
 	leave(r, f.extra)
 	return f.unread(), nil
+}
+
+// unknownMethodOf: the configuration names a method that is not known, beside tensors that need none.
+func unknownMethodOf(err error) bool {
+	e, ok := errors.AsType[*memwall.Error](err)
+	return ok && e.Code == memwall.Unsupported && strings.HasSuffix(e.Field, "quant_method")
 }
 
 // disagree notes that the tensors take clearly more or less than the quantization_config says: the tensors are sized.
