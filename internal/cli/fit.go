@@ -167,7 +167,8 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		return nil, nil, err
 	}
 	note, err := a.fillLocal(r, c.Flags().Changed("reserve"))
-	if n := max(r.Devices, r.Plan.Ranks()); (len(f.files) > 0 || f.from != "") && n > 1 && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
+	n, pasted := max(r.Devices, r.Plan.Ranks()), len(f.files) > 0 || f.from != ""
+	if pasted && n > 1 && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
 		return nil, nil, usage("hardware", "", fmt.Sprintf("the text says %d devices, and this machine has no accelerator: of which kind are they?", n), fmt.Sprintf("--on HARDWARE, such as --on %dxh100 or --on %dxrtx-4090", n, n))
 	}
 	return r, append(notes, note...), err
