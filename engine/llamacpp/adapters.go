@@ -14,8 +14,8 @@ import (
 // LoRA adapters (arXiv:2106.09685): two matrices beside each one that is adapted, in its buffer
 // (src/llama-adapter.cpp).
 
-// addControlVector books one vector of f32 for each layer but the first, where the layer lies; more files add up to
-// one (llama_adapter_cvec).
+// addControlVector books one f32 vector for each layer but the first, on the layer's device; several files are summed
+// into one (llama_adapter_cvec).
 func (s *sizer) addControlVector(b *ledger.Book, out []ledger.Item, at int, place ledger.Place) []ledger.Item {
 	if !isOn(s.job.Plan.ControlVector) {
 		return out
@@ -38,7 +38,7 @@ func (s *sizer) addControlVector(b *ledger.Book, out []ledger.Item, at int, plac
 	return append(out, ledger.Known("adapters", "control vector", n, basis, ledger.Persistent, place, "src/llama-adapter.cpp (llama_adapter_cvec::init)"))
 }
 
-// addAdapters books the adapters' matrices at a place.
+// addAdapters books the adapters' matrices held in a place.
 func (s *sizer) addAdapters(b *ledger.Book, out []ledger.Item, at int, place ledger.Place) []ledger.Item {
 	var n, low unit.Bytes
 	for i := range s.job.Plan.Adapters {
@@ -60,8 +60,8 @@ func (s *sizer) addAdapters(b *ledger.Book, out []ledger.Item, at int, place led
 	return append(out, it.Band(low, n))
 }
 
-// adapterFormats are the format of an adapter's file, and the smallest that it may have: convert_lora_to_gguf.py
-// writes f32 unless asked for f16.
+// adapterFormats returns the format of an adapter's file, and the smallest it may have: convert_lora_to_gguf.py writes
+// f32 unless asked for f16.
 func adapterFormats(a *plan.Adapter) (f, least *dtype.Format) {
 	if f = dtype.FindFormat(a.Format); f != nil {
 		return f, f
@@ -69,7 +69,7 @@ func adapterFormats(a *plan.Adapter) (f, least *dtype.Format) {
 	return dtype.F32, dtype.F16
 }
 
-// adapter is the bytes of one adapter at a place.
+// adapter returns the bytes of one adapter in a place.
 func (s *sizer) adapter(a *plan.Adapter, f *dtype.Format, at int) (n unit.Bytes) {
 	on, here := engine.Adapted(a), s.spot(at)
 	align := s.backendAt(here).align

@@ -3,20 +3,19 @@ package llamacpp
 import "github.com/memwall/memwall/engine"
 
 // absentAlways are families without an entry in the list of architectures (src/llama-arch.cpp, LLM_ARCH_NAMES, v0.5.0)
-// under their own or another's name: conversion/*.py registers none of their classes. Of GPT-J the list has the name,
-// and nothing builds it.
+// under any name: conversion/*.py registers none of their classes. GPT-J is in the list but nothing builds it.
 var absentAlways = map[string]bool{
 	"codegen": true, "codet5p": true, "gpt-neo": true, "gptj": true, "gte": true, "internlm": true, "longcat-flash": true, "mimo": true, "mllama": true, "molmo": true,
 	"mpnet": true, "openmoe": true, "opt": true, "phi3small": true, "rwkv": true, "rwkv5": true, "zamba2": true,
 }
 
-// absentNow are those that older builds had.
+// absentNow are families that older builds supported.
 var absentNow = map[string]bool{"persimmon": true}
 
-// absent reports whether llama.cpp loads no file of a family.
+// absent reports whether llama.cpp cannot load files of a family.
 func absent(family string, v engine.Version) bool {
 	return absentAlways[family] || absentNow[family] && !v.Before(graphsRead)
 }
 
-// Loads reports whether the newest llama.cpp has an architecture for a family.
+// Loads reports whether the latest llama.cpp supports a family.
 func Loads(family string) bool { return !absent(family, Latest) }

@@ -8,10 +8,10 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Flags are the arguments of its common programs that FromArgs knows.
+// Flags returns the flags of its common programs that FromArgs knows.
 func Flags() []string { return argv.Names(argFlags) }
 
-// Programs are what runs llama.cpp; names before 2024-06 are among them.
+// Programs returns the programs that run llama.cpp, including names from before 2024-06.
 func Programs() []string {
 	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama", "llamafile"}
 }
@@ -19,15 +19,15 @@ func Programs() []string {
 type launch struct {
 	argv.Launch
 	repo, file string
-	made       string // the Modelfile that a model is made from
+	made       string // the Modelfile it is created from
 	zero       bool   // -c 0
 	tested     bool
-	forked     bool     // it has settings of ik_llama.cpp
-	depth      plan.Int // of llama-bench: tokens in the cache before a test
+	forked     bool     // has ik_llama.cpp settings
+	depth      plan.Int // of llama-bench: tokens cached before a test
 }
 
-// FromArgs reads the arguments of llama.cpp's programs (common/arg.cpp), of llama-bench
-// (tools/llama-bench), and of ollama with its variables (envconfig/config.go).
+// FromArgs parses the arguments of llama.cpp's programs (common/arg.cpp), of llama-bench (tools/llama-bench), and of
+// ollama with its variables (envconfig/config.go).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt(engineOf(c.Program), c.Tag()), Devices: c.Devices}}
 	table, cmd := argFlags, *c
@@ -38,7 +38,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	case "llama-bench":
 		table = benchFlags
 	}
-	beside, unknown, err := argv.Read(&cmd, argv.Syntax{Dashes: true}, table, l) // common/arg.cpp puts a dash for each underscore
+	beside, unknown, err := argv.Read(&cmd, argv.Syntax{Dashes: true}, table, l) // common/arg.cpp accepts underscores for dashes
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +66,14 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	return &l.Launch, nil
 }
 
-// ownContext: from b7407 a context that is not given is the model's own; before, it was a number
-// (common/common.h).
+// ownContext is the default context: from b7407 the model's own, before that a number (common/common.h).
 var ownContext = []engine.Since[plan.Int]{
 	{From: build(0), Value: 512, Source: "common/common.h"},
 	{From: build(4014), Value: 4096, Source: "1926d6e (2024-11-02)"},
 	{From: build(7407), Value: 0, Source: "b1f3a6e (2025-12-15)"},
 }
 
-// lengths: what -c leaves open; llama-bench computes 512 tokens.
+// lengths fills in what -c leaves open; llama-bench computes 512 tokens.
 func (l *launch) lengths(program string) {
 	p := &l.Plan
 	if program == "llama-bench" {
@@ -106,12 +105,12 @@ func engineOf(program string) string {
 	return "llama.cpp"
 }
 
-// fileSuffix ends the name of a llamafile that holds its model.
+// fileSuffix is the suffix of a llamafile that contains its model.
 const fileSuffix = ".llamafile"
 
 func holdsModel(program string) bool { return strings.HasSuffix(strings.ToLower(program), fileSuffix) }
 
-// hub turns -hf user/repo:quant and -hff file into a reference.
+// hub converts -hf user/repo:quant and -hff file to a reference.
 func (l *launch) hub() {
 	switch {
 	case l.Model != "" || l.repo == "":
@@ -123,7 +122,7 @@ func (l *launch) hub() {
 	}
 }
 
-// ollama takes "run MODEL", "create NAME -f FILE" or "serve" off the arguments; what follows a model is a prompt.
+// ollama strips "run MODEL", "create NAME -f FILE" or "serve" from the arguments; what follows a model is a prompt.
 func (l *launch) ollama(args []string) (flags []string) {
 	command := ""
 	for i, a := range args {
@@ -161,7 +160,7 @@ func argToggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) 
 	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
 }
 
-// argFlags are those of llama.cpp's programs, b1700 to v0.5.
+// argFlags are the flags of llama.cpp's programs, b1700 to v0.5.
 var argFlags = []argv.Flag[launch]{
 	{Names: "-m --model", Env: "LLAMA_ARG_MODEL", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
 	{Names: "-mu --model-url", Env: "LLAMA_ARG_MODEL_URL", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
@@ -212,7 +211,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--override-kv", Set: argMetadata},
 	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
 
-	// Those of ik_llama.cpp alone.
+	// Flags of ik_llama.cpp only.
 	{Names: "-mla --mla-use --mla-attn", Set: ofFork(argCount(func(p *plan.Plan) **plan.Int { return &p.MLA }))},
 	{Names: "-amb --attention-max-batch", Set: ofFork(argInt(func(p *plan.Plan) *plan.Int { return &p.AttnMaxBatch }))},
 	{Names: "-fmoe --fused-moe", Kind: argv.Switch, Set: ofFork(argToggle(true, func(p *plan.Plan) **bool { return &p.FusedMoE }))},
@@ -224,7 +223,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--lora-scaled", Kind: argv.List, Set: argAdapters},
 	{Names: "--gpu", Set: argVendor}, // of llamafile
 
-	// Memory that no field of a plan holds.
+	// Flags that affect memory but have no plan field.
 	{Names: "-devd --device-draft --spec-draft-device --rpc -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
 	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
@@ -243,7 +242,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
 }
 
-// benchFlags are those of llama-bench, which gives 0 or 1 to switches; each test has a context of its own.
+// benchFlags are those of llama-bench, whose switches take 0 or 1; each test has a context of its own.
 var benchFlags = append([]argv.Flag[launch]{
 	{Names: "-p --n-prompt", Set: argTest}, {Names: "-n --n-gen", Set: argTest}, {Names: "-d --n-depth", Set: argDepth}, {Names: "-pg", Set: argBoth},
 	{Names: "-mmp --mmap", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
@@ -252,7 +251,7 @@ var benchFlags = append([]argv.Flag[launch]{
 	{Names: "-r --repetitions -o --output -oe --output-err --delay --prio"},
 }, argFlags...)
 
-// ofFork: who sets it runs ik_llama.cpp, whatever its program is called.
+// ofFork marks a flag of ik_llama.cpp, which runs whatever the program's name.
 func ofFork(set func(*launch, string) error) func(*launch, string) error {
 	return func(l *launch, v string) error {
 		l.forked = true
@@ -260,7 +259,7 @@ func ofFork(set func(*launch, string) error) func(*launch, string) error {
 	}
 }
 
-// argMode: what cuts tensors or graphs over devices is sized as layers over them are.
+// argMode parses a split mode; tensor and graph splits are sized like layer splits.
 func argMode(l *launch, v string) error {
 	if v == "graph" || v == "attn" { // of ik_llama.cpp
 		l.Unknown = append(l.Unknown, "--split-mode "+v)
@@ -270,14 +269,14 @@ func argMode(l *launch, v string) error {
 	return nil
 }
 
-// argContext: 0 is the model's own length.
+// argContext parses a context; 0 is the model's own length.
 func argContext(l *launch, v string) error {
 	n, err := argv.Count[plan.Int](v)
 	l.Plan.ContextTotal, l.zero = n, n == 0
 	return err
 }
 
-// argSlots: a negative number lets the server choose.
+// argSlots parses a number of slots; negative lets the server choose.
 func argSlots(l *launch, v string) error {
 	n, err := argv.Int[plan.Int](v)
 	if n > 0 {
@@ -286,7 +285,7 @@ func argSlots(l *launch, v string) error {
 	return err
 }
 
-// argLayers: all, auto, or a number; -1 is auto and -2 all (common/arg.cpp).
+// argLayers parses all, auto, or a number; -1 is auto and -2 all (common/arg.cpp).
 func argLayers(l *launch, v string) error {
 	n, err := layersOf(v)
 	l.Plan.GPULayers = n
@@ -299,7 +298,7 @@ func argDraftLayers(l *launch, v string) error {
 	return err
 }
 
-// layersOf reads a number of layers; nil is auto.
+// layersOf parses a number of layers; nil is auto.
 func layersOf(v string) (*plan.Int, error) {
 	n := plan.Int(-1)
 	switch strings.ToLower(v) {
@@ -328,14 +327,14 @@ func argFit(l *launch, v string) error {
 	return err
 }
 
-// argVector: several vectors add up to one.
+// argVector counts control vectors, which are summed into one.
 func argVector(l *launch, _ string) error {
 	on := true
 	l.Plan.ControlVector = &on
 	return nil
 }
 
-// argSpec: of the ways to draft only prediction layers and a draft model, which -md names, take memory.
+// argSpec parses a drafting method; only prediction layers, and a draft model given by -md, take memory.
 func argSpec(l *launch, v string) error {
 	if strings.Contains(v, "mtp") {
 		on := true
@@ -344,7 +343,7 @@ func argSpec(l *launch, v string) error {
 	return nil
 }
 
-// argMetadata: of what a file says of its model, the tokenizer's keys have no bearing on memory.
+// argMetadata parses a metadata override; the tokenizer's keys have no effect on memory.
 func argMetadata(l *launch, v string) error {
 	text := "--override-kv " + argv.Quote(argv.Blotted(v))
 	if strings.HasPrefix(v, "tokenizer.") {
@@ -355,7 +354,7 @@ func argMetadata(l *launch, v string) error {
 	return nil
 }
 
-// aliased is the server's own name (-a), which may say the model where its file does not.
+// aliased returns the server's own name of the model (-a), which may identify it if its file does not.
 func aliased(args []string) string {
 	for i, a := range args {
 		if (a == "-a" || a == "--alias") && i+1 < len(args) {
@@ -367,20 +366,20 @@ func aliased(args []string) string {
 	return ""
 }
 
-// argDevices: a list of devices says how many; none leaves all layers on the host.
+// argDevices parses a list of devices, whose length is the device count; none leaves all layers on the host.
 func argDevices(l *launch, v string) error {
 	if v == "none" {
 		l.Plan.GPULayers = new(plan.Int)
 		return nil
 	}
 	l.Devices = int64(strings.Count(v, ",") + 1)
-	if strings.HasPrefix(strings.ToLower(v), "vulkan") { // which its makers' own back ends run, too
+	if strings.HasPrefix(strings.ToLower(v), "vulkan") { // which the vendor's own backends run, too
 		l.Plan.Backend = "vulkan"
 	}
 	return nil
 }
 
-// argSplit reads 3,1 or 3/1.
+// argSplit parses 3,1 or 3/1.
 func argSplit(l *launch, v string) error {
 	v = strings.ReplaceAll(v, "/", ",")
 	if strings.Trim(v, "0123456789.,") != "" || v == "" {
@@ -390,7 +389,7 @@ func argSplit(l *launch, v string) error {
 	return nil
 }
 
-// argOverride may stand several times.
+// argOverride may occur several times.
 func argOverride(l *launch, v string) error {
 	if !strings.Contains(v, "=") {
 		return &argv.Error{Value: v, Problem: "names no place", Fix: `pattern=place, such as "exps=CPU"`}
@@ -414,7 +413,7 @@ func argExperts(l *launch, v string) error {
 	return err
 }
 
-// argFlash: a bare -fa of older builds means on.
+// argFlash treats a bare -fa of older builds as on.
 func argFlash(l *launch, v string) error {
 	switch strings.ToLower(v) {
 	case "auto", "-1":
@@ -434,7 +433,7 @@ func argFlash(l *launch, v string) error {
 	return nil
 }
 
-// argLoad reads --load-mode, which replaced --mmap and --mlock in 2026.
+// argLoad parses --load-mode, which replaced --mmap and --mlock in 2026.
 func argLoad(l *launch, v string) error {
 	mapped, locked := v == "auto" || strings.HasPrefix(v, "mmap") || v == "mlock", strings.HasSuffix(v, "mlock")
 	if l.Plan.Mmap = &mapped; locked {
@@ -443,7 +442,7 @@ func argLoad(l *launch, v string) error {
 	return nil
 }
 
-// argTest: the context of llama-bench is that of the longest of its tests.
+// argTest sets llama-bench's context to that of its longest test.
 func argTest(l *launch, v string) error {
 	n, err := longest(v)
 	l.Plan.ContextTotal, l.tested = max(l.Plan.ContextTotal, n), true
@@ -456,7 +455,7 @@ func argDepth(l *launch, v string) error {
 	return err
 }
 
-// argBoth reads prompt,answer of one test.
+// argBoth parses prompt,output of one test.
 func argBoth(l *launch, v string) error {
 	prompt, answer, ok := strings.Cut(v, ",")
 	if !ok {
@@ -471,7 +470,7 @@ func argBoth(l *launch, v string) error {
 	return err
 }
 
-// longest of a list of lengths.
+// longest returns the longest in a list of lengths.
 func longest(list string) (most plan.Int, err error) {
 	for _, part := range strings.Split(list, ",") {
 		n, err := argv.Count[plan.Int](part)

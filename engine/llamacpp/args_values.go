@@ -10,32 +10,31 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// What a command line does not say, and variables that it is given.
+// Defaults of command lines, and environment variables.
 
-// ollamaFlags: nearly all of Ollama's settings are variables (envconfig/config.go).
+// ollamaFlags holds Ollama's settings, nearly all of which are variables (envconfig/config.go).
 var ollamaFlags = []argv.Flag[launch]{
 	{Env: "OLLAMA_CONTEXT_LENGTH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Context })},
 	{Env: "OLLAMA_NUM_PARALLEL", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Sequences })},
 	{Env: "OLLAMA_FLASH_ATTENTION", Set: argFlash},
 	{Env: "OLLAMA_KV_CACHE_TYPE", Set: argWord(func(p *plan.Plan) *string { return &p.KV })},
 	{Env: "OLLAMA_GPU_OVERHEAD", Set: argv.Into(argv.Count[plan.Size], func(l *launch) *plan.Size { return &l.Plan.Reserved })},
-	{Env: "OLLAMA_MAX_LOADED_MODELS", Unread: true}, // more models beside this one
-	{Env: "OLLAMA_NEW_ENGINE", Unread: true},        // an engine whose rules are not here
-	{Env: "OLLAMA_SCHED_SPREAD", Unread: true},      // over all devices, where one would do
+	{Env: "OLLAMA_MAX_LOADED_MODELS", Unread: true}, // further models loaded with this one
+	{Env: "OLLAMA_NEW_ENGINE", Unread: true},        // an engine that is not described
+	{Env: "OLLAMA_SCHED_SPREAD", Unread: true},      // over all devices, even if one suffices
 	{Env: "OLLAMA_LLM_LIBRARY", Unread: true},       // another backend
 	{Env: "OLLAMA_VULKAN", Unread: true},
 	{Names: "--verbose --nowordwrap --hidethinking --insecure", Kind: argv.Switch},
 }
 
-// quiet are variables without bearing on memory that no flag's name tells.
+// quiet are variables without effect on memory that do not correspond to a flag.
 var quiet = map[string]bool{
 	"OLLAMA_HOST": true, "OLLAMA_ORIGINS": true, "OLLAMA_MODELS": true, "OLLAMA_KEEP_ALIVE": true, "OLLAMA_LOAD_TIMEOUT": true, "OLLAMA_DEBUG": true, "OLLAMA_MAX_QUEUE": true,
 	"OLLAMA_NOHISTORY": true, "OLLAMA_NOPRUNE": true, "OLLAMA_REMOTES": true, "OLLAMA_NO_CLOUD": true, "OLLAMA_EDITOR": true, "OLLAMA_DEBUG_LOG_REQUESTS": true, "OLLAMA_GO_TEMPLATE": true,
 	"OLLAMA_MAX_TRANSFER_STREAMS": true, "OLLAMA_AUTH": true, "LLAMA_ARG_ENDPOINT_METRICS": true, "LLAMA_ARG_ENDPOINT_SLOTS": true, "LLAMA_ARG_ENDPOINT_PROPS": true, "LLAMA_ARG_THINK": true,
 }
 
-// variables lists those of the program that say something about memory and that no field holds, and those that
-// are not known.
+// variables returns those of the program that affect memory but have no field, and unknown ones.
 func (l *launch) variables(c *argv.Command, table []argv.Flag[launch]) {
 	for _, v := range c.Env {
 		if !strings.HasPrefix(v.Name, "LLAMA_ARG_") && !strings.HasPrefix(v.Name, "OLLAMA_") || quiet[v.Name] {
@@ -47,7 +46,7 @@ func (l *launch) variables(c *argv.Command, table []argv.Flag[launch]) {
 	}
 }
 
-// flagOf is the flag that a variable sets: the one that names it, or the one whose long name it spells.
+// flagOf returns the flag that a variable sets: the one that names it, or whose long name it spells.
 func flagOf(variable string, table []argv.Flag[launch]) *argv.Flag[launch] {
 	long := "--" + strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, "LLAMA_ARG_")), "_", "-")
 	for i := range table {
@@ -59,24 +58,24 @@ func flagOf(variable string, table []argv.Flag[launch]) *argv.Flag[launch] {
 	return nil
 }
 
-// fitters are programs that fit what is not given (common/common.cpp, common_init_from_params).
+// fitters are programs that fit unset parameters to memory (common/common.cpp, common_init_from_params).
 var fitters = map[string]bool{
 	"llama-server": true, "llama-cli": true, "llama-completion": true, "llama-mtmd-cli": true, "llama-perplexity": true, "llama-parallel": true, "llama-speculative": true, "llama-batched-bench": true,
 }
 
-// values are what the program takes where its command line says nothing.
+// values fills in the program's defaults.
 func (l *launch) values(program string) {
 	p := &l.Plan
 	if program != "ollama" {
 		f16 := func(k, v *string) {
 			if *k != "" && *v == "" {
-				*v = "f16" // -ctk says nothing about values
+				*v = "f16" // -ctk does not imply the format of values
 			}
 		}
 		f16(&p.KV, &p.KVV)
 		f16(&p.DraftKV, &p.DraftKVV)
 	}
-	if p.Checkpoints != nil && engineOf(program) == "llama.cpp" { // which takes the flag, and keeps none
+	if p.Checkpoints != nil && engineOf(program) == "llama.cpp" { // accepts the flag, but keeps none
 		l.Beside, p.Checkpoints = append(l.Beside, "--ctx-checkpoints"), nil
 	}
 	at, known := l.version(program)
@@ -84,7 +83,7 @@ func (l *launch) values(program string) {
 		return
 	}
 	if p.SplitMode == "tensor" && p.Fit == "" {
-		p.Fit = "off" // which fits no such plan
+		p.Fit = "off" // does not fit such a plan
 	}
 	if p.Fit == "" && (fitters[program] || program == "ollama") && engine.At(fitting, at).Value {
 		p.Fit = "on"
@@ -95,10 +94,10 @@ func (l *launch) values(program string) {
 	}
 }
 
-// autoSlotCount are the slots of llama-server without -np, which share a cache (tools/server/server.cpp).
+// autoSlotCount is the default number of llama-server's slots, which share a cache (tools/server/server.cpp).
 const autoSlotCount = 4
 
-// version of llama.cpp that the command runs, the newest unless its image tells.
+// version returns the version of llama.cpp that the command runs, the latest unless its image says otherwise.
 func (l *launch) version(program string) (engine.Version, bool) {
 	own := Engine{CLI}
 	if program == "ollama" {
@@ -112,17 +111,17 @@ func (l *launch) version(program string) (engine.Version, bool) {
 	return own.Program.llamaVersion(v), err == nil
 }
 
-// argAdapters: files, each with a scale behind a colon or a blank (common/arg.cpp).
+// argAdapters parses files, each with an optional scale after a colon or space (common/arg.cpp).
 func argAdapters(l *launch, v string) error {
 	for name := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if _, err := strconv.ParseFloat(name, 64); err != nil { // a scale of the file before it
+		if _, err := strconv.ParseFloat(name, 64); err != nil { // a scale for the preceding file
 			argv.Adapter(&l.Launch, "--lora", name)
 		}
 	}
 	return nil
 }
 
-// argVendor: llamafile computes without a device where it is told to.
+// argVendor parses llamafile's device selection, which may be none.
 func argVendor(l *launch, v string) error {
 	if none := plan.Int(0); strings.EqualFold(v, "disable") {
 		l.Plan.GPULayers = &none

@@ -11,19 +11,19 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// backend is one of ggml's: how it names and rounds what it allocates.
+// backend is a ggml backend: how it names and rounds its allocations.
 type backend struct {
-	name      string // of a device, before its number
-	host      string // of its page-locked host buffer; "" when it has none
-	align     int64  // of tensors in a buffer
-	rowPad    int64  // rows of quantised tensors are padded to a multiple of so many elements
-	rowSplit  bool   // has buffers that -sm row cuts matrices into
+	name      string // device name, before its index
+	host      string // name of its page-locked host buffer; "" if none
+	align     int64  // alignment of tensors in a buffer
+	rowPad    int64  // rows of quantized tensors are padded to a multiple of this many elements
+	rowSplit  bool   // supports buffers that -sm row splits matrices into
 	mapped    bool   // weights stay in the mapped file
 	narrowFA  bool   // flash attention only for the head sizes of flashHeads
-	async     bool   // devices can work one behind the other
-	unchecked bool   // the rounding was read, not seen in rows
-	remote    bool   // reached over RPC
-	compared  bool   // its compute buffers were compared with the scheduler's own
+	async     bool   // supports pipelining over devices
+	unchecked bool   // rounding read from source, not verified by measurements
+	remote    bool   // accessed over RPC
+	compared  bool   // compute buffers verified against the scheduler's own figures
 }
 
 // Rounding: get_alignment and get_alloc_size of each backend's buffer type, ggml/src at v0.5.0.
@@ -38,7 +38,7 @@ var (
 	cpu    = backend{name: "CPU", align: 32, rowPad: 1}
 )
 
-// backendOf the accelerator; nil when ggml has none for it.
+// backendOf returns the accelerator's backend; nil if ggml has none.
 func backendOf(d *hardware.Device) *backend {
 	if d == nil {
 		return &cuda
@@ -66,7 +66,7 @@ func backendOf(d *hardware.Device) *backend {
 	return nil
 }
 
-// builds are the back ends that a plan may name, and whose devices each runs (llama.cpp, build.md).
+// builds are the backends that a plan may name, with the vendors whose devices each runs (llama.cpp, build.md).
 var builds = map[string]struct {
 	backend *backend
 	vendors []string
@@ -75,10 +75,10 @@ var builds = map[string]struct {
 	"metal": {&metal, []string{"Apple"}}, "sycl": {&sycl, []string{"Intel"}},
 }
 
-// processorOnly is the back end of a build without any accelerator's.
+// processorOnly is the backend of a CPU-only build.
 const processorOnly = "cpu"
 
-// built is the back end of a device by the plan: the one that it names, else the usual one; nil when the device has none.
+// built returns a device's backend under the plan: the one named, else the usual one; nil if there is none.
 func built(p *plan.Plan, d *hardware.Device) *backend {
 	b, named := builds[p.Backend]
 	switch {
@@ -90,7 +90,7 @@ func built(p *plan.Plan, d *hardware.Device) *backend {
 	return b.backend
 }
 
-// checkBackend refuses a back end that runs no device of the plan.
+// checkBackend rejects a backend that runs no device of the plan.
 func checkBackend(j *engine.Job, _ *rules) error {
 	if j.Machine == nil || j.Machine.CPUOnly {
 		return nil
@@ -105,7 +105,7 @@ func checkBackend(j *engine.Job, _ *rules) error {
 	return nil
 }
 
-// withoutDevices: a build for processors alone sees no accelerator; what shares its memory with one is the host's.
+// withoutDevices drops accelerators, which a CPU-only build does not see; memory shared with one belongs to the host.
 func withoutDevices(j *engine.Job) {
 	if j.Plan.Backend != processorOnly || j.Machine == nil || j.Machine.CPUOnly {
 		return
@@ -119,7 +119,7 @@ func withoutDevices(j *engine.Job) {
 	j.Note("processor_only", "info", "backend", "backend = cpu: a build that sees no accelerator; everything is in host memory")
 }
 
-// device names the i-th device: "CUDA0".
+// device returns the name of the i-th device: "CUDA0".
 func (b *backend) device(i int, r *rules) string {
 	switch {
 	case b.remote:
@@ -130,7 +130,7 @@ func (b *backend) device(i int, r *rules) string {
 	return b.name + strconv.Itoa(i)
 }
 
-// alloc is what a tensor takes: rows of quantised tensors are padded, then the whole is aligned.
+// alloc returns the allocated size of a tensor: rows of quantized tensors are padded, then the whole is aligned.
 func (b *backend) alloc(t *stored) unit.Bytes {
 	n := t.bytes
 	if t.quantised && b.rowPad > 1 && t.cols%b.rowPad != 0 {
@@ -139,8 +139,8 @@ func (b *backend) alloc(t *stored) unit.Bytes {
 	return unit.Bytes(unit.PadUp(int64(n), b.align))
 }
 
-// flashHeads are the pairs of key and value widths that CUDA's flash attention kernels take
-// (ggml/src/ggml-cuda/fattn.cu); group is the number of query heads per KV head that some ask for.
+// flashHeads reports whether CUDA's flash attention kernels support a pair of key and value widths
+// (ggml/src/ggml-cuda/fattn.cu); group is the number of query heads per KV head, which some kernels require.
 func flashHeads(k, v, group int64) bool {
 	switch k {
 	case 40, 64, 72, 80, 96, 112, 128, 256, 512:

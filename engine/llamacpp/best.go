@@ -12,20 +12,20 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// The reverse of a ledger: given what every device and the host have free, the placement that leaves the host the
-// least to read for a token, and of those the one that the devices read in the shortest time. --fit (fit.go) says
-// what llama.cpp would choose; this is what can be chosen.
+// The inverse of sizing: given the free memory of every device and of the host, find the placement that leaves the host
+// the least to read per token and, among those, the one that the devices read fastest. --fit (fit.go) says what
+// llama.cpp would choose; this is what can be chosen.
 //
-// best_mass.go has what each layer takes, best_search.go the search.
+// best_mass.go has the size of each layer, best_search.go the search.
 
-// Room is what a placement may use: bytes of each device, in their order, and of the host, 0 for no bound. A file's
-// mapped pages count as the host's: what does not stay there is read from disk for every token.
+// Room is what a placement may use: bytes of each device, in order, and of the host, 0 for unlimited. Pages of a mapped
+// file count as host memory: what does not stay there is read from disk for every token.
 type Room struct {
 	Devices []unit.Bytes
 	Host    unit.Bytes
 }
 
-// RoomOf is all that a plan may use of its machine.
+// RoomOf returns all that a plan may use of its machine.
 func RoomOf(j *engine.Job) (r Room) {
 	if j.Machine == nil {
 		return r
@@ -39,26 +39,25 @@ func RoomOf(j *engine.Job) (r Room) {
 	return r
 }
 
-// Placement is where a plan's layers and experts lie.
+// Placement says where a plan's layers and experts are held.
 type Placement struct {
-	// Patch has the fields of a request that make it: gpu_layers unless it is all, tensor_split, cpu_moe and
-	// override_tensor.
+	// Patch holds the request fields of the placement: gpu_layers unless all, tensor_split, cpu_moe and override_tensor.
 	Patch map[string]any
-	// Layers are on devices, the output layer counted, of All; Hosted of them leave their experts on the host.
+	// Layers of All are on devices, counting the output layer; Hosted of them leave their experts on the host.
 	Layers, All, Hosted int
-	// HostRead is what the host reads for a token of one sequence, with its whole cache.
+	// HostRead is what the host reads per token of one sequence, including its whole cache.
 	HostRead unit.Bytes
 }
 
 // AllOnDevice reports whether the devices hold all layers with all experts.
 func (p *Placement) AllOnDevice() bool { return p.Layers == p.All && p.Hosted == 0 }
 
-// ErrNoRoom: no placement has room.
+// ErrNoRoom reports that no placement fits.
 var ErrNoRoom = errors.New("no placement of layers leaves every device, and the host, enough room")
 
-// Best is the best placement of a job whose plan has only what somebody gave: gpu_layers, tensor_split, cpu_moe and
-// override_tensor of it are replaced. A fit is one with the high edge of every band. The error is ErrNoRoom, or
-// why the plan runs nowhere.
+// Best returns the best placement of a job whose plan has only explicitly given fields; its gpu_layers, tensor_split,
+// cpu_moe and override_tensor are replaced. A placement fits if it does with the high edge of every band. The error is
+// ErrNoRoom, or why the plan cannot run at all.
 func (e Engine) Best(j *engine.Job, room Room) (*Placement, error) {
 	s, err := newSearch(e, j, room)
 	if err != nil {
@@ -71,7 +70,7 @@ func (e Engine) Best(j *engine.Job, room Room) (*Placement, error) {
 	return s.placement(at), nil
 }
 
-// placement says a placing in the words of a request.
+// placement converts a placing to request fields.
 func (s *search) placement(at placing) *Placement {
 	p := at.plan(s)
 	patch := map[string]any{}
@@ -101,7 +100,7 @@ func (s *search) placement(at placing) *Placement {
 	return out
 }
 
-// plan is the search's plan with a placing in the words of the command line.
+// plan returns the search's plan with a placing as command-line settings.
 func (at placing) plan(s *search) plan.Plan {
 	p := *s.job.Plan
 	n := plan.Int(at.gpuLayers(s))
@@ -116,7 +115,7 @@ func (at placing) plan(s *search) plan.Plan {
 		}
 	}
 	if first, ok := at.firstHolder(); ok && holders == 1 && first.hosted > 0 {
-		n := plan.Int(first.first + first.hosted) // layers before the first on a device lie on the host anyway
+		n := plan.Int(first.first + first.hosted) // layers before the first on a device are on the host anyway
 		p.CPUMoE = &n
 	} else if holders > 0 {
 		p.OverrideTensor = fmt.Sprintf(`blk\.(%s)\.%s=CPU`, strings.Join(hosted, "|"), leaving[dense])
@@ -124,7 +123,7 @@ func (at placing) plan(s *search) plan.Plan {
 	return p
 }
 
-// firstHolder is the first slice with layers.
+// firstHolder returns the first slice with layers.
 func (at placing) firstHolder() (slice, bool) {
 	for _, x := range at.slices {
 		if x.last > x.first {
@@ -134,7 +133,7 @@ func (at placing) firstHolder() (slice, bool) {
 	return slice{}, false
 }
 
-// gpuLayers is -ngl: the output layer counts, and so do layers that are not loaded.
+// gpuLayers returns -ngl, which counts the output layer, and layers that are not loaded.
 func (at placing) gpuLayers(s *search) int {
 	all := s.layers + nextN(s.job) + 1
 	first, ok := at.firstHolder()
@@ -147,7 +146,7 @@ func (at placing) gpuLayers(s *search) int {
 	return all - first.first
 }
 
-// split is -ts: how many layers each device takes.
+// split returns -ts: the number of layers on each device.
 func (at placing) split(s *search) string {
 	if len(at.slices) < 2 {
 		return ""
@@ -165,8 +164,8 @@ func (at placing) split(s *search) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(counts), " ", ","), "[]")
 }
 
-// hostUse is what ranks keep in the host's memory, at the high edge; caches of a server that fill while it runs
-// may be given up, and do not count.
+// hostUse returns what ranks keep in host memory, at the high edge, excluding a server's caches that fill at run time
+// and may be given up.
 func hostUse(ranks []engine.Rank) (n unit.Bytes) {
 	for i := range ranks {
 		for _, it := range ranks[i].Host {

@@ -5,11 +5,11 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// mass is what layers take of one kind of device, summed from the first layer on: mass[l] is of all before l. The
-// output layer is the last.
+// mass is the cumulative size of layers on one kind of device: mass[l] covers all layers before l. The output layer is
+// the last.
 type mass struct{ dense, experts, cache []int64 }
 
-// massOf the layers under a plan, as a backend allocates them.
+// massOf returns the sizes of layers under a plan, as a backend allocates them.
 func (s *sizer) massOf(b *backend) mass {
 	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
 	dense, experts := make([]int64, len(w.Variants)), make([]int64, len(w.Variants))
@@ -34,7 +34,7 @@ func (s *sizer) massOf(b *backend) mass {
 	return m
 }
 
-// headMass is the output layer's.
+// headMass returns the size of the output layer.
 func (s *sizer) headMass(b *backend) (n int64) {
 	for i := range s.tensors.post {
 		n += int64(b.alloc(&s.tensors.post[i]))
@@ -51,7 +51,7 @@ func (s *sizer) isTied(t *stored) bool {
 	return t.Role.Embedding() && !t.Role.Norm() && s.job.Model.Tied && t.Rows() == s.job.Model.Vocab
 }
 
-// cacheOfKinds is what a layer of each kind keeps at the plan's load.
+// cacheOfKinds returns the cache of a layer of each kind at the plan's load.
 func (s *sizer) cacheOfKinds(b *backend) []int64 {
 	sh := s.set.shape(&s.rules, s.job.Load())
 	rows := s.caches(b, host)
@@ -65,17 +65,17 @@ func (s *sizer) cacheOfKinds(b *backend) []int64 {
 	return out
 }
 
-// layersBytes are those of the layers from first to last, the experts of which the first hosted ones leave out.
+// layersBytes returns the size of layers first to last, excluding the experts of the first hosted ones.
 func (m *mass) layersBytes(first, last, hosted int) int64 {
 	return m.dense[last] - m.dense[first] + m.cache[last] - m.cache[first] + m.experts[last] - m.experts[first+hosted]
 }
 
-// read is what a token reads of the same layers: a share of the experts.
+// read returns what a token reads of the same layers: a share of the experts.
 func (m *mass) read(first, last, hosted int, share float64) float64 {
 	return float64(m.dense[last]-m.dense[first]+m.cache[last]-m.cache[first]) + share*float64(m.experts[last]-m.experts[first+hosted])
 }
 
-// expertShare is the share of routed experts that a token reads.
+// expertShare returns the share of routed experts that a token reads.
 func expertShare(m *model.Model) float64 {
 	t := &m.Traits
 	if t.Experts == 0 {
@@ -84,7 +84,7 @@ func expertShare(m *model.Model) float64 {
 	return float64(t.ExpertsUsed) / float64(t.Experts)
 }
 
-// rate is what a device reads in a second; where nothing says, all are alike.
+// rate returns a device's memory bandwidth; if unknown, all devices are treated alike.
 func rate(j *engine.Job, i int) float64 {
 	if d := usedDevice(j, i); d != nil && d.Bandwidth.Known {
 		return float64(d.Bandwidth.Value)

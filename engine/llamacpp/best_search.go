@@ -10,15 +10,14 @@ import (
 	seek "github.com/memwall/memwall/search"
 )
 
-// What layers take is a sum; what else a device takes (compute buffers, the driver) hangs on the whole placement.
-// So the search alternates: the best placing for assumed extras, by dynamic programming over devices and layers;
-// then its real ledger, which gives the extras. When that settles, single layers and experts are tried.
+// Layer sizes add up, but what else a device needs (compute buffers, the driver) depends on the whole placement. So the
+// search alternates: the best placing for assumed extras, by dynamic programming over devices and layers; then its real
+// ledger, which gives the extras. Once that settles, moves of single layers and experts are tried.
 
-// slice is what one device holds: layers first to last, of which the first hosted ones leave their experts on
-// the host.
+// slice is what one device holds: layers first to last, the first hosted of which leave their experts on the host.
 type slice struct{ first, last, hosted int }
 
-// placing is a slice of the layers for each device, in their order, up to the output layer.
+// placing is a slice of layers for each device, in order, up to the output layer.
 type placing struct{ slices []slice }
 
 func (at placing) clone() placing { return placing{slices.Clone(at.slices)} }
@@ -31,20 +30,20 @@ type search struct {
 	room   Room
 	layers int // repeating layers
 	share  float64
-	mass   []mass // of each device
+	mass   []mass // by device
 	host   mass
 	rates  []float64
 	tried  map[string]verdict
 	known  *known
-	// prompts: ledgers count compute buffers of prompts alone, which takes half the time; what comes of it is
-	// checked with all of them.
+	// prompts includes only the compute buffers of prompts in ledgers, which halves the time; the result is verified
+	// with all of them.
 	prompts bool
 }
 
-// verdict is a placing's ledger against the room.
+// verdict compares a placing's ledger with the room.
 type verdict struct {
 	fits   bool
-	extras []int64 // of each device: what its layers do not explain
+	extras []int64 // by device: what its layers do not account for
 }
 
 func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
@@ -82,7 +81,7 @@ func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
 	return s, nil
 }
 
-// run finds the best placing, first by prompts alone.
+// run returns the best placing, searching with prompts only first.
 func (s *search) run() (placing, bool) {
 	s.prompts = true
 	at, ok := s.find()
@@ -93,7 +92,7 @@ func (s *search) run() (placing, bool) {
 	return s.find()
 }
 
-// find the best placing: everything on the devices if they hold it, else part of it.
+// find returns the best placing: everything on the devices if possible, else part of it.
 func (s *search) find() (placing, bool) {
 	if at, ok := s.settle(true); ok {
 		return at, true
@@ -107,7 +106,7 @@ func (s *search) find() (placing, bool) {
 	return s.climb(at), true
 }
 
-// nothing on any device.
+// nothing places nothing on any device.
 func (s *search) nothing() placing {
 	at, end := placing{make([]slice, len(s.mass))}, s.end(s.layers)
 	for i := range at.slices {
@@ -118,8 +117,8 @@ func (s *search) nothing() placing {
 
 const settleSteps = 8
 
-// settle alternates between the best placing for assumed extras and the extras of that placing. Extras only grow
-// while a placing does not fit, so that it ends.
+// settle alternates between the best placing for assumed extras and the extras of that placing. Extras only grow while
+// a placing does not fit, so it terminates.
 func (s *search) settle(whole bool) (best placing, ok bool) {
 	extras := make([]int64, len(s.mass))
 	for range settleSteps {
@@ -144,7 +143,8 @@ func (s *search) settle(whole bool) (best placing, ok bool) {
 	return best, ok
 }
 
-// grow takes on what extras a placing showed: only larger ones after one that did not fit. It reports a change.
+// grow updates extras from those observed, only upwards if larger is set (after a placing that did not fit). It reports
+// a change.
 func (s *search) grow(extras, seen []int64, larger bool) (changed bool) {
 	for i, n := range seen {
 		if n > extras[i] || !larger && n < extras[i] {
@@ -182,7 +182,7 @@ func (at placing) key() string {
 	return string(b)
 }
 
-// size is the ledger of a placing; nil where none can be made.
+// size returns the ledger of a placing; nil if there is none.
 func (s *search) size(at placing) []engine.Rank {
 	p := at.plan(s)
 	j := *s.job
@@ -194,7 +194,7 @@ func (s *search) size(at placing) []engine.Rank {
 	return z.Size(nil, j.Load())
 }
 
-// mover leaves experts on the host, as the words of the plan do.
+// mover moves experts to the host, as the plan's settings do.
 func (at placing) mover() *mover {
 	m := &mover{}
 	for _, x := range at.slices {
@@ -208,7 +208,7 @@ func (at placing) mover() *mover {
 	return m
 }
 
-// cost of a placing: what the host reads, then the time that devices read.
+// cost of a placing: what the host reads, then the devices' read time.
 type cost struct {
 	host int64
 	time float64
@@ -233,7 +233,7 @@ func (s *search) cost(at placing) (c cost) {
 
 func (s *search) better(a, b placing) bool { return s.cost(a).less(s.cost(b)) }
 
-// hostRead is what the host reads for a token: its layers, and experts of others.
+// hostRead returns what the host reads per token: its layers, and experts of others.
 func (s *search) hostRead(at placing) int64 {
 	start := s.layers + 1
 	if first, ok := at.firstHolder(); ok {
@@ -246,14 +246,14 @@ func (s *search) hostRead(at placing) int64 {
 	return n + s.hostLayers(start)
 }
 
-// hostLayers is what the host reads of the layers before start.
+// hostLayers returns what the host reads of the layers before start.
 func (s *search) hostLayers(start int) int64 { return int64(s.host.read(0, start, 0, s.share)) }
 
 func (s *search) expertsRead(first, last int) int64 {
 	return int64(s.share * float64(s.host.experts[last]-s.host.experts[first]))
 }
 
-// headOnHost: before b7467 the output layer goes to a device last.
+// headOnHost returns the output layer if on the host: before b7467 it is offloaded last.
 func (s *search) headOnHost(start int) int64 {
 	if !s.rules.headLast || start == 0 || start > s.layers {
 		return 0
@@ -261,7 +261,7 @@ func (s *search) headOnHost(start int) int64 {
 	return s.host.dense[s.layers+1] - s.host.dense[s.layers]
 }
 
-// end of the layers on devices that begin with start.
+// end returns the end of the layers on devices if they begin with start.
 func (s *search) end(start int) int {
 	if s.rules.headLast && start > 0 {
 		return s.layers
@@ -269,8 +269,8 @@ func (s *search) end(start int) int {
 	return s.layers + 1
 }
 
-// hosted is how many of a device's first layers must leave their experts for the rest to fit; ok is false when
-// that is not enough.
+// hosted returns how many of a device's first layers must leave their experts on the host for the rest to fit; ok is
+// false if that is not enough.
 func (s *search) hosted(i, first, last int, room int64) (n int, ok bool) {
 	m := &s.mass[i]
 	if m.layersBytes(first, last, 0) <= room {
@@ -283,7 +283,7 @@ func (s *search) hosted(i, first, last int, room int64) (n int, ok bool) {
 	return int(few) + 1, true
 }
 
-// plan is the best placing if devices take so much beside their layers.
+// plan returns the best placing if devices need the given extras.
 func (s *search) plan(extras []int64, whole bool) (best placing, ok bool) {
 	t := s.table(extras, whole, s.layers+1)
 	other := t
@@ -324,7 +324,7 @@ type ways struct {
 
 func (t *ways) cell(device, first int) *cell { return &t.cells[device*t.width+first] }
 
-// table has the ways of all devices, from the last to the first.
+// table computes the cells of all devices, from the last to the first.
 func (s *search) table(extras []int64, whole bool, end int) *ways {
 	t := &ways{end: end, width: end + 1}
 	t.cells = make([]cell, (len(s.mass)+1)*t.width)
@@ -378,7 +378,7 @@ func (t *ways) follow(start int) (at placing) {
 	return at
 }
 
-// climb takes single steps that fit and are better, until none is.
+// climb makes single moves that fit and improve, until there are none.
 func (s *search) climb(at placing) placing {
 	for {
 		better := false
@@ -394,7 +394,7 @@ func (s *search) climb(at placing) placing {
 	}
 }
 
-// near are placings one layer, or one layer's experts, away from one.
+// near returns the placings that differ by one layer, or one layer's experts.
 func (s *search) near(at placing) (out []placing) {
 	for d := range at.slices {
 		if at.slices[d].hosted > 0 {
@@ -409,10 +409,10 @@ func (s *search) near(at placing) (out []placing) {
 	return out
 }
 
-// longer gives a device one layer more: those before it hand theirs on, and the first takes one from the host.
+// longer gives a device one more layer: earlier devices pass theirs on, and the first takes one from the host.
 func (s *search) longer(at placing, d int) (placing, bool) {
 	n := at.clone()
-	if first := n.slices[0].first; first == 0 || first == 1 && s.rules.headLast { // the output layer would come too
+	if first := n.slices[0].first; first == 0 || first == 1 && s.rules.headLast { // the output layer would move too
 		return at, false
 	}
 	for i := range d + 1 {

@@ -2,7 +2,8 @@ package llamacpp
 
 import "github.com/memwall/memwall/engine"
 
-// dated are builds whose days are known; between them, and before the first, builds came at an even pace (2025-12: winget-pkgs#323157).
+// dated are builds with known dates, between and before which builds are interpolated linearly (2025-12:
+// winget-pkgs#323157).
 var dated = []struct {
 	build int
 	years float64
@@ -13,8 +14,8 @@ var dated = []struct {
 	{7406, 2025 + 348/365.0}, {9174, 2026 + 135/365.0}, {10394, 2026 + 223/365.0},
 }
 
-// Built is when a version of the program came out, in years (2025.5 is the middle of 2025); 0 for releases that
-// follow the numbered builds, which are of today, and for those of ik_llama.cpp, which counts for itself.
+// Built returns when a version was released, in years (2025.5 is the middle of 2025); 0 for releases after the numbered
+// builds, which count as current, and for those of ik_llama.cpp, which has its own numbering.
 func (e Engine) Built(v engine.Version) float64 {
 	v = e.Program.llamaVersion(v)
 	if v.Major > 0 || v.Minor > 0 || e.Program == Fork {

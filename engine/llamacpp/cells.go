@@ -6,41 +6,41 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// From a load to cells: src/llama-context.cpp (llama_context), src/llama-kv-cache-iswa.cpp.
+// From a load to cache cells: src/llama-context.cpp (llama_context), src/llama-kv-cache-iswa.cpp.
 
-// settings are what a plan fixes whatever the load.
+// settings are what a plan determines whatever the load.
 type settings struct {
 	flash     bool
 	unified   bool
-	fullSWA   bool // sliding layers keep as many cells as others
+	fullSWA   bool // sliding-window layers keep as many cells as others
 	offloadKV bool
 	mmap      bool
-	dry       bool // the figures of llama.cpp's own dry run are asked for
+	dry       bool // figures of llama.cpp's own dry run are wanted
 	batch     int64
 	ubatch    int64
-	rows      int64 // rows of logits, 0: by the program's rule
-	server    bool  // a row of logits for each slot
-	drafted   int64 // and for each token that was drafted
-	rollback  int64 // states beside the current one, which drafted tokens may be rolled back to
+	rows      int64 // rows of logits, 0 for the program's rule
+	server    bool  // one row of logits per slot
+	drafted   int64 // and per drafted token
+	rollback  int64 // additional states for rolling back drafted tokens
 	spare     bool  // one sequence more than slots
-	embeds    bool  // the output buffer has embeddings beside logits
-	// shared: the plan gave the context of all slots together, and any slot may fill it. total is that
-	// context, and planned the load that it stands for.
+	embeds    bool  // the output buffer holds embeddings and logits
+	// shared says that the plan gave the total context of all slots, any of which may fill it. total is that context,
+	// and planned the corresponding load.
 	shared  bool
 	total   int64
 	planned engine.Load
 }
 
-// shape is what one load makes of the context.
+// shape is what a load makes of the context.
 type shape struct {
 	asked   int64 // -c
 	cells   int64 // of one stream
 	streams int64
 	slots   int64
-	seqs    int64 // slots, and what the program adds to them
+	seqs    int64 // slots, and what the program adds
 	states  int64 // recurrent states
 	batch   int64
-	tokens  int64   // computed at a time: n_ubatch
+	tokens  int64   // tokens per batch: n_ubatch
 	outputs int64   // rows of logits reserved
 	compute buffers // of the devices, then of the host
 }
@@ -87,7 +87,7 @@ func (s *settings) outputs(sh *shape) int64 {
 	return sh.tokens
 }
 
-// slidingCells are the cells of one stream in layers with a window.
+// slidingCells returns the cells of one stream in layers with a window.
 func (s *settings) slidingCells(r *rules, sh *shape, window int64) int64 {
 	if s.fullSWA || r.window == windowFull {
 		return sh.cells
@@ -111,8 +111,7 @@ func (s *settings) slidingCells(r *rules, sh *shape, window int64) int64 {
 	return min(sh.cells, unit.PadUp(n, pad))
 }
 
-// contextOf is what one of the slots of a total context may hold: all of it in a unified cache, else its
-// share of cells.
+// contextOf returns what one slot of a total context may hold: all of it in a unified cache, else its share.
 func contextOf(p *plan.Plan, s *settings, r *rules) int64 {
 	total, slots := int64(p.ContextTotal), max(1, int64(p.Sequences))
 	if s.unified {

@@ -11,10 +11,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// cacheFormats are the types that -ctk and -ctv take (common/arg.cpp, kv_cache_types).
+// cacheFormats are the types accepted by -ctk and -ctv (common/arg.cpp, kv_cache_types).
 var cacheFormats = []*dtype.Format{dtype.F32, dtype.F16, dtype.BF16, dtype.Q8_0, dtype.Q4_0, dtype.Q4_1, dtype.IQ4_NL, dtype.Q5_0, dtype.Q5_1}
 
-// cacheFormat reads a name of those; nil for any other.
+// cacheFormat returns the one with a name, or nil.
 func cacheFormat(name string) *dtype.Format {
 	f := dtype.FindFormat(name)
 	for _, list := range [][]*dtype.Format{cacheFormats, forkFormats} {
@@ -27,7 +27,7 @@ func cacheFormat(name string) *dtype.Format {
 	return nil
 }
 
-// Check refuses what llama.cpp refuses.
+// Check rejects plans that llama.cpp rejects.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
 	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkBackend, checkFork, checkOffload, checkCache, e.checkFlash, e.checkTensor, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft, e.checkOllama} {
@@ -38,12 +38,12 @@ func (e Engine) Check(j *engine.Job) error {
 	return nil
 }
 
-// impossible says that no such plan runs.
+// impossible returns the error that no such plan can run.
 func impossible(field string, value any, fix, format string, args ...any) error {
 	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf(format, args...), Fix: fix, Impossible: true}
 }
 
-// checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
+// checkModel rejects models that llama.cpp does not load, and encoder-decoders, whose second graph is not described.
 func checkModel(j *engine.Job, r *rules) error {
 	if v := r.version; absent(j.Model.Family, v) && (!r.forked || absent(j.Model.Family, Latest)) {
 		return impossible("engine", "llama.cpp", "--engine transformers or --engine vllm", "llama.cpp has no architecture for %s (%s): no GGUF file of it can be made or loaded", j.Model.ID, j.Model.Family)
@@ -54,7 +54,7 @@ func checkModel(j *engine.Job, r *rules) error {
 	return engine.CheckCross(j, "llama.cpp")
 }
 
-// checkGroups: one process uses all devices by layers.
+// checkGroups rejects parallel groups: one process splits layers over all devices.
 func checkGroups(j *engine.Job, _ *rules) error {
 	p := j.Plan
 	for _, g := range []struct {
@@ -91,7 +91,7 @@ func checkDevices(j *engine.Job, _ *rules) error {
 	return nil
 }
 
-// elsewhere names the tiers that llama.cpp plans nothing for.
+// elsewhere names the tiers that llama.cpp does not support.
 var elsewhere = map[string]string{"nvme": "disk", "pool": "a memory pool"}
 
 func checkOffload(j *engine.Job, _ *rules) error {
@@ -107,7 +107,7 @@ func checkOffload(j *engine.Job, _ *rules) error {
 	return nil
 }
 
-// checkCache: formats, and blocks that must divide the heads.
+// checkCache checks cache formats, whose blocks must divide the heads.
 func checkCache(j *engine.Job, r *rules) error {
 	p := j.Plan
 	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
@@ -135,7 +135,7 @@ func formatNames(list []*dtype.Format) string {
 	return strings.Join(names, ", ")
 }
 
-// headFacts: whether attention is latent, and the widths of heads that blocks do not divide.
+// headFacts returns whether attention is latent, and head widths that blocks do not divide.
 func headFacts(m *model.Model, k, v *dtype.Format) (latent bool, narrowK, narrowV int64) {
 	m.Decoder().Each(func(kind *model.Kind, _ int64) {
 		kind.Caches(func(c model.Cache) {
@@ -151,7 +151,7 @@ func headFacts(m *model.Model, k, v *dtype.Format) (latent bool, narrowK, narrow
 	return latent, narrowK, narrowV
 }
 
-// checkFlash: quantised values need flash attention.
+// checkFlash requires flash attention for quantized values.
 func (e Engine) checkFlash(j *engine.Job, r *rules) error {
 	p := j.Plan
 	if p.Attention == "sdpa" {
@@ -166,12 +166,13 @@ func (e Engine) checkFlash(j *engine.Job, r *rules) error {
 	return nil
 }
 
-// flashKernels are there from this build on (#5021).
+// flashKernels is the first build with flash attention (#5021).
 var flashKernels = build(2771)
 
 func (e Engine) versionName(j *engine.Job) string { return e.Name() + " " + e.VersionName(j.Version) }
 
-// checkContext: one of context and context_total; as many slots as llama.cpp has, and a cell for each.
+// checkContext allows either context or context_total, at most as many slots as llama.cpp supports, and requires a cell
+// for each.
 func (e Engine) checkContext(j *engine.Job, r *rules) error {
 	p := j.Plan
 	if !r.streams && r.version.Before(build(5913)) && p.KVUnified != nil && !*p.KVUnified {
@@ -198,7 +199,7 @@ func (e Engine) checkContext(j *engine.Job, r *rules) error {
 	return nil
 }
 
-// checkPlacement reads -ts and -ot.
+// checkPlacement parses -ts and -ot.
 func checkPlacement(j *engine.Job, r *rules) error {
 	if n := j.Plan.CPUMoE; n != nil && *n < -1 {
 		return &plan.Problem{Field: "cpu_moe", Value: fmt.Sprint(*n), Message: fmt.Sprintf("cpu_moe = %d is no number of layers", *n), Fix: "a number from 0, or -1 for all layers"}
@@ -210,7 +211,7 @@ func checkPlacement(j *engine.Job, r *rules) error {
 	return err
 }
 
-// checkFit refuses --fit where a build has none, and margins that are none.
+// checkFit rejects --fit for builds without it, and invalid margins.
 func checkFit(j *engine.Job, r *rules) error {
 	p := j.Plan
 	for _, f := range []struct {
@@ -225,7 +226,7 @@ func checkFit(j *engine.Job, r *rules) error {
 	return err
 }
 
-// checkMain: -mg must name a device where that one alone is used (src/llama.cpp, llama_model_load_from_file_impl).
+// checkMain requires -mg to name a device if only that one is used (src/llama.cpp, llama_model_load_from_file_impl).
 func checkMain(j *engine.Job, _ *rules) error {
 	n := j.Plan.MainGPU
 	if n == nil || j.Machine == nil || j.Machine.CPUOnly || j.Plan.SplitMode != "none" {
@@ -237,7 +238,7 @@ func checkMain(j *engine.Job, _ *rules) error {
 	return nil
 }
 
-// checkHost: what llama-server alone keeps on the host, and from which build on.
+// checkHost checks what only llama-server keeps on the host, by build.
 func (e Engine) checkHost(j *engine.Job, r *rules) error {
 	p := j.Plan
 	for _, f := range []struct {
@@ -252,7 +253,7 @@ func (e Engine) checkHost(j *engine.Job, r *rules) error {
 	return nil
 }
 
-// checkDraft: settings of a draft model ask for one, and the draft for a model that generates.
+// checkDraft rejects draft settings without a draft model, and drafting for a model that does not generate.
 func checkDraft(j *engine.Job, _ *rules) error {
 	p := j.Plan
 	for _, f := range []struct {

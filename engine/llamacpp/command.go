@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Command is the command line that runs the plan: llama-server with what differs from its defaults, or
-// Ollama with the variables that say the same.
+// Command returns the command line that runs the plan: llama-server with what differs from its defaults, or Ollama with
+// the equivalent variables.
 func (e Engine) Command(j *engine.Job) string {
 	r := e.rules(j)
 	s := e.settings(j, &r)
@@ -35,7 +35,7 @@ func (e Engine) Command(j *engine.Job) string {
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
-// fileArgs name the file: on this machine, on the hub or at an address, from where the server fetches it.
+// fileArgs returns the arguments for the file: on this machine, on the hub, or at a URL that the server downloads.
 func fileArgs(j *engine.Job) string {
 	c := &j.Checkpoint
 	if strings.Contains(c.HubFile, ":") { // a repository and the format of a file in it
@@ -52,7 +52,7 @@ func fileArgs(j *engine.Job) string {
 	return "-m " + argv.Quote(modelFile(j))
 }
 
-// modelFile is the file itself, or the name that it would have.
+// modelFile returns the file, or the name it would have.
 func modelFile(j *engine.Job) string {
 	c := &j.Checkpoint
 	switch {
@@ -68,7 +68,7 @@ func modelFile(j *engine.Job) string {
 
 func isGGUF(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gguf") }
 
-// autoSlots: without -np llama-server takes 4 slots in one cache from here on (#16736).
+// autoSlots is the build from which llama-server defaults to 4 slots in one cache (#16736).
 var autoSlots = build(6925)
 
 func slotArgs(j *engine.Job, r *rules, s *settings) (args []string) {
@@ -119,13 +119,14 @@ func placeArgs(j *engine.Job, r *rules) (args []string) {
 	return args
 }
 
-// takesAll: llama.cpp by itself puts all layers on the devices: -ngl is auto, and --fit, on unless it is told off, moves nothing where its
-// margin stays free (tools/server/README.md, common/fit.cpp). Where less is free it would, and the number pins the plan.
+// takesAll reports whether llama.cpp puts all layers on the devices by default: -ngl is auto, and --fit, on by default,
+// moves nothing if its margin stays free (tools/server/README.md, common/fit.cpp). If less is free it would, and an
+// explicit number pins the plan.
 func takesAll(j *engine.Job, r *rules) bool {
 	return *j.Plan.GPULayers < 0 && r.fits && j.Plan.FitTarget == "" && j.Room >= fitMargin*unit.MiB && used(j) > 0
 }
 
-// hostArgs say what the host keeps.
+// hostArgs returns the arguments for what the host keeps.
 func hostArgs(j *engine.Job) (args []string) {
 	p := j.Plan
 	if isOn(p.MLock) {
@@ -146,7 +147,7 @@ func hostArgs(j *engine.Job) (args []string) {
 	return args
 }
 
-// draftArgs say how a model drafts.
+// draftArgs returns the arguments for drafting.
 func draftArgs(j *engine.Job, r *rules) (args []string) {
 	p := j.Plan
 	if p.DraftModel == "" && !isOn(p.MTP) {
@@ -173,7 +174,7 @@ func draftArgs(j *engine.Job, r *rules) (args []string) {
 	return args
 }
 
-// layersArg: a number above the layers means all of them.
+// layersArg formats a number of layers; one above the model's means all.
 func layersArg(n int64, layers int) string {
 	switch {
 	case n >= 0:

@@ -10,23 +10,22 @@ import (
 // Compute buffers: the worst-case graph is lowered, scheduled on the devices and the host, and its
 // allocations are replayed (engine/llamacpp/ggml).
 
-// graph is the worst-case graph of a model under a plan. It remembers what it compiled, and works for one
-// caller at a time; others wait.
+// graph is the worst-case graph of a model under a plan, with a cache of compiled forms. Concurrent calls are
+// serialized.
 type graph struct {
 	one      sync.Mutex
 	s        *sizer
-	site     *ggml.Site // nil on the host alone
+	site     *ggml.Site // nil if on the host alone
 	compiled map[batchKind]*ggml.Compiled
-	unfused  bool  // devices have no kernels for flash attention
-	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
+	unfused  bool  // devices lack kernels for flash attention
+	mixed    bool  // layers' tensors, or the head, are on the host next to devices
 	err      error // the model has a step that no rule lowers
-	// without is the same graph for a build without kernels for a cache of two formats; nil for other caches.
+	// without is the same graph for a build without kernels for a mixed-format cache; nil for other caches.
 	without *graph
 }
 
-// batchKind is what of a load changes the graph itself: streams of the cache, and, where tensors lie on the
-// host, whether there are rows enough for a device to take over: tokens, outputs and tokens of a sequence,
-// each up to offloadBatch.
+// batchKind is what of a load changes the graph: streams of the cache and, if tensors are on the host, whether a device
+// takes over large batches: tokens, outputs and tokens per sequence, each up to offloadBatch.
 type batchKind struct {
 	streams               bool
 	tokens, outputs, each int64
@@ -55,8 +54,8 @@ func newGraph(s *sizer) *graph {
 	return g
 }
 
-// twoFormats reports whether flash attention was asked for over keys and values in different formats: CUDA has
-// kernels for that when it was built with them (GGML_CUDA_FA_ALL_QUANTS).
+// twoFormats reports whether flash attention is used with keys and values in different formats, which CUDA supports
+// only if built with GGML_CUDA_FA_ALL_QUANTS.
 func (s *sizer) twoFormats() bool {
 	for i := range s.devices {
 		if s.devices[i].backend.narrowFA && s.set.flash && s.k != s.v {
@@ -74,7 +73,7 @@ func (s *sizer) graphOn(site *ggml.Site, unfused bool) *graph {
 	return g
 }
 
-// compile the graph of a batch, once for each kind.
+// compile compiles the graph of a batch, once per kind.
 func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 	kind := g.kind(&n)
 	if c := g.compiled[kind]; c != nil {
@@ -92,7 +91,7 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 	return c, nil
 }
 
-// graphShape is what of the plan and the version changes the graph.
+// graphShape returns what of the plan and version changes the graph.
 func (s *sizer) graphShape(streams bool) ggml.Shape {
 	in := &s.rules.inputs
 	return ggml.Shape{Flash: s.set.flash, QuantisedK: s.k.BlockElems > 1 && s.rules.rotate, QuantisedV: s.v.BlockElems > 1 && s.rules.rotate, Streams: streams,
@@ -101,11 +100,11 @@ func (s *sizer) graphShape(streams bool) ggml.Shape {
 
 var latentGraph = map[latentCache]ggml.LatentCache{latentOnly: ggml.LatentOnly, latentAndV: ggml.LatentAndValue, latentExpanded: ggml.LatentExpanded}
 
-// sizes of a batch of so many tokens, outputs of which have logits.
+// sizes returns the sizes of a batch with the given tokens and rows of logits.
 func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 	n := ggml.Sizes{Tokens: unit.PadUp(tokens, sh.slots), Outputs: outputs, Cells: sh.cells, WindowCells: sh.cells, Seqs: sh.slots, Streams: sh.streams}
 	if !s.job.Model.Remembers() {
-		n.Cells, n.WindowCells = n.Tokens, n.Tokens // without a cache tokens attend to those of their batch
+		n.Cells, n.WindowCells = n.Tokens, n.Tokens // without a cache, tokens attend to those in their batch
 		return n
 	}
 	for _, w := range s.job.Model.Windows() {
@@ -114,8 +113,8 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 	return n
 }
 
-// buffers are compute buffers of every device, and of the host behind them: those of the run, or of the dry run
-// when that was asked for, and those of a build without kernels for a cache of two formats.
+// buffers are the compute buffers of every device, then of the host: those of the run (or dry run, if wanted), and
+// those of a build without kernels for a mixed-format cache.
 type buffers struct{ run, without []unit.Bytes }
 
 func (g *graph) buffers(sh *shape) buffers {
@@ -123,7 +122,7 @@ func (g *graph) buffers(sh *shape) buffers {
 	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
 	g.raise(&out, g.s.sizes(sh, sh.tokens, sh.outputs))
-	if g.mixed && !g.s.prompts && !g.s.set.dry { // a dry run counts prompts alone
+	if g.mixed && !g.s.prompts && !g.s.set.dry { // a dry run only counts prompts
 		g.raise(&out, g.s.sizes(sh, sh.slots, sh.slots))
 	}
 	if out.without = out.run; g.without != nil {
@@ -132,7 +131,7 @@ func (g *graph) buffers(sh *shape) buffers {
 	return out
 }
 
-// raise buffers to what a batch needs: one of prompts, and where that runs elsewhere, a token of each slot.
+// raise raises buffers to what a batch needs: one of prompts and, if that runs elsewhere, one token per slot.
 func (g *graph) raise(out *buffers, n ggml.Sizes) {
 	c, err := g.compile(n)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// spread is the 90 % band around a compute buffer, as factors of what the replay gives.
+// spread is the 90 % band of a compute buffer, relative to the replay.
 type spread struct{ low, high float64 }
 
 func (s spread) or(o spread) spread { return spread{min(s.low, o.low), max(s.high, o.high)} }
@@ -19,15 +19,15 @@ func (s spread) band(n unit.Bytes) (low, high unit.Bytes) {
 	return unit.Bytes(math.Floor(float64(n) * s.low)), unit.Bytes(math.Ceil(float64(n) * s.high))
 }
 
-// exactly: the replay is to the byte, for the graphs and the backends that were compared with llama.cpp's
-// own figures.
+// exactly is the band of graphs and backends verified against llama.cpp's own figures, for which the replay is exact to
+// the byte.
 var exactly = spread{1, 1}
 
-// What was not compared widens the band. unknownFamily and olderGraphs are measured; the others are
-// assumed, and no row was fitted to them: a log of such a run replaces each.
+// What was not verified widens the band. unknownFamily and olderGraphs are measured; the others are assumed, and not
+// fitted to any row: a log of such a run would replace each.
 var (
-	// The graph of a family that was never printed: what forgetting the ways of single families does to those
-	// that were (TestUnknownFamilies).
+	// Graph of a family that was never printed: the effect of ignoring family-specific rules on those that were
+	// (TestUnknownFamilies).
 	unknownFamily = spread{0.96, 1.06}
 	olderGraphs   = spread{0.90, 1.07} // of builds before v0.1.0: buffers in logs over replays (TestBuildsOfUsers)
 	otherBackends = spread{0.93, 1.10} // which reorder nodes, or keep scratch of their own
@@ -39,10 +39,10 @@ var (
 	withAdapters = spread{1, 1.10} // two products more behind each adapted one
 )
 
-// graphsRead is the version whose graphs were read, and those close to it.
+// graphsRead is the version whose graphs were read, along with similar ones.
 var graphsRead = engine.V(0, 1, 0)
 
-// spread of the compute buffers of a plan.
+// spread returns the band of a plan's compute buffers.
 func (s *sizer) spread() spread {
 	out := exactly
 	add := func(when bool, by spread) {

@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Defaults of llama.cpp's tools (common/common.h), of llama-server and of Ollama (llm/llama_server.go, and
-// before 0.30 llama/llama.go).
+// Defaults fills in the defaults of llama.cpp's tools (common/common.h), of llama-server and of Ollama
+// (llm/llama_server.go, and before 0.30 llama/llama.go).
 func (e Engine) Defaults(j *engine.Job) {
 	withoutDevices(j)
 	p, r := j.Plan, e.rules(j)
@@ -27,7 +27,7 @@ func (e Engine) Defaults(j *engine.Job) {
 			b.batch = cmp.Or(int64(p.UBatch), int64(p.BatchTokens), b.batch)
 			b.ubatch = b.batch
 		} else {
-			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch for each slot
+			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch per slot
 		}
 	}
 	if e.Program != Ollama && !j.Model.Remembers() { // tools/server/server-context.cpp: without a cache a text is read in one micro-batch, or refused
@@ -62,14 +62,15 @@ func (e Engine) Defaults(j *engine.Job) {
 	forkRemarks(j, &r)
 }
 
-// givenIn is what a plan pins before any default. For Ollama, which has no word for all, -1 leaves layers open.
+// givenIn returns what a plan sets before any default. For Ollama, which cannot express all layers, -1 leaves layers
+// open.
 func (e Engine) givenIn(p *plan.Plan) given {
 	layers := p.GPULayers != nil && (e.Program != Ollama || *p.GPULayers >= 0)
 	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: layers, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
 }
 
-// fitDefault: a plan is sized as it stands unless it asks for --fit, which llama.cpp does by itself: the command
-// line that runs the plan pins what --fit would choose. Ollama's variables cannot pin it, so there it is on.
+// fitDefault leaves --fit off unless requested, although llama.cpp has it on: the command line that runs the plan pins
+// what --fit would choose. Ollama's variables cannot pin it, so for Ollama it is on.
 func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 	p := j.Plan
 	switch {
@@ -96,7 +97,7 @@ func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 	e.fit(j, r, g)
 }
 
-// ollamaContext is what Ollama takes where nobody says, by the memory of all devices (server/routes.go).
+// ollamaContext returns Ollama's default context, by the memory of all devices (server/routes.go).
 func ollamaContext(j *engine.Job) int64 {
 	memory := unit.Bytes(0)
 	for i := range used(j) {
@@ -117,7 +118,7 @@ func ollamaContext(j *engine.Job) int64 {
 	return n
 }
 
-// slotContext: the context of one slot follows from that of all.
+// slotContext derives the context of one slot from the total.
 func (e Engine) slotContext(j *engine.Job, r *rules) {
 	p := j.Plan
 	if p.ContextTotal == 0 || p.Context > 0 {
@@ -128,7 +129,7 @@ func (e Engine) slotContext(j *engine.Job, r *rules) {
 	parts(p)
 }
 
-// parts of the context that prompt and output take, where nobody says.
+// parts sets the default division of the context into prompt and output.
 func parts(p *plan.Plan) {
 	if p.PromptTokens == 0 {
 		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))
@@ -138,7 +139,7 @@ func parts(p *plan.Plan) {
 	}
 }
 
-// offload of the general kind is said in llama.cpp's words.
+// offload converts the general offload settings to llama.cpp's.
 func offload(p *plan.Plan) {
 	o := p.Offload
 	if o == nil {
@@ -156,7 +157,8 @@ func offload(p *plan.Plan) {
 	}
 }
 
-// cacheDefaults: of latents no values are kept, so that -ctk alone, beside which values are f16, says all of them.
+// cacheDefaults sets the cache formats. Latent caches have no values, so -ctk alone, with f16 values, describes them
+// fully.
 func cacheDefaults(j *engine.Job, r *rules) {
 	p := j.Plan
 	text(j, "kv", &p.KV, "f16")
@@ -186,7 +188,7 @@ func flag(j *engine.Job, field string, at **bool, value bool) {
 	}
 }
 
-// lengths: the context of one slot, and rows of logits by the program.
+// lengths sets the context of one slot, and rows of logits by program.
 func (e Engine) lengths(j *engine.Job, r *rules) {
 	p := j.Plan
 	e.slotContext(j, r)
@@ -197,7 +199,7 @@ func (e Engine) lengths(j *engine.Job, r *rules) {
 	}
 }
 
-// remarks on what decides and on what a plan may not see.
+// remarks notes what matters and what a plan may not see.
 func (e Engine) remarks(j *engine.Job) {
 	p := j.Plan
 	if e.server(j) && e.Program == Server && !on(p.KVUnified) {

@@ -10,7 +10,7 @@ import (
 // A draft model for speculative decoding (arXiv:2211.17192) lies on the same devices, all of it unless -ngld
 // says otherwise, and every slot drafts in a context as long as its own (tools/server/server-context.cpp).
 
-// drafter sizes the draft model; nil when there is none.
+// drafter returns the sizer of the draft model; nil if there is none.
 func (s *sizer) drafter() (*sizer, error) {
 	if s.job.Draft == nil {
 		return nil, nil
@@ -32,16 +32,16 @@ func (s *sizer) drafter() (*sizer, error) {
 	return d.(*sizer), nil
 }
 
-// draftParts are the items of a draft model: its buffers, beside the driver's and the program's own memory.
+// draftParts are the items of a draft model: its buffers, but not the memory of driver and program.
 var draftParts = map[string]bool{"weights": true, "kv_cache": true, "state": true, "compute": true, "output": true}
 
-// addDraft books the draft model's buffers where they lie.
+// addDraft books the draft model's buffers where they are held.
 func (s *sizer) addDraft(b *ledger.Book, ranks []engine.Rank, l engine.Load) {
 	if s.draft == nil {
 		return
 	}
 	if s.set.unified && !s.set.shared {
-		l.Context *= max(1, l.Sequences) // any slot may fill the cache that all share
+		l.Context *= max(1, l.Sequences) // any slot may fill the shared cache
 	}
 	each := s.draft.Size(nil, engine.Load{Context: l.Context, Sequences: 1})
 	for i, r := range s.draft.Size(b, l) {
@@ -50,8 +50,8 @@ func (s *sizer) addDraft(b *ledger.Book, ranks []engine.Rank, l engine.Load) {
 	}
 }
 
-// drafted adds items under the draft model's name. One context with all slots, or one for each, keep the same
-// caches, and compute buffers between one and all slots of them.
+// drafted adds items under the draft model's name. A single context with all slots, or one per slot, keep the same
+// caches, and compute buffers between those of one slot and of all.
 func (s *sizer) drafted(out, items, each []ledger.Item, slots int64) []ledger.Item {
 	for i, it := range items {
 		if !draftParts[it.ID] {

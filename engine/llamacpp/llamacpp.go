@@ -1,12 +1,11 @@
-// Package llamacpp knows what llama.cpp allocates, buffer by buffer: weights on each device and on the
-// host, caches, recurrent states, logits, and the compute buffers, for its command-line tools, for
-// llama-server and for Ollama, which share the rules and differ in defaults, and for ik_llama.cpp, a fork with rules of
-// its own (fork.go).
+// Package llamacpp models what llama.cpp allocates, buffer by buffer: weights on each device and on the host, caches,
+// recurrent states, logits, and compute buffers; for its command-line tools, llama-server and Ollama, which share the
+// rules and differ in defaults, and for ik_llama.cpp, a fork with rules of its own (fork.go).
 //
-// rules.go has what changed between versions, place.go which layer lies where, weights.go the model
-// buffers, cells.go and kv.go the caches, compute.go and site.go the compute buffers, which the package ggml
-// below replays, compute_band.go what was not compared. Open sizer.go for the path from a load to ledgers.
-// On the CPU and on CUDA everything but the driver's own memory is exact.
+// rules.go has what changed between versions, place.go which layer goes where, weights.go the model buffers, cells.go
+// and kv.go the caches, compute.go and site.go the compute buffers, which package ggml below replays, and
+// compute_band.go what has not been compared. See sizer.go for the path from a load to ledgers. On the CPU and on CUDA
+// everything but the driver's own memory is exact.
 package llamacpp
 
 import (

@@ -1,7 +1,8 @@
-// Package autoscale replays a day's load on replicas that policies start and stop: what each policy keeps of the goal, what it costs beside
-// the fleet of an oracle that knows the load, and the policy as a file.
+// Package autoscale replays a day's load on replicas that policies start and stop: how well each policy meets the goal,
+// its cost relative to the best fleet with knowledge of the load, and the policy as a file.
 //
-// Open report.go for the way from a load to the answer, load.go for what a load is read from, policies.go for the policies by name.
+// See report.go for the way from a load to the answer, load.go for the sources of a load, policies.go for the policies
+// by name.
 package autoscale
 
 import (

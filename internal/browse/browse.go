@@ -1,5 +1,6 @@
-// Package browse is the program in a terminal without a command: this machine, the models that it runs, and the ledger of
-// each, by keys. It asks through a function and draws by render; screen shows it.
+// Package browse is the interactive program started without a command: this machine, the models it can run, and the
+// ledger of each, navigated by keys. It asks questions through a function and renders with package render; package
+// screen displays it.
 package browse
 
 import (

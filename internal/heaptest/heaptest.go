@@ -1,5 +1,5 @@
-// Package heaptest lets tests that ask thousands of questions collect their garbage seldom: over a small heap that takes a fifth of
-// their time.
+// Package heaptest makes tests that ask thousands of questions collect garbage less often: with a small heap,
+// collection takes a fifth of their time.
 package heaptest
 
 import (

@@ -1,8 +1,8 @@
-// Package rows holds what users measured beside what memwall said of it: rows that are shared, checked, kept in a store of one's
-// own, and shown as evidence beside answers.
+// Package rows holds users' measurements together with the predictions for them: rows are shared, checked, kept in a
+// local store, and shown as evidence with answers.
 //
-// Open rows.go for what a row is, read.go for what is refused, redact.go for what leaves a machine, store.go for where rows lie,
-// judge.go for the rule that sets outliers apart, evidence.go for what an answer hears of them.
+// See rows.go for the form of a row, read.go for what is rejected, redact.go for what may leave a machine, store.go for
+// storage, judge.go for the rule that excludes outliers, evidence.go for what answers show of them.
 package rows
 
 import (

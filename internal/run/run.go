@@ -1,9 +1,9 @@
-// Package run starts the server of a plan on this machine, waits until it answers, and ends it. What it printed is kept in a file,
-// which says what it holds, or why it died.
+// Package run starts the server of a plan on this machine, waits until it responds, and stops it. Its output is kept in
+// a file, which shows what it holds, or why it died.
 //
-// Open plan.go for the way from a request to a server that is compared, run.go for how a command line becomes a process and when it
-// serves, engines.go for how each engine is told where to listen, ollama.go and studio.go for the two whose server is told of a model
-// after it has begun, fetch.go for what is downloaded before.
+// See plan.go for the way from a request to a server and its comparison, run.go for starting the process and detecting
+// when it serves, engines.go for how each engine is told where to listen, ollama.go and studio.go for the two that load
+// a model after starting, and fetch.go for downloads beforehand.
 package run
 
 import (

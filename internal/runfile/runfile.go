@@ -1,5 +1,5 @@
-// Package runfile tells what people name beside --from of a training run: a script with its arguments and its environment, and what
-// files leave open of the model.
+// Package runfile interprets what is given after --from for a training run: a script with its arguments and
+// environment, and what files leave open about the model.
 package runfile
 
 import (

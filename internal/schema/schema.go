@@ -1,5 +1,5 @@
-// Package schema writes the JSON Schema (draft 2020-12) of requests and answers from the Go structs that
-// encode and decode them, so that the two cannot differ.
+// Package schema generates the JSON Schema (draft 2020-12) of requests and answers from the Go structs that encode and
+// decode them, so that the two cannot differ.
 package schema
 
 import (

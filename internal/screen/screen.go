@@ -1,5 +1,5 @@
-// Package screen is a live terminal: it shows a text that changes, and hands keys over. It knows nothing of what the text
-// says, and it is the only package that knows the library that draws.
+// Package screen is a live terminal: it displays changing text and delivers key presses. It does not interpret the
+// text, and is the only package that depends on the terminal library.
 package screen
 
 import (

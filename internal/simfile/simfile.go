@@ -1,8 +1,7 @@
-// Package simfile writes what happens in a simulation to files while it runs: requests and series as CSV, steps as a
-// trace of Chrome's format, what was asked as a recording. None of them keeps more than it must; errors of a writer are
-// told by who closes it, as bufio's are.
+// Package simfile writes the events of a running simulation to files: requests and series as CSV, steps in Chrome's
+// trace format, the workload as a recording. Memory use is bounded; write errors are returned by Close, as with bufio.
 //
-// Open requests.go for the plainest of them.
+// See requests.go for the simplest of them.
 package simfile
 
 import (

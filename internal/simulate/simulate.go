@@ -1,5 +1,5 @@
-// Package simulate plays a workload on the servers of a plan, by the engine's rules and with its steps' times, and gives
-// percentiles of what users see.
+// Package simulate runs a workload on the servers of a plan, by the engine's scheduling rules and predicted step times,
+// and returns latency percentiles.
 package simulate
 
 import (

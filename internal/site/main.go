@@ -1,9 +1,9 @@
-// Command site builds the page as a folder of files that any web host can serve: the core runs in the visitor's browser,
-// as WebAssembly, and nothing that is asked leaves it.
+// Command site builds the web page as a folder of static files for any web host: the core runs in the visitor's browser
+// as WebAssembly, and no question leaves it.
 //
 //	go run ./internal/site -out site
 //
-// With -core it writes the core alone, and what Go brings to start it: what a package for JavaScript carries.
+// With -core it writes only the core and Go's loader, as contained in the JavaScript package.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package stable sorts as slices.SortStableFunc does, with one compiled sort for all types: the standard library's is compiled anew for
-// each type of element, six kilobytes a type, and the program has fifty.
+// Package stable implements slices.SortStableFunc with one compiled sort for all types: the standard library's is
+// instantiated for each element type, at six kilobytes each, and the program has fifty.
 package stable
 
 import "slices"

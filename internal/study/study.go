@@ -1,7 +1,7 @@
-// Package study reads study files: lists of models, hardware, fields of a plan, workloads, goals and seeds, which stand for
-// a question each way of taking one of every list. It is pure: what a study names is found by who runs it (farm/internal/farm).
+// Package study parses study files: lists of models, hardware, plan fields, workloads, goals and seeds, whose Cartesian
+// product is a set of questions. It does no I/O: what a study names is resolved by its runner (farm/internal/farm).
 //
-// Open study.go for what a study is, read.go for how a file becomes one, expand.go for its questions and their keys.
+// See study.go for what a study is, read.go for the parser, expand.go for its questions and their keys.
 package study
 
 import (

@@ -1,9 +1,10 @@
-// Package term is text for a terminal, a pipe or a file: spans of text in an ink, tables, bars and the lines of a page, and
-// the same page as blocks for faces that set them in their own way. It does no arithmetic on values: it chooses digits,
-// aligns, scales bars to cells and breaks lines.
+// Package term lays out text for a terminal, a pipe or a file: styled spans, tables, bars and lines of a page, and the
+// same page as blocks for other media. It does no arithmetic on values: it chooses digits, aligns, scales bars to cells
+// and wraps lines.
 //
-// Open page.go for the paper that all screens are written on. table.go aligns columns, bar.go shares cells out, ink.go has the
-// families of ledger items with their glyphs and colours, number.go how many digits a number deserves, block.go the blocks.
+// See page.go for the page that all screens are written on. table.go aligns columns, bar.go divides cells, ink.go has
+// the families of ledger items with their glyphs and colors, number.go how many digits a number deserves, block.go the
+// blocks.
 package term
 
 // Style is how a screen is drawn. No line is wider than Width.

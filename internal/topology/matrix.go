@@ -1,5 +1,6 @@
-// Package topology reads how the GPUs of a machine reach each other, as nvidia-smi topo -m and rocm-smi --showtopo print
-// it, and says which of them to take for a tensor group and what the group then costs. It is pure: others run the programs.
+// Package topology parses how the GPUs of a machine are connected, from nvidia-smi topo -m and rocm-smi --showtopo, and
+// recommends which of them to use for a tensor parallel group, with the resulting cost. It does no I/O: the caller runs
+// the tools.
 package topology
 
 import (

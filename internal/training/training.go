@@ -1,5 +1,5 @@
-// Package training answers whether a training plan fits, where the peak falls, how long a step and a run take, and with
-// which configuration a framework runs it.
+// Package training answers whether a training plan fits, where its peak is, how long a step and a run take, and which
+// framework configuration runs it.
 package training
 
 import (

@@ -1,3 +1,3 @@
-// Package tty tells terminals from other files. /dev/null is a character device as terminals are, and no terminal: what is asked is
-// whether a file has a size in columns and rows, or in Windows a console's mode.
+// Package tty detects terminals. /dev/null is a character device like a terminal, so it tests whether a file has a size
+// in columns and rows, or on Windows a console mode.
 package tty

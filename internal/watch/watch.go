@@ -1,12 +1,12 @@
-// Package watch reads a machine and the engines that run on it, again and again: devices by their drivers, processes and
-// their command lines by the kernel, what engines say by their pages of metrics, and what memwall says of the same command
-// lines. It hands each moment to package live, which does all arithmetic.
+// Package watch repeatedly reads a machine and the engines running on it: devices through their drivers, processes and
+// command lines from the kernel, engines through their metrics, and memwall's predictions for the same command lines.
+// It passes each moment to package live, which does all arithmetic.
 //
-// Every source has a bound of size and time, and none waits for another: what cannot be read is a trouble of its moment,
-// and the rest goes on. Keys and tokens are redacted of command lines as soon as they are read.
+// Every source is limited in size and time, and none waits for another: what cannot be read is recorded as a trouble of
+// the moment. Keys and tokens are redacted from command lines as soon as they are read.
 //
-// Open watch.go for the order of a moment, process.go for how engines are found among processes, predict.go for how a
-// command line becomes a prediction, smi.go for devices of NVIDIA, page.go for metrics.
+// See watch.go for the order of a moment, process.go for finding engines among processes, predict.go for turning a
+// command line into a prediction, smi.go for NVIDIA devices, page.go for metrics.
 package watch
 
 import (

@@ -1,7 +1,7 @@
-// Package catalog is a list of known models: their names and the figures of their config.json, each with
-// its source. models.jsonl has one model a line; only the lines that are asked for are parsed.
+// Package catalog is a list of known models: their names and the figures of their config.json, each with its source.
+// models.jsonl has one model per line; lines are parsed on demand.
 //
-// Read takes what people write of a model, and says how it took it; read.go has the order. To add a model, add a line;
+// Read interprets what people write for a model, and says how; read.go has the order. To add a model, add a line;
 // docs/guides/add-a-model.md says how.
 package catalog
 

@@ -1,8 +1,8 @@
-// Package family builds models. A family reads the hyper-parameters of a config.json or of a GGUF header
-// into a Spec, one Layer value per layer; build.go turns any Spec into operators and tensors.
+// Package family builds models. A family converts the hyperparameters of a config.json or GGUF header to a Spec, with
+// one Layer value per layer; build.go turns any Spec into operators and tensors.
 //
-// Open spec.go for what a layer can consist of and llama.go for what a family looks like. To add one,
-// follow docs/guides/add-a-model-family.md: one file with one row, and one test.
+// See spec.go for what a layer can consist of and llama.go for an example of a family. To add one, follow
+// docs/guides/add-a-model-family.md: one file with one row, and one test.
 package family
 
 import (

@@ -1,5 +1,5 @@
-// Package quanttest makes weights for tests, the same ones each time: normal, heavy-tailed and with columns that
-// matter, as numbers and as safetensors files.
+// Package quanttest generates reproducible weights for tests: normal, heavy-tailed and with important columns, as
+// numbers and as safetensors files.
 package quanttest
 
 import (

@@ -1,5 +1,5 @@
-// Package cache keeps on disk what was fetched from services: listings, configurations and the first part of files. It
-// reaches no network. Open this file first; list.go says what is in it.
+// Package cache stores on disk what was fetched from services: listings, configurations and the leading parts of files.
+// It does not access the network. See list.go for listing its contents.
 package cache
 
 import (

@@ -1,8 +1,8 @@
-// Package fetch keeps whole files as they come from elsewhere: a part that is taken up again, a sum that must agree, one process at a
-// time. It knows no service and sends nothing.
+// Package fetch downloads whole files: resumable, verified by checksum, one process at a time. It knows no services and
+// sends no requests itself.
 //
-// Open this file first: Keep is the way of a file. attempt.go is one reading of it, sum.go what a file must add up to; holding and room
-// are what the system is asked.
+// Keep handles one file. attempt.go is a single download attempt, sum.go verifies the result; holding and room query
+// the system.
 package fetch
 
 import (

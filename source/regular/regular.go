@@ -1,5 +1,5 @@
-// Package regular opens regular files and nothing else, and makes files and folders that only their owner may read. What lies in a
-// cache or a folder of settings under a name of ours may be anything: a pipe there must not be waited for.
+// Package regular opens regular files only, and creates files and folders that only their owner can read. Anything may
+// exist under a name in a cache or settings folder, and opening a pipe there must not block.
 package regular
 
 import (

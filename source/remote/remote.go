@@ -1,9 +1,10 @@
-// Package remote finds models at addresses: on the Hugging Face hub and in its local cache, on ModelScope, in Ollama's
-// registry and its local store, and at URLs. It fetches what a header needs and keeps it; package source reads it.
+// Package remote locates models at addresses: on the Hugging Face hub and in its local cache, on ModelScope, in
+// Ollama's registry and its local store, and at URLs. It fetches and caches what a header needs; package source reads
+// it.
 //
-// Open this file first; reference.go has what a reference may be, client.go how requests are sent and what is refused,
-// file.go how a file is read by parts, cache.go what is kept. hub.go, modelscope.go, ollama.go and address.go are the
-// services. Everything that reaches outside goes through the client; nothing is unpickled and nothing is run.
+// See reference.go for the syntax of references, client.go for how requests are sent and what is rejected, file.go for
+// reading files in parts, cache.go for what is cached. hub.go, modelscope.go, ollama.go and address.go are the
+// services. All network access goes through the client; nothing is unpickled or executed.
 package remote
 
 import (

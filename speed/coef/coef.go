@@ -1,12 +1,11 @@
-// Package coef holds coefficients that inherit. A coefficient of a formula, such as the share of a device's
-// memory rate that a decode step reaches, is a start value times the exponentials of offsets at several
-// levels: one for the backend, one for the family of the device, one for the device itself, one for the
-// format. A level without an offset contributes nothing, so that hardware without measurements of its own
-// inherits from its family, its vendor and all others, and its missing offsets widen the band by as much as
-// such offsets vary elsewhere.
+// Package coef holds coefficients with inheritance. A coefficient of a formula, such as the share of a device's memory
+// bandwidth that a decode step reaches, is a start value times the exponentials of offsets at several levels: for
+// example backend, device family, device and format. A level without an offset contributes nothing, so that hardware
+// without measurements inherits from its family, its vendor and all others, and missing offsets widen the band by as
+// much as such offsets vary elsewhere.
 //
-// coef.go has the table that predictions read, solve.go the fit that writes it, spread.go the bands, scatter.go those of a
-// machine that was measured by its owner.
+// coef.go has the table that predictions read, solve.go the fit that writes it, spread.go the bands, scatter.go those
+// of a machine measured by its owner.
 package coef
 
 import (

@@ -17,13 +17,13 @@ type attention struct {
 	weights  float64        // bytes of the matrices that it owns
 	peak     float64
 	at       attentionCoefs
-	// width is how many tokens of a sequence are verified at a time (speculation), else 1.
+	// width is the number of tokens verified per sequence (speculation), else 1.
 	width float64
 }
 
 type attentionCoefs struct{ floor, memory, multiply, prefill, half int }
 
-// attentionClass names the kernels: latent caches have their own.
+// attentionClass returns the class of kernels; latent caches have their own.
 func attentionClass(a *model.Attn, kvBytes float64) string {
 	name := "heads"
 	if a.Latent != nil {

@@ -12,15 +12,16 @@ const (
 	BackendMarlin   = "marlin"
 )
 
-// Backend of experts of a class: the one that the plan names, else what the engine takes on a device. shared says that
-// attention is data parallel, and experts are spread over its ranks.
+// Backend returns the backend for experts of a class: the one named by the plan, else the engine's default on a device.
+// shared says that attention is data parallel, with experts sharded over its ranks.
 //
 // TensorRT-LLM's are those of its recipes for these devices (InferenceX, benchmarks/*_trt.sh). vLLM's and SGLang's are
-// assumed: one choice for all versions, though theirs change. vLLM's selectors of 2026 (vllm/model_executor/layers/
-// fused_moe/oracle: mxfp4.py, nvfp4.py, fp8.py; of 16 bits #44220) agree on Hopper and on Blackwell with HBM but for
-// matrices in blocks of FP8, for which Blackwell now tries TensorRT-LLM's kernels first, and Hopper Triton's, or
-// CUTLASS's where experts are spread. SGLang takes TensorRT-LLM's for FP8 on Blackwell by the model's architecture
-// (sglang/srt/server_args.py). Rows of the fit whose sources name no back end are labelled by this table.
+// assumed: one choice for all versions, although theirs change. vLLM's selectors of 2026
+// (vllm/model_executor/layers/fused_moe/oracle: mxfp4.py, nvfp4.py, fp8.py; of 16 bits #44220) agree on Hopper and on
+// Blackwell with HBM except for matrices in FP8 blocks, for which Blackwell now prefers TensorRT-LLM's kernels, and
+// Hopper Triton's, or CUTLASS's if experts are sharded. SGLang uses TensorRT-LLM's for FP8 on Blackwell depending on
+// the model's architecture (sglang/srt/server_args.py). Rows of the fit whose sources name no backend are labelled by
+// this table.
 func Backend(named, engine, family, class string, shared bool) string {
 	if named != "" && named != "auto" {
 		return named

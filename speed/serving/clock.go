@@ -5,10 +5,9 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Clock tells the time of steps as Step does, for those who ask for millions: of a kernel that does not tell the tokens
-// of prompts from others it keeps the time by the number of tokens, of experts by that of all ranks that share them, and
-// of decoding attention by sequences and context.
-// It is not safe for concurrent use.
+// Clock computes the same step times as Step for callers that need millions: it caches times by token count for kernels
+// that do not distinguish prompt tokens, by the tokens of all sharing ranks for experts, and by sequences and context
+// for decoding attention. It is not safe for concurrent use.
 type Clock struct {
 	m      *Model
 	stages []clockStage
@@ -47,7 +46,7 @@ type decodeTime struct {
 	seconds          float64
 }
 
-// Clock of a plan.
+// Clock returns a Clock for the plan.
 func (m *Model) Clock() *Clock {
 	c := &Clock{m: m, draft: newDrafter(m)}
 	for i := range m.stages {
@@ -74,8 +73,9 @@ func newClockStage(s *stage) clockStage {
 	return out
 }
 
-// Step is the time of a batch, in seconds: that of Model.Step to rounding, and of drafting where the plan speculates.
-// Batches that this cannot take apart (kernels launched one by one, prompts in a pipeline) are timed whole.
+// Step returns the time of a batch in seconds, equal to Model.Step up to rounding, plus drafting if the plan
+// speculates. Batches that cannot be decomposed (kernels launched one by one, prompts in a pipeline) are timed by
+// Model.Step.
 func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	seconds = c.draft.seconds(b)
 	if c.indivisible(&b) {
@@ -203,10 +203,10 @@ func (s *clockStage) prompts(m *Model, p *point) (seconds float64) {
 	return seconds
 }
 
-// Front is how long a request of so many tokens takes before an engine's scheduler sees it, in seconds.
+// Front returns the seconds that a request with the given prompt spends before the scheduler sees it.
 func (m *Model) Front(prompt int64) float64 {
 	return m.c[m.host.front] + float64(prompt)*m.c[m.host.token]
 }
 
-// Stages is how many stages a replica's pipeline has.
+// Stages returns the number of pipeline stages of a replica.
 func (m *Model) Stages() int { return len(m.stages) }

@@ -6,20 +6,20 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Load is what users ask for: each of them one request after the other, of Prompt tokens and Output tokens in the
-// mean. Burst says that all start at once, as benchmarks do, so that the first prompts queue.
+// Load is a closed-loop load: each user sends one request after another, with Prompt and Output tokens on average.
+// Burst says that all start at once, as in benchmarks, so that the first prompts queue.
 type Load struct {
 	Users, Prompt, Output int64
 	Burst                 bool
-	// Requests is how many are sent in all; 0 is PerUser of each user.
+	// Requests is the total number sent; 0 means PerUser for each user.
 	Requests int64
-	// Alike: all requests have the same lengths. Where prompts have steps of their own, what starts together then ends
-	// together, and every request is part of a burst.
+	// Alike says that all requests have the same lengths. If prompts have steps of their own, requests that start
+	// together then end together, and every request is part of a burst.
 	Alike bool
 }
 
-// PerUser is how many requests benchmarks send for each of their users, where they do not say it: num_prompts = 10 ×
-// max_concurrency (SemiAnalysisAI/InferenceX, benchmarks/benchmark_lib.sh; sgl-project/sgl-cookbook).
+// PerUser is the number of requests that benchmarks send per user by default: num_prompts = 10 × max_concurrency
+// (SemiAnalysisAI/InferenceX, benchmarks/benchmark_lib.sh; sgl-project/sgl-cookbook).
 const PerUser = 10
 
 // loop is the steady state of a closed loop, in seconds and sequences.
@@ -40,7 +40,7 @@ type loop struct {
 	alone               bool
 }
 
-// ChunkTokens of a step where the plan does not say.
+// ChunkTokens is the default number of tokens per step.
 const ChunkTokens = 8192
 
 // loop measures the steps of a load.
@@ -128,7 +128,7 @@ func (m *Model) room(users float64, l Load) float64 {
 	return math.Max(1, b)
 }
 
-// Saturated reports whether requests wait for room in the caches.
+// Saturated reports whether requests wait for space in the caches.
 func (m *Model) Saturated(l Load) bool {
 	users := math.Max(1, float64(l.Users)/float64(max(1, m.in.Replicas)))
 	return m.room(users, l) < users
@@ -216,11 +216,11 @@ func (p *loop) rho() float64 {
 	return math.Min(p.batch*p.stall()/p.life(), 0.97) * (p.batch - 1) / p.batch
 }
 
-// Closed are the figures of a closed loop on average: seconds for each token and to the first one, and output
-// tokens a second of all users together.
+// Closed holds the mean figures of a closed loop: seconds per token and to the first token, and output tokens a second
+// of all users.
 type Closed struct{ PerToken, First, Throughput float64 }
 
-// Mean figures of a load.
+// Mean returns the mean figures of a load.
 func (m *Model) Mean(l Load) Closed {
 	p := m.loop(l)
 	return m.closed(&p, l)
@@ -233,12 +233,12 @@ func (m *Model) closed(p *loop, l Load) Closed {
 	return c
 }
 
-// With gives a view of the model with other coefficients, in the order of Uses.
+// With returns a view of the model with other coefficients, in the order of Uses.
 func (m *Model) With(c []float64) *Model {
 	v := *m
 	v.c = c
 	return &v
 }
 
-// Values of the coefficients, in the order of Uses.
+// Values returns the coefficients, in the order of Uses.
 func (m *Model) Values() []float64 { return append([]float64(nil), m.c...) }

@@ -48,8 +48,8 @@ func multiprocessors(d *hardware.Device) float64 {
 	return math.Max(1, math.Round(float64(peak.Value)/perMultiprocessor))
 }
 
-// Family are devices whose kernels behave alike: one architecture with one kind of memory. Blackwell cards with
-// GDDR7 and Blackwell boards with HBM3e have little in common but the name.
+// Family returns the device family, whose kernels behave alike: one architecture with one kind of memory. Blackwell
+// cards with GDDR7 and Blackwell boards with HBM3e have little in common but the name.
 func Family(d *hardware.Device) string {
 	kind := "other"
 	for _, k := range []string{"HBM", "GDDR", "LPDDR"} {

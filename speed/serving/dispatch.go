@@ -10,17 +10,17 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Dispatch is how tokens go to experts that other replicas' ranks hold, and back. The zero value is an exchange over Link, of
-// which the coefficients are those of whole engines.
+// Dispatch describes how tokens reach experts on other replicas' ranks, and return. The zero value is an exchange over
+// Link, whose coefficients are those of whole engines.
 type Dispatch struct {
-	// Kernels are DeepEP's, by their names in a plan; "" for the engine's own exchange.
+	// Kernels are DeepEP's kernels, named as in a plan; "" for the engine's own exchange.
 	Kernels string
-	// PerNode is how many ranks Link joins, 0 for all; others are reached over Wire, of which each has one.
+	// PerNode is the number of ranks connected by Link, 0 for all; others are reached over Wire, one per rank.
 	PerNode int64
 	Wire    hardware.Link
-	// TwoBatches: one half of a step is computed while the tokens of the other are on their way.
+	// TwoBatches computes one half of a step while the tokens of the other are in transit.
 	TwoBatches bool
-	// Uneven is how many times the mean the rank has that most tokens reach; 0 is 1. All wait for it.
+	// Uneven is the load of the busiest rank relative to the mean; 0 means 1. All ranks wait for it.
 	Uneven float64
 }
 

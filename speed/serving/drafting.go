@@ -7,26 +7,26 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Speculation is how a step gets more than one token of a sequence.
+// Speculation describes how a step yields more than one token per sequence.
 type Speculation struct {
 	Shape drafts.Shape
-	// Accepted are the chances that at least 1, 2, … drafted tokens are.
+	// Accepted holds the probabilities that at least 1, 2, … drafted tokens are accepted.
 	Accepted []float64
-	// Width is how many tokens of a sequence a step computes on average: those that are verified, and the one before them.
+	// Width is the mean number of tokens per sequence that a step computes: those verified, plus the one before them.
 	Width float64
-	// Draft is what drafts; nil for what the text repeats. Steps of it precede a step, each of as many tokens of a sequence as it was
-	// compiled for. With Head it ends in the head of the model itself.
+	// Draft is the drafter; nil for n-grams and suffixes. Its steps precede a step, each with as many tokens per
+	// sequence as it was compiled for. With Head it uses the model's own head.
 	Draft *Model
 	Steps float64
 	Head  bool
 }
 
-// Verifying is speculation that verifies all that is drafted.
+// Verifying returns a Speculation that verifies everything drafted.
 func Verifying(s drafts.Shape, accepted []float64) *Speculation {
 	return &Speculation{Shape: s, Accepted: accepted, Width: float64(1 + s.Tokens), Steps: float64(s.Drafted())}
 }
 
-// Expected tokens of a step; without speculation one.
+// Expected returns the expected tokens per step; one without speculation.
 func (s *Speculation) Expected() float64 {
 	if s == nil {
 		return 1

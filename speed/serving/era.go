@@ -16,7 +16,7 @@ func eraOf(d *device, name string, v engine.Version) string {
 	return eraKey(d.id, name)
 }
 
-// Early reports whether the stack of an engine's version is of another era.
+// Early reports whether an engine's version has the stack of another era.
 func Early(name string, v engine.Version) bool {
 	first, ok := early[name]
 	return ok && v != (engine.Version{}) && !v.AtLeast(first)

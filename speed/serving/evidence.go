@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Evidence is the nearest level of which the table has measurements of matrix products, how many, and how many of these
-// are of engines of another era than the plan's.
+// Evidence returns the closest level with measurements of matmuls, their number, and how many of them are from engines
+// of another era than the plan's.
 func (m *Model) Evidence() (level string, rows, early int) {
 	d := &m.device
 	level, rows = m.table.Nearest(productMemory, coef.Level{Name: "device", Key: d.id}, coef.Level{Name: "family", Key: d.family})

@@ -7,24 +7,24 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Figures of a closed loop with their bands.
+// Figures are the figures of a closed loop with their bands.
 type Figures struct {
 	PerToken      speed.Figure // seconds between tokens
 	First         speed.Figure // seconds to the first token, bursts and queues included
-	FirstUnloaded speed.Figure // the same of a single user
-	Throughput    speed.Figure // output tokens a second, all users together
-	// Batch is how many sequences a replica computes at once: fewer than its users where its caches are full.
+	FirstUnloaded speed.Figure // the same for a single user
+	Throughput    speed.Figure // output tokens a second, all users
+	// Batch is the number of sequences that a replica computes at once, fewer than its users if its caches are full.
 	Batch float64
-	// Step is an average step without a prompt, drafting included, of which a sequence gains Expected tokens. Parts are
-	// where the time of a token goes; Bound is what limits the loop.
+	// Step is the mean time of a step without prompts, including drafting, in which a sequence gains Expected tokens.
+	// Parts break down the time per token; Bound is what limits the loop.
 	Step, Expected float64
 	Parts          []speed.Part
 	Bound          speed.Bound
-	// Knee: whether users wait for room in the caches is within what is known of that room, so that First may be its low or its high.
+	// Knee reports that it is uncertain whether users wait for cache space, so that First may be its low or its high.
 	Knee bool
-	// Others is what the prompts of other users add to the time of a token.
+	// Others is the time per token added by other users' prompts.
 	Others float64
-	// HandOver is how long the caches of a prompt are on the way between workers of two kinds.
+	// HandOver is the transfer time of a prompt's caches from prefill to decode worker.
 	HandOver float64
 }
 
@@ -35,10 +35,10 @@ const (
 	SpreadThroughput = "throughput"
 )
 
-// Near marks the spread of figures where other servers of the same model, engine and device were measured.
+// Near marks the spread of figures for which other servers of the same model, engine and device were measured.
 const Near = "-near"
 
-// Closed gives the steady state of a load.
+// Closed returns the steady state of a load.
 func (m *Model) Closed(l Load) Figures {
 	p, c, e := m.elasticities(l)
 	decode := m.batches(l, &p).decode
@@ -84,7 +84,7 @@ func (m *Model) knee(l Load, p loop, f *speed.Figure) bool {
 	return tight && !full
 }
 
-// Mids are the same without bands, parts and a user alone, for those who compare many plans.
+// Mids is Closed without bands, parts and single-user figures, for comparing many plans.
 func (m *Model) Mids(l Load) Figures {
 	p := m.loop(l)
 	c := m.closed(&p, l)
@@ -105,7 +105,7 @@ func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 	return parts
 }
 
-// Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.
+// Variance returns the variance of a figure's logarithm due to the coefficients, given its elasticities.
 func (m *Model) Variance(elasticity []float64) float64 { return variance(elasticity, m.vars) }
 
 func variance(elasticity, vars []float64) (v float64) {

@@ -1,11 +1,10 @@
-// Package serving says how fast an engine that batches serves many users: the time of a step of any batch, and
-// what follows from it at a fixed number of users: time to the first token, time of each further token, tokens a
-// second.
+// Package serving predicts how fast an engine with continuous batching serves many users: the time of a step for any
+// batch, and what follows from it for a fixed number of users: TTFT, TPOT and tokens a second.
 //
-// Compile makes a Model of a plan. Its Step is the time of one batch, for simulators; its Closed is the steady
-// state of a closed loop (closed.go). A step is the sum of its kernels (product.go, attention.go, experts.go,
-// scan.go, link.go) and of what the engine's own code takes (host.go). All coefficients are fitted, by
-// validation/fit/serving, to measurements of single kernels and of whole engines; fitted.tsv has them.
+// Compile returns the Model of a plan. Its Step is the time of one batch, for simulators; its Closed is the steady
+// state of a closed loop (closed.go). A step is the sum of its kernels (product.go, attention.go, experts.go, scan.go,
+// link.go) and of the engine's own code (host.go). validation/fit/serving fits all coefficients to measurements of
+// single kernels and whole engines; fitted.tsv has them.
 package serving
 
 import (

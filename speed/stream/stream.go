@@ -1,9 +1,9 @@
-// Package stream says how fast engines serve one stream: the tokens a second of a prompt and of an answer
-// with llama.cpp, its kin, MLX, exllama and others, by device, backend, format, depth and age of the engine.
+// Package stream predicts how fast engines serve a single stream: tokens a second of prompt and output with llama.cpp
+// and relatives, MLX, exllama and others, by device, backend, format, depth and age of the engine.
 //
-// work.go sums a model's kernels, uses.go says which coefficients apply and from what they inherit, time.go has
-// the equations, predict.go the figures with their bands. The coefficients are in fitted.tsv, which
-// validation/fit/stream writes from measurements.
+// work.go sums a model's kernels, uses.go says which coefficients apply and what they inherit from, time.go has the
+// equations, predict.go the figures with their bands. The coefficients are in fitted.tsv, which validation/fit/stream
+// writes from measurements.
 package stream
 
 import (

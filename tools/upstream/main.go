@@ -1,11 +1,10 @@
-// Command upstream sets a checkout of an engine or a framework beside the rules that were read from it: whose text changed or went,
-// which flags are new, which architectures no family reads.
+// Command upstream compares a checkout of an engine or framework with the rules that were read from it: which source
+// text changed or disappeared, which flags are new, and which architectures no family reads.
 //
 //	go run ./tools/upstream CHECKOUT [-at REV] [-since REV] [-diff] [-read]
 //
-// CHECKOUT is a folder or a bare repository; -at reads a revision of it. -since lists only flags and architectures that a revision did
-// not
-// have yet. -read takes today's text as read, for rules whose text was looked at: it writes rules.tsv.
+// CHECKOUT is a folder or a bare repository; -at selects a revision of it. -since lists only flags and architectures
+// that a revision did not have. -read accepts today's text for rules that have been reviewed: it writes rules.tsv.
 package main
 
 import (

@@ -1,10 +1,10 @@
-// Package config writes the configuration that a training framework accepts for a plan, and reads such files back
-// into a plan. It knows words: which key says which field in which framework, and what a framework cannot say. It
-// sizes nothing.
+// Package config renders the configuration that a training framework accepts for a plan, and parses such files back
+// into a plan. It knows vocabulary: which key expresses which field in which framework, and what a framework cannot
+// express. It sizes nothing.
 //
-// Open framework.go for the table of frameworks, then the file of one framework: each key is one rule, used in both
-// directions. says.go has what each framework can say, refuse.go how the rest is refused, keys.go the lists of keys
-// that the frameworks' sources have. Nothing is run and no file is opened.
+// See framework.go for the table of frameworks, then the file of one framework: each key is one rule, used in both
+// directions. says.go has what each framework can express, refuse.go how the rest is rejected, keys.go the lists of
+// keys in the frameworks' sources. Nothing is executed and no file is opened.
 package config
 
 import (

@@ -1,14 +1,14 @@
-// Package step says how long a step of training takes on a machine, and of what. Matrix products, attention,
-// element-wise work and what ranks send each other all follow from the model's operator list as one rank runs it
-// (work.go, traffic.go); a pipeline's schedule says how often (schedule.go); how much of the datasheet's rates a
-// framework reaches was fitted to published runs by validation/fit/training, and inherits from device to family to
-// vendor and from framework to its class (uses.go).
+// Package step predicts how long a training step takes on a machine, and why. Matmuls, attention, elementwise work and
+// communication between ranks all follow from the model's operator list as run by one rank (work.go, traffic.go); a
+// pipeline's schedule says how often (schedule.go). The share of datasheet rates that a framework reaches is fitted to
+// published runs by validation/fit/training, with inheritance from device to family to vendor and from framework to its
+// class (uses.go).
 //
-// step.go has what is asked and compiled, time.go the law of time, predict.go the answer with its band, mfu.go what
-// MFU and HFU mean.
+// step.go has inputs and compilation, time.go the time model, predict.go the answer with its band, mfu.go the
+// definitions of MFU and HFU.
 //
-// Laws: no step is faster than its products at the peak of the format that they are multiplied in; devices that are
-// added to fixed work never make the work of each larger; full recomputation repeats one forward pass of the layers.
+// Invariants: no step is faster than its matmuls at the peak of their format; adding devices to fixed work never
+// increases the work of each; full recomputation repeats one forward pass of the layers.
 package step
 
 import (

@@ -1,14 +1,13 @@
-// Package ggml lowers a model's operators to the graph that llama.cpp builds for its worst case, node by
-// node in its order, schedules the graph on devices and host, compiles it to the lifetimes that each one's
-// allocator sees, and replays them: the compute buffers to the byte.
+// Package ggml lowers a model's operators to the graph that llama.cpp builds for its worst case, node by node in its
+// order; schedules the graph on devices and host; compiles it to the lifetimes that each allocator sees; and replays
+// them, yielding compute buffer sizes to the byte.
 //
-// The order is written nowhere: it emerges from depth-first expansion at the points where llama.cpp
-// expands. Open peak.go for what the package answers; graph.go has nodes and shapes, lower.go the walk over
-// the operators, steps.go, attention.go, experts.go, scan.go, delta.go and altup.go what each becomes,
-// quirks.go what only single families do, older.go how older builds differ, site.go and schedule.go which
-// backend runs what and what is copied, compile.go the lifetimes, short.go the repetition of layers.
-// Rules: ggml/src/ggml.c, ggml/src/ggml-alloc.c, src/llama-graph.cpp and src/models of llama.cpp v0.5.0;
-// tests hold the result against graphs that it printed.
+// The order is not specified anywhere: it emerges from depth-first expansion at the points where llama.cpp expands. See
+// peak.go for the results; graph.go has nodes and shapes, lower.go the walk over the operators, steps.go, attention.go,
+// experts.go, scan.go, delta.go and altup.go the lowering of each, quirks.go what is specific to single families,
+// older.go how older builds differ, site.go and schedule.go which backend runs what and what is copied, compile.go the
+// lifetimes, short.go the repetition of layers. Rules: ggml/src/ggml.c, ggml/src/ggml-alloc.c, src/llama-graph.cpp and
+// src/models of llama.cpp v0.5.0; tests compare the result with graphs that it printed.
 package ggml
 
 import (

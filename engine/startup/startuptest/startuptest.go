@@ -1,4 +1,4 @@
-// Package startuptest holds what tests of engines' readers of logs share.
+// Package startuptest holds helpers for the tests of engines' log readers.
 package startuptest
 
 import (

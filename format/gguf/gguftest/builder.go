@@ -1,8 +1,8 @@
-// Package gguftest writes GGUF files for tests: any metadata, tensors without data, any version and byte
-// order, and headers that lie. It shares no code with the reader.
+// Package gguftest writes GGUF files for tests: any metadata, tensors without data, any version and byte order, and
+// invalid headers. It shares no code with the reader.
 //
-// New starts a file that is right; Header gives its bytes, File a sparse whole. Counts, Tail, RawTensor and
-// the values Raw, Lying and LongStr make it wrong. llama.go has a header with the shape of a real one.
+// New starts a valid file; Header returns its bytes, File the whole as a sparse file. Counts, Tail, RawTensor and the
+// values Raw, Lying and LongStr make it invalid. llama.go has a header with the shape of a real one.
 package gguftest
 
 import (

@@ -1,5 +1,5 @@
-// Package safetensorstest writes safetensors files for tests: tensors without data, and headers that lie. It
-// shares no code with the reader.
+// Package safetensorstest writes safetensors files for tests: tensors without data, and invalid headers. It shares no
+// code with the reader.
 package safetensorstest
 
 import (

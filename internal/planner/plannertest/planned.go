@@ -1,4 +1,4 @@
-// Package plannertest has the questions that tests of searches ask.
+// Package plannertest has questions for the tests of searches.
 package plannertest
 
 import (

@@ -1,5 +1,5 @@
-// Package cards writes what memwall knows and has: lists and cards of models, hardware, formats and their losses, what a
-// calibration, a quantisation or a validation found, the cache, and the first screen.
+// Package cards renders what memwall knows and has: lists and cards of models, hardware, formats and their losses, the
+// results of a calibration, quantization or validation, the cache, and the first screen.
 package cards
 
 import (

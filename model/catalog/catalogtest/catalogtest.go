@@ -1,4 +1,4 @@
-// Package catalogtest gives tests the models of the catalog.
+// Package catalogtest provides catalog models to tests.
 package catalogtest
 
 import (

@@ -1,4 +1,4 @@
-// Package keys are the keys that the sources of training frameworks have: lists of them, one key a line.
+// Package keys lists the configuration keys in the sources of training frameworks, one per line.
 package keys
 
 import (
