@@ -52,7 +52,7 @@ type Request struct {
 	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans must meet and favour"`
 	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
 	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"run the workload again with one technique less: static, contiguous-kv, no-prefix-cache, no-speculation; or with another kv-tier: kv-tier=100GB, kv-tier=0, kv-tier=all"`
-	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each on such hardware"`
+	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"replicas behind a router, each with the given hardware"`
 	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are routed to replicas"`
 	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"scheduler, instead of the engine's own"`
 	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"host memory per replica for KV blocks evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
@@ -60,7 +60,7 @@ type Request struct {
 	LongPrompt plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
 	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"most adapters per step (vLLM --max-loras)"`
 	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"most requests that may queue at a replica; further ones are refused"`
-	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"KV blocks per replica, where known"`
+	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"KV blocks per replica, if known"`
 	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, over all replicas"`
 	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load varies over a day"`
 	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`

@@ -14,13 +14,13 @@ import (
 // Use and what else help says.
 const (
 	Use   = "admit"
-	Short = "a validating webhook: pods whose launch line does not fit the GPUs that they ask for are refused"
-	Long  = "An API server asks it about pods, Deployments, StatefulSets, Jobs and LeaderWorkerSets before they are created. " +
-		"What the launch line of a container takes is held against the GPUs in its resources, of the kind that its node selector, " +
-		"affinity or claim names. " +
-		"What certainly does not fit is refused with the fix; what is not understood, not in the catalog or not " +
-		"judged in time is let in with a warning. " +
-		"No file, no address and no secret of a pod is read. The annotation memwall/admit: skip leaves an object out."
+	Short = "a validating webhook that rejects pods whose launch line does not fit their GPUs"
+	Long  = "The API server calls it before it creates pods, Deployments, StatefulSets, Jobs and LeaderWorkerSets. " +
+		"It compares the memory of a container's launch line with the GPUs in its resources, of the type given by its node selector, " +
+		"affinity or claim. " +
+		"A pod that certainly does not fit is rejected with the fix; one that is not understood, not in the catalog or not " +
+		"evaluated in time is admitted with a warning. " +
+		"It reads no files, addresses or secrets of a pod. The annotation memwall/admit: skip exempts an object."
 	Example = "memwall admit --manifests | kubectl apply -f -\nmemwall admit --tls-cert tls.crt --tls-key tls.key --warn\n" +
 		"memwall admit --tls-cert tls.crt --tls-key tls.key --on h100 --claim single-mi300x=mi300x"
 )

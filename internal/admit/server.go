@@ -42,18 +42,18 @@ func (a *Asked) Words() []load.Word {
 		return load.Word{Name: name, Operand: operand, Doc: doc, Example: example, Read: read}
 	}
 	return []load.Word{
-		word("listen", "ADDRESS", "where to listen, for TLS alone", ":8443", load.WordOf(&a.Listen)),
+		word("listen", "ADDRESS", "address to listen on, TLS only", ":8443", load.WordOf(&a.Listen)),
 		word("tls-cert", "FILE", "certificate, in PEM; it is read again when it changes", "tls.crt", load.WordOf(&a.Cert)),
 		word("tls-key", "FILE", "its key, in PEM", "tls.key", load.WordOf(&a.Key)),
-		word("on", "HARDWARE", "the GPU of pods that do not say theirs; without it these are let in with a warning", "h100",
+		word("on", "HARDWARE", "the GPU of pods that do not name one; without it they are admitted with a warning", "h100",
 			load.WordOf(&a.Hardware)),
-		word("claim", "NAME=HARDWARE", "what a resource claim, or a template of claims, stands for; repeat it for more", "single-h100=h100",
+		word("claim", "NAME=HARDWARE", "hardware of a resource claim or claim template; repeat it for more", "single-h100=h100",
 			a.claim),
-		word("deadline", "TIME", "until a pod is let in that is not judged by then; the API server waits two seconds more", "3s",
+		word("deadline", "TIME", "admit a pod that is not evaluated by then; the API server waits two seconds more", "3s",
 			load.SecondsOf(&a.Deadline)),
 		word("namespace", "NAME", "with --manifests: where the webhook runs", "memwall", load.WordOf(&a.Namespace)),
 		word("image", "IMAGE", "with --manifests: the image that it runs", "registry.example/memwall:0.1.0", load.WordOf(&a.Image)),
-		word("ca", "FILE", "with --manifests: certificate of your own authority, in PEM; without it cert-manager issues", "ca.crt",
+		word("ca", "FILE", "with --manifests: certificate of your own CA, in PEM; default: cert-manager issues one", "ca.crt",
 			load.WordOf(&a.CA)),
 	}
 }

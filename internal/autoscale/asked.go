@@ -41,25 +41,25 @@ func (a *Asked) Words() []load.Word {
 	return []load.Word{
 		word("load", "FILE|RATES", "requests per second over the day: a CSV of times and rates, a list of rates in equal parts of a day, "+
 			"a recording of memwall watch --record", "2,1,1,4,9,8", load.WordOf(&a.Load)),
-		word("policy", "NAME|EXPR", "what decides, several by repeating it: "+strings.Join(names(), ", ")+
+		word("policy", "NAME|EXPR", "scaling policy; repeat it to compare several: "+strings.Join(names(), ", ")+
 			", fixed:N, or an expression over "+nameWords(), "hpa",
 			func(s string) error { a.Policies = append(a.Policies, s); return nil }),
-		word("target", "METRIC=X", "what hpa and keda keep for each replica, instead of the cheapest that keeps the goal: "+metricWords(),
+		word("target", "METRIC=X", "target per replica for hpa and keda, instead of the cheapest that meets the goal: "+metricWords(),
 			"running=40", load.WordOf(&a.Target)),
-		word("attainment", "SHARE", "share of the day's requests that must keep --ttft and --tpot", "99%", shareOf(&a.Attainment)),
-		word("min", "N", "replicas at least; 0 lets KEDA go to none", "1", countOf(&a.Least)),
+		word("attainment", "SHARE", "share of the day's requests that must meet --ttft and --tpot", "99%", shareOf(&a.Attainment)),
+		word("min", "N", "minimum replicas; 0 lets KEDA scale to zero", "1", countOf(&a.Least)),
 		word("max", "N", "replicas at most", "32", countOf(&a.Most)),
 		word("start", "TIME", "until a new replica serves, instead of the prediction", "4min", load.SecondsOf(&a.Start)),
-		word("node-start", "TIME", "until a machine for a new replica is there, before that", "3min", load.SecondsOf(&a.Node)),
+		word("node-start", "TIME", "time to provision a machine for a new replica, before that", "3min", load.SecondsOf(&a.Node)),
 		word("metrics-every", "TIME", "how often metrics are read: a policy sees them as they last were; 0: as they are", "15s",
 			load.SecondsOf(&a.Scrape)),
-		word("grace", "TIME", "how long a replica may finish what it serves before it is killed (terminationGracePeriodSeconds)", "30s",
+		word("grace", "TIME", "how long a replica may finish its requests before it is killed (terminationGracePeriodSeconds)", "30s",
 			load.SecondsOf(&a.Grace)),
-		word("queue", "N", "requests that may wait in each replica; who comes then is turned away, low priorities first", "50",
+		word("queue", "N", "queue limit per replica; further requests are rejected, low priorities first", "50",
 			numberOf(&a.Queue)),
 		word("evict", "RATE", "evictions per hour of a replica on spot machines", "0.05", numberOf(&a.Evicted)),
-		word("notice", "TIME", "how long before an eviction it is told", "2min", load.SecondsOf(&a.Notice)),
-		word("spot-price", "SHARE", "what spot machines cost, as a share of the price", "40%", shareOf(&a.SpotPrice)),
+		word("notice", "TIME", "notice before an eviction", "2min", load.SecondsOf(&a.Notice)),
+		word("spot-price", "SHARE", "price of spot machines, as a share of the on-demand price", "40%", shareOf(&a.SpotPrice)),
 	}
 }
 

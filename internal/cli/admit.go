@@ -28,8 +28,8 @@ func admitCommand(a *app) *cobra.Command {
 	}
 	c.Flags().SortFlags = false
 	addWords(c, asked.Words(), groupHow)
-	c.Flags().BoolVar(&asked.Warn, "warn", false, "refuse nothing, and warn instead")
-	c.Flags().BoolVar(&asked.Manifests, "manifests", false, "print what installs it in a cluster, and end")
+	c.Flags().BoolVar(&asked.Warn, "warn", false, "warn instead of rejecting")
+	c.Flags().BoolVar(&asked.Manifests, "manifests", false, "print the manifests that install it in a cluster, and exit")
 	grouped(c.Flags(), groupOutput, "warn", "manifests")
 	return c
 }

@@ -43,7 +43,7 @@ func autoscaleCommand(a *app) *cobra.Command {
 	f.addWork(c, a.Data)
 	requestFlags(c.Flags(), &f.request, "sim")
 	c.Flags().StringVar(&emit, "emit", "", "print the best policy as a file instead: "+autoscale.FormWords())
-	c.Flags().BoolVar(&asked.Play, "play", false, "also play the best policy's day request by request, in the simulator")
+	c.Flags().BoolVar(&asked.Play, "play", false, "also simulate the best policy's day request by request")
 	grouped(c.Flags(), groupOutput, "emit", "play")
 	complete(c)
 	return c

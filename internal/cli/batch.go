@@ -14,8 +14,8 @@ func (a *app) batch() *cobra.Command {
 	pictures := false
 	c := &cobra.Command{
 		Use: "batch", Short: "one JSON request per line in, one answer per line out",
-		Long: "Answers come in the order of the requests. A bad line gets an answer with an error, and the rest go on. " +
-			"A line may have 1 MiB. memwall schema says what a request may hold.",
+		Long: "Answers are in the order of the requests. A bad line gets an answer with an error, and the rest are processed. " +
+			"A line can be up to 1 MiB. memwall schema describes the requests.",
 		Example: `echo '{"ask":"fit","model":"llama-3.1-8b","hardware":"rtx-4090"}' | memwall batch`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -19,10 +19,10 @@ import (
 func benchCommand(a *app) *cobra.Command {
 	f, asked, out := &compareFlags{}, &bench.Asked{}, ""
 	c := &cobra.Command{
-		Use: "bench ADDRESS", Short: "measure a running server: TTFT, TPOT and tokens a second by users, beside what was predicted",
-		Long: "ADDRESS is a server that speaks the OpenAI API of completions: vLLM, SGLang, TensorRT-LLM, llama-server, TGI, Ollama. " +
-			"Each user sends a request as soon as the last is answered; prompts are of random words, so that no prefix cache helps. " +
-			"The plan is what the server says of itself, and flags say what it does not, such as --on. --out keeps what was measured for memwall calibrate.",
+		Use: "bench ADDRESS", Short: "measure a running server: TTFT, TPOT and tokens a second by users, compared with the prediction",
+		Long: "ADDRESS is a server with the OpenAI completions API: vLLM, SGLang, TensorRT-LLM, llama-server, TGI, Ollama. " +
+			"Each user sends a request as soon as the last is answered; prompts are random words, so that no prefix cache helps. " +
+			"The plan comes from the server; give what it does not report as flags, such as --on. --out saves the measurements for memwall calibrate.",
 		Example: "memwall bench http://localhost:8000\nmemwall bench http://localhost:8000 --users 1,8,64 --prompt 2k --output 256\nmemwall bench http://localhost:8080 --on rtx-4090 --out bench.json && memwall calibrate bench.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !isAddress(args[0]) {
@@ -33,17 +33,17 @@ func benchCommand(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.request.Model, "model", "", "the model, when the server does not name one of the catalog")
-	flags.StringVar(&f.request.Hardware, "on", "", "the devices that the server runs on; without it what it says, or this machine")
-	flags.StringVar(&f.request.Weights, "weights", "", "how the weights are stored, when the server does not say")
-	flags.StringVar(&f.request.Engine, "engine", "", "the engine, when the server is none that memwall knows")
+	flags.StringVar(&f.request.Model, "model", "", "the model, if the server does not report a catalog model")
+	flags.StringVar(&f.request.Hardware, "on", "", "the server's devices; default: what it reports, or this machine")
+	flags.StringVar(&f.request.Weights, "weights", "", "format of the weights, if the server does not report it")
+	flags.StringVar(&f.request.Engine, "engine", "", "the engine, if memwall does not recognise the server")
 	grouped(flags, groupWhat, "model", "on", "weights", "engine")
-	flags.StringVar(&asked.Users, "users", "1,2,4,8,16", "how many users at once, a level each")
-	flags.StringVar(&asked.Prompt, "prompt", "512", "tokens of a prompt")
-	flags.StringVar(&asked.Output, "output", "128", "tokens of an answer")
-	flags.IntVar(&asked.Requests, "requests", 4, "requests of each user at each level")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that the server wants; or MEMWALL_SERVER_TOKEN")
-	flags.StringVar(&out, "out", "", "file for what was measured, which memwall calibrate reads")
+	flags.StringVar(&asked.Users, "users", "1,2,4,8,16", "numbers of concurrent users to measure")
+	flags.StringVar(&asked.Prompt, "prompt", "512", "tokens per prompt")
+	flags.StringVar(&asked.Output, "output", "128", "tokens per answer")
+	flags.IntVar(&asked.Requests, "requests", 4, "requests per user at each number of users")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the server's token; or MEMWALL_SERVER_TOKEN")
+	flags.StringVar(&out, "out", "", "file for the measurements, which memwall calibrate reads")
 	group(flags.Lookup("out"), groupOutput)
 	return c
 }

@@ -20,9 +20,9 @@ type Cache interface {
 // cache lists what was fetched, or clears it.
 func (a *app) cache() *cobra.Command {
 	c := &cobra.Command{
-		Use: "cache [FILTER]", Short: "what was fetched of remote models and kept",
-		Long: "Lists of files, configurations and headers of models on hubs and in registries, never weights. MEMWALL_CACHE names another folder, or off; " +
-			"MEMWALL_CACHE_SIZE how much it holds (1GiB). What was used least recently goes first.",
+		Use: "cache [FILTER]", Short: "the cache of files fetched from remote models",
+		Long: "Holds file lists, configurations and headers of models on hubs and in registries, never weights. MEMWALL_CACHE sets another folder, or off; " +
+			"MEMWALL_CACHE_SIZE sets its size (1GiB). The least recently used entries are removed first.",
 		Example: "memwall cache\nmemwall cache qwen\nmemwall cache clear\nmemwall cache clear qwen",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if a.Cache == nil {

@@ -30,8 +30,8 @@ func (a *app) calibrate() *cobra.Command {
 	var f calibrating
 	c := &cobra.Command{
 		Use: "calibrate FILE", Short: "benchmark this machine, so that predicted speeds are its own",
-		Long: "FILE is what llama-bench wrote (JSON, JSONL, CSV or the table it prints), the result of vllm bench or of SGLang's bench_serving (a file or what they print), or a table of your own: context,tokens/s. " +
-			"Without it, or with -, standard input is read. What cannot be used is named, and the rest is used. Later runs read what is written.",
+		Long: "FILE is the output of llama-bench (JSON, JSONL, CSV or the table it prints), of vllm bench or SGLang's bench_serving (their file or what they print), or a table of your own: context,tokens/s. " +
+			"Without it, or with -, standard input is read. Figures that cannot be used are listed, and the rest is used. Later runs read the result.",
 		Example: "llama-bench -m model.gguf -d 0,4096,16384 -fa 1 -o json > bench.json\nmemwall calibrate bench.json\nmemwall calibrate bench.md --model llama-3.1-8b --on rtx-3090",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -50,15 +50,15 @@ func (a *app) calibrate() *cobra.Command {
 func (f *calibrating) flags(c *cobra.Command) {
 	flags, g := c.Flags(), &f.given
 	flags.SortFlags = false
-	flags.StringVar(&g.Model, "model", "", "the model, where the file's name for it is not known")
-	flags.StringVar(&g.Hardware, "on", "", "the device, where the file does not name it")
-	flags.StringVar(&g.Weights, "weights", "", "how the weights are stored, such as q4_k_m")
-	flags.StringVar(&g.Engine, "engine", "", "the engine, where the file is a table of your own")
-	flags.Int64Var(&g.Sequences, "users", 0, "users at once, where the file does not say")
+	flags.StringVar(&g.Model, "model", "", "the model, if its name in the file is not known")
+	flags.StringVar(&g.Hardware, "on", "", "the device, if the file does not name it")
+	flags.StringVar(&g.Weights, "weights", "", "format of the weights, such as q4_k_m")
+	flags.StringVar(&g.Engine, "engine", "", "the engine, if the file is a table of your own")
+	flags.Int64Var(&g.Sequences, "users", 0, "concurrent users, if the file does not say")
 	grouped(flags, groupWhat, "model", "on", "weights", "engine", "users")
-	flags.BoolVar(&f.rows, "rows", false, "the rows that memwall rows add has kept, in place of a FILE")
+	flags.BoolVar(&f.rows, "rows", false, "use the rows stored with memwall rows add, instead of a FILE")
 	group(flags.Lookup("rows"), groupWhat)
-	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")
+	flags.StringVar(&f.out, "out", "", "where to write, instead of the settings folder")
 	group(flags.Lookup("out"), groupOutput)
 }
 

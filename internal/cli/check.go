@@ -19,9 +19,9 @@ func checkCommand(a *app) *cobra.Command {
 	f := &checkFlags{}
 	c := &cobra.Command{
 		Use: "check [FILE]", Short: "check the plans in a repository's memwall.yaml: which keep their bounds, and what changed",
-		Long: "FILE lists plans: a command or a manifest (from), the files of a training run, or a model with fields (set), each with what must hold: " +
-			"fits, headroom, needs, users, ttft, tpot, days, dollars. Without FILE it is memwall.yaml. --base is the JSON of an earlier run, or a revision of git at which the same files are read. " +
-			"Exit code 3: something does not hold; 1: unknown, or not answered.",
+		Long: "FILE lists plans: a command or a manifest (from), the files of a training run, or a model with fields (set), each with its requirements: " +
+			"fits, headroom, needs, users, ttft, tpot, days, dollars. Without FILE it is memwall.yaml. --base is the JSON of an earlier run, or a git revision at which the same files are read. " +
+			"Exit code 3: a requirement does not hold; 1: unknown, or no answer.",
 		Example: "memwall check\nmemwall check deploy/memwall.yaml --base origin/main --format markdown\nmemwall check --json > before.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "check"
@@ -32,8 +32,8 @@ func checkCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&f.base, "base", "", "what changed since: the JSON of an earlier run, or a revision of git")
-	c.Flags().StringVar(&f.format, "format", "text", "how to write it: "+strings.Join(check.Formats(), ", "))
+	c.Flags().StringVar(&f.base, "base", "", "compare with the JSON of an earlier run, or with a git revision")
+	c.Flags().StringVar(&f.format, "format", "text", "output format: "+strings.Join(check.Formats(), ", "))
 	grouped(c.Flags(), groupOutput, "base", "format")
 	completeWith(c, map[string]func() []string{"format": check.Formats})
 	return c

@@ -174,10 +174,10 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")
-	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "letters that every terminal has")
-	root.PersistentFlags().BoolVar(&a.link, "link", false, "also the address of the answer's page, of memwall serve or of the site that MEMWALL_SITE names")
+	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "ASCII characters only")
+	root.PersistentFlags().BoolVar(&a.link, "link", false, "also print the address of the answer's page, on memwall serve or the site in MEMWALL_SITE")
 	grouped(root.PersistentFlags(), groupOutput, "json", "ascii", "link")
-	version := root.Flags().Bool("version", false, "the version of program and JSON")
+	version := root.Flags().Bool("version", false, "print the versions of memwall and its JSON schema")
 	group(root.Flags().Lookup("version"), groupOutput)
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if *version {

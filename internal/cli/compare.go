@@ -32,10 +32,10 @@ func (a *app) compare() *cobra.Command {
 	c := &cobra.Command{
 		Use: "compare [FILE|ADDRESS]", Short: "an engine's own figures (log, trace, server) against memwall's, line by line",
 		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), " +
-			"or what torch.cuda.memory_summary() or memory_stats() gave; " +
+			"or the output of torch.cuda.memory_summary() or memory_stats(); " +
 			"without it, or with -, standard input is read. " +
 			"ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
-			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights, and of which run a trace is.",
+			"The request is rebuilt from what they report; give the rest as flags, such as --on or --weights, and for a trace the run it is from.",
 		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\n" +
 			"memwall compare vllm.log --on 2xh100 --model llama-3.1-70b\n" +
 			"memwall compare server.log --share\nmemwall compare trace.json.gz --model llama-3.1-8b --train --seq 4k",
@@ -59,10 +59,10 @@ func (a *app) compare() *cobra.Command {
 	}
 	c.Flags().SortFlags = false
 	requestFlags(c.Flags(), &f.request, "fit", "train")
-	c.Flags().StringVar(&f.request.Model, "model", "", "the model, when the log or the server does not name one of the catalog")
-	c.Flags().BoolVar(&f.train, "train", false, "the run of a trace or of torch's counters was training")
-	c.Flags().DurationVar(&f.watch, "for", 0, "watch a running server for so long, and compare its speed at the load it had")
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a running server wants; or MEMWALL_SERVER_TOKEN")
+	c.Flags().StringVar(&f.request.Model, "model", "", "the model, if the log or the server does not name a catalog model")
+	c.Flags().BoolVar(&f.train, "train", false, "the trace or torch's counters are from a training run")
+	c.Flags().DurationVar(&f.watch, "for", 0, "watch a running server for this long, and compare its speed at that load")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with a running server's token; or MEMWALL_SERVER_TOKEN")
 	c.Flags().BoolVar(&f.notes, "notes", false, "all notes")
 	complete(c)
 	f.share.flags(c)

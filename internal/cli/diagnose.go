@@ -17,7 +17,7 @@ func (a *app) diagnose() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diagnose [FILE]", Short: "why it ran out of memory: the cause, a fix for now, a fix for good",
 		Long: "FILE is a log or a pasted error of PyTorch, llama.cpp, vLLM, SGLang, TensorRT-LLM, TGI, Ollama, JAX, MLX, NCCL, Kubernetes or the kernel; without it, or with -, standard input is read. " +
-			"The plan is read from the log; flags say what the log does not, such as --model and --on. Keys and passwords in it are redacted.",
+			"The plan is read from the log; give what the log does not say as flags, such as --model and --on. Keys and passwords in it are redacted.",
 		Example: "memwall diagnose train.log\nkubectl logs POD | memwall diagnose --on h100\nmemwall diagnose train.log --model llama-3.1-8b --on rtx-4090 --micro-batch 2 --seq 4k",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.asking = "diagnose"

@@ -14,7 +14,7 @@ import (
 func (a *app) diff() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff A B", Short: "what one plan gains over another, line by line",
-		Long:               "A is a model with flags of fit, in quotes; B is another, or only the flags that change.",
+		Long:               "A is a model with fit flags, in quotes; B is another one, or only the flags that change.",
 		Example:            "memwall diff \"llama-3.1-70b --on 2xh100\" \"--weights fp8\"\nmemwall diff \"llama-3.1-8b --on rtx-4090\" \"qwen3-8b\"\nmemwall diff \"gpt-oss-120b --on h100 --engine vllm@0.14\" \"--engine vllm@0.24\"",
 		DisableFlagParsing: true, // a plan may begin with a flag
 		RunE: func(c *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ func (a *app) fit() *cobra.Command {
 	c := &cobra.Command{
 		Use: "fit MODEL", Short: "does it fit, and where does every byte go",
 		Long: "MODEL is a catalog id (llama-3.1-8b), a GGUF or safetensors file, a folder, a config.json, or a remote model: org/name, repo:Q4_K_M, hf:org/name@revision, ollama:name:tag, modelscope:org/name, https://… " +
-			"Lengths take k = 1,024; sizes need GB or GiB. Without --on, the answer names hardware that would do.",
+			"Lengths use k = 1,024; sizes need GB or GiB. Without --on, the answer names hardware that would do.",
 		Example: "memwall fit llama-3.1-70b --on 2xh100\nmemwall fit qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 20k\nmemwall fit llama-3.1-70b --on 2xh100 --users 6 --kv fp8 --check\nmemwall fit llama-3.1-70b --on 2xh100 --explain=kv_cache",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runFit(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -57,19 +57,19 @@ func (a *app) fit() *cobra.Command {
 	requestFlags(flags, &f.request, "fit")
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
-	flags.StringArrayVar(&f.also, "also", nil, "a further model on the same hardware, with its flags in quotes; once for each")
+	flags.StringArrayVar(&f.also, "also", nil, "another model on the same hardware, with its flags in quotes; repeatable")
 	group(flags.Lookup("also"), groupWhat)
 	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
 	flags.Lookup("explain").NoOptDefVal = render.All
-	flags.BoolVar(&f.layers, "layers", false, "what the model is made of, by kind of layer")
+	flags.BoolVar(&f.layers, "layers", false, "the model's operators, by kind of layer")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	flags.StringVar(&f.by, "by", "", "group the ledger by how long bytes stay")
-	flags.StringVar(&f.emit, "emit", "", "the plan as a file that runs it, and nothing else: "+strings.Join(memwall.LaunchForms(), ", "))
+	flags.StringVar(&f.by, "by", "", "group the ledger by how long allocations live")
+	flags.StringVar(&f.emit, "emit", "", "print only a file that runs the plan: "+strings.Join(memwall.LaunchForms(), ", "))
 	flags.StringVar(&f.svg, "svg", "", "also write the ledger as a picture")
-	flags.StringVar(&f.roof, "roofline", "", "also write the plan's steps under the roofs of its device as a picture")
-	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
+	flags.StringVar(&f.roof, "roofline", "", "also draw the plan's steps under the device's roofline")
+	flags.StringVar(&f.check, "check", "", "exit 3 if it does not fit, 1 if unknown; strict: 3 if tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
-	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	flags.StringVar(&f.calibration, "calibration", "", "file from memwall calibrate, if not in its default place; none: ignore it")
 	group(flags.Lookup("calibration"), groupWhat)
 	f.qualityFlag(flags)
 	grouped(flags, groupOutput, "explain", "layers", "notes", "by", "emit", "svg", "roofline", "check")

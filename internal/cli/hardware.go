@@ -27,9 +27,9 @@ type hardwareFlags struct {
 func (a *app) hardware() *cobra.Command {
 	f := &hardwareFlags{}
 	c := &cobra.Command{
-		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
-		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local for this machine, or a device of your own: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
-			"Every figure has a source; what no source gives is a dash.",
+		Use: "hardware [NAME | FILTER]", Short: "the devices in the catalog, or one of them in detail",
+		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local for this machine, or a custom device: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
+			"Every figure has a source; a dash is a figure without one.",
 		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nnvidia-smi topo -m | memwall hardware a100 --topo - --for llama-3.1-70b\nmemwall hardware p5.48xlarge\nmemwall hardware local --measure\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
@@ -38,15 +38,15 @@ func (a *app) hardware() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.request.Model, "for", "", "what its rates allow a model at most, for one user and for prompts")
+	flags.StringVar(&f.request.Model, "for", "", "the most its rates allow for a model, in decode for one user and in prefill")
 	for _, name := range []string{"weights", "kv", "context"} {
 		field := memwall.FieldByName(name)
 		flags.Var(&fieldValue{field: field, at: field.Value(&f.request)}, field.Flag, "with --for: "+field.Doc)
 	}
-	flags.BoolVar(&f.explain, "explain", false, "what each figure decides")
-	flags.BoolVar(&f.tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
-	flags.BoolVar(&f.measure, "measure", false, "with local: how fast its processors read memory and compute; a second or two")
-	flags.StringVar(&f.topo, "topo", "", "FILE, or -, with what nvidia-smi topo -m or rocm-smi --showtopo printed: which GPUs to take together; with --for also what their all-reduces cost")
+	flags.BoolVar(&f.explain, "explain", false, "what each figure determines")
+	flags.BoolVar(&f.tiers, "tiers", false, "memory hierarchy: size, latency and bandwidth, from registers to NVMe")
+	flags.BoolVar(&f.measure, "measure", false, "with local: measure memory bandwidth and compute of its processors; takes a second or two")
+	flags.StringVar(&f.topo, "topo", "", "FILE or - with the output of nvidia-smi topo -m or rocm-smi --showtopo: which GPUs to group; with --for also what their all-reduces cost")
 	grouped(flags, groupWhat, "topo", "for", "weights", "kv", "ctx")
 	grouped(flags, groupOutput, "explain", "tiers", "measure")
 	completeWith(c, map[string]func() []string{"for": catalog.IDs, "weights": recipeNames})

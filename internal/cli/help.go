@@ -20,7 +20,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		h.Use += " COMMAND"
 	}
 	if c.Parent() != nil && c.Parent().Name() == "completion" || c.Name() == "completion" {
-		h.Long = "Load it as your shell wants: for bash, source <(memwall completion bash); for zsh, memwall completion zsh > \"${fpath[1]}/_memwall\"; for fish, memwall completion fish | source."
+		h.Long = "Load it in your shell: for bash, source <(memwall completion bash); for zsh, memwall completion zsh > \"${fpath[1]}/_memwall\"; for fish, memwall completion fish | source."
 		h.Short = shortOf(c)
 	}
 	h.Groups = append(commandGroups(c.Commands()), flagGroups(c)...)

@@ -23,7 +23,7 @@ func (a *app) learn() *cobra.Command {
 	f := &learnFlags{}
 	c := &cobra.Command{
 		Use: "learn [TOPIC]", Short: "lessons and questions on LLM memory and speed, their numbers computed as you read",
-		Long:    "A lesson says one thing, with the formula, a model worked through, and what is often read and wrong. Every number is computed by the same core as fit, train and sim. Without a topic, the lessons.",
+		Long:    "A lesson explains one thing, with the formula, a worked example, and common mistakes. Every number is computed by the same core as fit, train and sim. Without a topic, lists the lessons.",
 		Example: "memwall learn\nmemwall learn kv-cache\nmemwall learn kv-cache --model deepseek-v3 --on h200\nmemwall learn --quiz --topic training",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return learn.Names(), cobra.ShellCompDirectiveNoFileComp
@@ -40,11 +40,11 @@ func (a *app) learn() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.example.Model, "model", "", "the model of the example, instead of the lesson's own")
-	flags.StringVar(&f.example.Hardware, "on", "", "the device of the example")
-	flags.BoolVar(&f.quiz, "quiz", false, "questions as in an interview: one after another at a terminal, with their answers elsewhere")
+	flags.StringVar(&f.example.Model, "model", "", "model for the example, instead of the lesson's own")
+	flags.StringVar(&f.example.Hardware, "on", "", "device for the example")
+	flags.BoolVar(&f.quiz, "quiz", false, "interview questions: one by one in a terminal, otherwise with their answers")
 	flags.StringVar(&f.topic, "topic", "", "questions about one topic")
-	flags.Uint64Var(&f.seed, "seed", 0, "an order of questions that can be repeated; without it the easy ones come first")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed for a repeatable order of questions; default: easy ones first")
 	grouped(flags, groupWhat, "model", "on", "quiz", "topic", "seed")
 	completeWith(c, map[string]func() []string{"model": catalog.IDs, "on": hardwareNames, "topic": learn.Names})
 	return c

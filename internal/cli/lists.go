@@ -17,8 +17,8 @@ import (
 func (a *app) models() *cobra.Command {
 	since := ""
 	c := &cobra.Command{
-		Use: "models [ID | FILTER]", Short: "the models of the catalog, or one model's card",
-		Long:    "A model's card says what it is made of, what its cache takes and how large its weights are in common formats. Files and config.json do as well as ids.",
+		Use: "models [ID | FILTER]", Short: "the models in the catalog, or one of them in detail",
+		Long:    "With an ID, shows the model's structure, the size of its cache, and the size of its weights in common formats. A file or a config.json works like an id.",
 		Example: "memwall models\nmemwall models qwen3\nmemwall models --since 2026-06\nmemwall models deepseek-v3\nmemwall models add config.json --hub org/name",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
@@ -67,9 +67,9 @@ func (a *app) listDevices(filter string) error {
 func (a *app) formats() *cobra.Command {
 	methods, model := false, ""
 	c := &cobra.Command{
-		Use: "formats [NAME | FILTER]", Short: "number formats and quantisations, or one of them",
+		Use: "formats [NAME | FILTER]", Short: "number formats and quantisations, or one of them in detail",
 		Long: "A format stores numbers (bf16, fp8_e4m3, q4_k). A recipe says which tensor of a model gets which format (q4_k_m, awq, fp8). " +
-			"A card says what was measured of quality, against 16 bits, and when to use the format. Names that publications alone use (aqlm-2bit-1x16) have cards too.",
+			"With a NAME, shows the published quality loss against 16 bits and when to use the format. Names that only publications use (aqlm-2bit-1x16) work too.",
 		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m\nmemwall formats --for llama-3.1-8b\nmemwall formats --methods",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return recipeNames(), cobra.ShellCompDirectiveNoFileComp

@@ -11,8 +11,8 @@ func (a *app) mcp() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
 		Use: "mcp", Short: "tools for AI agents (MCP), over stdin and stdout",
-		Long: "A server of the Model Context Protocol for one agent, which starts it: tools fit, plan, pick, train, simulate, diagnose, models and hardware, with short answers and links to whole ones. " +
-			"memwall serve has the same at /mcp, for remote agents. Models are those of the catalog, and what --root and --allow let in.",
+		Long: "A Model Context Protocol server that an agent starts for itself: tools fit, plan, pick, train, simulate, diagnose, models and hardware, with short answers and links to full ones. " +
+			"memwall serve has the same at /mcp, for remote agents. Models come from the catalog, and from what --root and --allow permit.",
 		Example: "memwall mcp\nmemwall mcp --root ./models",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

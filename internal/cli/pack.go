@@ -34,7 +34,7 @@ func packCommand(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&pool, "on", "", "the pool: devices of one kind, such as 8xh100")
-	c.Flags().BoolVar(&mig, "mig", false, "in parts of devices (MIG), each model in the smallest in which it fits")
+	c.Flags().BoolVar(&mig, "mig", false, "use MIG slices, each model on the smallest one that it fits")
 	grouped(c.Flags(), groupWhat, "on", "mig")
 	return c
 }

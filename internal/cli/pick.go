@@ -13,7 +13,7 @@ func (a *app) pick() *cobra.Command {
 	var at, goal string
 	c := &cobra.Command{
 		Use: "pick", Short: "which models this hardware runs, and how well",
-		Long:    "The best models of the catalog for a use, by published scores, that run on the devices with room for the context and fast enough, each in the best of the formats that are usually served.",
+		Long:    "The best catalog models for a use, by published scores, that run fast enough on the devices and leave room for the context, each in the best of the commonly served formats.",
 		Example: "memwall pick --on rtx-3060\nmemwall pick --on rtx-4090 --for coding\nmemwall pick --on h100 --at 32k --users 16\nmemwall pick --on m4-max --goal speed",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -28,9 +28,9 @@ func (a *app) pick() *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	requestFlags(flags, &f.request, "pick")
-	flags.StringVar(&at, "at", "", "the context to leave room for; by the use where none is given")
-	flags.StringVar(&goal, "goal", "score", "score or speed: which models come first")
-	flags.BoolVar(&f.all, "all", false, "all models that fit, those without published scores too")
+	flags.StringVar(&at, "at", "", "context to leave room for; default by use")
+	flags.StringVar(&goal, "goal", "score", "what to rank by: score or speed")
+	flags.BoolVar(&f.all, "all", false, "all models that fit, including those without published scores")
 	grouped(flags, groupWhat, "at", "goal")
 	group(flags.Lookup("all"), groupOutput)
 	complete(c)

@@ -26,11 +26,11 @@ func (a *app) plan() *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan MODEL", Short: "what to change so that it fits, or the best way to serve or train it",
-		Long: "Without a goal, changes are asked again one by one, the cheapest in quality and speed first, and then together. " +
-			"With a load and bounds (--users or --rate, --ttft, --tpot) it is fleets that are searched: hardware and how much of it, engine, formats, groups of devices. " +
+		Long: "Without a goal, plan evaluates changes one by one, those that cost least quality and speed first, and then combined. " +
+			"With a load and bounds (--users or --rate, --ttft, --tpot) it searches fleets: hardware and its amount, engine, formats, parallelism. " +
 			"--users max asks how many users the hardware holds within the bounds. " +
-			"Fleets are estimated in a steady state, and the best are played at the load. What a flag gives is kept; what none gives is searched; a list with commas is a set. " +
-			"--on any, or no --on, looks at hardware that people rent or buy.",
+			"Fleets are estimated in steady state, and the best are simulated at the load. A flag pins its field, a comma-separated list restricts it, and all others are searched. " +
+			"--on any, or no --on, searches hardware that people rent or buy.",
 		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --users 50 --ttft 2s --tpot 50ms --on h100,a100,l40s\nmemwall plan llama-3.1-8b --on h100 --users max --ttft 1s\nmemwall plan qwen3-8b --rate 8 --tpot 30ms --on any --minimize cost\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k\nmemwall plan llama-3.1-8b --train --tokens 50M --seq 2k --method any --framework any --on any --minimize cost",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -43,16 +43,16 @@ func (a *app) plan() *cobra.Command {
 	requestFlags(flags, &f.request, "plan", "train")
 	flags.SetNormalizeFunc(simNames)
 	f.addGoal(flags)
-	flags.BoolVar(&f.train, "train", false, "plans that train the model: groups of devices, micro-batches, recomputation")
+	flags.BoolVar(&f.train, "train", false, "search training plans: parallelism, micro-batches, recomputation")
 	group(flags.Lookup("train"), groupWhat)
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
-	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	flags.StringVar(&f.calibration, "calibration", "", "file from memwall calibrate, if not in its default place; none: ignore it")
 	group(flags.Lookup("calibration"), groupWhat)
 	f.qualityFlag(flags)
-	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
-	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
-	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")
+	flags.BoolVar(&f.all, "all", false, "every change tried and every plan found")
+	flags.BoolVar(&f.what, "what-if", false, "effect of doubling the load, halving the formats or better hardware")
+	flags.BoolVar(&f.config, "config", false, "print only the configuration of the best training plan, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
 	grouped(flags, groupOutput, "all", "what-if", "config", "notes")
 	f.beside.flags(flags)

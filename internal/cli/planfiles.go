@@ -29,10 +29,10 @@ func (f *planFiles) flags(flags *pflag.FlagSet) {
 		at        *string
 		name, doc string
 	}{
-		{&f.front, "svg", "also write plans by cost and time as a picture: what nothing beats, and the winner"},
-		{&f.curve, "curve", "also write the times over the load as a picture, of up to three fleets"},
-		{&f.csv, "csv", "also write a row for each plan; with --all of those too that were not played"},
-		{&f.folder, "files", "also write what runs the best plan into a folder: commands, manifests, configurations"},
+		{&f.front, "svg", "also draw the plans by cost and time, with the Pareto front and the winner"},
+		{&f.curve, "curve", "also draw the times over the load, for up to three fleets"},
+		{&f.csv, "csv", "also write a CSV row for each plan; with --all including those not simulated"},
+		{&f.folder, "files", "also write the files that run the best plan to a folder: commands, manifests, configurations"},
 	} {
 		flags.StringVar(x.at, x.name, "", x.doc)
 		group(flags.Lookup(x.name), groupOutput)

@@ -12,7 +12,7 @@ import (
 
 // qualityFlag is a file of measured errors, for questions that weigh formats.
 func (f *fitFlags) qualityFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&f.quality, "quality", "", "what memwall quant --save wrote: formats are weighed by their errors on these weights, not by published rows")
+	flags.StringVar(&f.quality, "quality", "", "file from memwall quant --save: rank formats by their errors on these weights, not by published rows")
 	group(flags.Lookup("quality"), groupWhat)
 }
 

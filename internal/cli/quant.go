@@ -20,9 +20,9 @@ func (a *app) quant() *cobra.Command {
 	o, picture := &quantize.Options{}, ""
 	c := &cobra.Command{
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and error, and the best mixture for a budget",
-		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
-			"--budget chooses a format for each matrix: the least error in so many bytes of weights. " +
-			"Of a file of keys and values (past_key_values.0.key, cache_k_l0) it says what formats cost these, by token and by channel.",
+		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or a model folder. Every matrix is stored in every format and read back. " +
+			"--budget chooses a format for each matrix: the least error within that many bytes of weights. " +
+			"For a file of keys and values (past_key_values.0.key, cache_k_l0) it reports the error of cache formats, per token and per channel.",
 		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./a.gguf --imatrix a.imatrix --budget 5GiB --write mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
@@ -41,25 +41,25 @@ func (a *app) quant() *cobra.Command {
 
 func quantFlags(flags *pflag.FlagSet, o *quantize.Options, picture *string) {
 	flags.SortFlags = false
-	flags.StringVar(&o.Formats, "formats", "", "which formats, such as q4_k,q8_0; all: all that are known")
-	flags.StringVar(&o.Imatrix, "imatrix", "", "an importance matrix of llama.cpp: errors count by the inputs of their column")
-	flags.StringVar(&o.Inputs, "activations", "", "safetensors with inputs of the matrices, by their names: errors count by what they do to the output")
-	flags.StringVar(&o.Method, "method", "", "find the codes of formats from inputs: gptq (--activations), or awq, folded into the norms and matrices before")
-	flags.StringVar(&o.Budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
-	flags.StringVar(&o.Fits, "fits", "", "a device, in place of --budget: the weights that fit beside all else that it holds")
-	flags.Var(lengthValue{&o.Context}, "ctx", "tokens of context that must fit too; the engine's default without it")
-	flags.StringVar(&o.Family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
+	flags.StringVar(&o.Formats, "formats", "", "formats to try, such as q4_k,q8_0; all: every known format")
+	flags.StringVar(&o.Imatrix, "imatrix", "", "importance matrix of llama.cpp: weighs errors by the inputs of their column")
+	flags.StringVar(&o.Inputs, "activations", "", "safetensors with the inputs of each matrix, by its name: weighs errors by their effect on the output")
+	flags.StringVar(&o.Method, "method", "", "quantise using inputs: gptq (--activations), or awq, folded into the preceding norms and matrices")
+	flags.StringVar(&o.Budget, "budget", "", "most bytes for the weights: choose a format for each matrix")
+	flags.StringVar(&o.Fits, "fits", "", "a device, instead of --budget: the space it has left for weights")
+	flags.Var(lengthValue{&o.Context}, "ctx", "with --fits: context that must fit too; default: the engine's")
+	flags.StringVar(&o.Family, "family", "gguf", "which formats a mixture uses: gguf or hub")
 	flags.StringArrayVar(&o.Floors, "floor", nil, "the narrowest format that a role may get in a mixture")
-	flags.IntVar(&o.Tokens, "tokens-axis", -2, "of keys and values: the dimension that counts tokens, from 0; -2 is the last but one")
+	flags.IntVar(&o.Tokens, "tokens-axis", -2, "for keys and values: the token dimension, from 0; -2 is the second to last")
 	grouped(flags, groupWhat, "formats", "imatrix", "activations", "method", "budget", "fits", "ctx", "family", "floor", "tokens-axis")
-	flags.StringVar(&o.By, "per", "", "errors of each role, layer or tensor")
+	flags.StringVar(&o.By, "per", "", "show errors by role, layer or tensor")
 	flags.BoolVar(&o.Curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&o.Write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
-	flags.StringVar(&o.Recipe, "recipe", "", "write the mixture as a recipe of llm-compressor: each module's format, for --family hub")
-	flags.StringVar(&o.Save, "save", "", "write what was measured as JSON, for --quality of fit and plan")
+	flags.StringVar(&o.Recipe, "recipe", "", "write the mixture as an llm-compressor recipe, for --family hub")
+	flags.StringVar(&o.Save, "save", "", "write the measurements as JSON, for --quality of fit and plan")
 	flags.BoolVar(&o.Again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&o.Force, "force", false, "replace the file that --write names")
-	flags.StringVar(picture, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
+	flags.StringVar(picture, "svg", "", "also draw the distribution of weights, format errors by size, and outliers")
 	grouped(flags, groupOutput, "per", "curve", "svg", "save", "recipe", "write", "force", "again")
 }
 

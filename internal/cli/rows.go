@@ -20,9 +20,9 @@ import (
 // rowsCommand shows the user's own rows, and adds to them.
 func rowsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "rows", Short: "what you measured: rows of runs that answers and calibrations rest on",
-		Long: "Lists the rows of your own store: measured figures over predicted ones, by model and devices, with those in quarantine and why. " +
-			"They lie beside the calibration, and nothing of them is sent anywhere.",
+		Use: "rows", Short: "your own measurements, which answers and calibrations use",
+		Long: "Lists the rows in your local store: measured over predicted figures, by model and devices, with those in quarantine and the reason. " +
+			"They are stored next to the calibration and never sent anywhere.",
 		Example: "memwall rows\nmemwall rows add memwall-row-1f0c.json\nmemwall rows add bench.json --source own --licence CC0-1.0",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -19,10 +19,10 @@ import (
 func runCommand(a *app) *cobra.Command {
 	f, p := &fitFlags{}, &run.Plan{}
 	c := &cobra.Command{
-		Use: "run MODEL", Short: "start an engine with a plan that fits this machine, and compare what it takes with the prediction",
-		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to; " +
-			"with --download memwall does, and checks it. The plan must fit. The server listens on this machine alone. Once it answers, its start-up log is compared with the plan, line by line; when it dies before, the log is diagnosed. " +
-			"It ends with Ctrl-C, and then memwall does.",
+		Use: "run MODEL", Short: "start an engine with a plan that fits this machine, and compare its memory use with the prediction",
+		Long: "MODEL is as for fit. An installed engine is chosen unless --engine names one, and the engine downloads the model if needed; " +
+			"with --download memwall does, and verifies it. The plan must fit. The server listens only on this machine. Once it answers, its start-up log is compared with the plan, line by line; if it dies before that, the log is diagnosed. " +
+			"Ctrl-C stops the server and memwall.",
 		Example: "memwall run unsloth/Qwen3-8B-GGUF:Q4_K_M\nmemwall run ./model.gguf --ctx 32k --port 9000\nmemwall run qwen3-8b --engine vllm --kv fp8 --dry-run",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.asking = "fit"
@@ -45,11 +45,11 @@ func runCommand(a *app) *cobra.Command {
 	})
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
-	flags.IntVar(&p.Port, "port", 0, "port of this machine to listen on; without it the engine's usual one")
-	flags.StringVar(&p.Log, "log", "", "file for what the server prints; without it one for temporary files")
+	flags.IntVar(&p.Port, "port", 0, "port to listen on; default: the engine's usual one")
+	flags.StringVar(&p.Log, "log", "", "file for the server's output; default: a temporary file")
 	flags.DurationVar(&p.Patience, "wait", time.Hour, "how long the model may take to load, or to download")
-	flags.BoolVar(&p.Download, "download", false, "download the model first, into the hub's cache: checked by its sums, taken up again after an interruption")
-	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
+	flags.BoolVar(&p.Download, "download", false, "download the model first, into the hub's cache: verified by checksum, resumed after an interruption")
+	flags.BoolVar(&p.Once, "once", false, "stop the server after the comparison")
 	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
 	flags.BoolVar(&p.Dry, "dry-run", false, "print the command and start nothing")
 	grouped(flags, groupOutput, "port", "log", "wait", "download", "once", "anyway", "dry-run")

@@ -42,9 +42,9 @@ type serveFlags struct {
 
 // reach are the flags that say what models may be named.
 func (f *serveFlags) reach(c *cobra.Command) {
-	c.Flags().StringVar(&f.root, "root", "", "folder whose files models may be named of; without it, models of the catalog alone")
-	c.Flags().StringArrayVar(&f.allow, "allow", nil, "model that may be named beside those of the catalog: a path, hf:ORG/NAME or an address, word for word; repeat it for more")
-	c.Flags().DurationVar(&f.limit, "limit", time.Minute, "how long an answer may take; searches give what they have by then")
+	c.Flags().StringVar(&f.root, "root", "", "folder with model files that requests may name; default: only catalog models")
+	c.Flags().StringArrayVar(&f.allow, "allow", nil, "model to allow besides catalog models: a path, hf:ORG/NAME or an address, word for word; repeat it for more")
+	c.Flags().DurationVar(&f.limit, "limit", time.Minute, "time limit for an answer; searches return what they have by then")
 }
 
 // usualListen is where a server answers unless another place is said.
@@ -54,21 +54,21 @@ func (a *app) serve() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
 		Use: "serve", Short: "the web page, and the same answers over HTTP for programs and agents",
-		Long: "Open the address that it prints in a browser. POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
-			"Only this machine can ask, unless --listen says otherwise: then a bearer token is asked of everybody, which --token-file or MEMWALL_TOKEN gives, or which is made and shown once. " +
-			"Requests open no files and no connections; --root and --allow say which models may be read.",
+		Long: "Open the address that it prints in a browser. POST /v1/fit and the other questions accept a JSON request and return a JSON answer; /openapi.json describes them all. " +
+			"Only this machine can connect, unless --listen says otherwise. All requests then need a bearer token: from --token-file or MEMWALL_TOKEN, or one that is generated and shown once. " +
+			"Requests open no files or connections; --root and --allow set which models may be read.",
 		Example: "memwall serve\nmemwall serve --listen 127.0.0.1:9000\nmemwall serve --listen 0.0.0.0:8421 --token-file token.txt\nmemwall serve --listen 0.0.0.0:8421 --tls-cert cert.pem --tls-key key.pem\ncurl -s localhost:8421/v1/fit -H 'Content-Type: application/json' -d '{\"model\":\"llama-3.1-8b\",\"hardware\":\"rtx-4090\"}'",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return a.runServe(f) },
 	}
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&f.listen, "listen", usualListen, "address and port to answer at; other addresses than this machine's own ask for a token")
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; MEMWALL_TOKEN does as well")
-	c.Flags().StringArrayVar(&f.hosts, "host", nil, "name that clients call the server by, behind a proxy; repeat it for more")
-	c.Flags().StringVar(&f.cert, "tls-cert", "", "file with the certificate and those that vouch for it, in PEM: HTTPS instead of HTTP")
+	c.Flags().StringVar(&f.listen, "listen", usualListen, "address and port to listen on; addresses other than this machine's own require a token")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; MEMWALL_TOKEN works too")
+	c.Flags().StringArrayVar(&f.hosts, "host", nil, "host name that clients use, behind a proxy; repeat it for more")
+	c.Flags().StringVar(&f.cert, "tls-cert", "", "file with the certificate and its chain, in PEM: HTTPS instead of HTTP")
 	c.Flags().StringVar(&f.key, "tls-key", "", "file with the certificate's private key, in PEM")
-	c.Flags().StringVar(&f.accessLog, "access-log", "", "file to which a line of JSON is added for each request, without what was asked; - is standard error")
-	c.Flags().StringArrayVar(&f.origins, "cors", nil, "origin whose pages may ask the API from browsers, as https://example.org; repeat it for more")
+	c.Flags().StringVar(&f.accessLog, "access-log", "", "append a JSON line per request to this file, without its content; - is standard error")
+	c.Flags().StringArrayVar(&f.origins, "cors", nil, "origin whose pages may call the API from a browser, such as https://example.org; repeat it for more")
 	c.Flags().BoolVar(&f.aside, "aside", false, "answer the questions of a server on standard input")
 	_ = c.Flags().MarkHidden("aside") // it is there
 	f.reach(c)

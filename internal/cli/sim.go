@@ -23,8 +23,8 @@ func (a *app) sim() *cobra.Command {
 	f := &simFlags{}
 	c := &cobra.Command{
 		Use: "sim MODEL", Short: "does it hold the load: how long users wait, what runs out",
-		Long: "Requests arrive, wait, are batched step by step by the engine's own rules, find room in the KV cache or are preempted, and end. " +
-			"Say who asks (--rate or --users, or a recording with --trace) and for what (--prompt, --output). Lengths take k = 1,024, --requests takes k and M in decimal.",
+		Long: "Simulates requests from arrival to the last token: the engine's own rules batch them step by step, and those without room in the KV cache are preempted. " +
+			"Describe the load (--rate or --users, or a recording with --trace) and its requests (--prompt, --output). Lengths use k = 1,024; --requests uses decimal k and M.",
 		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,1\nmemwall sim llama-3.1-8b --on h100 --users max --ttft 1s\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --ttft 500ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --shared-prefix 2k --replicas 2",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runSim(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -37,13 +37,13 @@ func (a *app) sim() *cobra.Command {
 	requestFlags(flags, &f.request, "sim")
 	flags.SetNormalizeFunc(simNames)
 	flags.StringVar(&f.from, "from", "", fromUsage)
-	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	flags.StringVar(&f.calibration, "calibration", "", "file from memwall calibrate, if not in its default place; none: ignore it")
 	grouped(flags, groupWhat, "from", "calibration")
 	slots := word("slots", "N", "slots of llama-server (-np); of other engines --max-num-seqs", "8", nil, load.CountOf(&f.request.Sequences))
 	group(flags.VarPF(workValue{&slots}, slots.Name, "", slots.Doc), groupLlama)
 	f.files.flags(flags)
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit; strict: 3 when tight")
+	flags.StringVar(&f.check, "check", "", "exit 3 if the load does not hold, the goal is missed or the plan does not fit; strict: 3 if tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
 	grouped(flags, groupOutput, "notes", "check")
 	complete(c)

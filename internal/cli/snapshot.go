@@ -26,9 +26,9 @@ type snapshotted struct {
 func snapshotCommand(a *app) *cobra.Command {
 	f := &trainFlags{}
 	c := &cobra.Command{
-		Use: "snapshot FILE [MODEL]", Short: "explain a PyTorch memory snapshot: the peak, what held it, what grows, what lies unused",
-		Long: "FILE is what torch.cuda.memory._dump_snapshot wrote; - is standard input. It is read as plain data: nothing in it is run. " +
-			"With MODEL, or with --from a configuration, what was held stands beside what memwall says of the plan.",
+		Use: "snapshot FILE [MODEL]", Short: "explain a PyTorch memory snapshot: the peak, what held it, what grows, what is unused",
+		Long: "FILE is written by torch.cuda.memory._dump_snapshot; - is standard input. It is read as plain data: nothing in it is run. " +
+			"With MODEL, or a configuration in --from, the memory held is compared with the plan's prediction.",
 		Example: "memwall snapshot snapshot.pickle\nmemwall snapshot snapshot.pickle --svg memory.svg\nmemwall snapshot snapshot.pickle llama-3.1-8b --on 8xh100 --sharding fsdp --seq 4k\nmemwall snapshot snapshot.pickle --from train.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -25,7 +25,7 @@ func (a *app) train() *cobra.Command {
 	f := &trainFlags{}
 	c := &cobra.Command{
 		Use: "train MODEL", Short: "does training fit, where is the peak, how long does it take",
-		Long:    "Memory is the largest of a step's phases, on the rank that holds most. Lengths take k = 1,024, --tokens takes k, M, B and T in decimal.",
+		Long:    "The peak is the largest phase of a step, on the rank that holds most. Lengths use k = 1,024; --tokens uses decimal k, M, B and T.",
 		Example: "memwall train llama-3.1-8b --method qlora --on rtx-4090 --seq 4k\nmemwall train llama-3.1-70b --on 64xh100 --tp 8 --pp 4 --sharding zero1\nmemwall train llama-3.1-8b --on 8xh100 --framework torchtitan --tokens 10B --config",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runTrain(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -37,13 +37,13 @@ func (a *app) train() *cobra.Command {
 	requestFlags(flags, &f.request, "train")
 	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
 	flags.Lookup("explain").NoOptDefVal = render.All
-	flags.BoolVar(&f.config, "config", false, "only the configuration, ready for the framework")
+	flags.BoolVar(&f.config, "config", false, "print only the configuration, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
+	flags.StringVar(&f.check, "check", "", "exit 3 if it does not fit, 1 if unknown; strict: 3 if tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
-	flags.StringVar(&f.svg, "svg", "", "also write what each phase of a step holds as a picture")
-	flags.StringVar(&f.pipeline, "pipeline", "", "also write which stage of the pipeline does what when, and where it waits, as a picture")
-	flags.StringArrayVar(&f.files, "from", nil, "a configuration, script or command of a training framework, once for each file; - for stdin")
+	flags.StringVar(&f.svg, "svg", "", "also draw the memory of each phase of a step")
+	flags.StringVar(&f.pipeline, "pipeline", "", "also draw the pipeline schedule, with what each stage does and where it waits")
+	flags.StringArrayVar(&f.files, "from", nil, "a configuration, script or command of a training framework; repeat it for each file; - for stdin")
 	group(flags.Lookup("from"), groupWhat)
 	grouped(flags, groupOutput, "explain", "config", "notes", "svg", "pipeline", "check")
 	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames})

@@ -17,7 +17,7 @@ func (a *app) validate() *cobra.Command {
 	var show cards.Show
 	c := &cobra.Command{
 		Use: "validate", Short: "memwall against thousands of public measurements",
-		Long:    "Every row is a public measurement and the question that asks memwall for the same figure. Exact measures must be equal to the last printed digit; the others have a target for the median error. Plans that were measured on the same hardware are put in order as well: how far the order is the measured one, and what the plan that comes first loses of the best.",
+		Long:    "Every row is a public measurement and the question that asks memwall for the same figure. Exact measures must be equal to the last printed digit; the others have a target for the median error. Plans measured on the same hardware are also ranked: how close the order is to the measured one, and how much slower the first plan is than the best.",
 		Example: "memwall validate\nmemwall validate --worst\nmemwall validate --by hardware",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

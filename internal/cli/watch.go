@@ -33,25 +33,25 @@ const (
 func (a *app) watch() *cobra.Command {
 	f := &watchFlags{}
 	c := &cobra.Command{
-		Use: "watch [MODEL]", Short: "a running engine: what it holds, next to what was predicted",
+		Use: "watch [MODEL]", Short: "a running engine: what it holds, compared with the prediction",
 		Long: "Finds vLLM, SGLang, TensorRT-LLM, llama-server, Ollama and TGI among the processes, reads their command lines into plans and their metrics from this machine, " +
-			"and sets what devices and processes hold beside the ledger of the plan. MODEL and flags say what a command line does not. Keys and tokens in command lines are redacted.",
+			"and compares what devices and processes hold with the plan's ledger. Give what a command line does not say as MODEL and flags. Keys and tokens in command lines are redacted.",
 		Example: "memwall watch\nmemwall watch --once --json\nmemwall watch llama-3.1-8b --on h100 --metrics http://10.0.0.7:8000/metrics\nmemwall watch --record day.jsonl\nmemwall watch --report day.jsonl",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runWatch(c, f, args) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	requestFlags(flags, &f.request, "fit")
-	flags.IntVar(&f.pid, "pid", 0, "the engine's process, where several run or none is recognised")
-	flags.StringArrayVar(&f.pages, "metrics", nil, "address of a page of metrics, http or https; of Ollama its /api/ps")
+	flags.IntVar(&f.pid, "pid", 0, "the engine's process id, if several run or none is recognised")
+	flags.StringArrayVar(&f.pages, "metrics", nil, "address of a metrics page, http or https; for Ollama its /api/ps")
 	grouped(flags, groupWhat, "pid", "metrics")
-	flags.BoolVar(&f.once, "once", false, "one picture, and the end")
+	flags.BoolVar(&f.once, "once", false, "print one reading and exit")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two readings")
-	flags.IntVar(&f.count, "count", 0, "end after so many readings")
-	flags.StringVar(&f.record, "record", "", "also keep all readings in a file of JSON lines, new or of an earlier watch")
-	flags.StringVar(&f.report, "report", "", "sum up a recording: peaks, means, drift, growth, predicted against measured")
-	flags.StringVar(&f.replay, "replay", "", "show a recording as if it happened now; with --once its last moment")
-	flags.StringVar(&f.explain, "explain", "", "the ledger that was said, and the command line it was read from")
+	flags.IntVar(&f.count, "count", 0, "stop after this many readings")
+	flags.StringVar(&f.record, "record", "", "also append all readings to a JSON Lines file, new or from an earlier watch")
+	flags.StringVar(&f.report, "report", "", "summarise a recording: peaks, means, drift, growth, predicted against measured")
+	flags.StringVar(&f.replay, "replay", "", "replay a recording; with --once its last reading")
+	flags.StringVar(&f.explain, "explain", "", "the predicted ledger, and the command line it was read from")
 	flags.Lookup("explain").NoOptDefVal = render.All
 	flags.BoolVar(&f.notes, "notes", false, "all notes")
 	grouped(flags, groupOutput, "once", "interval", "count", "record", "report", "replay", "explain", "notes")

@@ -46,7 +46,7 @@ func addWords(c *cobra.Command, list []load.Word, of string) {
 func (f *simFlags) addWork(c *cobra.Command, data memwall.LengthSource) {
 	f.Data = data
 	addWords(c, f.Words(), groupWorkload)
-	c.Flags().BoolVar(&f.Spec.Reading.SkipBad, "skip-bad", false, "recorded requests with faults are counted and left out")
+	c.Flags().BoolVar(&f.Spec.Reading.SkipBad, "skip-bad", false, "skip and count recorded requests with errors")
 	group(c.Flags().Lookup("skip-bad"), groupWorkload)
 }
 

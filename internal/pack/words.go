@@ -8,10 +8,10 @@ import (
 // What help says.
 const (
 	Use   = `pack "[N x]MODEL FLAGS"...`
-	Short = "which models go on which device of a pool: beside each other, in parts (MIG), or on several"
-	Long  = "Each plan is a model with its flags in quotes, maybe several of it. The largest are placed first, each on the device where " +
-		"it leaves least and where the ledgers of all that lie there still fit: weights, caches, contexts, and what each engine keeps. " +
-		"Exit code 3: some found no room."
+	Short = "which models go on which device of a pool: shared, on MIG slices, or on several devices"
+	Long  = "Each plan is a model with its flags in quotes, with an optional count. The largest are placed first, each on the device where " +
+		"it leaves the least space and all ledgers still fit: weights, caches, driver contexts, and what each engine reserves. " +
+		"Exit code 3: some models were not placed."
 	Example = `memwall pack --on 4xh100 "llama-3.1-70b --weights fp8 --tp 2" "3x qwen3-8b --ctx 16k" "bge-m3"` + "\n" +
 		`memwall pack --on 2xh100 --mig "4x llama-3.1-8b --weights fp8" "qwen3-32b --weights awq"`
 )
