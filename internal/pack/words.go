@@ -9,9 +9,9 @@ import (
 const (
 	Use   = `pack "[N x]MODEL FLAGS"...`
 	Short = "which models go on which device of a pool: shared, on MIG slices, or on several devices"
-	Long  = "Each plan is a model with its flags in quotes, with an optional count. The largest are placed first, each on the device where " +
-		"it leaves the least space and all ledgers still fit: weights, caches, driver contexts, and what each engine reserves. " +
-		"Exit code 3: some models were not placed."
+	Long  = "Each plan is a model with its flags in quotes, with an optional count. The largest are placed first, each on " +
+		"the device where it leaves the least space and all ledgers still fit: weights, caches, driver contexts, " +
+		"and what each engine reserves. Exit code 3: some models were not placed."
 	Example = `memwall pack --on 4xh100 "llama-3.1-70b --weights fp8 --tp 2" "3x qwen3-8b --ctx 16k" "bge-m3"` + "\n" +
 		`memwall pack --on 2xh100 --mig "4x llama-3.1-8b --weights fp8" "qwen3-32b --weights awq"`
 )
