@@ -35,9 +35,13 @@ var brackets = regexp.MustCompile(`\[[^\[\]]+\]`)
 // item of a list: a literal, or an expression.
 var item = regexp.MustCompile(literal.String() + `|[^,\s\[\]][^,\[\]]*`)
 
+// mostNames that lists hold are looked for in a text, each of which is a reading of all of it.
+const mostNames = 64
+
 // listed are the lists of a text as command lines. An expression is the interpreter where it is the first, as sys.executable, and
 // elsewhere a variable that nobody sets.
 func listed(text string) (out []string) {
+	asked := 0
 	for _, list := range brackets.FindAllString(text, -1) {
 		if !literal.MatchString(list) {
 			continue
@@ -49,7 +53,10 @@ func listed(text string) (out []string) {
 				words[i] = argv.Quote(strings.Trim(w, "\"'`"))
 			case i == 0:
 				words[i] = "python"
+			case asked >= mostNames:
+				words[i] = "$unset"
 			default:
+				asked++
 				words[i] = assigned(text, strings.TrimSpace(w))
 			}
 		}
