@@ -33,7 +33,7 @@ func TestAlikeHeaders(t *testing.T) {
 		}
 	}
 	t.Logf("of %d files %d are read, weights whole; the cache of %d is the family's", asked, read, cached)
-	if read*100 < asked*90 || cached*100 < asked*76 {
+	if read*100 < asked*95 || cached*100 < asked*80 {
 		t.Errorf("of %d files %d are read and the cache of %d is right", asked, read, cached)
 	}
 }
