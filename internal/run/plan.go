@@ -222,7 +222,9 @@ func (p *Plan) died(ctx context.Context, s *Server, name string, how error) erro
 		return failed
 	}
 	defer func() { _ = log.Close() }() // it was only read
-	answer, err := p.Asker.Diagnose(log, p.about())
+	started := p.Request               // its log may be one line, which names no engine and no load
+	started.Ask, started.Engine = "fit", cmp.Or(started.Engine, s.Engine)
+	answer, err := p.Asker.Diagnose(log, started)
 	if err == nil && answer.Diagnosed != nil && answer.Diagnosed.Kind != diagnose.None {
 		return errors.Join(p.Show(answer), ErrDiagnosed)
 	}
