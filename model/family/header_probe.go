@@ -22,7 +22,8 @@ func (m *Meta) probed(period int64, act Activation) *Spec {
 	for i := range s.Layers {
 		a := attn[i]
 		if slides[i] { // which may have narrower heads (Gemma 4)
-			a.Window, a.DimK, a.DimV = window, m.IntOr(a.DimK, "attention.key_length_swa"), m.IntOr(a.DimV, "attention.value_length_swa")
+			a.Window, a.DimK = window, m.IntOr(a.DimK, "attention.key_length_swa")
+			a.DimV = m.IntOr(a.DimV, "attention.value_length_swa")
 		}
 		l := Layer{Attn: m.probeAttention(i, a), OutScale: m.InLayer(i, "layer_output_scale.weight")}
 		m.probePlace(i, &l)
@@ -120,7 +121,8 @@ func (m *Meta) probeFFN(i int, l *Layer, act Activation) {
 	}
 	l.MoE = MoE{Experts: m.Int("expert_count"), Used: m.Int("expert_used_count"), Inner: m.layerRows(i, "ffn_up_exps.weight"), Gated: m.InLayer(i, "ffn_gate_exps.weight"),
 		Bias: m.InLayer(i, "ffn_up_exps.bias"), ChoiceBias: m.InLayer(i, "exp_probs_b.bias"), Shared: m.layerRows(i, "ffn_up_shexp.weight"), SharedGate: m.InLayer(i, "ffn_gate_inp_shexp.weight"),
-		Sigmoid: m.IntOr(1, "expert_gating_func") == 2, Norm: m.Bool(false, "expert_weights_norm"), Act: act, Beside: m.InLayer(i, "pre_ffw_norm_2.weight")}
+		Sigmoid: m.IntOr(1, "expert_gating_func") == 2, Norm: m.Bool(false, "expert_weights_norm"), Act: act}
+	l.MoE.Beside = m.InLayer(i, "pre_ffw_norm_2.weight")
 	l.MoE.WithFFN = l.FFN.Inner > 0 && !l.MoE.Beside
 	if both := m.layerRows(i, "ffn_gate_up_exps.weight"); both > 0 {
 		l.MoE.Inner, l.MoE.Gated, l.MoE.FusedGateUp = both/2, true, true
