@@ -380,11 +380,11 @@ func mostDevices(p *Planner, m *hardware.Machine) int {
 	return most
 }
 
-// largestCard of a PC: who serves few buys one such card before four that hold no more.
+// largestCard is the largest memory of a PC card: a user with a light load buys one such card rather than four that hold no more.
 const largestCard = 32 * unit.GiB
 
-// mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards, and what
-// one power supply at home carries.
+// mostOf returns the most devices of a kind that people add to hold one model: eight data-center nodes, one machine of other cards,
+// and as many as one power supply carries at home.
 func mostOf(d *hardware.Device) int {
 	if strings.HasPrefix(d.Kind, "HBM") {
 		return 64
@@ -395,7 +395,8 @@ func mostOf(d *hardware.Device) int {
 	return 8
 }
 
-// withDevices changes to so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
+// withDevices returns a change to n devices of the machine's kind: one pipeline stage per node beyond a node, and the engine's own
+// sharing within one.
 func withDevices(q *question.Question, n int) change.Setting {
 	d, to := &q.Job.Machine.Groups[0].Device, change.HardwareOfKind(q, n)
 	tp, pp := int64(0), int64(0)
@@ -407,7 +408,7 @@ func withDevices(q *question.Question, n int) change.Setting {
 		Price: priceOfDevices(n, q.Job.Machine.Groups[0].Count)}
 }
 
-// candidate asks a changed request; ok is false where it is refused or nothing changes.
+// candidate evaluates a changed request; ok is false if it is refused or changes nothing.
 func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) {
 	q, a, err := p.ask(r)
 	if err != nil || len(a.Devices) == 0 {
@@ -434,7 +435,7 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 	return c, true
 }
 
-// speedRatio compares what all users of the load get together, those that wait for room too; of one user, what it gets.
+// speedRatio returns the ratio of total throughput, including users that wait for memory; for a single user, of that user's rate.
 func (p *Planner) speedRatio(to *api.Speed) *float64 {
 	if p.Question.Request.Sequences > 1 {
 		return question.MoreTokens(p.base.Speed, to)
@@ -442,23 +443,23 @@ func (p *Planner) speedRatio(to *api.Speed) *float64 {
 	return question.Faster(p.base.Speed, to)
 }
 
-// largerHosts are what a PC takes beyond the usual memory.
+// largerHosts are the memory sizes beyond the usual one that a PC takes.
 var largerHosts = []unit.Bytes{64 * unit.GiB, 96 * unit.GiB, 128 * unit.GiB, 192 * unit.GiB, 256 * unit.GiB}
 
 // memoryToBuy is the price of a host with twice the memory of a usual one.
 const memoryToBuy = 2
 
-// hostToBuy is the price of a host with so much memory, beside a usual one.
+// hostToBuy returns the price of a host with n bytes of memory relative to a usual one.
 func hostToBuy(n unit.Bytes) float64 {
 	return memoryToBuy * math.Log2(float64(n)/float64(largerHosts[0]/2))
 }
 
-// spared reports whether the host has so much beside the system, or would usually have where nobody spoke of it.
+// spared reports whether the host has n bytes free beside the system, or usually would if its memory is not given.
 func (p *Planner) spared(q *question.Question, n unit.Bytes) bool {
 	return n <= max(question.SpareHost(q.Job.Machine), p.onHost) || question.UnifiedPool(q.Job.Machine) > 0
 }
 
-// largerHost is the memory of a PC's host that spares so much, where nobody spoke of the host; 0 where no PC has as much.
+// largerHost returns the memory of a PC that has the needed bytes free, if the host is not given; 0 if no PC has as much.
 func (p *Planner) largerHost(q *question.Question, needed unit.Bytes) unit.Bytes {
 	m := q.Job.Machine
 	if m == nil || m.Host.Memory.Known && !p.single || m.Nodes > 1 || len(m.Groups) != 1 || !m.Groups[0].Device.Consumer() || !p.gguf() {
@@ -472,7 +473,7 @@ func (p *Planner) largerHost(q *question.Question, needed unit.Bytes) unit.Bytes
 	return 0
 }
 
-// onLargerHost asks with a host that holds so much; ok is false where no PC does.
+// onLargerHost evaluates the request on a host with the needed memory; ok is false if no PC has it.
 func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit.Bytes, words string) (api.Candidate, bool) {
 	n := p.largerHost(q, needed)
 	if n == 0 {
@@ -485,7 +486,7 @@ func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit
 	return c, ok
 }
 
-// addCommandAndCost a candidate with what it takes to run it, and what it costs.
+// addCommandAndCost adds the command that runs a candidate and its cost.
 func (p *Planner) addCommandAndCost(c *api.Candidate, q *question.Question) {
 	c.Flags = q.Flags()
 	if m := q.Job.Machine; m != nil {
@@ -504,7 +505,7 @@ func (p *Planner) addCommandAndCost(c *api.Candidate, q *question.Question) {
 	slices.Sort(c.Relaxes)
 }
 
-// addedArguments are the arguments of a command line that another lacks.
+// addedArguments returns the arguments of one command line that another lacks.
 func addedArguments(from, to string) string {
 	has := map[string]bool{}
 	for _, a := range arguments(from) {
@@ -519,7 +520,7 @@ func addedArguments(from, to string) string {
 	return strings.Join(out, " ")
 }
 
-// arguments of a command line: each option with its value; the program and what it loads are none.
+// arguments returns the options of a command line, each with its value, without the program and the model it loads.
 func arguments(command string) (out []string) {
 	for _, word := range argv.Words(command) {
 		switch {

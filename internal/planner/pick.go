@@ -23,7 +23,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// picker looks for models that hardware runs.
+// picker searches for models that the hardware runs.
 type picker struct {
 	env       *question.Env
 	asked     api.Request
@@ -32,15 +32,14 @@ type picker struct {
 	evaluated api.Evaluated
 }
 
-// pickContexts are those that picks are sized at beside the one that is asked for.
+// pickContexts are the contexts that picks are sized at in addition to the requested one.
 var pickContexts = []int64{8192, 32768, 131072}
 
-// usualPicks is how many are looked for, unless all are.
+// usualPicks is the number of models to find, unless all are requested.
 const usualPicks = 8
 
-// Pick answers which models a machine runs for a use: the best by published scores first, or the fastest, each in the best of
-// the formats that are usually served, leave room for the context and its users, and are fast enough. It stops early when its
-// context ends.
+// Pick answers which models a machine runs for a use, best published score first, or fastest first. Each is in the best commonly
+// served format that leaves room for the context and its users and is fast enough. Pick stops early when ctx ends.
 func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
 	if r.Hardware == "" {
 		return nil, &api.Error{Code: api.BadField, Field: "hardware", Message: "hardware is missing", Hint: "memwall pick --on rtx-4090"}
@@ -72,7 +71,7 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		notes = append(notes, hardware.Note{Code: "granted", Text: s.Short + ": " + s.Words + " on the kernel's command line"})
 	}
 	if m.CPUOnly {
-		p.use.Decode /= 2 // without a GPU people wait for as long as they read
+		p.use.Decode /= 2 // without a GPU people tolerate reading speed
 	}
 	if r.Context == 0 {
 		p.asked.Context = plan.Int(u.context)
@@ -109,8 +108,8 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	return NoteStopped(ctx, out), nil
 }
 
-// granted is as much of a shared memory for the GPU as it can have, where that is said once, to the kernel, and kept: whoever runs models
-// on such a machine begins with it. nil where there is no more to have.
+// granted returns the change to the largest share of unified memory that the GPU can have where it is a persistent kernel setting,
+// with which anyone running models on such a machine starts. It returns nil if the GPU cannot have more.
 func (p *picker) granted() *change.Setting {
 	s := grantedOn(&p.machine, p.asked.Hardware)
 	if len(s) == 0 || p.machine.Groups[0].Device.Unified.Rule != "gtt" {
@@ -119,7 +118,7 @@ func (p *picker) granted() *change.Setting {
 	return &s[0]
 }
 
-// headings marks the best by score, and the fastest and the one with the longest context of those that come near it.
+// headings marks the best pick by score and, among those near it, the fastest and the one with the longest context.
 func headings(picks []api.Pick) {
 	if len(picks) == 0 {
 		return
@@ -143,7 +142,7 @@ func headings(picks []api.Pick) {
 	})
 }
 
-// nearShare of the best score is near it.
+// nearShare is the fraction of the best score from which a score counts as near it.
 const nearShare = 0.6
 
 func comesNear(k *api.Pick, all []api.Pick) bool {
@@ -151,7 +150,7 @@ func comesNear(k *api.Pick, all []api.Pick) bool {
 	return best.Score == nil || Points(k.Score) >= nearShare*Points(best.Score)
 }
 
-// DecodeOf is the tokens a second of one user; 0 where they are not known.
+// DecodeOf returns the decode rate of one user in tokens per second; 0 if unknown.
 func DecodeOf(v *api.Speed) float64 {
 	if v == nil || v.Decode == nil {
 		return 0
@@ -166,7 +165,8 @@ func prefillOf(v *api.Speed) float64 {
 	return *v.Prefill
 }
 
-// engine is what people run on such devices: vLLM where the memory is a data centre's, llama.cpp elsewhere, which has no speech.
+// engine returns the engine that people run on such devices: vLLM on data-center memory, elsewhere llama.cpp, which does not
+// support speech.
 func (p *picker) engine() string {
 	if p.use.Name == score.Speech || len(p.machine.Groups) > 0 && strings.HasPrefix(p.machine.Groups[0].Device.Kind, "HBM") {
 		return "vllm"
@@ -181,8 +181,8 @@ type listedModel struct {
 	score  *api.PickScore
 }
 
-// patiently picks at the speed that a use asks for, and at half of it where that leaves only models that come nowhere near the best that
-// the memory holds: whoever has a slow computer waits, and takes no model of a quarter of the worth.
+// patiently picks at the speed that a use calls for, and at half of it if that leaves only models far below the best that memory
+// holds: owners of slow computers wait rather than take a much weaker model.
 func (p *picker) patiently(ctx context.Context) ([]api.Pick, error) {
 	models := p.models()
 	out, err := p.picks(ctx, models)
@@ -199,7 +199,7 @@ func (p *picker) patiently(ctx context.Context) ([]api.Pick, error) {
 	return out, nil
 }
 
-// farBehind: the best that was picked comes nowhere near the best of some models whose weights the devices hold.
+// farBehind reports whether the best pick is far below the best of the models whose weights the devices hold.
 func (p *picker) farBehind(picks []api.Pick, among []listedModel) bool {
 	best := 0.0
 	for i := range picks {
@@ -211,10 +211,10 @@ func (p *picker) farBehind(picks []api.Pick, among []listedModel) bool {
 	return i >= 0 && best < waitShare*Points(among[i].score)
 }
 
-// waitShare of the best score is so little that people rather wait twice as long.
+// waitShare is the fraction of the best score below which people rather wait twice as long.
 const waitShare = 0.75
 
-// heldBy are the models that were picked.
+// heldBy returns the models that were picked.
 func heldBy(picks []api.Pick, models []listedModel) (out []listedModel) {
 	for _, l := range models {
 		if slices.ContainsFunc(picks, func(k api.Pick) bool { return k.Model == l.Entry.ID }) {
@@ -224,7 +224,7 @@ func heldBy(picks []api.Pick, models []listedModel) (out []listedModel) {
 	return out
 }
 
-// picks of the catalog, the best by score first.
+// picks returns picks from the models, best score first.
 func (p *picker) picks(ctx context.Context, models []listedModel) (out []api.Pick, err error) {
 	for i, l := range models {
 		p.reportProgress(i, len(models), out)
@@ -244,13 +244,13 @@ func (p *picker) picks(ctx context.Context, models []listedModel) (out []api.Pic
 	return out, nil
 }
 
-// supersedes: a newer model of the same line, of nearly as many parameters and no worse score, stands already.
+// supersedes reports whether o is a newer model of the same line, with nearly as many parameters and no lower score.
 func supersedes(o *api.Pick, l *listedModel) bool {
 	diff := o.Parameters - l.params
 	return lineOf(o.Model) == lineOf(l.Entry.ID) && max(diff, -diff) < o.Parameters/25 && o.Released >= l.Entry.Released
 }
 
-// models of the catalog that are of the kind asked for, the best first; those without a score follow, the newest first.
+// models returns the catalog's models of the requested kind, best score first, followed by those without a score, newest first.
 func (p *picker) models() (out []listedModel) {
 	ids := catalog.IDs()
 	from := p.since(ids)
@@ -279,10 +279,10 @@ func bestFirst(a, b listedModel) int {
 		-cmp.Compare(a.params, b.params))
 }
 
-// recent is for how many years people go on asking for a model.
+// recent is the number of years for which a model stays in demand.
 const recent = 2
 
-// since is the first month of models that are looked at, unless all are.
+// since returns the first release month to consider, unless all models are requested.
 func (p *picker) since(ids []string) string {
 	if p.asked.All {
 		return ""
@@ -299,7 +299,7 @@ func (p *picker) since(ids []string) string {
 	return fmt.Sprintf("%d-%s", n-recent, month)
 }
 
-// usualFormats are those in which people run models of others, the best first.
+// usualFormats are the formats in which people run models published by others, best first.
 var (
 	usualGGUF = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 	usualHub  = []string{"", "fp8", "awq"}
@@ -314,19 +314,19 @@ func (p *picker) formats(e *catalog.Entry) []string {
 	case p.asked.Engine != "llama.cpp":
 		return usualHub
 	case e.Weights != "" && dtype.FindRecipe(e.Weights) != nil && dtype.FindRecipe(e.Weights).InGGUF() != nil:
-		return []string{e.Weights} // quantised by its makers, and nothing larger is better
+		return []string{e.Weights} // quantized by its publisher; nothing larger is better
 	}
 	return usualGGUF
 }
 
-// computesFP8: all devices multiply in eight bits, which loses next to nothing and doubles speed and room: nobody serves more bits there
-// (Kurtic and others 2024, arXiv 2411.02355).
+// computesFP8 reports whether all devices have FP8 matmuls. FP8 loses next to nothing and doubles speed and capacity, so that
+// nobody serves more bits there (Kurtic et al. 2024, arXiv 2411.02355).
 func (p *picker) computesFP8() bool {
 	return !slices.ContainsFunc(p.machine.Groups, func(g hardware.Group) bool { return !g.Device.Peaks.FP8.Known })
 }
 
-// best is the first format in which a model stays on the devices with room for the context and its users, and is fast enough;
-// of a mixture of experts for which there is none, the smallest format with as few experts on the host as need be.
+// best returns a pick in the first format that stays on the devices with room for the context and its users, and is fast enough. If
+// there is none for a mixture of experts, it uses the smallest format with as few experts on the host as possible.
 func (p *picker) best(l *listedModel) (api.Pick, bool) {
 	formats := p.formats(l.Entry)
 	for _, name := range formats {
@@ -343,7 +343,7 @@ func (p *picker) best(l *listedModel) (api.Pick, bool) {
 	return p.hosted(l, formats[len(formats)-1])
 }
 
-// tryPlan sizes a plan, and gives it as a pick where it fits and is fast enough.
+// tryPlan sizes a plan and returns it as a pick if it fits and is fast enough.
 func (p *picker) tryPlan(l *listedModel, r *api.Request) (api.Pick, bool) {
 	q, ranks, err := p.env.SizedRanks(r)
 	p.evaluated.Full++
@@ -354,7 +354,7 @@ func (p *picker) tryPlan(l *listedModel, r *api.Request) (api.Pick, bool) {
 	return k, p.use.Decode == 0 || k.Speed == nil || DecodeOf(k.Speed) >= p.use.Decode
 }
 
-// hosted keeps experts in the memory of the host, of as few layers as leave room on the devices.
+// hosted keeps the experts of as few layers on the host as leave enough room on the devices.
 func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
 	if p.asked.Engine != "llama.cpp" || l.Model.ActiveParams() == l.params || p.asked.CPUMoE != nil || question.SpareHost(&p.machine) == 0 {
 		return api.Pick{}, false
@@ -378,7 +378,7 @@ func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
 	return k, ok && k.Host <= question.SpareHost(&p.machine)
 }
 
-// noteHost says what was taken for a host that nobody spoke of, where a pick rests on it.
+// noteHost notes the assumed host if it was not given and a pick depends on it.
 func (p *picker) noteHost(out *api.Answer) {
 	onHost := slices.ContainsFunc(out.Picks, func(k api.Pick) bool { return k.Plan.CPUMoE != nil })
 	if onHost && !p.machine.Host.Memory.Known {
@@ -387,7 +387,7 @@ func (p *picker) noteHost(out *api.Answer) {
 	}
 }
 
-// mayFit: the weights alone are less than all devices hold.
+// mayFit reports whether the weights alone are smaller than the memory of all devices.
 func (p *picker) mayFit(l *listedModel, recipe string) bool {
 	r := dtype.FindRecipe(cmp.Or(recipe, l.Entry.Weights, "bf16"))
 	room := p.machine.Memory()
@@ -421,7 +421,7 @@ func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Ran
 	return k
 }
 
-// weightsOnHost are those that all ranks keep in the memory of the host.
+// weightsOnHost returns the bytes of weights that all ranks keep in host memory.
 func weightsOnHost(ranks []engine.Rank) (n unit.Bytes) {
 	for i := range ranks {
 		for _, it := range ranks[i].Host {
@@ -433,7 +433,7 @@ func weightsOnHost(ranks []engine.Rank) (n unit.Bytes) {
 	return n
 }
 
-// reportProgress tells how far a search for models is.
+// reportProgress reports the progress of a search for models.
 func (p *picker) reportProgress(done, of int, found []api.Pick) {
 	if !p.env.HasWatcher() {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// bestPlacement leaves the host as little to read as the devices allow.
+// bestPlacement returns the placement with which the least is read from the host.
 func bestPlacement(q *question.Question, e llamacpp.Engine) (patch map[string]any, ok bool) {
 	asked, j := q.BeforeDefaults(), *q.Job
 	open := asked.Context == 0 && asked.ContextTotal == 0 // --fit chose a context

@@ -1,5 +1,5 @@
-// Package planner answers what to change so that a model fits, which models a machine runs, and what a change buys: it
-// searches the plans near one that was asked for.
+// Package planner answers what to change so that a model fits, which models a machine runs, and what a change buys, by searching
+// for plans near the requested one.
 package planner
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best
-// plans that fit. What was given is pinned, what was not is searched. Every candidate is a patch that was applied
-// and asked again. A context that ends stops the search, and the answer has what is known by then.
+// Plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best plans that fit.
+// Fields given in the request are pinned; the others are searched. Every candidate is a patch that was applied and evaluated. When
+// ctx ends, the search stops, and Plan answers with what is known by then.
 //
-// axes.go has what can change, price.go what changes cost, ways.go engines, layouts and placements.
+// axes.go defines what can change, price.go what changes cost, and ways.go engines, layouts and placements.
 func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
 	p, err := NewPlanner(a, r)
 	if err != nil {
@@ -57,8 +57,8 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	return NoteStopped(ctx, out), nil
 }
 
-// firstChange puts before the plans that the search found the change that somebody would make first to a plan that does not fit: it may
-// be of what was given, such as a second device, which the search keeps.
+// firstChange prepends to the plans found the change that a practitioner would make first to a plan that does not fit. It may
+// change a given field, such as adding a second device, which the search keeps.
 func firstChange(asked api.Verdict, found, ladder []api.Candidate) []api.Candidate {
 	if asked == api.Fits || len(ladder) == 0 || ladder[0].Verdict != api.Fits {
 		return found
@@ -71,25 +71,25 @@ func firstChange(asked api.Verdict, found, ladder []api.Candidate) []api.Candida
 	return append([]api.Candidate{found[at]}, others...)
 }
 
-// Planner is a search for plans near one that was asked for.
+// Planner is a search for plans near a requested one.
 type Planner struct {
 	env       *question.Env
-	Asked     api.Request // as it came, as a question of fit
+	Asked     api.Request // as received, as a fit question
 	Question  *question.Question
-	base      *api.Answer // to what was asked for
+	base      *api.Answer // to the requested plan
 	Among     map[string][]string
-	want      string // what to have least of
-	any       bool   // no hardware was named
+	want      string // the figure to minimize
+	any       bool   // no hardware was given
 	command   string
 	Order     *quality.Order
-	twice     float64    // points of an answer that takes twice as long
-	brief     bool       // of candidates only what suggestions tell is wanted
-	onHost    unit.Bytes // of the plan that was asked for
-	single    bool       // changes are single ones, which may change what was given
+	twice     float64    // points for an answer that takes twice as long
+	brief     bool       // omits what suggestions do not show of candidates
+	onHost    unit.Bytes // of the requested plan
+	single    bool       // changes are single ones, which may override given fields
 	evaluated api.Evaluated
 }
 
-// NewPlanner prepares a search near the plan of a request.
+// NewPlanner prepares a search near a requested plan.
 func NewPlanner(a *question.Env, r *api.Request) (*Planner, error) {
 	p := &Planner{env: a.Remembering(), Asked: *r}
 	p.Asked.Ask, p.Asked.Goal, p.Asked.Explain = "fit", nil, false
@@ -117,7 +117,7 @@ func NewPlanner(a *question.Env, r *api.Request) (*Planner, error) {
 	return p, nil
 }
 
-// fitAnswer is the answer to the plan as it was asked for.
+// fitAnswer returns the answer to the requested plan.
 func (p *Planner) fitAnswer() (*api.Answer, error) {
 	q, ranks, err := p.env.SizedRanks(&p.Asked)
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *Planner) fitAnswer() (*api.Answer, error) {
 	return a, nil
 }
 
-// ask sizes and times a plan.
+// ask sizes a plan and estimates its speed.
 func (p *Planner) ask(r *api.Request) (*question.Question, *api.Answer, error) {
 	q, ranks, err := p.env.SizedRanks(r)
 	if err != nil {
@@ -150,8 +150,8 @@ func (p *Planner) ask(r *api.Request) (*question.Question, *api.Answer, error) {
 // mostKept is how many plans a search of one way keeps.
 const mostKept = 3
 
-// search looks through all ways to run the model, and gives the best plans of all, cheapest first. Ways that come
-// later must be better than what was found by then.
+// search searches all ways to run the model, and returns the best plans overall, cheapest first. Later ways must improve on what
+// has been found.
 func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, error) {
 	var out []api.Candidate
 	var failed error
@@ -172,12 +172,12 @@ func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, erro
 	return out[:min(len(out), MaxCandidates)], failed
 }
 
-// sensible are the plans that a practitioner would say.
+// sensible returns the plans that a practitioner would suggest.
 func (p *Planner) sensible(found []api.Candidate) []api.Candidate {
 	return slices.DeleteFunc(found, func(c api.Candidate) bool { return advice.Refused(p.cure(&c)) != nil })
 }
 
-// worstOf the best plans that are kept; 0 where there are fewer.
+// worstOf returns the price of the worst of the best plans kept; 0 if fewer have been found.
 func worstOf(found []api.Candidate) float64 {
 	if len(found) < mostKept {
 		return 0
@@ -187,14 +187,14 @@ func worstOf(found []api.Candidate) float64 {
 
 const MaxCandidates = 12
 
-// searchWay looks through the axes of one way.
+// searchWay searches the axes of one way.
 func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float64, report func(decided, full int)) ([]api.Candidate,
 	error) {
 	start := p.Asked
 	w.Set(&start)
 	q, _, err := p.env.SizedRanks(&start)
 	if err != nil {
-		return nil, nil // the engine refuses it: no way
+		return nil, nil // the engine rejects it
 	}
 	s := &space{Planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
@@ -214,7 +214,7 @@ func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float
 	return out, err
 }
 
-// space is what a way leaves open.
+// space is the search space of one way.
 type space struct {
 	*Planner
 	way   *Way
@@ -243,7 +243,7 @@ func (s *space) least(at search.Point) float64 {
 	return loss + effort
 }
 
-// costs of a point beside time: loss of quality by its formats, and the effort of all else that it changes.
+// costs returns the costs of a point other than speed: the quality loss of its formats, and the effort of all other changes.
 func (s *space) costs(at search.Point) (loss, effort float64) {
 	effort = s.way.price
 	changed := btoi(s.way.spills) + btoi(s.way.words != "")
@@ -259,7 +259,7 @@ func (s *space) costs(at search.Point) (loss, effort float64) {
 	return loss, effort + oneMoreChange*float64(max(0, changed-1))
 }
 
-// request of a point; nil where no placement has room.
+// request returns the request of a point; nil if no placement fits.
 func (s *space) request(at search.Point) *api.Request {
 	r := s.unplaced(at)
 	if s.way.spills {
@@ -268,7 +268,7 @@ func (s *space) request(at search.Point) *api.Request {
 	return r
 }
 
-// unplaced is the request of a point with everything on the devices.
+// unplaced returns the request of a point with everything on the devices.
 func (s *space) unplaced(at search.Point) *api.Request {
 	r := s.start
 	for i, n := range at {
@@ -279,7 +279,7 @@ func (s *space) unplaced(at search.Point) *api.Request {
 	return &r
 }
 
-// fits sizes a point. A way that spills is one that needs to.
+// fits sizes a point and reports whether it fits. A way that spills fits only if it needs to.
 func (s *space) fits(at search.Point) bool {
 	r := s.request(at)
 	if r == nil {
@@ -293,19 +293,19 @@ func (s *space) fits(at search.Point) bool {
 	return fits
 }
 
-// hostHolds reports whether a host that somebody may have holds what the plan keeps there.
+// hostHolds reports whether a plausible host holds what the plan keeps there.
 func (s *space) hostHolds(q *question.Question, ranks []engine.Rank) bool {
 	n := question.HostNeeds(q.Job, ranks).Bytes
 	return s.spared(q, n) || s.largerHost(q, n) > 0
 }
 
-// price of a point that fits.
+// price returns the price of a point that fits.
 func (s *space) price(at search.Point) float64 {
 	x := s.fit[at.Key()]
 	return s.least(at) + s.slowdown(change.TimedAnswer(x.question, x.ranks))
 }
 
-// words of a point: one change in full, several in short.
+// words describes a point: a single change in full, several in short form.
 func (s *space) words(at search.Point, r *api.Request) string {
 	var full, short []string
 	add := func(words, brief string) {
@@ -327,7 +327,7 @@ func (s *space) words(at search.Point, r *api.Request) string {
 	return strings.Join(short, " + ")
 }
 
-// leastNeeds is the setting of each axis that needs least.
+// leastNeeds returns the point with the setting of each axis that needs the least memory.
 func (s *space) leastNeeds() search.Point {
 	at := make(search.Point, len(s.axes))
 	for i := range at {
@@ -336,7 +336,7 @@ func (s *space) leastNeeds() search.Point {
 	return at
 }
 
-// nearest is the plan that lacks least where nothing that was left open fits.
+// nearest returns the plan with the smallest shortage if nothing in the search space fits.
 func (p *Planner) nearest() *api.Candidate {
 	var best *api.Candidate
 	consider := func(r *api.Request, words string) {
@@ -362,7 +362,7 @@ func (p *Planner) nearest() *api.Candidate {
 	return best
 }
 
-// hosted is what no placement has room for, with all experts on the host, and with everything there.
+// hosted considers a point without a fitting placement with all experts on the host, and with everything there.
 func (s *space) hosted(at search.Point, consider func(*api.Request, string)) {
 	all, none := plan.Int(-1), plan.Int(0)
 	experts := s.unplaced(at)
@@ -373,10 +373,10 @@ func (s *space) hosted(at search.Point, consider func(*api.Request, string)) {
 	consider(host, s.words(at, host))
 }
 
-// gguf: what the question's engine loads are GGUF files.
+// gguf reports whether the question's engine loads GGUF files.
 func (p *Planner) gguf() bool { return engine.ReadsGGUF(p.Question.Engine) }
 
-// reportProgress tells how far a search near a plan is.
+// reportProgress reports the progress of a search near a plan.
 func (p *Planner) reportProgress(phase string, done, of, decided, full int, best []api.Candidate) {
 	if !p.env.HasWatcher() {
 		return

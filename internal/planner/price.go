@@ -6,18 +6,18 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// What a change costs, in points: one point is one percent of perplexity, or a loss of speed that people would take
-// for it. Points only order plans; no answer shows them.
+// Prices of changes are in points: one point is one percent of perplexity, or a loss of speed that people would accept for it.
+// Points only order plans; no answer shows them.
 
-// comfortable is how long an output token may take before anybody minds, in seconds: people read ten a second, and
-// agents would like more. Somebody who wants least latency minds each.
+// comfortable is the time per output token, in seconds, that nobody minds: people read ten tokens per second, and agents would like
+// more. With latency as the objective, all of it counts.
 const comfortable = 0.04
 
-// noSlower and worthSaying: of what is somewhat slower or faster nobody sees the difference.
+// noSlower and worthSaying are the speed ratios below which nobody notices a difference.
 const noSlower = 1.02
 
-// slowdown is the price of a plan that answers a user in so many seconds, against what was asked for and against what
-// is comfortable; none where it is not known, and where people read along and it is no slower than what was asked for.
+// slowdown returns the price of a plan's time per answer relative to that of the requested plan and to a comfortable one. It is
+// zero if the time is unknown, or if people read along and the plan is no slower than requested.
 func (p *Planner) slowdown(a *api.Answer) float64 {
 	now, asked := tokenSeconds(p, a), tokenSeconds(p, p.base)
 	if now <= 0 {
@@ -39,14 +39,14 @@ func (p *Planner) slowdown(a *api.Answer) float64 {
 	return price * p.twice
 }
 
-// inComfort is the part of the price of slower answers that those have which come in comfort all the same.
+// inComfort is the fraction of the price that slower answers still pay within the comfortable time.
 const inComfort = 0.5
 
-// newOfPrompt is the part of a full context that is new in a turn of a conversation with one's own computer: what was said before is in
-// the cache (llama-server's prompt cache, on by default).
+// newOfPrompt is the fraction of a full context that is new in a turn of a local conversation: the rest is in the cache
+// (llama-server's prompt cache, on by default).
 const newOfPrompt = 0.25
 
-// tokenSeconds is how long one user waits for a whole answer, by its tokens; 0 where nobody knows.
+// tokenSeconds returns the time of a whole answer to one user per token, in seconds; 0 if unknown.
 func tokenSeconds(p *Planner, a *api.Answer) float64 {
 	v := a.Speed
 	if v == nil || v.TTFT == nil || v.TPOT == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// rentLess says how few of the devices of a plan for one user hold it where renting those costs half or less, and whose prices both are.
+// rentLess notes how few of the devices hold a single user's plan if renting those costs half or less, with the source of both
+// prices.
 func rentLess(q *question.Question, a *api.Answer) {
 	m, v := q.Job.Machine, a.Speed
 	if m == nil || v == nil || v.USDPerHour == nil || len(m.Groups) != 1 || q.Request.Sequences > 1 || a.Verdict == api.DoesNotFit {
@@ -29,7 +30,7 @@ func rentLess(q *question.Question, a *api.Answer) {
 	}
 }
 
-// rentWords are dollars an hour, and whose price that is.
+// rentWords describes a rent in dollars per hour and its source.
 func rentWords(r *cost.Rate) string {
 	return fmt.Sprintf("$%.2f an hour (%s on demand, %s)", r.PerHour.Mid, r.Price.Provider, cmp.Or(r.Date, "undated"))
 }

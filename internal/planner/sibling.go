@@ -17,14 +17,14 @@ import (
 	"github.com/memwall/memwall/score"
 )
 
-// Where hardware holds a model only slowly or not at all, a smaller model is what a practitioner names beside larger hardware: of its line,
-// or a newer one of another line where that is better and the line has none as good.
+// If hardware holds a model slowly or not at all, practitioners suggest a smaller model beside larger hardware: one of the same
+// line, or a newer one of another line if it is better and the line has none as good.
 
-// mostSiblings are sized, the best by score first.
+// mostSiblings is the most models that are sized, best score first.
 const mostSiblings = 6
 
-// siblings are smaller models than one that does not fit, which the same plan holds at a speed that people read along with: at most one,
-// the best by score. None where a change of the plan itself does as well.
+// siblings returns at most one smaller model, the best by score, that the same plan holds at reading speed. It returns none if a
+// change to the plan itself does as well.
 func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	if a.Verdict != api.DoesNotFit || q.Resolved.Spec == nil || slices.ContainsFunc(a.Suggestions, atEase) || starts(a.KV) {
 		return nil
@@ -57,10 +57,10 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	return out
 }
 
-// muchBetter is how many times the points of the best of a line another model has before it is named in place of that one.
+// muchBetter is the ratio of scores from which a model of another line replaces the best of the same line.
 const muchBetter = 1.5
 
-// firstHeld is the first of some models that the plan holds; those after it are never built.
+// firstHeld returns the first of the models that the plan holds; those after it are never built.
 func firstHeld(q *question.Question, among iter.Seq[listedModel], u *use) []api.Sibling {
 	env, p, sized := q.Env.Remembering(), pickerOf(q, u), 0
 	for l := range among {
@@ -78,7 +78,7 @@ func firstHeld(q *question.Question, among iter.Seq[listedModel], u *use) []api.
 	return nil
 }
 
-// betterElsewhere are models of other lines, newer than one and no worse by score, the best first.
+// betterElsewhere returns newer models of other lines with no lower score, best first.
 func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, among []listedScore, u *use) iter.Seq[listedModel] {
 	return func(yield func(listedModel) bool) {
 		for _, s := range among {
@@ -95,7 +95,7 @@ func betterElsewhere(q *question.Question, asked *catalog.Entry, least float64, 
 	}
 }
 
-// takenUp is a model of the catalog that people use for the same, and that reads as much.
+// takenUp returns a catalog model with the same use that accepts the same inputs.
 func takenUp(q *question.Question, id string, u *use) (*catalog.Network, bool) {
 	n, err := catalog.Built(id)
 	if err != nil || !u.takes(n) {
@@ -104,14 +104,14 @@ func takenUp(q *question.Question, id string, u *use) (*catalog.Network, bool) {
 	return n, n.Model.Context == 0 || n.Model.Context >= q.Job.Load().Context
 }
 
-// pickerOf looks for models on the machine of a question, with its engine.
+// pickerOf returns a picker for the machine and engine of a question.
 func pickerOf(q *question.Question, u *use) *picker {
 	p := &picker{env: q.Env, use: *u, machine: *q.Job.Machine}
 	p.asked.Engine = q.Engine.Name()
 	return p
 }
 
-// mayFitAtAll: the weights in the smallest of the usual formats are less than all devices hold.
+// mayFitAtAll reports whether the weights in the smallest usual format are smaller than the memory of all devices.
 func (p *picker) mayFitAtAll(l *listedModel) bool {
 	formats := p.formats(l.Entry)
 	return p.mayFit(l, formats[len(formats)-1])
@@ -123,7 +123,7 @@ type listedScore struct {
 	*api.PickScore
 }
 
-// allScored are the models of the catalog that have a score, the best first.
+// allScored returns the catalog models that have a score, best first.
 func allScored(u *use) (out []listedScore) {
 	for _, id := range catalog.IDs() {
 		if s := scoreOf(id, u); s != nil {
@@ -136,18 +136,18 @@ func allScored(u *use) (out []listedScore) {
 	return out
 }
 
-// starts: the engine holds the model and some users, and others wait: nobody takes another model for that.
+// starts reports whether the engine holds the model and some users while others wait, in which case nobody switches models.
 func starts(k *api.KV) bool {
 	return k != nil && k.Blocks > 0 && k.MaxSequences != nil && *k.MaxSequences > 0
 }
 
-// atEase: a change holds the whole plan on the hardware that is there, and nobody waits for words; of unknown speed none is thought slow.
+// atEase reports whether a change holds the whole plan on the existing hardware at reading speed; unknown speed counts as fast.
 func atEase(s api.Suggestion) bool {
 	return s.Verdict == api.Fits && s.Patch["hardware"] == nil &&
 		(s.Decode == nil || *s.Decode >= readAlong || s.Speed != nil && *s.Speed >= 1)
 }
 
-// useOfModel is what people ask such a model for.
+// useOfModel returns the use that such a model serves.
 func useOfModel(q *question.Question, e *catalog.Entry) use {
 	name := score.Chat
 	switch special := score.Special(e.ID); {
@@ -162,19 +162,19 @@ func useOfModel(q *question.Question, e *catalog.Entry) use {
 	return uses[max(0, i)]
 }
 
-// embeds reports whether a model is known for its embeddings.
+// embeds reports whether a model is an embedding model.
 func embeds(id string) bool {
 	_, ok := score.Of(id, score.Embedding)
 	return ok
 }
 
-// lineOf is the first word of a name without its generation: qwen of qwen3.6-35b-a3b.
+// lineOf returns the first word of a name without its generation: qwen for qwen3.6-35b-a3b.
 func lineOf(id string) string {
 	first, _, _ := strings.Cut(id, "-")
 	return strings.TrimRight(first, "0123456789.")
 }
 
-// yearBefore a month in the form 2026-07: nobody takes a model that is older than that in place of one.
+// yearBefore returns the month, in the form 2026-07, a year before a day: nobody replaces a model by one that much older.
 func yearBefore(day string) string {
 	year, rest, _ := strings.Cut(day, "-")
 	n, err := strconv.Atoi(year)
@@ -184,7 +184,7 @@ func yearBefore(day string) string {
 	return fmt.Sprintf("%04d-%s", n-1, rest)
 }
 
-// smallerOfLine are the models of a line with fewer parameters, the best first. What score and date do not part is built together.
+// smallerOfLine yields the models of a line with fewer parameters, best first. Models with equal score and date are built together.
 func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) iter.Seq[listedModel] {
 	var line []listedScore
 	for _, id := range catalog.IDs() {
@@ -212,7 +212,7 @@ func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) iter.Seq[
 	}
 }
 
-// builtSmaller are those of some models that have fewer parameters than the question's, the best first.
+// builtSmaller returns those models that have fewer parameters than the question's, best first.
 func builtSmaller(q *question.Question, among []listedScore, u *use) (out []listedModel) {
 	for _, s := range among {
 		if n, ok := takenUp(q, s.id, u); ok && n.Model.Params() < q.Job.Model.Params() {
@@ -223,7 +223,7 @@ func builtSmaller(q *question.Question, among []listedScore, u *use) (out []list
 	return out
 }
 
-// siblingPlan is the plan that was asked for with another model, in the best of the formats that are usually served in which it fits.
+// siblingPlan returns the requested plan with another model, in the best usual format in which it fits.
 func siblingPlan(env *question.Env, q *question.Question, l *listedModel, u *use) (api.Sibling, bool) {
 	r := q.Original
 	r.Model, r.Explain = l.Entry.ID, false

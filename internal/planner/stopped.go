@@ -6,9 +6,9 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// A question whose time is over, or for which nobody waits any longer, is answered with what is known by then.
+// A question whose deadline has passed, or whose caller has gone, is answered with what is known by then.
 
-// NoteStopped says in an answer that its context ended before the search did.
+// NoteStopped notes in an answer that its context ended before the search did.
 func NoteStopped(ctx context.Context, out *api.Answer) *api.Answer {
 	if ctx.Err() != nil {
 		out.Notes = append(out.Notes, api.Note{Code: "stopped", Severity: "warn",

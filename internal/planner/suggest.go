@@ -8,12 +8,11 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// worthSaying is how much faster a change makes a plan that fits before it is said unasked.
+// worthSaying is the speed ratio from which a change to a plan that fits is suggested unasked.
 const worthSaying = 1.5
 
-// suggest tries the single changes of a search for plans and keeps those that help a plan that does not fit beyond
-// doubt, the cheapest first: those that mend it, and of one that is slow, for the engine left weights on the host, those that
-// make it much faster.
+// suggest tries single changes to a plan that does not certainly fit and returns those that help, cheapest first: changes that make
+// it fit, and for a plan slowed by weights that the engine left on the host, changes that make it much faster.
 func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	if a.Verdict == api.Unknown || len(a.Devices) == 0 {
 		return nil
@@ -34,7 +33,7 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	return out
 }
 
-// PlannerNear is a search for plans near the question's.
+// PlannerNear returns a search for plans near the question's.
 func PlannerNear(q *question.Question, a *api.Answer) *Planner {
 	again := change.SameModelEnv(q)
 	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: q.Env.Order(q), twice: change.PriceOfDoubling[""],
@@ -46,7 +45,7 @@ func PlannerNear(q *question.Question, a *api.Answer) *Planner {
 	return p
 }
 
-// decodeRate is the tokens a second of one user; nil where it is not known.
+// decodeRate returns the decode rate of one user in tokens per second; nil if unknown.
 func decodeRate(v *api.Speed) *float64 {
 	if v == nil {
 		return nil

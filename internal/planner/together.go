@@ -13,14 +13,14 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// What no single change mends at a sensible price, smaller formats on more devices often do: they halve the devices that are
-// bought or rented for it.
+// What no single change fixes at a sensible price, smaller formats on more devices often do: they halve the number of devices to
+// buy or rent.
 
-// joint is a search for changes of several things at once.
+// joint is a search for several changes at once.
 type joint struct{ *Planner }
 
-// together is the cheapest change of formats and of the number of devices at once that holds the plan; none where nothing does
-// for less than a price.
+// together returns the cheapest simultaneous change of formats and number of devices that holds the plan; nil if none costs less
+// than below.
 func (p joint) together(below float64) (best *change.Setting) {
 	m := p.Question.Job.Machine
 	if m == nil || len(m.Groups) != 1 || m.Node != "" {
@@ -59,8 +59,9 @@ func (p joint) together(below float64) (best *change.Setting) {
 	return best
 }
 
-// soMany devices of the same kind: as the engine shares them, and of a mixture in one node each with experts of its own, which blocks of
-// weights in eight bits often need: a tensor group of eight would cut them (vLLM's recipe of MiniMax M2).
+// soMany returns layouts over n devices of the same kind: as the engine shares them and, for a mixture of experts within a node,
+// with expert parallelism, which 8-bit blocks often need because a tensor group of eight would cut them (vLLM's recipe for MiniMax
+// M2).
 func (p joint) soMany(n int) []change.Setting {
 	as := withDevices(p.Question, n)
 	d := &p.Question.Job.Machine.Groups[0].Device
@@ -74,8 +75,8 @@ func (p joint) soMany(n int) []change.Setting {
 	return []change.Setting{as, bothOf(as, ep)}
 }
 
-// attendingApart is the layout in which each rank attends for its own sequences and all share the experts: one latent for all heads is
-// not divided by tensor parallelism, which keeps a copy of it in each rank (SGLang, DP attention for DeepSeek).
+// attendingApart returns the layouts with data-parallel attention and shared experts: tensor parallelism does not divide a latent
+// common to all heads, but copies it to each rank (SGLang, DP attention for DeepSeek).
 func (p joint) attendingApart() (out []change.Setting) {
 	latent := false
 	for _, k := range p.Question.Job.Model.Decoder().Kinds {
@@ -91,10 +92,10 @@ func (p joint) attendingApart() (out []change.Setting) {
 	return out
 }
 
-// lastPercent is the price of living on the last percent of a device's memory.
+// lastPercent is the price of using the last percent of a device's memory.
 const lastPercent = 5
 
-// knobs are settings of an engine that give a little room without loss: as given, and all of them at once.
+// knobs returns engine settings that free a little memory without loss: as given, and all of them at once.
 func (p joint) knobs() []change.Setting {
 	all := change.Setting{Price: lastPercent}
 	for _, a := range []Axis{utilizationAxis(p.Question), batchedAxis(p.Question)} {
@@ -108,7 +109,7 @@ func (p joint) knobs() []change.Setting {
 	return []change.Setting{{}, all}
 }
 
-// smallerFormats are settings of weights and of keys and values together.
+// smallerFormats returns joint settings of weight and KV cache formats.
 func (p joint) smallerFormats() (out []change.Setting) {
 	for _, w := range p.WeightsAxis(p.Question).Settings {
 		for _, c := range p.CacheAxis(p.Question).Settings {
@@ -120,16 +121,16 @@ func (p joint) smallerFormats() (out []change.Setting) {
 	return out
 }
 
-// wide reports whether formats are those that people serve with, and not a last resort: four bits of a weight, eight of a key.
+// wide reports whether people serve with these formats other than as a last resort: at least four bits per weight, eight per key.
 func wide(weights, cache string) bool {
 	r, f := dtype.FindRecipe(weights), dtype.FindFormat(strings.TrimPrefix(cache, "KV "))
 	return (r == nil || r.BulkBits() >= 4) && (f == nil || f.Bits() >= 8)
 }
 
-// oneMoreChange is the price of a second thing to change, and of a third: one setting is said, tried and undone more easily.
+// oneMoreChange is the price of each change after the first: a single setting is easier to explain, try and revert.
 const oneMoreChange = 2
 
-// bothOf two settings; one that sets nothing leaves the other as it is.
+// bothOf combines two settings; an empty one leaves the other as is.
 func bothOf(a, b change.Setting) change.Setting {
 	if a.Set == nil {
 		b.Price += a.Price
@@ -143,7 +144,7 @@ func bothOf(a, b change.Setting) change.Setting {
 		Set: func(r *api.Request) { a.Set(r); b.Set(r) }}
 }
 
-// holds reports whether the plan fits beyond doubt with a setting.
+// holds reports whether the plan certainly fits with a setting.
 func (p joint) holds(s *change.Setting) bool {
 	if s.Set == nil {
 		return false
@@ -156,10 +157,10 @@ func (p joint) holds(s *change.Setting) bool {
 	return err == nil && q.Verdict(ranks) == api.Fits && p.spared(q, question.HostNeeds(q.Job, ranks).Bytes)
 }
 
-// mostChanges are as many as anybody makes at once.
+// mostChanges is the most changes that anybody makes at once.
 const mostChanges = 3
 
-// changes of a patch; how devices are grouped goes with their number.
+// changes returns the number of changes in a patch; the grouping of devices counts with their number.
 func changes(patch map[string]any) (n int) {
 	for field := range patch {
 		n += btoi(!slices.Contains([]string{"tp", "pp", "dp", "ep", "devices"}, field))
@@ -167,7 +168,7 @@ func changes(patch map[string]any) (n int) {
 	return n
 }
 
-// withMoreHost is the plan on a machine whose host has the memory that it lacks, where that is all that it lacks.
+// withMoreHost returns the plan with the host memory it lacks, if it lacks nothing else.
 func (p joint) withMoreHost() (api.Candidate, bool) {
 	h := p.base.Host
 	if h == nil || h.Capacity == 0 || h.Needed <= h.Capacity || p.base.Devices[0].Headroom < 0 {
@@ -177,7 +178,7 @@ func (p joint) withMoreHost() (api.Candidate, bool) {
 	return p.onLargerHost(p.Question, &r, h.Needed, "the host")
 }
 
-// withHost is a machine's name with so much memory of its host, in place of what it says of that.
+// withHost returns a machine's name with its host memory replaced.
 func withHost(hardware string, gib int64) string {
 	parts := strings.Split(hardware, ",")
 	host := fmt.Sprintf("host=%dGiB", gib)
@@ -192,7 +193,7 @@ func withHost(hardware string, gib int64) string {
 	return hardware + "," + host
 }
 
-// priceOfDevices is that of so many devices in place of so many: of each doubling.
+// priceOfDevices returns the price of n devices in place of now, charged per doubling.
 func priceOfDevices(n, now int) float64 {
 	return change.PriceOfMoreDevices * math.Log2(float64(n)/float64(now))
 }

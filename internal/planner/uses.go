@@ -11,18 +11,18 @@ import (
 	"github.com/memwall/memwall/score"
 )
 
-// use is what models are picked for.
+// use is the purpose that models are picked for.
 type use struct {
 	Name string
-	// context is what a model must have room for where none is asked for.
+	// context is the context that a model must have room for if none is requested.
 	context int64
-	// Decode is the least speed in tokens a second of one user that is of use; 0 where nothing is generated token by token.
+	// Decode is the minimum useful decode rate of one user in tokens per second; 0 if nothing is generated token by token.
 	Decode float64
 	vision bool
 }
 
-// Silent reading takes 238 words a minute (Brysbaert 2019), some 5 tokens a second. What is read should come twice as fast; models that
-// chat think first, and of three tokens some two are thought and not read; chains of thought and calls of tools are all waited for.
+// Silent reading takes 238 words per minute (Brysbaert 2019), about 5 tokens per second. Text to read should come twice as fast.
+// Chat models think first: about two of three tokens are not read. Chains of thought and tool calls are waited for in full.
 const readAlong, thinksFirst, waitedFor = 10, 15, 20
 
 var uses = []use{
@@ -37,7 +37,7 @@ var uses = []use{
 	{Name: score.Speech, context: 448},
 }
 
-// UseOf is the use that a request names; chat where it names none.
+// UseOf returns the use named by a request; chat by default.
 func UseOf(r *api.Request) (use, error) {
 	if r.Use == "" {
 		return uses[0], nil
@@ -51,7 +51,7 @@ func UseOf(r *api.Request) (use, error) {
 	return uses[i], nil
 }
 
-// takes reports whether a model is of the kind that a use asks for. A model that is made for one use alone is picked for that one.
+// takes reports whether a model is of the kind that a use calls for. A model built for a single use is picked for that use only.
 func (u *use) takes(n *catalog.Network) bool {
 	id, m := n.Entry.ID, n.Model
 	if u.Name == score.Embedding {
@@ -76,7 +76,7 @@ func scoreOf(id string, u *use) *api.PickScore {
 	return out
 }
 
-// Points of a score; models without one stand behind all that have one.
+// Points returns the points of a score; models without one sort last.
 func Points(s *api.PickScore) float64 {
 	if s == nil {
 		return -1

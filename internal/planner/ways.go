@@ -11,12 +11,12 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// Way is an engine, a layout over devices, a placement: what a search does not order by bytes.
+// Way is an engine, a layout over devices and a placement: what a search does not order by memory.
 type Way struct {
 	words  string
 	Set    func(*api.Request)
 	price  float64
-	spills bool // layers or experts stay on the host, as few as can be
+	spills bool // keeps as few layers or experts on the host as possible
 }
 
 func (w *Way) name() string {
@@ -26,7 +26,7 @@ func (w *Way) name() string {
 	return w.words
 }
 
-// ways to run the model: what was asked for first.
+// ways returns the ways to run the model, the requested one first.
 func (p *Planner) ways(loose bool) []Way {
 	out := []Way{{Set: func(*api.Request) {}}}
 	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
@@ -45,7 +45,7 @@ func (p *Planner) ways(loose bool) []Way {
 	return out
 }
 
-// spillPrice is the price of what the devices have no room for on the host.
+// spillPrice returns the price of keeping on the host what the devices cannot hold.
 func spillPrice(p *Planner) float64 {
 	switch {
 	case !p.gguf():
@@ -56,15 +56,15 @@ func spillPrice(p *Planner) float64 {
 	return 0
 }
 
-// sharedHost is the price of layers that the processor computes where it shares its memory with the GPU: nobody divides a model there
-// who can grant the GPU more.
+// sharedHost is the price of layers computed by the processor where it shares memory with the GPU: it is easier to grant the GPU
+// more memory than to split a model.
 const sharedHost = 4
 
-// slowHost is the price of weights on the host of an engine that serves: it copies them to the device for every step, which
-// all of its users wait for.
+// slowHost is the price of weights on the host of a serving engine, which copies them to the device in every step while all users
+// wait.
 const slowHost = 30
 
-// Among are the lists of a request, whose fields then have their first words.
+// Among takes the lists out of a request, leaving each such field with its first value.
 func Among(r *api.Request) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range api.ServingLists {
@@ -78,23 +78,23 @@ func Among(r *api.Request) map[string][]string {
 	return out
 }
 
-// engineChange is the price of another program and another file: on a card of a PC, for which llama.cpp is made, and on one of a
-// data centre, where people serve with what they have.
+// engineChange is the price of another engine and another file: on a PC card, which llama.cpp is made for, and on a data-center
+// card, where people keep their serving engine.
 const engineChange, engineChangeOfServers = 12, 30
 
-// priceOfLlamaCpp is the price of llama.cpp in place of the engine that was asked for.
+// priceOfLlamaCpp returns the price of llama.cpp in place of the requested engine.
 func priceOfLlamaCpp(q *question.Question) float64 {
-	if d := q.Job.Device(0); d != nil && d.Consumer() && q.Engine.Name() != question.TransformersEngine { // which is somebody's own code
+	if d := q.Job.Device(0); d != nil && d.Consumer() && q.Engine.Name() != question.TransformersEngine { // own code
 		return engineChange
 	}
 	return engineChangeOfServers
 }
 
-// otherEngine is llama.cpp, where the model was to be served by another engine that needs all on devices.
+// otherEngine returns llama.cpp if the requested engine needs everything on the devices.
 func (p *Planner) otherEngine() []Way {
 	s := p.Question.Resolved.Spec
 	if m := p.Question.Job.Machine; m != nil && m.Devices() > 1 && !m.Groups[0].Device.Consumer() {
-		return nil // nobody leaves an engine that serves for one stream on several devices of a data centre
+		return nil // nobody leaves a serving engine for a single stream on several data-center devices
 	}
 	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || lacksFields(&p.Asked, "llama.cpp") {
 		return nil
@@ -116,16 +116,16 @@ func (p *Planner) otherEngine() []Way {
 	return asWays(w, spilling)
 }
 
-// asWays are an engine with all on the devices, and with what they have no room for on the host.
+// asWays returns an engine with everything on the devices, and with the remainder on the host.
 func asWays(w, spilling Way) []Way {
 	spilling.spills = true
 	return []Way{w, spilling}
 }
 
-// fourBits of a weight with its scales: what is stored so already stays as it is on the host too.
+// fourBits is the bits of a 4-bit weight with its scales: weights stored so keep their format on the host.
 const fourBits = 5
 
-// inLlamaCpp is the model with llama.cpp, in the format that is named, or as it is published.
+// inLlamaCpp returns the model under llama.cpp, in the given format or as published.
 func inLlamaCpp(p *Planner, weights string) Way {
 	set := func(r *api.Request) { r.Engine, r.Weights = "llama.cpp", weights }
 	if weights == "" {
@@ -135,7 +135,7 @@ func inLlamaCpp(p *Planner, weights string) Way {
 	return Way{words: "llama.cpp, " + weights, Set: set, price: priceOfLlamaCpp(p.Question) + loss}
 }
 
-// lacksFields reports whether a request has fields that an engine does not take.
+// lacksFields reports whether a request has fields that an engine does not support.
 func lacksFields(r *api.Request, engine string) bool {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.OwnedBy(engine) && !f.Value(r).IsZero() {
@@ -145,7 +145,7 @@ func lacksFields(r *api.Request, engine string) bool {
 	return r.TP > 1 || r.PP > 1 || r.DP > 1 || r.EP > 1
 }
 
-// Spillable reports whether the host can hold what devices do not.
+// Spillable reports whether the host can hold what the devices cannot.
 func (p *Planner) Spillable(q *question.Question) bool {
 	m := q.Job.Machine
 	if m == nil || m.CPUOnly {
@@ -155,13 +155,13 @@ func (p *Planner) Spillable(q *question.Question) bool {
 	return llama || api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name())
 }
 
-// PlacedByHand reports whether the request says where layers lie.
+// PlacedByHand reports whether the request places layers explicitly.
 func (p *Planner) PlacedByHand() bool {
 	r := &p.Asked
 	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != "" || r.CPUOffload > 0
 }
 
-// Placed leaves the host as little to read as the devices allow; nil where nothing has room, or nothing has to move.
+// Placed returns the request with the placement that reads the least from the host; nil if none fits or none is needed.
 func (p *Planner) Placed(r *api.Request) *api.Request {
 	q, err := p.env.Prepare(r)
 	if err != nil || !p.Spillable(q) {
@@ -182,7 +182,7 @@ func (p *Planner) Placed(r *api.Request) *api.Request {
 	return out
 }
 
-// hosted keeps the least weights on the host.
+// hosted returns the request with the fewest weights on the host.
 func hosted(q *question.Question, r *api.Request) *api.Request {
 	n, ok := leastHosted(q)
 	if !ok {
@@ -193,11 +193,11 @@ func hosted(q *question.Question, r *api.Request) *api.Request {
 	return &out
 }
 
-// Layout is how devices are grouped.
+// Layout is a grouping of devices into parallel ranks.
 type Layout struct{ TP, PP, DP, EP int64 }
 
-// Layouts are other shares of the devices: tensor and pipeline groups, replicas of them, and experts of a replica or of
-// all shared out among more ranks.
+// Layouts returns other groupings of the devices: tensor and pipeline groups, their replicas, and experts shared among the ranks of
+// a replica or of all.
 func (p *Planner) Layouts() (out []Way) {
 	m := p.Question.Job.Machine
 	if p.gguf() || m == nil || p.Question.Engine.Name() == question.TransformersEngine {
@@ -216,8 +216,8 @@ func (p *Planner) Layouts() (out []Way) {
 	return out
 }
 
-// expertRanks are how many ranks may share the experts: those of a tensor group, or all of a stage where the engine has
-// replicas attend apart.
+// expertRanks returns the numbers of ranks that may share the experts: a tensor group or, if the engine supports data-parallel
+// attention, a whole stage.
 func (p *Planner) expertRanks(tp, pp, dp int64) []int64 {
 	if p.Asked.EP > 0 {
 		return []int64{p.Asked.EP}
@@ -228,7 +228,7 @@ func (p *Planner) expertRanks(tp, pp, dp int64) []int64 {
 	return []int64{0, tp * dp}
 }
 
-// addLayout adds a layout that nobody ruled out and that is not the one at hand.
+// addLayout adds a layout unless it is ruled out or is the current one.
 func (p *Planner) addLayout(out []Way, l Layout) []Way {
 	r, now := &p.Asked, &p.Question.Request
 	if r.TP > 0 && r.TP != l.TP || r.PP > 0 && r.PP != l.PP || r.DP > 0 && r.DP != l.DP {
@@ -241,8 +241,8 @@ func (p *Planner) addLayout(out []Way, l Layout) []Way {
 		price: p.priceOfLayout(l)})
 }
 
-// pipelined is the price of stages within one node whose devices NVLink joins: each token passes all of them in turn, and tensor
-// parallelism is what engines are tuned for there (docs.vllm.ai, parallelism and scaling).
+// pipelined is the price of pipeline stages within a node connected by NVLink: each token passes all stages in turn, and engines
+// are tuned for tensor parallelism there (docs.vllm.ai, parallelism and scaling).
 const pipelined = 6
 
 func (p *Planner) priceOfLayout(l Layout) float64 {
@@ -252,10 +252,10 @@ func (p *Planner) priceOfLayout(l Layout) float64 {
 	return otherLayout
 }
 
-// otherLayout is the price of other groups of the same devices: what is changed before is a number of one that stands.
+// otherLayout is the price of regrouping the same devices; changing a number within the existing layout comes first.
 const otherLayout = 5 * change.PriceNearlyFree
 
-// Words name a layout: tp 2, pp 4.
+// Words describes a layout: tp 2, pp 4.
 func (l Layout) Words() string {
 	s := fmt.Sprintf("tp %d", l.TP)
 	if l.PP > 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// sensitivities are what doubling the load and halving the formats does.
+// sensitivities returns the effects of doubling the load and of halving the formats.
 func (p *Planner) sensitivities() (out []api.WhatIf) {
 	now := p.base.Plan
 	for _, s := range []change.Setting{
@@ -43,7 +43,7 @@ func (p *Planner) sensitivities() (out []api.WhatIf) {
 	return out
 }
 
-// halfOf is the first setting of weights with about half the bits or less, else the last.
+// halfOf returns the first weight setting with about half the bits or fewer, else the last.
 func halfOf(q *question.Question, settings []change.Setting) *change.Setting {
 	now := dtype.FindRecipe(q.Request.Weights)
 	for i := range settings {
@@ -54,7 +54,7 @@ func halfOf(q *question.Question, settings []change.Setting) *change.Setting {
 	return &settings[len(settings)-1]
 }
 
-// addWhatIf asks a plan and adds what follows, unless it is refused.
+// addWhatIf evaluates a plan and adds the outcome, unless it is refused.
 func (p *Planner) addWhatIf(out []api.WhatIf, words string, r *api.Request) []api.WhatIf {
 	q, a, err := p.ask(r)
 	if err != nil || len(a.Devices) == 0 {
@@ -69,7 +69,7 @@ func (p *Planner) addWhatIf(out []api.WhatIf, words string, r *api.Request) []ap
 	return append(out, w)
 }
 
-// upgrades are what twice of one thing of the hardware would bring.
+// upgrades returns the effects of doubling one property of the hardware.
 func (p *Planner) upgrades() (out []api.WhatIf) {
 	m := p.Question.Job.Machine
 	if m.CPUOnly || len(m.Groups) == 0 {
@@ -93,7 +93,7 @@ func (p *Planner) upgrades() (out []api.WhatIf) {
 	return out
 }
 
-// upgraded asks the plan on a machine that only this search knows.
+// upgraded evaluates the plan on a machine known only to this search.
 func (p *Planner) upgraded(out []api.WhatIf, words string, change func(*hardware.Machine)) []api.WhatIf {
 	m := *p.Question.Job.Machine
 	m.Groups = append([]hardware.Group(nil), m.Groups...)
@@ -105,7 +105,7 @@ func (p *Planner) upgraded(out []api.WhatIf, words string, change func(*hardware
 	if out = p.addWhatIf(out, words, &r); len(out) > had {
 		out[had].Patch = nil
 		if p.base.Verdict == api.DoesNotFit {
-			out[had].SpeedRatio, out[had].TotalRatio = nil, nil // nobody runs what it would be compared with
+			out[had].SpeedRatio, out[had].TotalRatio = nil, nil // there is no realistic baseline
 		}
 	}
 	return out
@@ -117,7 +117,7 @@ func eachDevice(m *hardware.Machine, change func(*hardware.Device)) {
 	}
 }
 
-// twiceMemory doubles what a device has; what its driver keeps stays.
+// twiceMemory doubles a device's memory; the driver's reserve stays the same.
 func twiceMemory(d *hardware.Device) {
 	more := d.Memory.Value
 	for _, f := range []*hardware.Fact[unit.Bytes]{&d.Memory, &d.Reported, &d.Usable} {
@@ -143,7 +143,7 @@ func twiceLink(m *hardware.Machine) {
 	})
 }
 
-// mostHelp marks the upgrade that mends a plan, or else the one that makes it fastest.
+// mostHelp marks the upgrade that makes the plan fit, or else makes it fastest.
 func mostHelp(all []api.WhatIf, was api.Verdict) {
 	best := -1
 	gain := func(w *api.WhatIf) float64 {
