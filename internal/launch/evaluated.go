@@ -8,15 +8,15 @@ import (
 	"github.com/memwall/memwall/engine/vllm"
 )
 
-// Engines that EleutherAI's harness starts: lm_eval --model vllm --model_args pretrained=…,tensor_parallel_size=4.
+// Engines started by EleutherAI's harness: lm_eval --model vllm --model_args pretrained=…,tensor_parallel_size=4.
 
-// evaluates are its programs.
+// evaluates returns the harness's program names.
 func evaluates() []string { return []string{"lm_eval", "lm-eval"} }
 
-// harnessOwn are settings that the harness keeps for itself: its replicas are servers of their own.
+// harnessOwn are settings used by the harness itself: its replicas are separate servers.
 var harnessOwn = map[string]bool{"max_gen_toks": true, "batch_size": true, "data_parallel_size": true}
 
-// fromHarness reads the arguments of its model as the engine's flags (lm_eval/models/vllm_causallms.py, sglang_causallms.py).
+// fromHarness parses the harness's model arguments as the engine's flags (lm_eval/models/vllm_causallms.py, sglang_causallms.py).
 func fromHarness(c *argv.Command) (*argv.Launch, error) {
 	kind, settings := valueOf(c.Args, "--model"), valueOf(c.Args, "--model_args")
 	program, model, read := "vllm.entrypoints.openai.api_server", "--model", vllm.FromArgs
@@ -44,7 +44,7 @@ func fromHarness(c *argv.Command) (*argv.Launch, error) {
 	return read(&argv.Command{Program: program, Args: flags, Env: c.Env, Devices: c.Devices})
 }
 
-// valueOf is what stands behind a flag; "" where nothing does.
+// valueOf returns the value after a flag; "" if there is none.
 func valueOf(args []string, flag string) string {
 	for i, a := range args {
 		if name, value, ok := strings.Cut(a, "="); ok && name == flag {

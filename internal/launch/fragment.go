@@ -7,26 +7,26 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 )
 
-// Parts of files that were copied without their heads, or whose lines ran into one: what stands behind args:, command: or an image is
-// words of a command, with the dashes of a list between them.
+// Fragments of files without their heads, or with their lines joined: what follows args:, command: or an image are the words of a
+// command, with list dashes between them.
 
 var (
-	// worded is the key of a container's words, and what a block begins with.
+	// worded matches the key of a container's words and the start of a block.
 	worded = regexp.MustCompile(`(?:^|[\s{])"?(?:args|command|start_command|cmd)"?:(?:[ \t]*[|>][-+]?(?:[ \t]*\n|[ \t]+))?`)
-	// remark is what stands behind a word of such a file.
+	// remark matches a comment after a word.
 	remark = regexp.MustCompile(`(?m)(^|[ \t])#[ \t][^\n]*$`)
-	// dash begins an item of a list.
+	// dash matches the start of a list item.
 	dash = regexp.MustCompile(`(^|[ \t\n])-[ \t]+`)
-	// continues is the mark of a line that goes on, which a remark may have stood behind.
+	// continues matches a line continuation, possibly left behind by a comment.
 	continues = regexp.MustCompile(`\\[ \t]*\n`)
-	// nextKey ends the words: a key that is none of theirs, a fence, or three dots.
+	// nextKey matches the end of the words: an unrelated key, a fence, or an ellipsis.
 	nextKey = regexp.MustCompile("(?:^|[ \t\n])(?:[A-Za-z_][\\w-]*:(?:[ \t\n]|$)|```|\\.\\.\\.(?:[ \t\n]|$))")
-	// running is the image that a part names: image: X, or X alone in front of its flags.
+	// running matches the image that a fragment names: image: X, or X alone before its flags.
 	running = regexp.MustCompile(`(?m)(?:\bimage:[ \t]*["']?|^[ \t]*)((?:[\w.-]+/)*[\w.-]*` +
 		`(?:vllm|sglang|llama\.cpp|llama-cpp|text-generation-inference|lmdeploy)[\w./-]*(?::[\w.-]+)?)`)
 )
 
-// fragment reads such a part; nil where it holds no server's words.
+// fragment parses such a fragment; nil if it contains no server's words.
 func fragment(text string) *argv.Launch {
 	text = remark.ReplaceAllString(argv.Unfenced(text, "\n"), "$1")
 	var words []string
@@ -57,7 +57,7 @@ func fragment(text string) *argv.Launch {
 	return nil
 }
 
-// imageAlone is where the flags behind an image begin that no docker run stands before.
+// imageAlone returns where the flags begin after images that are not preceded by docker run.
 func imageAlone(text string) (out [][]int) {
 	for _, at := range running.FindAllStringSubmatchIndex(text, -1) {
 		if !strings.Contains(text[at[0]:at[1]], "image:") {
@@ -67,7 +67,7 @@ func imageAlone(text string) (out [][]int) {
 	return out
 }
 
-// listedWords are the words of a list or a block, up to the next key.
+// listedWords returns the words of a list or block, up to the next key.
 func listedWords(text string) []string {
 	if at := nextKey.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
@@ -80,11 +80,11 @@ func listedWords(text string) []string {
 	return argv.Words(text)
 }
 
-// servers by the words that texts name them with.
+// servers are the words by which texts name servers.
 var servers = []struct{ word, program string }{{"vllm", "vllm.entrypoints.openai.api_server"}, {"sglang", "sglang.launch_server"},
 	{"text-generation-inference", "text-generation-launcher"}, {"llama.cpp", "llama-server"}, {"llama-server", "llama-server"}}
 
-// namedServer has flags that tell none, in a text that names one alone.
+// namedServer attributes flags that identify no server to the only server that the text names.
 func namedServer(text string, words []string) []argv.Command {
 	text, program := strings.ToLower(text), ""
 	for _, s := range servers {
@@ -101,7 +101,7 @@ func namedServer(text string, words []string) []argv.Command {
 	return []argv.Command{{Program: program, Args: words}}
 }
 
-// flagsOf are words behind a program that nobody knows: its flags may tell the server that it starts.
+// flagsOf returns the words after an unknown program, whose flags may identify the server it starts.
 func flagsOf(words []string, keyed bool) []string {
 	for i, w := range words {
 		if keyed && strings.HasPrefix(w, "--") {
@@ -112,7 +112,7 @@ func flagsOf(words []string, keyed bool) []string {
 }
 
 func contained(c argv.Command, words []string) []argv.Command {
-	if len(words) == 0 { // an image alone says nothing
+	if len(words) == 0 { // an image alone is not enough
 		return nil
 	}
 	cmds, err := argv.Contained(c, nil, words)
@@ -130,7 +130,7 @@ func parsed(line string) []argv.Command {
 	return cmds
 }
 
-// grants are the devices that a part of a manifest, or of a compose file, gives.
+// grants matches the devices that a fragment of a manifest or compose file assigns.
 var grants = []*regexp.Regexp{
 	regexp.MustCompile(`(?:nvidia|amd)\.com/gpu["']?:[ \t]*["']?(\d{1,3})\b`),
 	regexp.MustCompile(`\bdevice_ids:[ \t]*\[([^\]]*)\]`),

@@ -12,15 +12,16 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// joins vLLM's nodes without Ray: --nnodes and its kin (docs.vllm.ai: deployment/frameworks/lws).
+// joins is the first vLLM version that joins nodes without Ray: --nnodes and related flags (docs.vllm.ai:
+// deployment/frameworks/lws).
 var joins = engine.V(0, 12, 0)
 
-// What a LeaderWorkerSet tells its pods, as Kubernetes puts it into arguments.
+// Variables that a LeaderWorkerSet sets in its pods, in the form that Kubernetes expands in arguments.
 const leader = "$(LWS_LEADER_ADDRESS)"
 
 var ranked = []string{"--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)"}
 
-// group has each node's pod find the others.
+// group makes each node's pod find the others.
 func group(q *question.Question, s *manifest.Service) error {
 	nodes := int64(q.Job.Machine.Nodes)
 	if nodes <= 1 {
@@ -47,8 +48,8 @@ func group(q *question.Question, s *manifest.Service) error {
 	return nil
 }
 
-// spreadReplicas gives each node its ranks of data parallelism (docs.vllm.ai: serving/data_parallel_deployment); a worker's first is its
-// index times theirs, which takes a shell.
+// spreadReplicas assigns each node its data-parallel ranks (docs.vllm.ai: serving/data_parallel_deployment). A worker's first rank
+// is its index times the ranks per node, which requires a shell.
 func spreadReplicas(q *question.Question, s *manifest.Service, g *manifest.Group) {
 	local := max(1, q.Request.DP/g.Nodes)
 	s.Args = append(s.Args, "--data-parallel-size-local", fmt.Sprint(local), "--data-parallel-address", leader,
@@ -62,7 +63,7 @@ func spreadReplicas(q *question.Question, s *manifest.Service, g *manifest.Group
 	g.Args = []string{"exec " + strings.Join(words, " ") + start}
 }
 
-// shellWord quotes what a shell would read otherwise, but for what Kubernetes puts in.
+// shellWord quotes what a shell would interpret, except what Kubernetes expands.
 func shellWord(s string) string {
 	if s == leader {
 		return s
@@ -70,12 +71,12 @@ func shellWord(s string) string {
 	return safe.Word(s)
 }
 
-// asked for by a form: claims of devices, a queue.
+// asked adds what a form calls for: device claims, a queue.
 func asked(q *question.Question, s *manifest.Service, form string) {
 	switch d := q.Job.Device(0); form {
 	case "kubernetes-dra":
 		s.Claims = &manifest.Claims{}
-		if d != nil && d.Reported.Known { // as its driver tells it, and a hundredth less: boards of a kind differ a little
+		if d != nil && d.Reported.Known { // as reported by the driver, less one percent: boards of a kind differ slightly
 			s.Claims.Memory = d.Reported.Value / 100 * 99
 		}
 	case "kubernetes-kueue":

@@ -7,12 +7,12 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 )
 
-// Commands within programs of other languages: a text of one, "python -m sglang.launch_server …", or a list of its words.
+// Commands within programs in other languages: a string literal, "python -m sglang.launch_server …", or a list of words.
 
-// literal is a text in quotes, in Python's, JavaScript's and Go's manner; before it may stand what says how it is read.
+// literal matches a quoted string of Python, JavaScript or Go, with an optional prefix.
 var literal = regexp.MustCompile("(?s)\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`[^`]*`")
 
-// literals gives the first server that a literal of a text starts, or that a list of literals does.
+// literals parses the first server started by a string literal or a list of literals in a text.
 func literals(text string) []argv.Command {
 	for _, list := range append(listed(text), literal.FindAllString(text, -1)...) {
 		words := strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\n`, "\n").Replace(strings.Trim(list, "\"'`"))
@@ -29,17 +29,17 @@ func literals(text string) []argv.Command {
 	return nil
 }
 
-// brackets hold lists; none lies in another in a list of words.
+// brackets matches lists; lists of words are not nested.
 var brackets = regexp.MustCompile(`\[[^\[\]]+\]`)
 
-// item of a list: a literal, or an expression.
+// item matches a list item: a literal or an expression.
 var item = regexp.MustCompile(literal.String() + `|[^,\s\[\]][^,\[\]]*`)
 
-// mostNames that lists hold are looked for in a text, each of which is a reading of all of it.
+// mostNames is the most names in lists that are looked up in a text, each of which takes a pass over all of it.
 const mostNames = 64
 
-// listed are the lists of a text as command lines. An expression is the interpreter where it is the first, as sys.executable, and
-// elsewhere a variable that nobody sets.
+// listed returns the lists of a text as command lines. An expression stands for the interpreter if it comes first, as
+// sys.executable does, and elsewhere for an unset variable.
 func listed(text string) (out []string) {
 	asked := 0
 	for _, list := range brackets.FindAllString(text, -1) {
@@ -66,14 +66,14 @@ func listed(text string) (out []string) {
 }
 
 var (
-	// asText is an expression that makes a text of another.
+	// asText matches a conversion of another expression to a string.
 	asText  = regexp.MustCompile(`^str\((.*)\)$`)
 	letters = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 	count   = regexp.MustCompile(`^[\d_]+(\.\d+)?$`)
 )
 
-// assigned is the word that an expression stands for: a number, a name that the text assigns, or the default of an argument
-// (argparse); a variable that nobody sets where the text does not say.
+// assigned returns the value of an expression: a number, a name assigned in the text, or an argument's default (argparse); an unset
+// variable if the text does not determine it.
 func assigned(text, expression string) string {
 	if m := asText.FindStringSubmatch(expression); m != nil {
 		expression = strings.TrimSpace(m[1])

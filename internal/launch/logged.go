@@ -13,19 +13,19 @@ import (
 	"github.com/memwall/memwall/engine/vllm"
 )
 
-// What a server says of itself as it starts: the settings that it was given, as a dict or a call of Python, and its version.
+// What a server logs about itself on startup: its settings, as a Python dict or call, and its version.
 
 var (
 	vllmServer   = pythonCall{program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs}
 	sglangServer = pythonCall{program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs}
 )
 
-// settings of servers by what stands in front of them in their logs (vllm/entrypoints/utils.py, log_non_default_args;
+// settings are the prefixes of servers' settings in their logs (vllm/entrypoints/utils.py, log_non_default_args;
 // vllm/v1/engine/core.py and vllm/config.py, VllmConfig.__str__; sglang/srt/entrypoints/engine.py).
 var settings = []struct {
 	at   *regexp.Regexp
 	call pythonCall
-	// called are the flags of settings that are called otherwise; where there are any, others are of the engine's making.
+	// called maps settings to flags of another name; if not nil, all other settings are derived by the engine.
 	called map[string]string
 }{
 	{at: regexp.MustCompile(`non-default args: *(\{)`), call: vllmServer},
@@ -35,7 +35,7 @@ var settings = []struct {
 	{at: regexp.MustCompile(`\bServerArgs(\()`), call: sglangServer},
 }
 
-// engineConfig are the settings that an engine of vLLM logs as it starts, by the flags that make them.
+// engineConfig maps the settings that vLLM's engine logs on startup to their flags.
 var engineConfig = map[string]string{"model": "model", "max_seq_len": "max_model_len", "tensor_parallel_size": "tensor_parallel_size",
 	"pipeline_parallel_size": "pipeline_parallel_size", "data_parallel_size": "data_parallel_size", "quantization": "quantization",
 	"enforce_eager": "enforce_eager", "kv_cache_dtype": "kv_cache_dtype", "enable_prefix_caching": "enable_prefix_caching",
@@ -48,7 +48,7 @@ var koboldConfig = map[string]string{"model_param": "model_param", "contextsize"
 	"mmproj": "mmproj", "blasbatchsize": "blasbatchsize", "quantkv": "quantkv", "flashattention": "flashattention",
 	"draftmodel": "draftmodel", "moecpu": "moecpu"}
 
-// loggedLaunch is the server whose log a text is; nil where it says no settings.
+// loggedLaunch parses a server's log; nil if it contains no settings.
 func loggedLaunch(text string) (*argv.Launch, error) {
 	text = unboxed.ReplaceAllString(text, "$1")
 	for i := range settings {
@@ -72,14 +72,14 @@ func loggedLaunch(text string) (*argv.Launch, error) {
 	return launcherArgs(text)
 }
 
-// unboxed are lines between the sides of a box, as terminals draw logs.
+// unboxed matches lines between the sides of a box, as terminals draw logs.
 var unboxed = regexp.MustCompile(`(?m)^[ \t]*[│|][ \t]?(.*?)[│|]?[ \t]*$`)
 
-// launcherArg is a setting that TGI's launcher logs (launcher/src/main.rs): name: Some("value",).
+// launcherArg matches a setting logged by TGI's launcher (launcher/src/main.rs): name: Some("value",).
 var launcherArg = regexp.MustCompile(`(?m)^\s+(model_id|num_shard|quantize|max_total_tokens|max_batch_prefill_tokens|kv_cache_dtype|` +
 	`speculate|cuda_memory_fraction|max_batch_total_tokens): *(?:Some\(\s*)?("[^"\n]*"|[\w.]+)`)
 
-// launcherArgs reads those, where a text has them.
+// launcherArgs parses those settings, if the text has any.
 func launcherArgs(text string) (*argv.Launch, error) {
 	_, text, ok := strings.Cut(text, "text_generation_launcher: Args {")
 	if !ok {
@@ -94,7 +94,7 @@ func launcherArgs(text string) (*argv.Launch, error) {
 	return plain.FromArgs(&c)
 }
 
-// inner is what stands within the brackets of a call; a dict keeps its own.
+// inner returns the text within the brackets of a call; a dict keeps its own.
 func inner(settings string) string {
 	if rest, ok := strings.CutPrefix(settings, "("); ok {
 		return strings.TrimSuffix(rest, ")")
@@ -102,10 +102,11 @@ func inner(settings string) string {
 	return settings
 }
 
-// record begins a line of a log; what begins no record goes on with the one before, cut where the terminal ended.
+// record matches the start of a log record; other lines continue the previous one, broken at the terminal's width.
 var record = regexp.MustCompile("^[ \\t]*(?:\\(?\\w+ pid=|(?:INFO|WARNING|ERROR|DEBUG)\\b|\\[|\\d{2,4}[-/]\\d\\d|```|[A-Za-z ]*$|[#>*-])")
 
-// bracketed is a text up to where its first bracket closes, or its record of the log ends; without one (0) its record alone counts.
+// bracketed returns a text up to where its first bracket closes, or to the end of its log record. If brackets is 0, only its record
+// counts.
 func bracketed(text string, brackets int) string {
 	var whole strings.Builder
 	depth, quote := 1-brackets, byte(0)
@@ -140,7 +141,7 @@ func line(text string) string {
 	return first
 }
 
-// unbroken is what a line that was cut short has whole: its last setting goes.
+// unbroken returns a truncated line without its last setting.
 func unbroken(text string) string {
 	if whole, ok := strings.CutSuffix(text, ","); ok {
 		text = whole
@@ -153,7 +154,7 @@ func unbroken(text string) string {
 	return text
 }
 
-// given are settings without those that only name what another holds, or are none of memory's.
+// given returns settings without those that repeat another or do not affect memory.
 func given(args []pycall.Pair, called map[string]string) (out []pycall.Pair) {
 	names := func(name string) bool {
 		return slices.ContainsFunc(args, func(p pycall.Pair) bool { return p.Name == name && p.Value.Quoted })
@@ -178,7 +179,7 @@ func given(args []pycall.Pair, called map[string]string) (out []pycall.Pair) {
 	return out
 }
 
-// loggedWord is a value that stands in a log without its quotes.
+// loggedWord returns a value that the log shows without quotes.
 func loggedWord(v *pycall.Value) *pycall.Value {
 	switch v.Text {
 	case "None", "True", "False":
@@ -189,7 +190,7 @@ func loggedWord(v *pycall.Value) *pycall.Value {
 	return &pycall.Value{Text: v.Text, Quoted: true}
 }
 
-// versions that servers log as they start, by a part of their programs' names.
+// versions matches the versions that servers log on startup, by part of the program name.
 var versions = []struct {
 	program string
 	said    *regexp.Regexp
@@ -199,7 +200,7 @@ var versions = []struct {
 	{"llama-", regexp.MustCompile(`\bbuild: (\d{4,5}) \([0-9a-f]{7,}\)`), "b"},
 }
 
-// versioned gives a server the version that its log says, where no image tells one.
+// versioned sets the version of a server from its log if the image does not state it.
 func versioned(cmds []argv.Command, text string) {
 	for _, v := range versions {
 		m := v.said.FindStringSubmatch(text)

@@ -8,8 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// mountModel puts a model of this machine where the container sees it: its folder is the one that is mounted, and the command names
-// it from there.
+// mountModel makes a local model visible in the container: its folder is mounted, and the command names it from there.
 func mountModel(q *question.Question, s *manifest.Service) {
 	at := q.Resolved.Path
 	if at == "" || q.Job.Checkpoint.Name != at || !q.Job.Keeps() {
@@ -22,7 +21,7 @@ func mountModel(q *question.Question, s *manifest.Service) {
 			inside = path.Join(s.Mount, inside)
 		}
 	}
-	if !path.IsAbs(s.Folder) && !strings.Contains(s.Folder, ":") { // a word alone would name a volume
+	if !path.IsAbs(s.Folder) && !strings.Contains(s.Folder, ":") { // a bare word would name a volume
 		s.Folder = "./" + path.Clean(s.Folder)
 	}
 	if s.Folder == "./." {

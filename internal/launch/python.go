@@ -15,17 +15,17 @@ import (
 	"github.com/memwall/memwall/engine/vllm"
 )
 
-// Engines that are started within Python: the keywords of the call are the flags of the server.
+// Engines started from Python: the keywords of the call are the flags of the server.
 
 // pythonCall is a call that starts an engine.
 type pythonCall struct {
-	name string // the last part of it, or all of it where it has a dot
-	// of must stand in the text, where several libraries have a call of this name.
+	name string // its last part, or all of it if it contains a dot
+	// of must occur in the text, if several libraries have a call of this name.
 	of      string
 	program string
-	model   string // keyword of the model, which may stand alone
+	model   string // keyword of the model, which may be positional
 	read    func(*argv.Command) (*argv.Launch, error)
-	// steps tells that the engine takes larger steps within Python than as a server.
+	// steps reports that the engine takes larger steps in Python than as a server.
 	steps bool
 }
 
@@ -47,10 +47,10 @@ var pythonCalls = []pythonCall{
 
 var someCall = regexp.MustCompile(`(?:^|[^\w.])((?:\w+\.)*(?:LLM|AsyncEngineArgs|EngineArgs|Engine|Llama|Llama\.from_pretrained|load|pipeline|LLMConfig|MLCEngine))\(`)
 
-// statement is a line that is Python and no command of a shell.
+// statement matches a line of Python that is not a shell command.
 var statement = regexp.MustCompile(`(?m)^\s*(from [\w.]+ import |import [\w.]+\s*(as \w+)?\s*$|\w+(, \w+)* = [\w.]+\()`)
 
-// callsServer reports whether a text holds a call that starts an engine within Python.
+// callsServer reports whether a text contains a call that starts an engine from Python.
 func callsServer(text string) bool {
 	for _, m := range someCall.FindAllStringSubmatch(text, -1) {
 		if callOf(m[1], text) != nil {
@@ -72,7 +72,7 @@ func callOf(name, text string) *pythonCall {
 	return nil
 }
 
-// fromCall reads the first such call as the command of the engine's server.
+// fromCall parses the first such call as a command of the engine's server.
 func fromCall(text string) (*argv.Launch, error) {
 	calls, err := pycall.Calls(text)
 	if err != nil {
@@ -96,7 +96,7 @@ func fromCall(text string) (*argv.Launch, error) {
 		"LLM(model=…), sgl.Engine(model_path=…), Llama(model_path=…)")
 }
 
-// flags are the arguments of a call as those of a command.
+// flags returns the arguments of a call as command-line flags.
 func (c *pythonCall) flags(call *pycall.Call) (out []string) {
 	if c.program == "lmdeploy" {
 		out = []string{"serve", "api_server"}
@@ -128,8 +128,8 @@ func (c *pythonCall) flags(call *pycall.Call) (out []string) {
 	return append(out, "--model", name)
 }
 
-// unfolded are keywords with those of the blocks that Ray's LLMConfig keeps them in (ray.serve.llm): a model without a source is
-// its id.
+// unfolded returns keywords together with those nested in the blocks of Ray's LLMConfig (ray.serve.llm); without a source, the
+// model's id is its source.
 func unfolded(args []pycall.Pair) (out []pycall.Pair) {
 	for _, a := range args {
 		switch pairs := a.Value.Pairs; {
@@ -156,7 +156,7 @@ func keywords(args []pycall.Pair) (out []string) {
 	return out
 }
 
-// keyword is one argument as a flag: switches alone, what is off as =false, dicts as JSON, and None not at all.
+// keyword returns an argument as a flag: bare if true, =false if false, dicts as JSON, and nothing for None.
 func keyword(a pycall.Pair) []string {
 	flag := "--" + strings.ReplaceAll(a.Name, "_", "-")
 	switch v := a.Value; {
@@ -173,7 +173,7 @@ func keyword(a pycall.Pair) []string {
 	}
 }
 
-// written is a literal as it stands; a name that the text does not assign is left open, as a variable of a shell is.
+// written returns a literal as is; a name not assigned in the text remains open, like an unset shell variable.
 func written(v *pycall.Value) string {
 	_, err := json.Number(v.Text).Float64()
 	if v.Quoted || err == nil && v.Text != "" {

@@ -9,13 +9,13 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 )
 
-// Settings without a command: keys of engines in lines of YAML, of a program or of an environment, items of a list of flags, flags in
-// a variable. They are read where they tell their server.
+// Settings without a command: engine keys in YAML, in a program or an environment, items of a list of flags, flags in a variable.
+// They are parsed if they identify their server.
 
-// setting is an option of a server by the names that it has outside of command lines, in small letters without marks.
+// setting is an option of a server by the names that it has outside of command lines, in lower case without punctuation.
 type setting struct{ names, flag string }
 
-// keyed is a server with its settings, the flag of its model, flags that it has alone, and the words of a text that name it.
+// keyed is a server with its settings, the flag of its model, flags unique to it, and the words that name it in a text.
 type keyed struct {
 	program, model, own, words string
 	keys                       []setting
@@ -44,23 +44,23 @@ var keysOf = []keyed{
 		{"pipelineparallelsize pipeline ppsize", "--pp_size"}, {"moeexpertparallelsize epsize", "--ep_size"}}},
 }
 
-// modelKeys name the model in such texts.
+// modelKeys are keys that name the model in such texts.
 const modelKeys = " model modelid modelname modeltag modelpath modelsource hfmodelid url modelurl storageuri vllmmodel neuronmodelpath " +
 	"pretrained "
 
 var (
-	// keyLine is a key with its value, of YAML, of an assignment, of a dict or a call.
+	// keyLine matches a key with its value in YAML, an assignment, a dict or a call.
 	keyLine = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?(?:export[ \t]+|\{[ \t]*)?["']?([A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*` +
 		`(\{[^\n]*\}|"[^"\n]*"|'[^'\n]*'|[^\s,#]+)[^\n]*$`)
-	// pairLine is a variable of a container, whose value stands in a line of its own.
+	// pairLine matches a container's variable whose value is on a line of its own.
 	pairLine = regexp.MustCompile(`(?m)^([ \t]*)- name:[ \t]*["']?([A-Z][A-Z0-9_]*)["']?[ \t]*\n[ \t]*value:[ \t]*`)
-	// itemLine is an item of a list.
+	// itemLine matches a list item.
 	itemLine = regexp.MustCompile(`(?m)^[ \t]*-[ \t]+("[^"\n]*"|'[^'\n]*'|[^\n#]+?)[ \t]*(?:#[^\n]*)?$`)
-	// held are flags that a text keeps in a variable.
+	// held matches flags kept in a variable.
 	held = regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?\w+=["'](-[^"'\n]+)["'][ \t]*$`)
 )
 
-// scraps reads them; nil where they tell no server.
+// scraps parses such settings; nil if they identify no server.
 func scraps(text string) *argv.Launch {
 	text = folded(pairLine.ReplaceAllString(argv.Unfenced(text, "\n"), "$1$2: "))
 	if l := keyedSettings(text); l != nil {
@@ -77,7 +77,7 @@ func scraps(text string) *argv.Launch {
 	return ofScript(text)
 }
 
-// ofScript are the flags of a program of somebody's own, which starts the server that they tell.
+// ofScript parses the flags of a user's own program, which starts the server that they identify.
 func ofScript(text string) *argv.Launch {
 	cmds, err := argv.Parse(text[:min(len(text), mostPart)])
 	for i := 0; i < len(cmds) && err == nil; i++ {
@@ -94,15 +94,16 @@ func ofScript(text string) *argv.Launch {
 }
 
 var (
-	// braced is a dict on several lines, drafted the head of a block of speculation.
+	// braced matches a multi-line dict; drafted matches the head of a speculation block.
 	braced  = regexp.MustCompile(`\{[^{}]*\}`)
 	drafted = regexp.MustCompile(`^([ \t]*)(speculative[-_]\w+)[ \t]*:[ \t]*$`)
-	// literals of Python in JSON.
+	// pythonWords converts Python literals to JSON.
 	pythonWords = strings.NewReplacer("True", "true", "False", "false", "None", "null", "'", `"`)
 	lastComma   = regexp.MustCompile(`,[ \t\n]*\}`)
 )
 
-// folded is a text whose dicts, and whose settings of speculation, stand in a line each: their keys are not those around them.
+// folded joins each dict and each block of speculation settings into one line, so that their keys are not mistaken for those around
+// them.
 func folded(text string) string {
 	text = braced.ReplaceAllStringFunc(text, func(dict string) string {
 		if !strings.Contains(dict, "\n") {
@@ -131,7 +132,7 @@ func folded(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// jsonOf is a value as JSON has it: numbers and switches are no texts.
+// jsonOf returns a value in JSON form: numbers and booleans are not strings.
 func jsonOf(v string) any {
 	if json.Valid([]byte(v)) {
 		return json.RawMessage(v)
@@ -139,7 +140,7 @@ func jsonOf(v string) any {
 	return v
 }
 
-// listedFlags are items of a list that begins with a flag.
+// listedFlags parses the items of a list that begins with a flag.
 func listedFlags(text string) *argv.Launch {
 	var words []string
 	for _, m := range itemLine.FindAllStringSubmatch(text, -1) {
@@ -152,13 +153,13 @@ func listedFlags(text string) *argv.Launch {
 	return flagsAlone(words[at:], keyedModel(text))
 }
 
-// keyedModel is the model that a key of a text names.
+// keyedModel returns the model that a key of a text names.
 func keyedModel(text string) string {
 	_, model := (&keyed{}).settings(keyLine.FindAllStringSubmatch(text, maxKeys))
 	return model
 }
 
-// flagsAlone are flags that tell their server.
+// flagsAlone parses flags that identify their server.
 func flagsAlone(words []string, model string) *argv.Launch {
 	program := argv.ServerOf(words)
 	if program == "" {
@@ -170,7 +171,8 @@ func flagsAlone(words []string, model string) *argv.Launch {
 	return served(program, words)
 }
 
-// keyedSettings are keys of one server: two of them, or one and a model, in a text that names the engine or has a key of it alone.
+// keyedSettings parses the keys of one server: at least two, or one and a model, in a text that names the engine or has a key
+// unique to it.
 func keyedSettings(text string) *argv.Launch {
 	lower, all := strings.ToLower(text), keyLine.FindAllStringSubmatch(text, -1)
 	if len(all) > maxKeys {
@@ -203,10 +205,10 @@ func keyedSettings(text string) *argv.Launch {
 	return nil
 }
 
-// maxKeys of a text: longer ones are programs.
+// maxKeys is the most keys of a text; texts with more are programs.
 const maxKeys = 400
 
-// settings of the server among the keys of a text, as flags, and the model that a key names.
+// settings returns the server's settings among the keys of a text, as flags, and the model that a key names.
 func (k *keyed) settings(all [][]string) (words []string, model string) {
 	seen := map[string]bool{}
 	for _, m := range all {
@@ -225,7 +227,7 @@ func (k *keyed) settings(all [][]string) (words []string, model string) {
 	return words, model
 }
 
-// flag of a key; "" where the server has none.
+// flag returns the flag of a key; "" if the server has none.
 func (k *keyed) flag(key string) string {
 	for _, s := range k.keys {
 		if slices.Contains(strings.Fields(s.names), key) {
@@ -235,7 +237,7 @@ func (k *keyed) flag(key string) string {
 	return ""
 }
 
-// plainKey is a key without what texts write it with.
+// plainKey returns a key in lower case without punctuation.
 func plainKey(key string) string {
 	key = key[strings.LastIndexByte(key, '.')+1:]
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(key))
@@ -243,7 +245,7 @@ func plainKey(key string) string {
 
 func unquoted(word string) string { return strings.Trim(strings.TrimSpace(word), `"',`) }
 
-// hubOrFolder is a model that a key names: a repository, a folder, or a URI of either.
+// hubOrFolder returns the model that a key names: a repository, a folder, or a URI of either.
 func hubOrFolder(value string) string {
 	_, rest, uri := strings.Cut(value, "://")
 	switch {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// What Slurm allots (sbatch(1), srun(1)): GPUs of each node and nodes, or GPUs of all.
+// What Slurm allocates (sbatch(1), srun(1)): GPUs per node and nodes, or GPUs in total.
 
 var (
 	slurm      = regexp.MustCompile(`(?m)^[ \t]*#SBATCH\b|\b(srun|salloc|sbatch)\b`)
@@ -14,7 +14,7 @@ var (
 	nodes      = regexp.MustCompile(`(?:--nodes|-N)[= ]?(\d{1,3})\b`)
 )
 
-// allotted is how many GPUs Slurm gives to what a text runs; 0 where it does not say.
+// allotted returns the number of GPUs that Slurm allocates to a text's job; 0 if not stated.
 func allotted(text string) int64 {
 	switch {
 	case !slurm.MatchString(text):
@@ -25,7 +25,7 @@ func allotted(text string) int64 {
 	return said(altogether, text)
 }
 
-// said is the number that a setting has, the first time that it stands in a text.
+// said returns the value of a setting's first occurrence in a text.
 func said(setting *regexp.Regexp, text string) int64 {
 	m := setting.FindStringSubmatch(text)
 	if m == nil {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What stands around every line of a text: the marks of a change, the quotes of a notebook, a deeper beginning.
+// What surrounds every line of a text: diff markers, notebook quotes, indentation.
 
 var (
-	// added is a line of a change that came, changed one of it.
+	// added and changed match lines of a diff.
 	added   = regexp.MustCompile(`(?m)^\+( |$|[^+])`)
 	changed = regexp.MustCompile(`^([+\- ]|@@|diff |index |$)`)
-	// cell is a line of a notebook.
+	// cell matches a line of a notebook.
 	cell = regexp.MustCompile(`^\s*("(?:[^"\\]|\\.)*"),?\s*$`)
 )
 
-// undone are readings of a text without such marks, those that change it.
+// undone returns the readings of a text without such marks that differ from it.
 func undone(text string) (out []string) {
 	for _, f := range []func(string) string{withoutMarks, withoutCells, outdented, beforeQuote} {
 		if t := f(text); t != "" && t != text {
@@ -26,7 +26,7 @@ func undone(text string) (out []string) {
 	return out
 }
 
-// withoutMarks is what a change makes of a file; "" where the text is none.
+// withoutMarks returns the file that a diff results in; "" if the text is not a diff.
 func withoutMarks(text string) string {
 	if len(added.FindAllString(text, 3)) < 3 {
 		return ""
@@ -43,7 +43,7 @@ func withoutMarks(text string) string {
 	return b.String()
 }
 
-// withoutCells are the lines that strings of a notebook hold; "" where the text has other lines.
+// withoutCells returns the lines in a notebook's strings; "" if the text has other lines.
 func withoutCells(text string) string {
 	var b strings.Builder
 	cells, others := 0, 0
@@ -63,7 +63,7 @@ func withoutCells(text string) string {
 	return b.String()
 }
 
-// outdented is a text without the lines at its beginning that lie deeper than one behind them.
+// outdented returns a text without leading lines that are indented more than a later one.
 func outdented(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	least, from := 1<<20, 0
@@ -75,7 +75,7 @@ func outdented(text string) string {
 	return strings.Join(lines[from:], "")
 }
 
-// beforeQuote is a text up to its last flag whose quoted value was cut.
+// beforeQuote returns a text up to its last flag with a truncated quoted value.
 func beforeQuote(text string) string {
 	at := strings.LastIndexByte(text, '\'')
 	if at < 0 || strings.Count(text, "'")%2 == 0 || !strings.HasPrefix(text[at:], "'{") {

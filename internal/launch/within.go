@@ -9,13 +9,13 @@ import (
 	"github.com/memwall/memwall/engine/llamacpp"
 )
 
-// What stands among sentences: a command in backquotes or behind other words, a file in a fence of its own, a request to a server.
+// What is embedded in prose: a command in backquotes or after other words, a file in a fence of its own, a request to a server.
 
-// begins is where a server is started within a line of other words, with the variables in front of it.
+// begins matches where a server is started within a line of other words, with preceding variables.
 var begins = regexp.MustCompile(`(?:[A-Z][A-Z0-9_]*=\S* +)*(?:(?:sudo )?(?:docker|podman) run |` +
 	`(?:vllm|sglang|trtllm-serve|lmdeploy) serve |python3? -m (?:sglang|vllm|lmdeploy)\.|llama-server(?:\.exe)? +-)`)
 
-// within reads such a part; nil where there is none.
+// within parses such a part; nil if there is none.
 func within(text string) *argv.Launch {
 	if l := modelfile(text); l != nil {
 		return l
@@ -34,11 +34,11 @@ func within(text string) *argv.Launch {
 	return nameless
 }
 
-// mostPart of a text is read again for what stands within it.
+// mostPart is the longest part of a text, in bytes, that is searched for embedded commands.
 const mostPart = 8 << 10
 
-// sentence reads the command that begins there: up to the backquote that closes it, or as far as it is a command. The last word of a
-// line that was cut short goes, and a flag that a terminal parted is whole again.
+// sentence parses the command that begins at an offset, up to the closing backquote or as far as it is a command. It drops the last
+// word of a truncated line, and rejoins a flag broken by a terminal.
 func sentence(text string, at int) *argv.Launch {
 	command := text[at:min(len(text), at+mostPart)]
 	if at > 0 && text[at-1] == '`' {
@@ -63,7 +63,7 @@ func sentence(text string, at int) *argv.Launch {
 	return nil
 }
 
-// continued is the first line of a text with those that it goes on in.
+// continued returns the first line of a text with its continuation lines.
 func continued(text string) string {
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\n' && !strings.HasSuffix(strings.TrimRight(text[:i], " \t"), `\`) {
@@ -73,7 +73,7 @@ func continued(text string) string {
 	return text
 }
 
-// uncut is a command without its last word, a flag that was cut or lost its value.
+// uncut returns a command without its last word if that is a truncated flag or lacks its value.
 func uncut(text string) string {
 	text = strings.TrimRight(text, " \t\r\n\\")
 	if i := strings.LastIndexAny(text, " \t\n"); i > 0 && strings.HasPrefix(text[i+1:], "-") {
@@ -82,10 +82,10 @@ func uncut(text string) string {
 	return text
 }
 
-// blocks of Markdown.
+// block matches a Markdown code block.
 var block = regexp.MustCompile("(?s)```\\w*\n(.*?)\n[ \t]*```")
 
-// modelfile is one that a block of the text is.
+// modelfile parses a code block that is a Modelfile.
 func modelfile(text string) *argv.Launch {
 	for _, m := range block.FindAllStringSubmatch(text, -1) {
 		if !llamacpp.IsModelfile(m[1]) {
@@ -99,13 +99,13 @@ func modelfile(text string) *argv.Launch {
 }
 
 var (
-	// request is one to Ollama's own interface.
+	// request matches a request to Ollama's own API.
 	request      = regexp.MustCompile(`/api/(?:generate|chat)\b`)
 	requestModel = regexp.MustCompile(`"model" *: *"([^"\s]+)"`)
 	requestCtx   = regexp.MustCompile(`"num_ctx" *: *(\d+)`)
 )
 
-// requested is the model that a request to Ollama asks for.
+// requested returns the model named in a request to Ollama.
 func requested(text string) *argv.Launch {
 	model := requestModel.FindStringSubmatch(text)
 	if model == nil || !request.MatchString(text) {

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/timing"
 )
 
-// OutlineAnswer is as much of an answer as suggestions rest on.
+// OutlineAnswer returns the part of an answer that suggestions depend on.
 func OutlineAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	a := TimedAnswer(q, ranks)
 	a.Plan, a.Verdict = q.Plan(), q.Verdict(ranks)
@@ -22,7 +22,7 @@ func OutlineAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	return a
 }
 
-// SameModelEnv answers further questions about the question's model without resolving it anew, which may mean
+// SameModelEnv returns an Env for further questions about the question's model that does not resolve it again, which may mean
 // reading files.
 func SameModelEnv(q *question.Question) *question.Env {
 	a := q.Env.Remembering()
@@ -32,7 +32,7 @@ func SameModelEnv(q *question.Question) *question.Env {
 
 const MaxSuggestions = 6
 
-// Setting of an axis: in words, alone and beside others, what it sets, and what it costs beside time, in points of
+// Setting is a value of an axis: its description, alone and among others, what it sets, and its price apart from time, in points of
 // internal/planner/price.go.
 type Setting struct {
 	Words string
@@ -41,7 +41,7 @@ type Setting struct {
 	Price float64
 }
 
-// PatchOf is the JSON merge patch from one request to another. Whether numbers are explained is no part of a plan.
+// PatchOf returns the JSON merge patch from one request to another, ignoring whether numbers are explained.
 func PatchOf(from, to *api.Request) map[string]any {
 	out := map[string]any{}
 	for _, f := range api.Fields() {
@@ -59,10 +59,10 @@ func PatchOf(from, to *api.Request) map[string]any {
 	return out
 }
 
-// PriceOfMoreDevices is the price of twice as many devices.
+// PriceOfMoreDevices is the price of doubling the number of devices.
 const PriceOfMoreDevices = 50
 
-// HardwareOfKind names so many devices of the plan's kind, with the same host, link and fabric.
+// HardwareOfKind returns the name of n devices of the plan's kind, with the same host, link and fabric.
 func HardwareOfKind(q *question.Question, n int) string {
 	to := HardwareName(n, q.Job.Machine.Groups[0].Device.ID)
 	if device, keys, ok := strings.Cut(q.Request.Hardware, ","); ok && !strings.Contains(device, "=") {
@@ -71,12 +71,12 @@ func HardwareOfKind(q *question.Question, n int) string {
 	return to
 }
 
-// unchanged compares two values of a field: what pointers lead to, where they differ.
+// unchanged compares two values of a field, dereferencing different pointers.
 func unchanged(a, b reflect.Value) bool {
 	return a.Comparable() && a.Equal(b) || !plainKinds[a.Kind()] && reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
-// Untyped is a value without the name of its type.
+// Untyped returns a value without its named type.
 func Untyped(v reflect.Value) any {
 	if v.CanInt() {
 		return v.Int()
@@ -84,20 +84,20 @@ func Untyped(v reflect.Value) any {
 	return v.Interface()
 }
 
-// PriceOfDoubling is the price of an answer that takes twice as long, by what the asker wants least of.
+// PriceOfDoubling is the price of an answer that takes twice as long, by objective.
 var PriceOfDoubling = map[string]float64{"": 4, "quality_loss": 0.5, "latency": 30, "cost": 4, "devices": 4}
 
-// PriceNearlyFree is the price of a change that is nearly free: fewer sequences at once, smaller steps, less slack.
+// PriceNearlyFree is the price of a nearly free change: fewer concurrent sequences, smaller steps, less slack.
 const PriceNearlyFree = 0.1
 
-// TimedAnswer is as much of an answer as its price rests on: how long users wait.
+// TimedAnswer returns the part of an answer that its price depends on: how long users wait.
 func TimedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	question.DecidingFirst(ranks)
 	q.Brief = true
 	return &api.Answer{Plan: &q.Request, Speed: timing.Speed(q, question.KV(&ranks[0].KV))}
 }
 
-// HardwareName names so many of a device.
+// HardwareName returns the name of n devices of an id.
 func HardwareName(n int, id string) string {
 	if n == 1 {
 		return id
@@ -105,5 +105,5 @@ func HardwareName(n int, id string) string {
 	return fmt.Sprintf("%dx%s", n, id)
 }
 
-// plainKinds of values are equal only where Equal says so.
+// plainKinds are the kinds of values that are equal only if Equal reports so.
 var plainKinds = map[reflect.Kind]bool{reflect.String: true, reflect.Bool: true, reflect.Int64: true, reflect.Float64: true}

@@ -15,17 +15,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// mostListed plans where all are asked for.
+// mostListed is the most plans listed when all are requested.
 const mostListed = 10_000
 
-// report is an answer that is written.
+// report is an answer being written.
 type report struct {
 	*playing
 	fleets
 	notes notes
 }
 
-// notes are told once each.
+// notes holds each note once.
 type notes []api.Note
 
 func (n *notes) add(code, severity, field, text string) {
@@ -34,7 +34,7 @@ func (n *notes) add(code, severity, field, text string) {
 	}
 }
 
-// answer writes what was found.
+// answer writes the answer from the fleets found.
 func (p *playing) answer(f fleets) *api.Answer {
 	w := &report{p, f, p.notes}
 	held, defaults := f.held, p.defaults
@@ -84,7 +84,7 @@ func (p *playing) answer(f fleets) *api.Answer {
 	return out
 }
 
-// describe the model.
+// describe fills in the model.
 func (w *report) describe(out *api.Answer) {
 	for _, c := range append(slices.Concat(w.feasible(), w.all), w.nearest) {
 		if c != nil {
@@ -94,7 +94,7 @@ func (w *report) describe(out *api.Answer) {
 	}
 }
 
-// candidate writes a contender: with its fleet where it has one, else as it was estimated.
+// candidate describes a contender with its fleet, or as estimated if it has none.
 func (w *report) candidate(c *contender) api.Candidate {
 	q := c.sim.Question
 	out := api.Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed,
@@ -125,7 +125,7 @@ func (w *report) candidate(c *contender) api.Candidate {
 	return out
 }
 
-// simulatedOf is a round as an answer has it.
+// simulatedOf converts a round to its form in answers.
 func simulatedOf(r *round) *api.Simulated {
 	s := &api.Simulated{Load: simulate.LoadOf(r.res), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken),
 		E2E: simulate.Percentiles(&r.res.Whole), Wait: simulate.Percentiles(&r.res.Wait)}
@@ -142,7 +142,7 @@ func edgeOf(r *round) *api.Edge {
 		TPOT: simulate.Percentiles(&r.res.PerToken), E2E: simulate.Percentiles(&r.res.Whole)}
 }
 
-// winner is the best fleet, with what only it is asked.
+// winner writes the best fleet, with details that only it has.
 func (w *report) winner(out *api.Answer, held []*contender) {
 	all := make([]planner.Merits, len(held))
 	for i := range held {
@@ -165,7 +165,7 @@ func (w *report) winner(out *api.Answer, held []*contender) {
 	}
 }
 
-// estimatedOnly are plans that were not played, as they were estimated.
+// estimatedOnly returns the plans that were not simulated, as estimated.
 func (w *report) estimatedOnly() (out []api.Candidate) {
 	for _, c := range w.all {
 		if c.fleet != nil || len(out) == mostListed {
@@ -179,7 +179,7 @@ func (w *report) estimatedOnly() (out []api.Candidate) {
 	return out
 }
 
-// estimates are the most promising servers where none was played to the end, with as many replicas as the steady state takes.
+// estimates returns the most promising servers if no simulation was completed, with as many replicas as the steady state needs.
 func (w *report) estimates() (out []api.Candidate) {
 	for _, c := range w.queue() {
 		if len(out) == curved {
@@ -193,7 +193,7 @@ func (w *report) estimates() (out []api.Candidate) {
 	return out
 }
 
-// closeEngines: the two best fleets are of the same hardware and cost the same, and have other engines.
+// closeEngines reports whether the two best fleets have the same hardware and cost but different engines.
 func closeEngines(held []*contender) bool {
 	if len(held) < 2 {
 		return false
@@ -202,7 +202,7 @@ func closeEngines(held []*contender) bool {
 	return a.name == b.name && a.fleet.by[0] == b.fleet.by[0] && a.sim.Question.Engine.Name() != b.sim.Question.Engine.Name()
 }
 
-// remarks on what the ranking rests on.
+// remarks notes what the ranking depends on.
 func (w *report) remarks(held []*contender) {
 	var unpriced []string
 	for _, c := range held {
@@ -236,12 +236,12 @@ func (w *report) remarks(held []*contender) {
 	}
 }
 
-// filesOf a contender run its fleet.
+// filesOf returns the files that run a contender's fleet.
 func filesOf(c *contender, f *api.Fleet, day *api.DayPlan) map[string]string {
 	return deploy.Files(c.sim.Question, c.answer, f, day, c.request.Router, c.devices)
 }
 
-// filledLoad makes the load of an answer about the most users as many as the best fleet holds.
+// filledLoad sets the load of an answer about the most users to the number that the best fleet holds.
 func (w *report) filledLoad(best *contender) {
 	w.spec.Concurrency = plan.Int(*best.fleet.most.Users)
 	w.spec.Requests, w.spec.Warmup = best.sim.Spec.Requests, best.sim.Spec.Warmup

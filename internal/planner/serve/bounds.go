@@ -7,12 +7,12 @@ import (
 	"github.com/memwall/memwall/internal/simulate"
 )
 
-// Bounds of a goal about which nothing is said. Tokens come as fast as people read: 200 ms at the 99th percentile (mlcommons/inference:
-// loadgen/mlperf.conf, llama2-70b.Server.tpot_latency; some 240 words a minute). To the first one ten seconds keep somebody's
-// attention (J. Nielsen, Usability Engineering, 1993), and as much again for each usual context of the longest prompt.
+// Default bounds of a goal, in milliseconds. TPOT is 200 ms at the 99th percentile, reading speed (mlcommons/inference:
+// loadgen/mlperf.conf, llama2-70b.Server.tpot_latency; about 240 words per minute). TTFT is ten seconds, the limit of attention (J.
+// Nielsen, Usability Engineering, 1993), and the same again for each usual context in the longest prompt.
 const assumedTPOT, assumedTTFT = 200, 10_000
 
-// assume fills in the bounds that a goal leaves open. Who asks all at once waits for no single answer, and has none.
+// assume fills in the bounds that a goal leaves open. A batch, whose requests all arrive at once, has none.
 func (t *task) assume() {
 	if t.spec.Arrivals == "burst" {
 		return

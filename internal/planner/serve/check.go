@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/planner/change"
 )
 
-// checkBounds refuses shares and terms that are none.
+// checkBounds rejects invalid shares and terms.
 func (t *task) checkBounds() error {
 	goal := &t.goal
 	bad := func(field string, value any, message, hint string) error {
@@ -34,7 +34,7 @@ func (t *task) checkBounds() error {
 	return goal.Own.Check()
 }
 
-// contradicts refuses two fields of which one rules the other out.
+// contradicts rejects pairs of fields that exclude each other.
 func contradicts(r *api.Request) error {
 	both := func(field, value, message, hint string) error {
 		return &api.Error{Code: api.ImpossiblePlan, Field: field, Value: value, Message: message, Hint: hint}
@@ -69,7 +69,7 @@ func contradicts(r *api.Request) error {
 	return nil
 }
 
-// ordered refuses a higher percentile with a lower bound: whoever keeps it keeps the other too.
+// ordered rejects a higher percentile with a lower bound, which would make the other bound redundant.
 func ordered(g *api.Goal) error {
 	for field, bounds := range map[string]map[string]float64{"ttft_ms": g.TTFT, "tpot_ms": g.TPOT} {
 		for a, most := range bounds {

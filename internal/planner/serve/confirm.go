@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// batch of contenders that are played before anybody asks whether more need to be: how many are
-	// played at a time changes nothing.
+	// batch is the number of contenders simulated before checking whether more are needed; how many run in parallel does not change
+	// the result.
 	batch = 8
-	// enoughFleets that hold, of as many kinds of hardware and engines as there are, end the search where the next could
-	// only be worse.
+	// enoughFleets is the number of feasible fleets, over all kinds of hardware and engines, that ends the search if the next
+	// contender could only be worse.
 	enoughFleets = 6
-	// mostPlayed contenders, and those of one kind of hardware.
+	// mostPlayed and mostOfKind bound the contenders simulated, in all and per kind of hardware.
 	mostPlayed, mostOfKind = 40, 8
-	// varied fleets are tried with other settings.
+	// varied is the number of fleets tried with other settings.
 	varied = 4
 )
 
-// playing are servers on their way to fleets.
+// playing is the simulation of servers as fleets.
 type playing struct{ *servers }
 
-// playServers finds fleets of the most promising servers.
+// playServers simulates fleets of the most promising servers.
 func playServers(s *servers) (*playing, error) {
 	p := &playing{s}
 	find := p.confirm
@@ -38,8 +38,8 @@ func playServers(s *servers) (*playing, error) {
 	return p, nil
 }
 
-// confirm plays the most promising contenders at the load, best first, until no other promises more; then the best of
-// them with other settings.
+// confirm simulates the most promising contenders at the load, best first, until no other promises more, then the best of them with
+// other settings.
 func (p *playing) confirm() error {
 	p.sort()
 	if err := p.playAll(api.PhasePlay, p.queue()); err != nil {
@@ -54,7 +54,7 @@ func (p *playing) confirm() error {
 	return p.failure()
 }
 
-// playAll plays a queue until what comes next promises no better.
+// playAll simulates a queue until what comes next promises no better.
 func (p *playing) playAll(phase string, queue []*contender) error {
 	p.phase, p.ended, p.ending = phase, 0, len(queue)
 	for from := 0; from < len(queue); from += batch {
@@ -68,7 +68,7 @@ func (p *playing) playAll(phase string, queue []*contender) error {
 	return nil
 }
 
-// failure is why contenders could not be played, where none was.
+// failure returns why contenders could not be simulated, if none could.
 func (p *playing) failure() (err error) {
 	for _, c := range p.all {
 		if c.failed == nil && len(c.played) > 0 {
@@ -79,13 +79,13 @@ func (p *playing) failure() (err error) {
 	return err
 }
 
-// sort by what a contender promises.
+// sort orders the contenders by promise.
 func (p *playing) sort() {
 	stable.Sort(p.all, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
-// queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
-// before more of one.
+// queue returns the contenders that may be simulated: those expected to keep the bounds, the first of each kind of hardware before
+// further ones.
 func (p *playing) queue() []*contender {
 	of := map[string]int{}
 	var first, more []*contender
@@ -103,13 +103,13 @@ func (p *playing) queue() []*contender {
 	return all[:min(len(all), mostPlayed)]
 }
 
-// done: enough fleets hold, and what comes next promises no better.
+// done reports whether enough fleets hold and the next contender promises no better.
 func (p *playing) done(next *contender) bool {
 	held := p.feasible()
 	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || p.ctx.Err() != nil
 }
 
-// feasible are the contenders with a fleet, the best first.
+// feasible returns the contenders with a fleet, best first.
 func (p *playing) feasible() (out []*contender) {
 	for _, c := range p.all {
 		if c.fleet != nil {
@@ -121,13 +121,13 @@ func (p *playing) feasible() (out []*contender) {
 }
 
 const (
-	// everyKind of hardware are all played, so that each has a fleet to compare.
+	// everyKind is the number of kinds of hardware up to which each gets a fleet to compare.
 	everyKind = 16
-	// tries are how many times contenders of a kind are played until one holds, ofEach at a time.
+	// tries is how many times contenders of a kind are simulated until one holds, ofEach at a time.
 	tries, ofEach = 3, 2
 )
 
-// eachKind plays contenders of each kind of hardware of which none holds yet.
+// eachKind simulates contenders of each kind of hardware that has no feasible fleet yet.
 func (p *playing) eachKind() error {
 	for range tries {
 		if p.ctx.Err() != nil {
@@ -145,9 +145,8 @@ func (p *playing) eachKind() error {
 	return nil
 }
 
-// nextOfKinds are the best contenders that were not played, of kinds of which none holds, or none that was measured: servers that do both,
-// and pairs of
-// workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
+// nextOfKinds returns the best unsimulated contenders of kinds without a feasible or a measured fleet: combined servers, and
+// prefill/decode pairs, whose short answers wait for the transfer of the prompt's cache, which the steady state does not show.
 func (p *playing) nextOfKinds() (next []*contender) {
 	held, measured := map[string]bool{}, map[string]bool{}
 	for _, c := range p.feasible() {
@@ -170,7 +169,7 @@ func (p *playing) nextOfKinds() (next []*contender) {
 	return next
 }
 
-// possible: by its estimate the contender holds the load with the devices that there are.
+// possible reports whether, by its estimate, the contender holds the load with the available devices.
 func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c.replicas <= c.most) }
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
@@ -192,7 +191,7 @@ func (p *playing) settle(all []*contender) error {
 	return err
 }
 
-// inParallel does something for several contenders, at the same time where the asker can.
+// inParallel applies do to several contenders, concurrently if the caller allows it.
 func (p *playing) inParallel(all []*contender, do func(*contender) error) error {
 	errs := make([]error, len(all))
 	p.reportBest()
@@ -208,11 +207,10 @@ func (p *playing) inParallel(all []*contender, do func(*contender) error) error 
 	return nil
 }
 
-// muchDearer is how many times the dollars of the best fleet another is followed up to.
+// muchDearer is the multiple of the best fleet's cost up to which others are followed.
 const muchDearer = 10
 
-// boundReplicas the replicas of a contender by those for which it costs not much more than the best fleet, where dollars are to be
-// least.
+// boundReplicas bounds the replicas of a contender by a multiple of the best fleet's cost if the objective is cost.
 func (p *playing) boundReplicas(c *contender) {
 	held := p.feasible()
 	if len(held) == 0 || p.minimize() != "cost" || held[0].fleet.unpriced {
@@ -226,17 +224,17 @@ func (p *playing) boundReplicas(c *contender) {
 	}
 }
 
-// tooFar: fleets of so many times the estimate, and some, are given up.
+// Fleets larger than tooFar times the estimate plus andSome are given up.
 const tooFar, andSome = 3, 3
 
-// fewestOf replicas of a variant that hold; 0 where none near the estimate do.
+// fewestOf returns the fewest replicas of a variant that hold; 0 if none near the estimate do.
 func (c *contender) fewestOf(v simulate.Variant) (int64, error) {
 	t := trials{c: c, v: v}
 	last := c.last()
 	first := min(c.replicas, last)
 	n := first
 	switch holds := t.holds(n); {
-	case holds && c.task.original.Replicas == 0: // fewer may too
+	case holds && c.task.original.Replicas == 0: // fewer may hold too
 		n -= search.Largest(0, first-1, 0, func(fewer int64) bool { return t.holds(first-fewer) && !t.stopped })
 		t.stopped = false // what was found holds
 	case !holds && n < last:
@@ -250,7 +248,7 @@ func (c *contender) fewestOf(v simulate.Variant) (int64, error) {
 	return n, nil
 }
 
-// last is the most replicas that are tried.
+// last returns the most replicas to try.
 func (c *contender) last() int64 {
 	if n := int64(c.task.original.Replicas); n > 0 {
 		return n
@@ -264,18 +262,18 @@ func (c *contender) last() int64 {
 	return last
 }
 
-// trials are fleets of a contender that are played until one cannot be, or none can hold.
+// trials simulates fleets of a contender until one fails to run, or none can hold.
 type trials struct {
 	c        *contender
 	v        simulate.Variant
 	err      error
-	hopeless bool // as many requests are too long for any number of replicas
-	stopped  bool // what a stopped run shows is not of so many replicas
+	hopeless bool // too many requests are too long for any number of replicas
+	stopped  bool // a stopped run does not represent this number of replicas
 }
 
 func (t *trials) holds(replicas int64) bool {
 	if t.err != nil || t.hopeless || t.stopped {
-		return true // which ends a search for more
+		return true // ends the search for more
 	}
 	r := t.c.play(replicas, t.v)
 	if t.err, t.stopped = r.err, t.c.task.ctx.Err() != nil; t.err != nil || t.stopped {

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/simulate"
 )
 
-// dayOf plans the replicas of a fleet over a day; nil where nobody asked, or the rate that one replica holds is not known.
+// dayOf plans the replicas of a fleet over a day; nil if not requested, or if the rate that one replica holds is unknown.
 func dayOf(c *contender, f *api.Fleet) *api.DayPlan {
 	d := c.task.original.Day
 	if d == nil || f.HoldsRate == nil {
@@ -23,7 +23,7 @@ func dayOf(c *contender, f *api.Fleet) *api.DayPlan {
 		out.Mean += float64(n) / float64(len(d.Rates))
 	}
 	out.Mean, out.Headroom, out.Each = simulate.FourDigits(out.Mean), simulate.FourDigits(out.Headroom), simulate.FourDigits(out.Each)
-	if rent := c.rent(c.fleet.replicas); rent.PerHour.Known() { // who owns devices saves nothing by leaving them idle but energy
+	if rent := c.rent(c.fleet.replicas); rent.PerHour.Known() { // owners of idle devices save only energy
 		out.USDFixed, out.USDScaled = question.Rounded(24*rent.PerHour.Mid),
 			question.Rounded(24*rent.PerHour.Mid*out.Mean/float64(out.Peak))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// fleetPlan is a fleet on its way to an answer.
+// fleetPlan is a fleet being evaluated.
 type fleetPlan struct {
 	replicas int64
 	objective
@@ -21,12 +21,12 @@ type fleetPlan struct {
 	atSlowEdge int64
 	curve      []api.CurvePoint
 	most       *api.CurvePoint
-	// mostLow and mostHigh are the users at the edges of the band, where the most users are asked for.
+	// mostLow and mostHigh are the users at the edges of the band, if the most users are requested.
 	mostLow, mostHigh *int64
-	least             *round // at the least load that is tried, where not even that is held
+	least             *round // at the least load tried, if even that does not hold
 }
 
-// result of the fleet as it was played; nil where it was not.
+// result returns the simulated result of the fleet; nil if it was not simulated.
 func (c *contender) result() *sim.Result {
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
 		return r.res
@@ -34,7 +34,7 @@ func (c *contender) result() *sim.Result {
 	return nil
 }
 
-// edge plays the fleet at both edges of its band.
+// edge simulates the fleet at both edges of its band.
 func (c *contender) edge() error {
 	r := c.played[c.fleet.replicas]
 	if r == nil || r.err != nil || c.task.ctx.Err() != nil {
@@ -45,7 +45,7 @@ func (c *contender) edge() error {
 		return nil
 	}
 	low, high := c.newRound(c.fleet.replicas, fast).run(), c.newRound(c.fleet.replicas, slow).run()
-	if c.task.ctx.Err() == nil { // else they were stopped
+	if c.task.ctx.Err() == nil { // else stopped
 		c.fleet.edges.low, c.fleet.edges.high = low, high
 	}
 	return cmp.Or(low.err, high.err)
@@ -65,7 +65,7 @@ func (c *contender) replicasAtSlowEdge() (err error) {
 	return err
 }
 
-// fleetOf writes a contender's fleet.
+// fleetOf returns a contender's fleet for the answer.
 func fleetOf(c *contender) *api.Fleet {
 	n := c.fleet.replicas
 	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), Runs: c.runs,
@@ -93,7 +93,7 @@ func fleetOf(c *contender) *api.Fleet {
 	return f
 }
 
-// meets is the word for whether the goal is met.
+// meets returns the word for whether the goal is met.
 func (c *contender) meets() string {
 	r := c.played[c.fleet.replicas]
 	switch {
@@ -107,7 +107,7 @@ func (c *contender) meets() string {
 	return "likely"
 }
 
-// spend writes what a fleet takes in money and energy. busy is the share of the time that its servers compute.
+// spend fills in the cost and energy of a fleet. busy is the fraction of time during which its servers compute.
 func spend(c *contender, f *api.Fleet, output speed.Figure, busy float64) {
 	m := c.sim.Question.Job.Machine
 	if len(m.Groups) != 1 {
@@ -135,7 +135,7 @@ func spend(c *contender, f *api.Fleet, output speed.Figure, busy float64) {
 	}
 }
 
-// priceWords say whose price it is.
+// priceWords describes the source of a price.
 func priceWords(r *cost.Rate, devices int64) string {
 	if r.Price.Kind != "on-demand" {
 		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase),
@@ -153,7 +153,7 @@ func priceWords(r *cost.Rate, devices int64) string {
 
 func certain(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
 
-// parts of the time of a token with so many users of a replica.
+// parts returns the parts of a token's time with the given users per replica.
 func (c *contender) parts(users int64) []speed.Part {
 	switch s := c.sim; {
 	case s.Stream != nil:

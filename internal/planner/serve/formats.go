@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/quality"
 )
 
-// formats of weights and cache that cost no more than allowed.
+// formats returns the formats of weights and KV cache whose quality loss is allowed.
 func (s *servers) formats(p *planner.Planner) (out []change.Setting) {
 	for _, weights := range s.affordable(p.WeightsAxis(p.Question), s.weightsLoss) {
 		for _, cache := range s.affordable(p.CacheAxis(p.Question), s.cacheLoss) {
@@ -27,14 +27,14 @@ func (s *servers) formats(p *planner.Planner) (out []change.Setting) {
 	return out
 }
 
-// rememberPrices what formats cost, which is the same on every machine.
+// rememberPrices caches what formats cost, which is the same on every machine.
 func (s *servers) rememberPrices(p *planner.Planner) {
 	if s.order == nil {
 		s.order, s.native = p.Order, p.Question.Request.Weights
 	}
 }
 
-// affordable settings of an axis of formats, whose prices then are their losses.
+// affordable returns the allowed settings of an axis of formats, priced by their losses.
 func (s *servers) affordable(a planner.Axis, loss func(name string) (points float64, known bool)) (out []change.Setting) {
 	for _, x := range a.Settings {
 		points, known := 0.0, true
@@ -53,8 +53,8 @@ func (s *servers) affordable(a planner.Axis, loss func(name string) (points floa
 	return out
 }
 
-// weightsLoss is what a recipe costs against the published weights. Where nobody published any of a model's losses, formats
-// of 8 bits pass and fewer do not, unless any loss is allowed.
+// weightsLoss returns the loss of a recipe relative to the published weights. If no loss is published for a model, 8-bit formats
+// pass and narrower ones do not, unless any loss is allowed.
 func (s *servers) weightsLoss(name string) (points float64, known bool) {
 	r, from := dtype.FindRecipe(name), dtype.FindRecipe(s.native)
 	if r == nil || from == nil {
@@ -71,8 +71,8 @@ func (s *servers) cacheLoss(name string) (points float64, known bool) {
 	return s.difference(s.order.Cache(dtype.F16, dtype.F16), s.order.Cache(f, f))
 }
 
-// difference of two places of an order, in percent of perplexity. Where nobody published a loss there is no percent, and 8
-// bits and more are taken to lose nothing that shows.
+// difference returns the difference of two ranks in percent of perplexity. Without published losses there is no percentage, and 8
+// bits and more are assumed to lose nothing noticeable.
 func (s *servers) difference(from, to quality.Rank) (points float64, known bool) {
 	switch d := to.Loss() - from.Loss(); {
 	case math.IsInf(d, 0), math.IsNaN(d):

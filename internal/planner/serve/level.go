@@ -6,9 +6,9 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// level makes a curve as monotone as what it is of: who has less to do is no slower, and who has more serves no less in all. Of a
-// few thousand requests chance moves a percentile by a few percent, and a run that does not hold ends with a fleet that empties.
-// The load that was asked for stays as it was played.
+// level makes a curve as monotonic as the quantity it shows: with less load times are no longer, and with more load throughput is
+// no lower. Over a few thousand requests chance moves a percentile by a few percent, and a run that does not hold ends with a
+// draining fleet. The point at the requested load stays as simulated.
 func (f *fleetPlan) level() {
 	whole := slices.IndexFunc(f.curve, func(p api.CurvePoint) bool { return p.Share == 1 })
 	for i := whole - 1; i >= 0; i-- {
@@ -19,13 +19,13 @@ func (f *fleetPlan) level() {
 	}
 }
 
-// noMore is a point of less load than another's.
+// noMore limits a point at less load to the times of another.
 func noMore(p *api.CurvePoint, o *api.CurvePoint) {
 	p.TTFT, p.TPOT = each(p.TTFT, o.TTFT, smaller), each(p.TPOT, o.TPOT, smaller)
 	p.Rate, p.Output, p.Met = min(p.Rate, o.Rate), min(p.Output, o.Output), p.Met || o.Met
 }
 
-// noLess is a point of more load than another's.
+// noLess raises a point at more load to the throughput of another.
 func noLess(p *api.CurvePoint, o *api.CurvePoint) {
 	p.TTFT, p.TPOT = each(p.TTFT, o.TTFT, larger), each(p.TPOT, o.TPOT, larger)
 	p.Rate, p.Output, p.Met = max(p.Rate, o.Rate), max(p.Output, o.Output), p.Met && o.Met
@@ -35,7 +35,7 @@ func smaller(a, b float64) float64 { return min(a, b) }
 
 func larger(a, b float64) float64 { return max(a, b) }
 
-// each of two sets of percentiles; the one that there is where there is one.
+// each combines two sets of percentiles; if only one is present, it is returned.
 func each(a, b *api.Percentiles, of func(a, b float64) float64) *api.Percentiles {
 	if a == nil || b == nil {
 		return a

@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// sharing a part of the load, a round of a contender's fleet that was not played yet, and how many users that are; nil where requests
-// come by themselves.
+// sharing returns an unsimulated round of a contender's fleet at a share of the load, and its users, which are nil for an open
+// load.
 func (c *contender) sharing(share float64) (r *round, users *int64) {
 	r = c.newRound(c.fleet.replicas, simulate.Variant{})
 	switch w := &r.sim.Spec; {
@@ -26,7 +26,7 @@ func (c *contender) sharing(share float64) (r *round, users *int64) {
 	return r, users
 }
 
-// guess at the parts of a load that a fleet holds, of so many: what was estimated.
+// guess returns the estimated number of parts of the load, out of parts, that a fleet holds.
 func (c *contender) guess(parts int64) int64 {
 	whole := float64(c.task.spec.Concurrency)
 	if c.task.rate > 0 {
@@ -35,8 +35,8 @@ func (c *contender) guess(parts int64) int64 {
 	return int64(min(1, estimatedLoad(c)/whole) * float64(parts))
 }
 
-// fewer is a round of a share of the load: with as many requests as judge so many users, where nobody said how many. One user of
-// thousands would take hours to ask as much as all of them.
+// fewer returns a round at a share of the load with as many requests as are needed to judge that many users, unless their number
+// was given. A single user would need hours to send as many requests as thousands do.
 func (c *contender) fewer(share float64) *round {
 	r, users := c.sharing(share)
 	if given := c.task.original.Workload; users != nil && (given == nil || given.Requests == 0) {
@@ -46,7 +46,7 @@ func (c *contender) fewer(share float64) *round {
 	return r
 }
 
-// playShare plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
+// playShare simulates a share of the load on a contender's fleet. The full load was simulated when the fleet was found.
 func (c *contender) playShare(share float64) (api.CurvePoint, error) {
 	r, _ := c.sharing(share)
 	if share == 1 {
@@ -63,7 +63,7 @@ func (c *contender) playShare(share float64) (api.CurvePoint, error) {
 	return p, err
 }
 
-// point is what a round of a share of the load came to.
+// point returns the outcome of a round at a share of the load.
 func (c *contender) point(share float64, r *round) api.CurvePoint {
 	_, users := c.sharing(share)
 	requests, tokens := r.rates()
@@ -72,10 +72,10 @@ func (c *contender) point(share float64, r *round) api.CurvePoint {
 		Output: simulate.FourDigits(times * tokens), TTFT: simulate.Percentiles(&r.res.First), TPOT: simulate.Percentiles(&r.res.PerToken)}
 }
 
-// shares of the load of a curve.
+// shares are the shares of the load on a curve.
 var shares = []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2}
 
-// curve of a fleet's times over the load.
+// curve simulates a fleet's times over the load.
 func (c *contender) curve() error {
 	if c.task.spec.Arrivals == "burst" {
 		return nil
@@ -93,8 +93,8 @@ func (c *contender) curve() error {
 	return nil
 }
 
-// bounds of a curve: the largest share of the load from all of it on that is held with all between, and the next, which is
-// not; 0 where none was seen to fail.
+// bounds returns the largest share of the load, starting from the full load, up to which all points hold, and the next share, which
+// does not; 0 if none failed.
 func (f *fleetPlan) bounds() (low, high float64) {
 	for i := range f.curve {
 		switch p := &f.curve[i]; {
@@ -108,10 +108,10 @@ func (f *fleetPlan) bounds() (low, high float64) {
 	return low, high
 }
 
-// halvings of the stretch between a share of the load that is held and one that is not.
+// halvings is the number of bisections between a share that holds and one that does not.
 const halvings = 4
 
-// mostLoad closes in on the most of the load that the fleet holds.
+// mostLoad bisects for the largest load that the fleet holds.
 func (c *contender) mostLoad() error {
 	low, high := c.fleet.bounds()
 	for range halvings {
@@ -131,7 +131,7 @@ func (c *contender) mostLoad() error {
 	return nil
 }
 
-// curvePointAt is the point of the curve at a share of the load.
+// curvePointAt returns the point of the curve at a share of the load.
 func (c *contender) curvePointAt(share float64) *api.CurvePoint {
 	for i := range c.fleet.curve {
 		if c.fleet.curve[i].Share == share {

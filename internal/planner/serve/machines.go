@@ -11,26 +11,26 @@ import (
 	"github.com/memwall/memwall/internal/planner/change"
 )
 
-// machineChoice is hardware for one replica, and how many devices there are of the kind.
+// machineChoice is hardware for one replica, and how many devices of the kind are available.
 type machineChoice struct {
 	kind, name string
 	devices    int64
-	have       int64 // 0 where nobody says
-	whole      bool  // a node, or unlike devices: nothing smaller is rented
-	shared     bool  // beyond what a replica needs: its ranks attend apart and share the experts
-	split      bool  // a number that only workers of two kinds share evenly
+	have       int64 // 0 if unknown
+	whole      bool  // a node or mixed devices: nothing smaller can be rented
+	shared     bool  // more devices than a replica needs: data-parallel attention with shared experts
+	split      bool  // a number that only disaggregated workers divide evenly
 }
 
-// replicaSizes are numbers of devices that a replica of one kind is tried with: those beyond usual are for models that
-// nothing smaller holds.
+// replicaSizes are the numbers of devices of one kind to try per replica; those beyond the usual are for models that nothing
+// smaller holds.
 var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
 
 const usualSize = 16
 
-// splitSizes are numbers of devices for one worker that computes prompts and two that generate, or the other way round.
+// splitSizes are numbers of devices for one prefill and two decode workers, or the reverse.
 var splitSizes = []int64{3, 6, 12}
 
-// replicaSizes to try: those that were listed, else the usual ones.
+// replicaSizes returns the sizes to try: those listed, else the usual ones.
 func (t *task) replicaSizes() (out []int64) {
 	for _, n := range t.original.Among["devices"] {
 		out = append(out, int64(n))
@@ -41,7 +41,7 @@ func (t *task) replicaSizes() (out []int64) {
 	return out
 }
 
-// machines to try, kind by kind, and what their names were taken for.
+// machines returns the machines to try, kind by kind, and how their names were interpreted.
 func (t *task) machines() (out []machineChoice, said notes, err error) {
 	names := hardware.List(t.asked.Hardware)
 	if t.asked.Hardware == "" || t.asked.Hardware == api.AnyHardware {
@@ -60,7 +60,7 @@ func (t *task) machines() (out []machineChoice, said notes, err error) {
 	return out, said, t.onePrice(out)
 }
 
-// onePrice refuses the price of a device where devices are of several kinds.
+// onePrice rejects a price per device if there are several kinds of devices.
 func (t *task) onePrice(of []machineChoice) error {
 	o := t.goal.Own
 	if o == nil || o.Purchase == 0 || len(of) == 0 {
@@ -75,7 +75,7 @@ func (t *task) onePrice(of []machineChoice) error {
 			of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
 }
 
-// kindsOf counts the kinds of hardware of some machines.
+// kindsOf counts the kinds of hardware among machines.
 func kindsOf(all []machineChoice) int {
 	seen := map[string]bool{}
 	for i := range all {
@@ -84,12 +84,12 @@ func kindsOf(all []machineChoice) int {
 	return len(seen)
 }
 
-// sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
+// sizes returns the sizes of a replica on a machine. A catalog device named without a number is available in any number.
 func (t *task) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
 		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
 		if m.CPUOnly || t.goal.MostUsers {
-			one.have = one.devices // this machine, and no second one
+			one.have = one.devices // this machine only
 		}
 		return []machineChoice{one}
 	}
@@ -120,13 +120,13 @@ func (t *task) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	return out
 }
 
-// splits reports whether servers of a kind may be parted into workers that compute prompts and workers that generate.
+// splits reports whether servers on a device may be disaggregated into prefill and decode workers.
 func (t *task) splits(d *hardware.Device) bool {
 	r := &t.asked
 	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && t.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
 }
 
-// mostReplicas of a machine.
+// mostReplicas returns the most replicas that a machine holds.
 func (t *task) mostReplicas(m *machineChoice) int64 {
 	bound := int64(t.original.MaxDevices)
 	if m.have > 0 && (bound == 0 || m.have < bound) {

@@ -6,11 +6,11 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// What nobody measured may be far off, and a search for the best of many finds what is most off the right way. A fleet of a device, an
-// engine and a layout without a measured run is therefore ranked by its slow edge.
+// Unmeasured configurations may be far off, and a search for the best of many selects those that err in their favor. A fleet of a
+// device, engine and layout without a measured run is therefore ranked by its slow edge.
 
-// runsOf a server is how many measured runs of its device, engine and layout its times rest on; of llama.cpp's kin how many figures of
-// the device, where it is one. Who measured the device himself has one more.
+// runsOf returns the number of measured runs of a server's device, engine and layout that its times rest on; for engines based on
+// llama.cpp, the number of figures for a single device. The user's own measurement adds one.
 func runsOf(s *simulate.Simulation) (runs int64) {
 	q := s.Question
 	d := q.Job.Device(0)

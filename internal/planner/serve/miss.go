@@ -13,14 +13,14 @@ import (
 	"github.com/memwall/memwall/search"
 )
 
-// Where no fleet holds, the nearest is named with what it achieves: its times at the load, and the most of the load that it holds.
+// If no fleet holds, the answer names the nearest and what it achieves: its times at the load, and the largest load that it holds.
 
-// nearestFleets are played to find the one that holds the most.
+// nearestFleets is the number of fleets simulated to find the one that holds the most.
 const nearestFleets = 3
 
-// closest is the contender that comes nearest where none holds: of those that keep the bounds for one user the one that holds the
-// most of the load with the devices that there are, else the one whose times with one user are nearest to their bounds, else
-// the one that lacks least memory.
+// closest returns the nearest contender if none holds: of those within the bounds for one user, the one that holds the largest load
+// with the available devices; else the one whose single-user times are nearest to the bounds; else the one with the smallest memory
+// shortage.
 func (p *playing) closest() (*contender, error) {
 	near := p.strongest()
 	if err := p.achieveMost(near); err != nil {
@@ -37,7 +37,7 @@ func (p *playing) closest() (*contender, error) {
 	return p.nearest, nil
 }
 
-// strongest contenders by their estimates, each with as many replicas as it was tried with or there are devices for.
+// strongest returns the best contenders by their estimates, each with the replicas it was tried with or that devices allow.
 func (p *playing) strongest() (out []*contender) {
 	if p.ctx.Err() != nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *playing) strongest() (out []*contender) {
 	return out[:min(len(out), nearestFleets)]
 }
 
-// estimatedLoad is how much a contender's fleet holds by its estimate: requests a second, or users.
+// estimatedLoad returns the load a contender's fleet holds by its estimate, in requests per second or users.
 func estimatedLoad(c *contender) float64 {
 	if c.task.rate > 0 {
 		return c.rate * float64(c.fleet.replicas)
@@ -70,10 +70,10 @@ func estimatedLoad(c *contender) float64 {
 	return float64(c.users * c.fleet.replicas)
 }
 
-// parts of a load of which the most that a fleet holds is found.
+// partsOfLoad is the resolution, as parts of the load, at which the largest load held is found.
 const partsOfLoad = 64
 
-// achieveMost finds what each fleet achieves that holds more than the one before it, the strongest by its estimate first.
+// achieveMost finds what each fleet achieves, strongest estimate first, if it holds more than those before it.
 func (p *playing) achieveMost(near []*contender) error {
 	if len(near) == 0 {
 		return nil
@@ -84,8 +84,7 @@ func (p *playing) achieveMost(near []*contender) error {
 	return p.inParallel(near[1:], func(c *contender) error { return achieve(c, achieved(near[0])) })
 }
 
-// achieve finds the most of the load that a fleet holds which does not hold all of it, in users or in parts of a rate, where that is more
-// than a share.
+// achieve finds the largest part of the load, in users or fractions of a rate, that a fleet holds, if that exceeds the share more.
 func achieve(c *contender, more float64) error {
 	if r := c.play(c.fleet.replicas, simulate.Variant{}); r.err != nil || c.task.spec.Arrivals == "burst" || c.task.spec.Trace != "" {
 		return r.err
@@ -120,7 +119,7 @@ func achieve(c *contender, more float64) error {
 	return err
 }
 
-// achieved is the share of the load that a fleet holds.
+// achieved returns the share of the load that a fleet holds.
 func achieved(c *contender) float64 {
 	if p := c.fleet.most; p != nil {
 		return p.Share
@@ -128,7 +127,8 @@ func achieved(c *contender) float64 {
 	return 0
 }
 
-// whyNone says what the nearest fleet achieves: the worst of its times at the load, the load that it holds, and what more would take.
+// whyNone describes what the nearest fleet achieves: the worst of its times at the load, the load it holds, and what more would
+// take.
 func whyNone(c *contender) string {
 	if c.fleet == nil {
 		return whyLoser(c)
@@ -148,7 +148,7 @@ func whyNone(c *contender) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
 
-// whyLoser says what a contender breaks with as many replicas as it was played with, or that there are too few devices for it.
+// whyLoser describes which bound a contender breaks with the replicas simulated, or that it needs more devices than there are.
 func whyLoser(c *contender) string {
 	if c.most > 0 && c.replicas > c.most {
 		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
@@ -164,7 +164,7 @@ func whyLoser(c *contender) string {
 	return words + "; " + partWords(c.parts(c.usersOf(n)))
 }
 
-// breaking says with what a round breaks which bound; "" where none was played.
+// breaking describes which bound a round breaks and with what; "" if none was simulated.
 func breaking(with string, r *round) string {
 	if r == nil {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// How many users hardware holds within bounds: the servers that promise most are filled with users until a bound breaks, all of the
-// devices in use, and ranked by how many that are.
+// To find how many users hardware holds within bounds, the most promising servers, on all devices, are filled with users until a
+// bound breaks, and ranked by that number.
 
-// mostFilled servers of one kind of hardware, and in all.
+// mostFilledOfKind and mostFilled bound the servers filled, per kind of hardware and in all.
 const mostFilledOfKind, mostFilled = 3, 16
 
 // holdMost fills the most promising contenders with users.
@@ -29,7 +29,7 @@ func (p *playing) holdMost() error {
 	return p.failure()
 }
 
-// roomiest contenders by their estimates, the first of each kind of hardware before more of one.
+// roomiest returns the best contenders by their estimates, the first of each kind of hardware before further ones.
 func (p *playing) roomiest() (out []*contender) {
 	stable.Sort(p.all, func(a, b *contender) int {
 		return cmp.Or(-cmp.Compare(a.users*a.replicas, b.users*b.replicas), a.objective.compare(&b.objective))
@@ -43,7 +43,7 @@ func (p *playing) roomiest() (out []*contender) {
 	return out
 }
 
-// fill finds the most users that all replicas of a contender hold together; without a fleet where they hold none.
+// fill finds the most users that all replicas of a contender hold together; if they hold none, it has no fleet.
 func (c *contender) fill() error {
 	n := c.replicas
 	most, err := c.mostWithin(c.users*n, simulate.Variant{})
@@ -63,7 +63,7 @@ func (c *contender) fill() error {
 	return nil
 }
 
-// mostWithin are the most users that a contender's replicas hold in a variant; where the slow edge must hold too, at it.
+// mostWithin returns the most users that a contender's replicas hold in a variant, at the slow edge if that must hold too.
 func (c *contender) mostWithin(guess int64, v simulate.Variant) (int64, error) {
 	return simulate.MostUsers(c.task.original.Workload, guess, func(users int64) (bool, error) {
 		c.crowd(users)
@@ -76,7 +76,7 @@ func (c *contender) mostWithin(guess int64, v simulate.Variant) (int64, error) {
 	})
 }
 
-// byUsers ranks a fleet that holds so many: by them, or by the dollars for each.
+// byUsers returns the rank of a fleet by the users it holds, or by the cost per user.
 func (c *contender) byUsers(users int64) [4]float64 {
 	dollars := c.dollars(c.replicas)
 	if c.task.minimize() == "cost" && c.task.goal.Minimize != "" {
@@ -85,13 +85,13 @@ func (c *contender) byUsers(users int64) [4]float64 {
 	return [4]float64{-float64(users), dollars, c.loss}
 }
 
-// crowd gives a contender's load so many users; what was played with others is forgotten.
+// crowd sets the number of users of a contender's load and discards rounds simulated with others.
 func (c *contender) crowd(users int64) {
 	c.sim = simulate.WithUsers(c.sim, c.task.original.Workload, users)
 	c.played = map[int64]*round{}
 }
 
-// mostUsersOf a replica of a fleet that was filled; 0 where it was not.
+// mostUsersOf returns the users per replica of a filled fleet; 0 if it was not filled.
 func mostUsersOf(c *contender, replicas int64) int64 {
 	if c.fleet == nil || c.fleet.most == nil || c.fleet.most.Users == nil {
 		return 0

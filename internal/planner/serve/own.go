@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/internal/timing"
 )
 
-// ownersRate is what so many devices cost their owner an hour; unknown without terms or a price.
+// ownersRate returns the hourly cost of devices to their owner; unknown without terms or a price.
 func ownersRate(c *contender, devices int) cost.Rate {
 	if c.task.goal.Own == nil || len(c.sim.Question.Job.Machine.Groups) != 1 {
 		return cost.Rate{}
@@ -19,7 +19,8 @@ func ownersRate(c *contender, devices int) cost.Rate {
 	return cost.Own(c.sim.Question.Job.Machine.Groups[0].Device.ID, devices, watts, c.task.goal.Own.Terms())
 }
 
-// deviceWatts are those of one device while its server has so many users, for a share of the time; the rest of it the device idles.
+// deviceWatts returns the average watts of a device whose server has the given users for the fraction busy of the time and idles
+// otherwise.
 func deviceWatts(c *contender, users int64, busy float64) cost.Figure {
 	d := c.sim.Question.Job.Device(0)
 	if d == nil {
@@ -35,7 +36,7 @@ func deviceWatts(c *contender, users int64, busy float64) cost.Figure {
 	return cost.Watts(d, load).Figure
 }
 
-// ownedOrRented compares buying a fleet with renting it; nil without terms, or where no price is known.
+// ownedOrRented compares buying a fleet with renting it; nil without terms, or if no price is known.
 func ownedOrRented(c *contender, rent cost.Rate) *api.Owned {
 	n := int(c.fleet.replicas * c.devices)
 	own := ownersRate(c, n)

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// progress is how many servers of a phase have been played, by several at a time.
+// progress counts the servers simulated in a phase, several of which may run concurrently.
 type progress struct {
 	one           sync.Mutex
 	phase         string
@@ -15,7 +15,7 @@ type progress struct {
 	best          string
 }
 
-// reportBest tells where a search for fleets is, between what is done together.
+// reportBest reports the state of a search for fleets between parallel batches.
 func (p *playing) reportBest() {
 	if held := p.feasible(); len(held) > 0 && p.env.HasWatcher() {
 		p.best = headline(held[0])
@@ -23,7 +23,7 @@ func (p *playing) reportBest() {
 	p.reportProgress(p.phase, p.ended, p.ending)
 }
 
-// reportPlayed: another server has been played.
+// reportPlayed counts another simulated server and reports it.
 func (p *playing) reportPlayed() {
 	p.one.Lock()
 	defer p.one.Unlock()
@@ -38,7 +38,7 @@ func (s *servers) reportProgress(phase string, done, of int) {
 	s.env.Report(api.Progress{Phase: phase, Done: done, Of: max(done, of), Evaluated: s.evaluated.Copied(), Best: s.best})
 }
 
-// headline of a fleet that holds: what it is, and its rent.
+// headline describes a feasible fleet and its rent.
 func headline(c *contender) string {
 	words := c.words
 	if c.fleet.replicas > 1 {

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// objective is what a fleet is ranked by: less is better.
+// objective is the key that fleets are ranked by; less is better.
 type objective struct {
 	impossible bool
 	unpriced   bool
@@ -37,18 +37,18 @@ func (o *objective) compare(p *objective) int {
 	return 0
 }
 
-// objectiveOf a contender with so many replicas: what is to be least, then what else counts. Between fleets that cost the
-// same, loss of quality and the time of an answer are weighed as in a search for what fits (internal/planner/price.go).
+// objectiveOf returns the objective of a contender with the given replicas: the figure to minimize, then the others. Among fleets
+// of equal cost, quality loss and answer time are weighed as in a search for what fits (internal/planner/price.go).
 func (c *contender) objectiveOf(replicas int64) objective {
 	return c.weigh(c.dollars(replicas), float64(replicas*c.devices), c.requestSeconds(replicas))
 }
 
-// weigh what a fleet costs, its devices and the time of an answer by what is to be least.
+// weigh orders cost, devices and answer time by the figure to minimize.
 func (c *contender) weigh(dollars, devices, life float64) objective {
 	if c.tuned() {
 		life *= worthTuning
 	}
-	alike := c.loss + change.PriceOfDoubling[c.task.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
+	alike := c.loss + change.PriceOfDoubling[c.task.minimize()]*math.Log2(math.Max(life, 1e-9)) // trades quality against time
 	o := objective{unpriced: math.IsInf(dollars, 1)}
 	switch c.task.minimize() {
 	case "latency":
@@ -63,17 +63,17 @@ func (c *contender) weigh(dollars, devices, life float64) objective {
 	return o
 }
 
-// worthTuning is by how much a budget of steps other than the engine's own must shorten answers to be named in its place: what
-// is less lies within what times of steps are off by (docs/accuracy.md, serving TPOT). What keeps a bound that the engine's own
-// does not, or costs less, is taken all the same.
+// worthTuning is the factor by which a token budget other than the engine's default must shorten answers to be preferred: less is
+// within the error of step times (docs/accuracy.md, serving TPOT). A budget that keeps a bound which the default breaks, or that
+// costs less, is preferred regardless.
 const worthTuning = 1.1
 
-// tuned reports whether the budget of steps is one that was tried here, and not the engine's own or the user's.
+// tuned reports whether the token budget was chosen by the search, not by the engine or the user.
 func (c *contender) tuned() bool {
 	return c.task.asked.MaxBatchedTokens == 0 && c.request.MaxBatchedTokens > 0
 }
 
-// requestSeconds of a request, in seconds: as it was played, else as estimated.
+// requestSeconds returns the seconds per request, as simulated, else as estimated.
 func (c *contender) requestSeconds(replicas int64) float64 {
 	if r := c.played[replicas]; r != nil && r.err == nil && r.res.Whole.N() > 0 {
 		return simulate.FourDigits(1000*r.res.Whole.Mean().Seconds()) / 1000
@@ -85,7 +85,7 @@ func (c *contender) requestSeconds(replicas int64) float64 {
 	return at.First + float64(c.task.output-1)*at.PerToken
 }
 
-// money is what a fleet costs an hour: its rent, or what it costs its owner where that is known and less.
+// money returns the hourly cost of a fleet: its rent, or the owner's cost if known and lower.
 func (c *contender) money(replicas int64) cost.Rate {
 	rent := c.rent(replicas)
 	if own := ownersRate(c, int(replicas*c.devices)); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
@@ -94,12 +94,12 @@ func (c *contender) money(replicas int64) cost.Rate {
 	return rent
 }
 
-// rent of a fleet; unknown where devices are unlike.
+// rent returns the rent of a fleet; unknown for mixed devices.
 func (c *contender) rent(replicas int64) cost.Rate {
 	return c.task.env.RentOf(c.sim.Question.Job.Machine, int(replicas*c.devices))
 }
 
-// dollars of an hour, averaged over the day where the fleet follows one; without end where nobody's price is known.
+// dollars returns dollars per hour, averaged over the day for a fleet that follows one; infinite if no price is known.
 func (c *contender) dollars(replicas int64) float64 {
 	money := c.money(replicas)
 	if !money.PerHour.Known() {

@@ -11,17 +11,17 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// reported fleets have bands, and the first of them, one a kind of hardware, a curve.
+// reported is the number of fleets with bands; the first curved of them, one per kind of hardware, have curves.
 const reported, curved = 12, 3
 
-// fleets are those that an answer reports, the best first.
+// fleets are those reported in an answer, best first.
 type fleets struct {
 	held    []*contender
-	guarded bool       // fleets that nobody measured are ranked by their slow edge
-	miss    *contender // which comes nearest, where none holds and there was time
+	guarded bool       // unmeasured fleets are ranked by their slow edge
+	miss    *contender // the nearest, if none holds and time allowed
 }
 
-// ranked are the fleets that are reported in their order; where there are none, what comes nearest.
+// ranked returns the reported fleets in order, or the nearest if there are none.
 func (p *playing) ranked() (f fleets, err error) {
 	finish := p.finished
 	if p.goal.MostUsers {
@@ -34,7 +34,7 @@ func (p *playing) ranked() (f fleets, err error) {
 	return f, err
 }
 
-// finished are fleets with what only those that are reported need: both edges of the band, the fleet that is sure, curves.
+// finished adds to the reported fleets what only these need: both edges of the band, the fleet that certainly holds, and curves.
 func (p *playing) finished(held []*contender) (shown []*contender, guarded bool, err error) {
 	shown = p.varied(held, 2*reported)
 	p.phase, p.ended, p.ending = api.PhaseDetail, 0, len(shown)+curved
@@ -60,8 +60,8 @@ func (p *playing) finished(held []*contender) (shown []*contender, guarded bool,
 	})
 }
 
-// varied are the fleets that are reported, the best first: all that were found where all are asked for, else not so many of one
-// kind of hardware that the others have no place.
+// varied returns the fleets to report, best first: all if all are requested, else limited per kind of hardware so that others have
+// room.
 func (p *playing) varied(held []*contender, most int) (out []*contender) {
 	of := map[string]int{}
 	for _, c := range held {
@@ -79,7 +79,7 @@ func (p *playing) varied(held []*contender, most int) (out []*contender) {
 	return out
 }
 
-// filledOverBand are fleets with the users that they hold at the slow edge of their band, by which those are ranked that nobody measured.
+// filledOverBand returns fleets with the users that they hold at the slow edge of the band, by which unmeasured ones are ranked.
 func (p *playing) filledOverBand(held []*contender) (shown []*contender, guarded bool, err error) {
 	held = p.varied(held, reported)
 	guarded = slices.ContainsFunc(held, (*contender).measured)
@@ -95,7 +95,7 @@ func (p *playing) filledOverBand(held []*contender) (shown []*contender, guarded
 			return err
 		}
 		high, err := c.mostWithin(*c.fleet.most.Users, fast)
-		if err == nil && p.ctx.Err() == nil { // else they were stopped
+		if err == nil && p.ctx.Err() == nil { // else stopped
 			low, high = min(low, *c.fleet.most.Users), max(high, *c.fleet.most.Users)
 			c.fleet.mostLow, c.fleet.mostHigh = &low, &high
 		}
@@ -110,8 +110,8 @@ func (p *playing) filledOverBand(held []*contender) (shown []*contender, guarded
 	return held, guarded, err
 }
 
-// guard ranks the fleets by what they are known for, once the slow edges are played. Where none was measured all are as
-// uncertain, and what counts is the middle of the band.
+// guard ranks the fleets by cautious figures once the slow edges have been simulated. If none is measured, all are equally
+// uncertain, and the middle of the band counts.
 func (p *playing) guard(all []*contender) (guarded bool, err error) {
 	if !slices.ContainsFunc(all, (*contender).measured) {
 		return false, nil
@@ -134,8 +134,8 @@ func (p *playing) guard(all []*contender) (guarded bool, err error) {
 	return true, nil
 }
 
-// cautious are the dollars, the devices and the time of an answer that a fleet is ranked by: its own where its kind was measured, else
-// those of its slow edge.
+// cautious returns the cost, devices and answer time that a fleet is ranked by: its own if its kind was measured, else those at its
+// slow edge.
 func cautious(c *contender) (dollars, devices, life float64) {
 	n := c.fleet.replicas
 	dollars, devices, life = c.dollars(n), float64(n*c.devices), c.requestSeconds(n)
@@ -150,7 +150,7 @@ func cautious(c *contender) (dollars, devices, life float64) {
 	return max(1, more) * dollars, max(1, more) * devices, max(life, slow)
 }
 
-// compareCertainty orders fleets of which as much is to be least: those that also hold at the slow edge of their band come first.
+// compareCertainty orders otherwise equal fleets: those that also hold at the slow edge come first.
 func (f *fleetPlan) compareCertainty(o *fleetPlan) int {
 	sure := func(f *fleetPlan) int {
 		if f.edges.high != nil && f.edges.high.meets {
@@ -163,9 +163,9 @@ func (f *fleetPlan) compareCertainty(o *fleetPlan) int {
 	return cmp.Or(a.compare(&b), sure(f)-sure(o), f.objective.compare(&o.objective))
 }
 
-// meritsOf a fleet: dollars an hour, averaged over the day where it follows one, devices, the mean time of an answer, both
-// times at their 99th percentile, loss of quality, whether it also holds at the slow edge of its band, whether its kind was measured,
-// and what it is ranked by where it was not. Figures are those of the answer, and what is not known is worst.
+// meritsOf returns a fleet's merits: dollars per hour (averaged over the day if it follows one), devices, mean answer time, p99
+// TTFT and TPOT, quality loss, whether it holds at the slow edge, whether its kind was measured, and its rank if not. Figures are
+// those of the answer; unknown ones are worst.
 func meritsOf(c *contender) planner.Merits {
 	dollars, devices, life := cautious(c)
 	unmeasured := 1.0
@@ -194,7 +194,7 @@ func meritsOf(c *contender) planner.Merits {
 	return m
 }
 
-// distinctFleets leaves out fleets that do to the nanosecond what an earlier one does: settings that change nothing.
+// distinctFleets drops fleets whose behavior equals an earlier one's to the nanosecond: their settings change nothing.
 func distinctFleets(held []*contender) (out []*contender) {
 	for _, c := range held {
 		if !slices.ContainsFunc(out, func(o *contender) bool { return same(o, c) }) {
@@ -213,7 +213,7 @@ func same(c, o *contender) bool {
 	return a.End == b.End && a.First.Mean() == b.First.Mean() && a.PerToken.Mean() == b.PerToken.Mean() && a.Whole.Mean() == b.Whole.Mean()
 }
 
-// firstOfKinds are the first contenders of each kind of hardware, at most so many.
+// firstOfKinds returns the first contender of each kind of hardware, at most the given number.
 func firstOfKinds(all []*contender, most int) (out []*contender) {
 	for _, c := range all {
 		if len(out) < most && !slices.ContainsFunc(out, func(o *contender) bool { return o.kind == c.kind }) {

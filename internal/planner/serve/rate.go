@@ -5,9 +5,8 @@ import (
 	"github.com/memwall/memwall/sim"
 )
 
-// rates of a round in requests and tokens of answers a second, all replicas together, without its beginning and its end, in
-// which the fleet fills and empties: by Little's law of users who ask again at once, by the arrivals where requests come by
-// themselves and are held. Else those of the whole run.
+// rates returns the requests and output tokens per second of a round, over all replicas, without the filling and draining of the
+// fleet: by Little's law for closed loads, and by arrivals for open loads that hold. Otherwise it averages the whole run.
 func (r *round) rates() (requests, tokens float64) {
 	l := simulate.LoadOf(r.res)
 	requests = l.Throughput.Requests
@@ -22,7 +21,7 @@ func (r *round) rates() (requests, tokens float64) {
 	return requests, requests * perAnswer(r.res)
 }
 
-// perAnswer is the mean tokens of an answer.
+// perAnswer returns the mean tokens per answer.
 func perAnswer(r *sim.Result) float64 {
 	if r.Finished == 0 {
 		return 0
@@ -30,12 +29,12 @@ func perAnswer(r *sim.Result) float64 {
 	return float64(r.Generated) / float64(r.Finished)
 }
 
-// busy is the share of the time that the servers of a round compute.
+// busy returns the fraction of time during which the servers of a round compute.
 func (r *round) busy() float64 {
 	return min(1, r.res.Busy.Seconds()/simulate.SpanOf(r.res).Seconds()/float64(max(1, r.sim.Replicas())))
 }
 
-// scaleTo a fleet of so many replicas the round played some: how many times as much the fleet does.
+// scaleTo returns the ratio of a fleet's replicas to those simulated in the round.
 func (r *round) scaleTo(replicas int64) float64 {
 	return max(1, float64(replicas)/float64(max(1, int64(r.sim.Question.Original.Replicas))))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// round is a load that a fleet of so many replicas was played at.
+// round is a simulation of a load on a number of replicas.
 type round struct {
 	task  *task
 	sim   *simulate.Simulation
@@ -19,7 +19,7 @@ type round struct {
 	err   error
 }
 
-// play the load on so many replicas, for as long as they may meet the goal. Rounds of the plan itself are kept.
+// play simulates the load on the given replicas for as long as they may meet the goal. Rounds of the plan itself are cached.
 func (c *contender) play(replicas int64, v simulate.Variant) *round {
 	if r := c.played[replicas]; r != nil && v == (simulate.Variant{}) {
 		return r
@@ -33,11 +33,12 @@ func (c *contender) play(replicas int64, v simulate.Variant) *round {
 	return r
 }
 
-// MostTogether are as many replicas as are played: of more, so many with their share of the load. Fewer servers share luck
-// less well, so that this errs towards more of them (a tenth for fleets of forty slots); it is chosen for speed.
+// MostTogether is the most replicas that are simulated; a larger fleet is represented by that many with their share of the load.
+// Fewer servers balance load less well, so that this errs towards more replicas (by a tenth for fleets of forty slots); the bound
+// is for speed.
 const MostTogether = 32
 
-// newRound is a round that was not played yet.
+// newRound returns a round to be simulated.
 func (c *contender) newRound(replicas int64, v simulate.Variant) *round {
 	s, q := *c.sim, *c.sim.Question
 	if share := float64(MostTogether) / float64(replicas); share < 1 && s.Spec.Trace == "" {
@@ -50,7 +51,7 @@ func (c *contender) newRound(replicas int64, v simulate.Variant) *round {
 	return &round{task: c.task, sim: &s, as: v}
 }
 
-// run a round.
+// run simulates a round.
 func (r *round) run() *round {
 	if r.res, r.err = r.sim.Run(r.as); r.err == nil {
 		r.meets = r.task.meets(r.res)
@@ -58,7 +59,7 @@ func (r *round) run() *round {
 	return r
 }
 
-// finished is the round with all of its requests, where it was given up and there is time.
+// finished returns the round with all of its requests, if it was given up and there is time.
 func (r *round) finished() *round {
 	if r.err != nil || !r.res.Stopped || r.task.ctx.Err() != nil {
 		return r
@@ -68,7 +69,7 @@ func (r *round) finished() *round {
 	return (&round{task: r.task, sim: &s, as: r.as}).run()
 }
 
-// settlingRequests is how many requests of a round pass before any counts.
+// settlingRequests returns the number of requests of a round that are ignored as warm-up.
 func settlingRequests(w *workload.Spec) int64 {
 	n := int64(*w.Warmup)
 	if most := int64(w.Requests) / 4; w.Requests > 0 {
@@ -77,7 +78,7 @@ func settlingRequests(w *workload.Spec) int64 {
 	return n
 }
 
-// slowly plays a round again with every step as long as at the slow edge of its band. Where no band is known, nobody can be sure.
+// slowly simulates a round again with steps at the slow edge of the band. Without a known band, nothing is certain.
 func (c *contender) slowly(r *round, again func(simulate.Variant) *round) *round {
 	_, slow, ok := r.sim.Extremes(r.res)
 	if !ok {
@@ -86,7 +87,7 @@ func (c *contender) slowly(r *round, again func(simulate.Variant) *round) *round
 	return again(slow)
 }
 
-// holds reports whether a share of the load is held: at the slow edge of the band too, where that is asked for.
+// holds reports whether a share of the load holds, also at the slow edge if required.
 func (c *contender) holds(share float64, r *round) (bool, error) {
 	if !r.meets || !c.task.goal.Sure {
 		return r.meets, r.err

@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// Plan answers how to serve a load best.
+// Plan answers how best to serve a load.
 func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
 	t, err := readTask(ctx, a, r)
 	if err != nil {

@@ -15,30 +15,30 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// contender is a server that could be replicated to a fleet.
+// contender is a server that could be replicated into a fleet.
 type contender struct {
 	task *task
 	machineChoice
 	words   string
-	request api.Request // of one replica, as a question of sim
+	request api.Request // of one replica, as a sim question
 	sim     *simulate.Simulation
-	pools   *serving.Pools // of workers for prompts and for answers; nil where each does both
-	answer  *api.Answer    // of its memory
+	pools   *serving.Pools // prefill and decode workers; nil if each server does both
+	answer  *api.Answer    // about its memory
 	loss    float64        // of quality, in points
-	most    int64          // replicas that there are devices for; 0 where nothing bounds them
-	dear    int64          // replicas beyond which the fleet is far too dear; 0 where that is not known
+	most    int64          // replicas that devices allow; 0 if unbounded
+	dear    int64          // replicas beyond which the fleet is far too expensive; 0 if unknown
 	steadyState
 	played map[int64]*round
-	runs   int64 // measured ones of the server's device, engine and layout
-	found  int64 // replicas that hold the load; 0 where none do
-	failed error // why it could not be played
+	runs   int64 // measured runs of the server's device, engine and layout
+	found  int64 // replicas that hold the load; 0 if none do
+	failed error // why it could not be simulated
 	fleet  *fleetPlan
 }
 
-// measured reports whether any run of the server's kind stands behind its times.
+// measured reports whether the server's times rest on any measured run of its kind.
 func (c *contender) measured() bool { return c.runs > 0 }
 
-// grouped: where a list of numbers was given for groups of devices, a server has one of them.
+// grouped reports whether the parallel sizes are among those listed, if lists were given.
 func (t *task) grouped(r *api.Request) bool {
 	for name, has := range map[string]int64{"tp": max(1, r.TP), "pp": max(1, r.PP), "ep": max(1, r.EP)} {
 		if list := t.original.Among[name]; list != nil && !slices.Contains(list, plan.Int(has)) {
@@ -48,21 +48,21 @@ func (t *task) grouped(r *api.Request) bool {
 	return true
 }
 
-// servers that fit, each estimated in a steady state, and the one that lacks least memory.
+// servers are those that fit, each with a steady-state estimate, and the one with the smallest memory shortage.
 type servers struct {
 	*task
 	all       []*contender
 	nearest   *contender
-	native    string // how weights are published
+	native    string // format of the published weights
 	order     *quality.Order
-	kinds     int   // of hardware that are looked at
-	refused   error // why the last server was, where none was sized
+	kinds     int   // number of kinds of hardware considered
+	refused   error // why the last server was refused, if none was sized
 	evaluated api.Evaluated
 	notes     notes
 	progress
 }
 
-// listServers makes every server that fits and whose formats cost no more quality than allowed.
+// listServers returns every server that fits and whose formats lose no more quality than allowed.
 func listServers(t *task) (*servers, error) {
 	s := &servers{task: t}
 	if err := s.list(); err != nil {
@@ -74,7 +74,7 @@ func listServers(t *task) (*servers, error) {
 	return s, nil
 }
 
-// list goes through the machines.
+// list lists the servers on all machines.
 func (s *servers) list() error {
 	machines, said, err := s.machines()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *servers) list() error {
 			if err := s.ctx.Err(); err != nil && len(s.all) == 0 {
 				return err
 			} else if err != nil {
-				return nil // with those that were estimated by now
+				return nil // with those estimated so far
 			}
 			s.listOn(&machines[i], name)
 		}
@@ -100,12 +100,12 @@ func (s *servers) list() error {
 	return nil
 }
 
-// fitsOn reports whether a server of fewer devices of a kind fits.
+// fitsOn reports whether a server with fewer devices of a kind fits.
 func (s *servers) fitsOn(kind string) bool {
 	return slices.ContainsFunc(s.all, func(c *contender) bool { return c.kind == kind })
 }
 
-// engines to try on a machine: those that were given, else those that serve many users there.
+// engines returns the engines to try on a machine: those given, else those that serve many users there.
 func (t *task) engines(m *machineChoice) []string {
 	if list := t.among["engine"]; list != nil {
 		return list
@@ -127,7 +127,7 @@ func (t *task) engines(m *machineChoice) []string {
 	return []string{"vllm", "sglang", "tensorrt-llm", "llama-server"}
 }
 
-// listOn goes through layouts, formats and how prompts are computed on one machine.
+// listOn lists layouts, formats and prefill modes on one machine.
 func (s *servers) listOn(m *machineChoice, engineName string) {
 	start := s.asked
 	start.Hardware, start.Devices, start.Engine = m.name, 0, engineName
@@ -156,7 +156,7 @@ func (s *servers) listOn(m *machineChoice, engineName string) {
 	}
 }
 
-// arrangements of a server: groups of its devices, workers of two kinds, and drafting.
+// arrangements returns the groupings of a server's devices, disaggregated workers, and drafting.
 func (t *task) arrangements(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	ways := t.pools(p, m)
 	switch {
@@ -173,7 +173,7 @@ func (t *task) arrangements(p *planner.Planner, m *machineChoice) (out []planner
 	return out
 }
 
-// pools are workers that compute prompts beside workers that generate, where the devices are a data centre's.
+// pools returns disaggregated prefill and decode workers, for data-center devices.
 func (t *task) pools(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	d := p.Question.Job.Device(0)
 	if m.whole || engine.ReadsGGUF(p.Question.Engine) || d == nil || !t.splits(d) {
@@ -193,10 +193,10 @@ func (t *task) pools(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	return out
 }
 
-// mostWorkers of both kinds in one unit that is replicated.
+// mostWorkers is the most workers of both kinds in one replicated unit.
 const mostWorkers = 4
 
-// drafts are numbers of tokens that are drafted at a time: none, and some where there is something that drafts.
+// drafts returns the numbers of draft tokens to try: none, and some if there is a drafter.
 func (t *task) drafts(p *planner.Planner) (out []func(*api.Request)) {
 	r := &t.asked
 	if r.DraftTokens > 0 || engine.ReadsGGUF(p.Question.Engine) || r.DraftModel == "" && p.Question.Job.Model.Part(model.PartMTP) == nil {
@@ -213,7 +213,7 @@ func (t *task) drafts(p *planner.Planner) (out []func(*api.Request)) {
 	return out
 }
 
-// spilled keeps on the host what the devices have no room for.
+// spilled offloads to the host what the devices cannot hold.
 func (s *servers) spilled(p *planner.Planner, m *machineChoice, start *api.Request) {
 	if !p.Spillable(p.Question) || p.PlacedByHand() || s.kinds > 1 && little(p.Question) {
 		return
@@ -229,14 +229,14 @@ func (s *servers) spilled(p *planner.Planner, m *machineChoice, start *api.Reque
 	}
 }
 
-// little reports whether the devices of a server hold less than half of the weights. Where there is other hardware to choose from,
-// nobody serves from such.
+// little reports whether the devices of a server hold less than half of the weights. Nobody serves from such hardware if there is a
+// choice.
 func little(q *question.Question) bool {
 	m := q.Job.Machine
 	return m != nil && !m.CPUOnly && 2*m.Memory() < q.Job.Weights.Bytes()
 }
 
-// layouts of a machine: plain replicas of smaller groups are other fleets, unless the machine comes whole.
+// layouts returns the layouts on a machine. Plain replicas of smaller groups are other fleets, unless the machine is indivisible.
 func layouts(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	for _, w := range append([]planner.Way{{Set: func(*api.Request) {}}}, p.Layouts()...) {
 		r := p.Question.Request
@@ -249,7 +249,7 @@ func layouts(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	return out
 }
 
-// addContender sizes a server; one that fits contends.
+// addContender sizes a server and adds it if it fits.
 func (s *servers) addContender(m *machineChoice, r *api.Request, loss float64) {
 	s.evaluated.Decided++
 	if loss > s.affords() && !s.listed("weights") && !s.listed("kv") {
@@ -283,14 +283,14 @@ func (s *servers) addContender(m *machineChoice, r *api.Request, loss float64) {
 	s.all = append(s.all, c)
 }
 
-// fillSlots of llama-server, which are sequences at once.
+// fillSlots sets llama-server's slots to the number of concurrent sequences.
 func fillSlots(r *api.Request) {
 	if r.Engine == "llama-server" && r.Sequences == 0 {
 		r.Sequences = simulate.UsualSlots
 	}
 }
 
-// keepNearest keeps the server that lacks least memory.
+// keepNearest keeps the server with the smallest memory shortage.
 func (s *servers) keepNearest(c *contender) {
 	if len(c.answer.Devices) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// needs is the least number of devices of a kind that the load takes, by what was estimated; 0 where nothing serves it.
+// needs returns the fewest devices of a kind that the load needs by the estimates; 0 if none serves it.
 func (s *servers) needs(kind string) (least int64) {
 	for _, c := range s.all {
 		if n := c.replicas * c.devices; c.kind == kind && n > 0 && (least == 0 || n < least) {
@@ -18,9 +18,9 @@ func (s *servers) needs(kind string) (least int64) {
 	return least
 }
 
-// sharing are servers of more devices than hold the model, where the load takes as many: each rank attends to its own requests, or a few do
-// together, and all share the experts, which then are read by more tokens at a time (arXiv:2412.19437, section 3.4). Copies of experts fill
-// up what does not divide.
+// sharing returns servers with more devices than the model needs, if the load requires as many: attention is data parallel over
+// ranks or small groups, and all share the experts, which are then read for more tokens at a time (arXiv:2412.19437, section 3.4).
+// Redundant experts fill up what does not divide evenly.
 func (t *task) sharing(p *planner.Planner, m *machineChoice) (out []planner.Way) {
 	r, d := &t.asked, p.Question.Job.Device(0)
 	experts := p.Question.Job.Model.Traits.Experts

@@ -10,22 +10,22 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// steadyState is what a server holds on average.
+// steadyState is the average load a server holds.
 type steadyState struct {
-	// users at once for which the means of both times stay within their bounds, and the requests a second that they make.
+	// users is the concurrency at which the means of both times stay within their bounds, with the resulting requests per second.
 	users int64
 	rate  float64
-	// replicas that the load needs then; 0 where one user alone waits too long.
+	// replicas is the number that the load then needs; 0 if a single user already waits too long.
 	replicas int64
-	alone    serving.Closed // of one user
-	at       serving.Closed // of as many users as each replica then has
+	alone    serving.Closed // with one user
+	at       serving.Closed // with as many users as each replica then has
 	objective
 }
 
-// mostUsers of a replica that are looked at.
+// mostUsers is the most users per replica that are considered.
 const mostUsers = 1 << 16
 
-// estimate finds the most users of a replica, and so the fewest replicas.
+// estimate finds the most users per replica, and from it the fewest replicas.
 func (c *contender) estimate() {
 	c.alone = c.steady(1)
 	if !c.task.keepsBounds(c.alone) {
@@ -40,7 +40,7 @@ func (c *contender) estimate() {
 	c.objective = c.objectiveOf(c.replicas)
 }
 
-// steady state of a server with so many users.
+// steady returns the steady state of a server with the given users.
 func (c *contender) steady(users int64) serving.Closed {
 	switch s := c.sim; {
 	case s.Stream != nil:
@@ -53,13 +53,13 @@ func (c *contender) steady(users int64) serving.Closed {
 	}
 }
 
-// turns of as many of the users as there are slots.
+// turns returns the loop of as many of the users as there are slots.
 func (c *contender) turns(users int64) stream.Loop {
 	slots := int64(c.sim.Question.Request.Sequences)
 	return c.sim.Stream.Loop(stream.Test{Prompt: c.task.prompt, Generated: c.task.output}, min(users, slots))
 }
 
-// streamed are the means of slots in turns: who finds none waits until one is free.
+// streamed returns the mean times with slots served in turn: a user without a slot waits for one.
 func streamed(l stream.Loop, users, output int64) serving.Closed {
 	c := serving.Closed{PerToken: l.PerToken.Mid, First: l.First.Mid, Throughput: l.Throughput.Mid}
 	if life := float64(users*output) / math.Max(l.Throughput.Mid, 1e-9); life > c.First+float64(output-1)*c.PerToken {
@@ -68,7 +68,7 @@ func streamed(l stream.Loop, users, output int64) serving.Closed {
 	return c
 }
 
-// mostUsers that keep within the bounds: means grow with the users.
+// mostUsers returns the most users within the bounds; means grow with the users.
 func (c *contender) mostUsers() int64 {
 	limit := int64(mostUsers)
 	if n := int64(c.task.spec.Concurrency); n > 0 && !c.task.goal.MostUsers {
@@ -77,13 +77,13 @@ func (c *contender) mostUsers() int64 {
 	return search.Largest(1, limit, 64, func(users int64) bool { return c.usefulUsers(users) })
 }
 
-// usefulUsers users keep within the bounds and make the server do more.
+// usefulUsers reports whether the users stay within the bounds and raise the server's throughput.
 func (c *contender) usefulUsers(users int64) bool {
 	at := c.steady(users)
 	return c.task.keepsBounds(at) && (c.task.bounded() || at.Throughput > 1.02*c.steady(max(1, users*3/4)).Throughput)
 }
 
-// fewest replicas for the load.
+// fewest returns the fewest replicas for the load.
 func (c *contender) fewest() int64 {
 	if n := int64(c.task.original.Replicas); n > 0 {
 		return n
@@ -101,7 +101,7 @@ func (c *contender) fewest() int64 {
 	return max(1, int64(min(n, simulate.MaxReplicas)))
 }
 
-// usersOf a replica in a fleet of n: by Little's law, where requests come by themselves.
+// usersOf returns the users per replica in a fleet of n, by Little's law for open loads.
 func (c *contender) usersOf(n int64) int64 {
 	if users := mostUsersOf(c, n); c.task.goal.MostUsers && users > 0 {
 		return users

@@ -17,25 +17,25 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// task is what is asked of a fleet. Phases read it; the load that most users make is filled in when they are known (filledLoad).
+// task is what a fleet must do. Phases only read it, except that the load of the most users is filled in once known (filledLoad).
 type task struct {
 	env      *question.Env
 	ctx      context.Context
 	original *api.Request
-	asked    api.Request // of one replica, as a question of fit
+	asked    api.Request // of one replica, as a fit question
 	among    map[string][]string
 	goal     api.Goal
 	spec     workload.Spec
 	defaults []simulate.UsedDefault
-	// prompt and output are the mean lengths, rate the requests a second where they come by themselves.
+	// prompt and output are mean lengths, rate the requests per second of an open load.
 	prompt, output int64
 	rate           float64
-	longest        int64 // prompt and answer together; 0 where a law has no end
-	longestPrompt  int64 // of the requests that were looked at
-	seen           int64 // the longest of the requests that were looked at
+	longest        int64 // prompt and answer together; 0 if the distribution is unbounded
+	longestPrompt  int64 // among the requests surveyed
+	seen           int64 // the longest among the requests surveyed
 }
 
-// readTask takes a request apart: the load, the bounds, and what one replica is asked.
+// readTask splits a request into the load, the bounds, and the request for one replica.
 func readTask(ctx context.Context, a *question.Env, r *api.Request) (*task, error) {
 	t := &task{env: a.Remembering(), ctx: ctx, original: r}
 	if r.Goal != nil {
@@ -62,13 +62,13 @@ func readTask(ctx context.Context, a *question.Env, r *api.Request) (*task, erro
 	return t, nil
 }
 
-// minimize is what is to be least.
+// minimize returns the objective.
 func (t *task) minimize() string { return cmp.Or(t.goal.Minimize, "cost") }
 
-// usualLoss of quality that people take for half the bytes: formats of 8 bits stay within it.
+// usualLoss is the quality loss, in points, that people accept for half the bytes: 8-bit formats stay within it.
 const usualLoss = 1.0
 
-// affords is the loss of quality that is allowed, in points.
+// affords returns the allowed quality loss, in points.
 func (t *task) affords() float64 {
 	if q := t.goal.QualityLoss; q != nil {
 		return *q
@@ -76,14 +76,13 @@ func (t *task) affords() float64 {
 	return usualLoss
 }
 
-// listed reports whether a field was given as a set.
+// listed reports whether a field was given as a list.
 func (t *task) listed(field string) bool { return t.among[field] != nil }
 
-// bounded: one of the times has a bound.
+// bounded reports whether any time has a bound.
 func (t *task) bounded() bool { return len(t.goal.TTFT) > 0 || len(t.goal.TPOT) > 0 }
 
-// keepsBounds reports whether means lie within the bounds: percentiles of which they are no smaller part lie within them only
-// then.
+// keepsBounds reports whether the means are within the bounds, a necessary condition for the percentiles to be.
 func (t *task) keepsBounds(c serving.Closed) bool {
 	if !(c.PerToken > 0) || math.IsInf(c.PerToken+c.First, 0) {
 		return false
@@ -95,15 +94,15 @@ func (t *task) keepsBounds(c serving.Closed) bool {
 // meets reports whether a run holds the load within the goal.
 func (t *task) meets(r *sim.Result) bool { return simulate.Meets(r, &t.goal) }
 
-// giveUp ends a run as soon as it cannot meet the goal any more.
+// giveUp ends a run as soon as it can no longer meet the goal.
 func (t *task) giveUp(s *simulate.Simulation) { simulate.GiveUp(s, &t.goal) }
 
-// loop of so many users with the mean lengths.
+// loop returns a closed load of the given users with the mean lengths.
 func (t *task) loop(users int64) serving.Load {
 	return serving.Load{Users: users, Prompt: t.prompt, Output: t.output}
 }
 
-// loadWords are "52 of 64 users".
+// loadWords describes a load: "52 of 64 users".
 func (t *task) loadWords(p *api.CurvePoint) string {
 	if p.Users != nil {
 		return fmt.Sprintf("%d of %d users", *p.Users, int64(t.spec.Concurrency))
@@ -111,7 +110,7 @@ func (t *task) loadWords(p *api.CurvePoint) string {
 	return fmt.Sprintf("%.3g of %.3g requests/s", p.Share*t.rate, t.rate)
 }
 
-// leastWords name the least load that is tried.
+// leastWords describes the least load that is tried.
 func (t *task) leastWords() string {
 	if t.spec.Concurrency > 0 {
 		return "with one user alone"
@@ -119,7 +118,7 @@ func (t *task) leastWords() string {
 	return fmt.Sprintf("with %.2g requests/s", t.rate/partsOfLoad)
 }
 
-// patch leads from what was asked for to a plan of so many replicas. What is no part of a plan stays.
+// patch returns the patch from the request to a plan with the given replicas. Fields that are not part of a plan are kept.
 func (t *task) patch(of *api.Request, replicas plan.Int) map[string]any {
 	to := *t.original
 	for _, f := range api.Fields() {

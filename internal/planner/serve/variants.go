@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// variants of the best fleets, else of the best contenders: with other budgets of a step and numbers of sequences.
+// variants returns the best fleets, else the best contenders, with other token budgets and numbers of sequences.
 func (p *playing) variants() (out []*contender) {
 	of := p.feasible()
 	if len(of) == 0 {
@@ -32,14 +32,13 @@ func (p *playing) variants() (out []*contender) {
 	return out
 }
 
-// stepTokens are budgets of a step that trade the first token against the others, moreSlots what a llama-server that is
-// not short of memory has.
+// stepTokens are token budgets that trade TTFT against TPOT; moreSlots are slots for a llama-server with memory to spare.
 var (
 	stepTokens = []plan.Int{512, 2048}
 	moreSlots  = []plan.Int{16, 64}
 )
 
-// variations of a server that need no more devices.
+// variations returns the variations of a server that need no more devices.
 func (t *task) variations(c *contender) (out []func(*api.Request)) {
 	now := &c.sim.Question.Request
 	if c.sim.Stream != nil {
@@ -64,8 +63,8 @@ func (t *task) variations(c *contender) (out []func(*api.Request)) {
 	return out
 }
 
-// tightContext is one that just holds the longest request, where that is less than the usual one: slots of llama-server have
-// room for all of it from the start. 0 where there is none.
+// tightContext returns a context that just holds the longest request, if that is shorter than the usual one; llama-server's slots
+// reserve all of it from the start. It returns 0 if there is none.
 func (t *task) tightContext() plan.Int {
 	if n := unit.PadUp(t.longest, 1024); t.asked.Context == 0 && t.longest > 0 && n < question.DefaultContext {
 		return plan.Int(n)

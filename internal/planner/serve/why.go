@@ -16,10 +16,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Why a plan is where it is: the term that decides. Of dollars an hour that is the rent of a device or their number, of
-// the number of devices what a replica runs into first, and of that the part of a token's time that takes most.
+// A plan's position is explained by the deciding term: for dollars per hour, the price of a device or their number; for the number
+// of devices, what a replica runs into first; and for that, the largest part of a token's time.
 
-// why a contender with a fleet stands where it does beside the winner.
+// why explains the position of a contender's fleet relative to the winner.
 func (w *report) why(c, winner *contender) string {
 	var words []string
 	if w.goal.MostUsers {
@@ -37,7 +37,7 @@ func (w *report) why(c, winner *contender) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
 }
 
-// against the winner: rent or number of devices, whichever makes more of the difference.
+// against compares with the winner by rent or number of devices, whichever contributes more to the difference.
 func against(c, winner *contender) string {
 	if c.task.minimize() == "latency" {
 		if x := c.requestSeconds(c.fleet.replicas) / winner.requestSeconds(winner.fleet.replicas); x > 1.005 {
@@ -63,7 +63,7 @@ func devicesWords(n, m float64) string {
 	return fmt.Sprintf("%.0f devices against %.0f", n, m)
 }
 
-// runsInto is what keeps a fleet from being smaller: what happens with a replica less, or on a device less.
+// runsInto describes what keeps a fleet from being smaller: what happens with one replica, or one device, less.
 func runsInto(c *contender) string {
 	n := c.fleet.replicas
 	if n == 1 {
@@ -79,7 +79,7 @@ func runsInto(c *contender) string {
 	return fmt.Sprintf("with %s %s", deploy.ReplicasWords(n-1), less.breaks())
 }
 
-// breaks says which bound a round breaks, by the figure that breaks it most.
+// breaks describes the bound that a round exceeds by most.
 func (r *round) breaks() string {
 	if r.meets {
 		return "a bound is broken at the slow edge of the band alone"
@@ -109,7 +109,7 @@ func (r *round) breaks() string {
 	return words
 }
 
-// milliseconds in three digits, so that what breaks a bound by little does not look like it.
+// milliseconds formats a time with three digits, so that a figure slightly over a bound does not look equal to it.
 func milliseconds(ms float64) string {
 	if ms >= 1000 {
 		return unit.Significant(ms/1000, 3) + " s"
@@ -117,7 +117,7 @@ func milliseconds(ms float64) string {
 	return unit.Significant(ms, 3) + " ms"
 }
 
-// largestPart is where most of a token's time goes at the load.
+// largestPart describes the largest part of a token's time at the load.
 func largestPart(c *contender) string {
 	users := c.usersOf(max(1, c.replicas))
 	if c.fleet != nil {
@@ -140,7 +140,7 @@ func partWords(parts []speed.Part) string {
 	return fmt.Sprintf("%s %.0f %% of a token's %s", partNames(most), 100*most.Seconds/sum, milliseconds(1000*sum))
 }
 
-// partNames says what a part does.
+// partNames describes what a part does.
 func partNames(p speed.Part) string {
 	switch {
 	case p.Name == "prompts of others":
@@ -157,12 +157,12 @@ func partNames(p speed.Part) string {
 	return p.Name + " takes"
 }
 
-// surprising losers are shown.
+// surprising is the number of losers shown.
 const surprising = 2
 
-// surprises are the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the
-// caches of all users, whatever time they take. The rule's price over the real one, against the winner's, tells how far the
-// rule is off. One of each kind of hardware stands for it: its best fleet, or the server that the rule likes most.
+// surprises returns the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the caches
+// of all users, whatever their speed. The ratio of the rule's price to the actual one, relative to the winner's, measures the
+// rule's error. Each kind of hardware is represented by its best fleet, or by the server the rule likes most.
 func (w *report) surprises(held []*contender) (out []api.Candidate) {
 	if len(held) == 0 {
 		return nil
@@ -176,13 +176,13 @@ func (w *report) surprises(held []*contender) (out []api.Candidate) {
 	return out
 }
 
-// loser is a contender, by how much the rule of thumb is off, as a logarithm, and what the rule says.
+// loser is a contender with the rule of thumb's error, as a logarithm, and its prediction.
 type loser struct {
 	*contender
 	off, naive float64
 }
 
-// losers that the rule of thumb prefers to the winner, those about which it is most wrong first.
+// losers returns those the rule of thumb prefers to the winner, largest error first.
 func (w *report) losers(held []*contender) (out []loser) {
 	winner := held[0]
 	base := ruleOfThumb(winner)
@@ -206,8 +206,8 @@ func (w *report) losers(held []*contender) (out []loser) {
 	return out
 }
 
-// nearer: of two contenders without a fleet one may hold by its estimate and the other not, or its times alone come nearer to
-// their bounds.
+// nearer reports whether c is nearer to holding than another contender without a fleet: by its estimate, or else by its times
+// relative to their bounds.
 func nearer(c, than *contender) bool {
 	if c.possible() != than.possible() {
 		return c.possible()
@@ -215,7 +215,7 @@ func nearer(c, than *contender) bool {
 	return distanceFromBounds(c) < distanceFromBounds(than)
 }
 
-// ruleOfThumb is the rent of as many devices as hold the weights and the caches of all users; 0 where that is not known.
+// ruleOfThumb returns the rent of enough devices for the weights and the caches of all users; 0 if unknown.
 func ruleOfThumb(c *contender) float64 {
 	q := c.sim.Question
 	m := q.Job.Machine
@@ -231,7 +231,7 @@ func ruleOfThumb(c *contender) float64 {
 	return c.task.env.RentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
 }
 
-// actualRent is what a contender's fleet rents for; without end where none holds.
+// actualRent returns the rent of a contender's fleet; infinite if none holds.
 func actualRent(c *contender) float64 {
 	if c.fleet == nil {
 		return math.Inf(1)
@@ -239,7 +239,7 @@ func actualRent(c *contender) float64 {
 	return c.money(c.fleet.replicas).PerHour.Mid
 }
 
-// whyNot says why a contender that seemed cheap loses, or what the nearest lacks.
+// whyNot explains why a seemingly cheap contender loses, or what the nearest lacks.
 func (w *report) whyNot(c, winner *contender) string {
 	if winner != nil && c.fleet != nil {
 		return w.why(c, winner)
@@ -257,7 +257,7 @@ func (w *report) whyNot(c, winner *contender) string {
 	return whyNone(c)
 }
 
-// distanceFromBounds is how far a contender is from the bounds with one user, as the worse of both ratios.
+// distanceFromBounds returns how far a contender is from the bounds with one user, as the worse of both ratios.
 func distanceFromBounds(c *contender) float64 {
 	x := 0.0
 	if first := simulate.RequestBound(c.task.goal.TTFT).Seconds(); first > 0 {
@@ -269,7 +269,7 @@ func distanceFromBounds(c *contender) float64 {
 	return x
 }
 
-// whyNoMore says what breaks with a few users more.
+// whyNoMore describes what breaks with a few more users.
 func whyNoMore(c *contender) string {
 	users := *c.fleet.most.Users
 	more := users + max(1, users/16)

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// serverWords name a server: its devices, engine and version, groups, formats, and what is unlike the engine's own.
+// serverWords describes a server: its devices, engine and version, groups, formats, and settings other than the engine's defaults.
 func serverWords(q *question.Question, m *machineChoice) string {
 	r, given := &q.Request, &q.Original
 	words := []string{change.HardwareName(int(m.devices), m.kind), q.Engine.Name() + " " + engine.VersionName(q.Engine, q.Job.Version)}

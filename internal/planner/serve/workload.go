@@ -13,8 +13,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// fillContext gives servers a context that holds what the load asks for, where that is more than the usual one and the model was
-// trained for it.
+// fillContext sets a context that holds the load's requests, if that is longer than the usual one and the model was trained for it.
 func (t *task) fillContext() error {
 	need := plan.Int(unit.PadUp(t.seen, 1024))
 	if t.asked.Context > 0 || need <= question.DefaultContext {
@@ -35,7 +34,7 @@ func (t *task) fillContext() error {
 	return nil
 }
 
-// load is the workload with its defaults: lengths vary, unless they are given, so that users do not ask in step.
+// load returns the workload with its defaults: lengths vary unless given, so that users do not run in lockstep.
 func (t *task) load() error {
 	w := workload.Spec{}
 	if t.original.Workload != nil {
@@ -78,10 +77,10 @@ func (t *task) load() error {
 	return t.means()
 }
 
-// mostOfRound are the requests that a search plays at a time.
+// mostOfRound is the most requests that a search simulates at a time.
 const mostOfRound = 1_000_000
 
-// means of the lengths, and the rate of requests that come by themselves.
+// means sets the mean lengths, and the request rate of open loads.
 func (t *task) means() error {
 	s := &simulate.Simulation{Spec: t.spec, Player: simulate.Player{Question: &question.Question{Env: t.env}}}
 	if s.Spec.Trace == "" {
@@ -92,7 +91,7 @@ func (t *task) means() error {
 	if err != nil {
 		return api.AsError(err)
 	}
-	defer func() { _ = closed() }() // it was only read
+	defer func() { _ = closed() }() // only read
 	l, err := workload.Survey(src)
 	if err != nil {
 		return s.TraceError(err)
@@ -115,5 +114,5 @@ func (t *task) means() error {
 	return nil
 }
 
-// surveyed requests tell the means of laws.
+// surveyed is the number of requests from which the means of distributions are estimated.
 const surveyed = 2000

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// answer says what was found, and what decides.
+// answer reports what was found, and what decides.
 func (f *found) answer(ranked []*candidate) *api.Answer {
 	shown, notes := *f.original, f.notes
 	if g := f.original.Goal; f.want == "cost" && (g == nil || g.Minimize == "") {
@@ -24,7 +24,7 @@ func (f *found) answer(ranked []*candidate) *api.Answer {
 	return out
 }
 
-// fill gives the answer candidates, the front, surprises and files.
+// fill adds candidates, the front, surprises and files to the answer.
 func (f *found) fill(out *api.Answer, ranked []*candidate) {
 	out.Verdict, out.NearestMiss = api.Fits, nil
 	best := f.detail(ranked[0])
@@ -41,31 +41,31 @@ func (f *found) fill(out *api.Answer, ranked []*candidate) {
 	out.Notes = append(out.Notes, notesOf(best)...)
 }
 
-// detail is a plan asked again, with how long its step takes and of what.
+// detail is a plan evaluated in full, with its step time and the parts of it.
 type detail struct {
 	*candidate
 	training *training.Training
 	step     step.Step
-	tokens   float64 // of a step
+	tokens   float64 // per step
 }
 
-// detail of a plan that was found.
+// detail evaluates a plan that was found.
 func (s *space) detail(p *candidate) *detail {
 	d := &detail{candidate: p}
-	d.training, _ = training.Trained(s.env, &p.request) // it was, when the plan was found
+	d.training, _ = training.Trained(s.env, &p.request) // it succeeded when the plan was found
 	if m, v, err := d.training.Step(); err == nil {
 		d.step, d.tokens = v, m.Tokens()
 	}
 	return d
 }
 
-// onHost is what the ranks of a node keep in its memory.
+// onHost returns what the ranks of a node keep in its memory.
 func (d *detail) onHost() unit.Bytes {
 	needs := question.HostNeeds(d.training.Question.Job, d.training.EngineRanks(d.training.Sizer.Deciding()))
 	return needs.High
 }
 
-// shown is a plan as an answer shows it.
+// shown converts a plan to its form in answers.
 func (s *space) shown(d *detail) api.Candidate {
 	p := d.candidate
 	c := api.Candidate{Change: p.words(s.original), Verdict: api.Fits, Headroom: p.headroom, Capacity: p.site.capacity,
@@ -88,7 +88,7 @@ func (s *space) shown(d *detail) api.Candidate {
 	return c
 }
 
-// patch from what was asked to a plan.
+// patch returns the patch from the request to a plan.
 func (s *space) patch(r *api.Request) map[string]any {
 	out := change.PatchOf(s.original, r)
 	for _, f := range []string{"ask", "for", "goal", "all", "max_devices", "among"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// axis is a field of a training plan and the settings to try, which follow from the settings of the axes before. None
-// where the field is pinned.
+// axis is a field of a training plan and the settings to try, which depend on the settings of earlier axes. A pinned field has
+// none.
 type axis struct {
 	field  string
 	choose func(s *space, x *site, r *api.Request) []setting
@@ -19,7 +19,7 @@ type axis struct {
 // setting writes one choice into a request.
 type setting func(*api.Request)
 
-// outerAxes are kinds of runs, and how ranks share the model. What is tried of each is in walk.go.
+// outerAxes are the kinds of runs and how ranks share the model. walk.go has what is tried for each.
 var outerAxes = []axis{
 	{"method", ofWords("method", func(r *api.Request) *string { return &r.Method }, nil)},
 	{"framework", ofWords("framework", func(r *api.Request) *string { return &r.Framework }, usualFrameworks)},
@@ -34,7 +34,7 @@ var outerAxes = []axis{
 	{"offload", offloads},
 }
 
-// ofWords is an axis of words: those of a list, else what is usual where nothing is given.
+// ofWords returns an axis of words: those listed, else the usual ones if nothing is given.
 func ofWords(field string, at func(*api.Request) *string,
 	usual func(*space, *site, *api.Request) []string) func(*space, *site, *api.Request) []setting {
 	return func(s *space, x *site, r *api.Request) (out []setting) {
@@ -49,7 +49,7 @@ func ofWords(field string, at func(*api.Request) *string,
 	}
 }
 
-// ofNumbers is an axis of numbers where none is given.
+// ofNumbers returns an axis of numbers if none is given.
 func ofNumbers(field string, at func(*api.Request) *int64,
 	usual func(*space, *site, *api.Request) []int64) func(*space, *site, *api.Request) []setting {
 	return func(s *space, x *site, r *api.Request) (out []setting) {
@@ -64,7 +64,7 @@ func ofNumbers(field string, at func(*api.Request) *int64,
 	}
 }
 
-// numbers of a list that was given for a field; nil without one.
+// numbers returns the list of numbers given for a field; nil if there is none.
 func (t *task) numbers(field string) (out []int64) {
 	for _, n := range t.original.Among[field] {
 		out = append(out, int64(n))
@@ -72,9 +72,9 @@ func (t *task) numbers(field string) (out []int64) {
 	return out
 }
 
-// usualFrameworks to train with, where none is named: for adapters, and on one device alone, transformers; else the three
-// that share a whole model's training in different ways. These keep a copy of the weights in 32 bits, so that none is
-// quicker by training less well.
+// usualFrameworks returns the frameworks to try if none is named: transformers for adapters and single devices, else the three that
+// shard full training in different ways. All of these keep an FP32 copy of the weights, so that none is faster by training less
+// accurately.
 func usualFrameworks(s *space, x *site, r *api.Request) []string {
 	grouped := []string{"megatron", "torchtitan"}
 	if !s.network.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
@@ -93,25 +93,25 @@ func usualFrameworks(s *space, x *site, r *api.Request) []string {
 	return append(grouped, "deepspeed")
 }
 
-// lists reports whether any of these fields has a list of numbers.
+// lists reports whether any of the fields has a list of numbers.
 func (t *task) lists(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return t.original.Among[f] != nil })
 }
 
-// grouped frameworks have tensor, pipeline, context and expert groups; others share by data alone.
+// grouped reports whether the framework has tensor, pipeline, context and expert groups; others are data parallel only.
 func grouped(r *api.Request) bool {
 	switch f := frameworkOf(r); {
 	case f == nil:
 		return false
 	case r.Method == "qlora":
-		return false // 4-bit weights are not cut
+		return false // 4-bit weights are not sharded
 	default:
 		return slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "internevo",
 			"torchtitan"}, f.Name)
 	}
 }
 
-// frameworkOf a request; nil where none is named or it is not known.
+// frameworkOf returns the framework of a request; nil if it is not given or unknown.
 func frameworkOf(r *api.Request) *train.Framework {
 	name, _, _ := strings.Cut(r.Framework, "@")
 	if name == "" {
@@ -120,13 +120,13 @@ func frameworkOf(r *api.Request) *train.Framework {
 	return train.FindFramework(name)
 }
 
-// megatronLike frameworks have chunks of stages and zero1 alone.
+// megatronLike reports whether the framework has virtual pipeline stages and only zero1.
 func megatronLike(r *api.Request) bool {
 	f := frameworkOf(r)
 	return f != nil && strings.Contains(f.Name, "megatron") || f != nil && f.Name == "internevo"
 }
 
-// one setting where the framework has no such groups.
+// groupSizes returns the sizes to try; a single setting if the framework has no such groups.
 func groupSizes(r *api.Request, sizes []int64) []int64 {
 	if !grouped(r) {
 		return []int64{1}
@@ -138,7 +138,7 @@ func tensorRanks(_ *space, x *site, r *api.Request) []int64 {
 	return groupSizes(r, divisors(x.devices, x.perNode))
 }
 
-// mostStages of a pipeline that are tried.
+// mostStages is the most pipeline stages tried.
 const mostStages = 64
 
 func pipelineRanks(s *space, x *site, r *api.Request) []int64 {
@@ -149,7 +149,7 @@ func contextGroups(_ *space, x *site, r *api.Request) []int64 {
 	return groupSizes(r, divisors(x.devices/max(1, r.TP*r.PP), contextRanks(int64(r.SequenceLength))))
 }
 
-// contextRanks are worth trying where sequences are long.
+// contextRanks returns the most context-parallel ranks worth trying for a sequence length.
 func contextRanks(sequence int64) int64 {
 	switch {
 	case sequence >= 65536:
@@ -160,7 +160,7 @@ func contextRanks(sequence int64) int64 {
 	return 1
 }
 
-// expertGroups share the experts of a layer, where there are any.
+// expertGroups returns the expert-parallel sizes to try, if the model has experts.
 func expertGroups(s *space, x *site, r *api.Request) []int64 {
 	if s.network.experts <= 1 || !grouped(r) {
 		return nil
@@ -168,7 +168,7 @@ func expertGroups(s *space, x *site, r *api.Request) []int64 {
 	return divisors(gcd(s.network.experts, x.devices/max(1, r.PP)), mostStages)
 }
 
-// sequenceParallel with tensor groups, or without, where the framework leaves it open.
+// sequenceParallel tries tensor groups with and without sequence parallelism, if the framework leaves it open.
 func sequenceParallel(_ *space, _ *site, r *api.Request) (out []setting) {
 	f := frameworkOf(r)
 	if r.SequenceParallel != nil || r.TP <= 1 || f == nil || f.SequenceParallel {
@@ -176,20 +176,21 @@ func sequenceParallel(_ *space, _ *site, r *api.Request) (out []setting) {
 	}
 	for _, on := range []bool{true, false} {
 		if !on && r.EP > 1 && megatronLike(r) {
-			continue // Megatron's experts need it
+			continue // required by Megatron's experts
 		}
 		out = append(out, func(r *api.Request) { r.SequenceParallel = &on })
 	}
 	return out
 }
 
-// usualShardings of a framework, where replicas have anything to share: those that the rest of the plan goes with.
+// usualShardings returns the framework's sharding modes that are compatible with the rest of the plan, if there is anything to
+// shard over.
 func usualShardings(_ *space, x *site, r *api.Request) []string {
 	f := frameworkOf(r)
 	if f == nil || megatronLike(r) {
 		return nil
 	}
-	sharers := x.devices / max(1, r.TP*r.PP) // replicas and the ranks of their context groups
+	sharers := x.devices / max(1, r.TP*r.PP) // data-parallel and context-parallel ranks
 	titan := f.Name == "torchtitan"
 	var out []string
 	switch {
@@ -202,7 +203,7 @@ func usualShardings(_ *space, x *site, r *api.Request) []string {
 	case sharers == 1:
 		return nil
 	case titan && max(r.TP, r.PP, r.CP, r.EP) > 1:
-		out = []string{"fsdp2"} // its DDP goes with no other groups
+		out = []string{"fsdp2"} // its DDP is incompatible with other groups
 	case titan, f.Name == "torchtune":
 		out = []string{"ddp", "fsdp2"}
 	default:
@@ -214,7 +215,7 @@ func usualShardings(_ *space, x *site, r *api.Request) []string {
 	return out
 }
 
-// offloads keep states on the host, where nothing else fits.
+// offloads keeps states on the host if nothing else fits.
 func offloads(s *space, _ *site, r *api.Request) (out []setting) {
 	if !s.offloads || r.Offload != nil {
 		return nil
@@ -232,7 +233,7 @@ func offloads(s *space, _ *site, r *api.Request) (out []setting) {
 
 func offloaded(o plan.Offload) setting { return func(r *api.Request) { r.Offload = &o } }
 
-// divisors of n, at most so many.
+// divisors returns the divisors of n up to most.
 func divisors(n, most int64) (out []int64) {
 	for d := int64(1); d <= min(n, most); d++ {
 		if n%d == 0 {

@@ -17,20 +17,20 @@ import (
 type candidate struct {
 	request    api.Request
 	site       *site
-	kind       string // what is trained where by what
-	number     int    // in the order of finding
+	kind       string // method, machine and framework
+	number     int    // in order of discovery
 	headroom   unit.Bytes
-	room       int64   // the same in parts of the device
-	perToken   float64 // seconds of all devices together; infinite where unknown
-	perMillion float64 // dollars for a million tokens; infinite where unknown
-	devices    int64   // where these are to be least; else 0, since time and money count them
+	room       int64   // headroom in coarse parts of the device
+	perToken   float64 // seconds times devices; infinite if unknown
+	perMillion float64 // dollars per million tokens; infinite if unknown
+	devices    int64   // if devices are minimized, else 0, since time and money account for them
 }
 
 func (p *candidate) timed() bool { return !math.IsInf(p.perToken, 0) }
 
 func (p *candidate) priced() bool { return !math.IsInf(p.perMillion, 0) }
 
-// candidate is a plan that fits, with its figures.
+// candidate returns a plan that fits, with its figures.
 func (s *space) candidate(x *site, r *api.Request, t *training.Training, d *engine.Rank) *candidate {
 	p := &candidate{request: *r, site: x, kind: kindOf(x, r), headroom: question.Headroom(d), room: roomOf(d),
 		perToken: math.Inf(1), perMillion: math.Inf(1), devices: s.countedDevices(x)}
@@ -40,7 +40,7 @@ func (s *space) candidate(x *site, r *api.Request, t *training.Training, d *engi
 	return p
 }
 
-// countedDevices of a site, where these are to be least; else 0.
+// countedDevices returns a site's devices if these are minimized; else 0.
 func (s *space) countedDevices(x *site) int64 {
 	if s.want == "devices" {
 		return x.devices
@@ -48,19 +48,19 @@ func (s *space) countedDevices(x *site) int64 {
 	return 0
 }
 
-// kindOf a plan is what is trained where by what.
+// kindOf returns the kind of a plan: method, machine and framework.
 func kindOf(x *site, r *api.Request) string {
 	return strings.Join([]string{x.words(), r.Method, r.Framework, r.Optimizer, r.Precision}, " ")
 }
 
-// roomParts of a device are what room is compared in: what plans need is not known to less.
+// roomParts is the number of parts of a device in which headroom is compared; needs are not known more precisely.
 const roomParts = 8
 
 func roomOf(d *engine.Rank) int64 {
 	return int64(question.Headroom(d)) * roomParts / max(1, int64(d.Usable.Bytes()))
 }
 
-// setTime sets the seconds of a token, and its price where the hour has one.
+// setTime sets the time per token, and its price if the rent is known.
 func (p *candidate) setTime(perToken float64) {
 	p.perToken = perToken
 	if p.site.perHour != nil {
@@ -68,8 +68,7 @@ func (p *candidate) setTime(perToken float64) {
 	}
 }
 
-// against another plan: in how many ways it is better, and in how many worse: time, money, room, and devices where these
-// are to be least.
+// against returns in how many of time, money, headroom and (if minimized) devices the plan is better, and worse, than q.
 func (p *candidate) against(q *candidate) (better, worse int) {
 	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion),
 		cmp.Compare(p.room, q.room), cmp.Compare(q.devices, p.devices)} {
@@ -83,7 +82,7 @@ func (p *candidate) against(q *candidate) (better, worse int) {
 	return better, worse
 }
 
-// compare two plans by what is wanted least of. What is not known comes last.
+// compare orders two plans by the objective; unknown figures come last.
 func compare(want string, a, b *candidate) int {
 	time, money := cmp.Compare(a.perToken, b.perToken), cmp.Compare(a.perMillion, b.perMillion)
 	rest := cmp.Or(-cmp.Compare(a.headroom, b.headroom), cmp.Compare(a.number, b.number))
@@ -96,7 +95,7 @@ func compare(want string, a, b *candidate) int {
 	return cmp.Or(time, money, rest)
 }
 
-// words say in which fields a plan differs from what was asked.
+// words describes the fields in which a plan differs from the request.
 func (p *candidate) words(asked *api.Request) string {
 	r := &p.request
 	var out []string

@@ -9,23 +9,23 @@ import (
 
 // Bounds on what is kept.
 const (
-	mostKept  = 10_000 // of all that are found
+	mostKept  = 10_000 // of all found
 	mostFront = 48
 	mostKinds = 32
 )
 
-// kept are the best plans of each kind, those that no other beats in time, money and room, and those that rules of thumb
-// would choose.
+// kept are the best plans of each kind, the Pareto front in time, money and headroom, and the plans that rules of thumb would
+// choose.
 type kept struct {
-	want   string // what is to be least
-	every  bool   // all plans are asked for
-	number int    // of plans that were found
+	want   string // objective
+	every  bool   // all plans are requested
+	number int    // plans found
 	best   []*candidate
 	kinds  map[string]*candidate // the best of each
-	names  []string              // of kinds, in the order of finding
+	names  []string              // kinds, in order of discovery
 	front  []*candidate
 	chosen map[string]*candidate // by rules of thumb
-	all    []*candidate          // only where every one is asked for
+	all    []*candidate          // only if all are requested
 }
 
 func (k *kept) add(p *candidate) {
@@ -39,7 +39,7 @@ func (k *kept) add(p *candidate) {
 	}
 }
 
-// keepBest keeps the best of all and of each kind.
+// keepBest keeps the best plan overall and of each kind.
 func (k *kept) keepBest(p *candidate) {
 	if k.kinds == nil {
 		k.kinds = map[string]*candidate{}
@@ -58,7 +58,7 @@ func (k *kept) keepBest(p *candidate) {
 	}
 }
 
-// keepFront keeps plans that no other beats.
+// keepFront keeps plans that no other dominates.
 func (k *kept) keepFront(p *candidate) {
 	if !p.timed() {
 		return
@@ -75,7 +75,7 @@ func (k *kept) keepFront(p *candidate) {
 	k.front = append(k.front, p)
 }
 
-// ranked are the plans of an answer: the best of all, the best of each kind, and the front.
+// ranked returns the plans of an answer: the best overall, the best of each kind, and the front.
 func (k *kept) ranked() (out []*candidate) {
 	order := k.order
 	for _, name := range k.names {
@@ -89,7 +89,7 @@ func (k *kept) ranked() (out []*candidate) {
 	return slices.Compact(out)
 }
 
-// indices of those plans of an answer that are on the front.
+// indices returns the indices of those plans that are on the front.
 func (k *kept) indices(plans []*candidate) (out []int) {
 	on := map[*candidate]bool{}
 	for _, p := range k.front {
@@ -103,8 +103,8 @@ func (k *kept) indices(plans []*candidate) (out []int) {
 	return out
 }
 
-// cannotBeat: no plan of a layout can be the best of its kind, one of the best of all or on the front, where none takes
-// less than bound and leaves more room.
+// cannotBeat reports whether no plan of a layout can be the best of its kind, among the best overall or on the front, given that
+// none takes less time or leaves more room than bound.
 func (k *kept) cannotBeat(bound *candidate) bool {
 	order := k.order
 	bound.number = k.number
@@ -118,5 +118,5 @@ func (k *kept) cannotBeat(bound *candidate) bool {
 	})
 }
 
-// order of two plans by what is wanted least of.
+// order compares two plans by the objective.
 func (k *kept) order(a, b *candidate) int { return compare(k.want, a, b) }

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// takeLists takes out of a request the fields that have a list: the words of each. Words that are not known are refused.
+// takeLists removes lists from the fields of a request and returns the words of each. Unknown words are rejected.
 func takeLists(r *api.Request) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, name := range api.TrainLists {
@@ -34,7 +34,7 @@ func takeLists(r *api.Request) (map[string][]string, error) {
 	return out, nil
 }
 
-// wordsOf a field's text; of any, all that any stands for.
+// wordsOf returns the words of a field's text; any expands to all alternatives.
 func wordsOf(f *api.Field, text string) []string {
 	list := strings.Split(strings.ReplaceAll(text, " ", ""), ",")
 	if any := api.AnyOf[f.Name]; any != nil && slices.Equal(list, []string{api.AnyHardware}) {
@@ -43,7 +43,7 @@ func wordsOf(f *api.Field, text string) []string {
 	return list
 }
 
-// knownWord refuses what no framework has; one word alone is checked where it is used.
+// knownWord rejects words that no framework knows; a single word is checked where it is used.
 func knownWord(f *api.Field, word string) error {
 	if f.Name == "framework" {
 		if name, _, _ := strings.Cut(word, "@"); train.FindFramework(name) == nil {
@@ -60,7 +60,7 @@ func knownWord(f *api.Field, word string) error {
 	return nil
 }
 
-// leastFirst sorts settings of recomputation by what they leave to hold, and drops what is there twice.
+// leastFirst sorts recomputation settings by what they keep in memory, without duplicates.
 func leastFirst(words []string) []string {
 	rank := map[string]int{"full": -1, "none": 1}
 	out := slices.Clone(words)

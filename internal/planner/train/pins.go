@@ -8,13 +8,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// pin is a number that the request gives.
+// pin is a number given in the request.
 type pin struct {
 	field string
 	n     int64
 }
 
-// checkPins refuses groups that are given and do not go with any of the machines, and names the two that contradict.
+// checkPins rejects given group sizes that fit none of the machines, and names the two that contradict.
 func checkPins(r *api.Request, all sites) error {
 	var last error
 	for i := range all {
@@ -25,7 +25,7 @@ func checkPins(r *api.Request, all sites) error {
 	return last
 }
 
-// contradiction between the groups that are given, on a machine; nil where they go together.
+// contradiction returns the contradiction between the given groups on a machine; nil if they are compatible.
 func contradiction(r *api.Request, x *site) error {
 	var given []pin
 	groups := int64(1)
@@ -51,7 +51,7 @@ func contradiction(r *api.Request, x *site) error {
 	return nil
 }
 
-// contradicts names the group that is too many, and those that leave no room for it.
+// contradicts names the group that is too large, and those that leave no room for it.
 func contradicts(x *site, given []pin) error {
 	last := given[len(given)-1]
 	e := &api.Error{Code: api.ImpossiblePlan, Field: last.field, Value: fmt.Sprint(last.n)}

@@ -13,13 +13,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// tally is what a search counts and remembers of plans that it does not keep.
+// tally counts and remembers plans that a search does not keep.
 type tally struct {
 	evaluated api.Evaluated
-	refused   []*api.Error    // why plans were, each reason once
-	seen      map[string]bool // words of lists that a plan was sized with
-	model     *api.ModelInfo  // of the first plan that was sized
-	nearest   *api.Candidate  // that does not fit
+	refused   []*api.Error    // reasons for refusal, each once
+	seen      map[string]bool // list words that a plan was sized with
+	model     *api.ModelInfo  // of the first plan sized
+	nearest   *api.Candidate  // does not fit
 }
 
 // refuse remembers why plans were refused, each reason once.
@@ -31,7 +31,7 @@ func (t *tally) refuse(e *api.Error) {
 	}
 }
 
-// refusal is why nothing was sized: the reason that speaks of a field that was given, else the first.
+// refusal returns why nothing was sized: the reason about a given field, else the first.
 func (f *found) refusal() error {
 	for _, e := range f.refused {
 		if given := api.FieldByName(e.Field); given != nil && !given.Value(f.original).IsZero() {
@@ -45,7 +45,7 @@ func (f *found) refusal() error {
 		Hint: "give less: what is absent is searched"}
 }
 
-// reason why a word was refused.
+// reason returns why a word was refused.
 func (t *tally) reason(word string) string {
 	for _, e := range t.refused {
 		if e.Value == word || strings.Contains(e.Message, word) {
@@ -55,7 +55,7 @@ func (t *tally) reason(word string) string {
 	return "it does not go with the rest"
 }
 
-// keepNearest keeps the plan that lacks least, on devices or on the host.
+// keepNearest keeps the plan with the smallest shortage, on devices or on the host.
 func (f *found) keepNearest(x *site, r *api.Request, t *training.Training, worst *train.Rank, ranks []engine.Rank) {
 	c := missed(r, t, ranks)
 	if f.nearest != nil && c.Lacks <= f.nearest.Lacks {
@@ -70,7 +70,7 @@ func (f *found) keepNearest(x *site, r *api.Request, t *training.Training, worst
 	f.nearest = &c
 }
 
-// missed is what a plan that does not fit lacks, on devices and on the host.
+// missed describes the shortage of a plan that does not fit, on devices and on the host.
 func missed(r *api.Request, t *training.Training, ranks []engine.Rank) api.Candidate {
 	room := question.Headroom(&ranks[0])
 	c := api.Candidate{Verdict: api.DoesNotFit, Headroom: room, Lacks: room}
@@ -85,7 +85,7 @@ func missed(r *api.Request, t *training.Training, ranks []engine.Rank) api.Candi
 	return c
 }
 
-// fills says what fills a device at its peak.
+// fills describes what fills a device at its peak.
 func fills(r *train.Rank) string {
 	phase := &r.Phases[r.Peak]
 	var name string

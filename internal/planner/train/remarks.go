@@ -9,12 +9,12 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// note of an answer.
+// note returns a note for an answer.
 func note(code, severity, field, format string, args ...any) api.Note {
 	return api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)}
 }
 
-// remarks say what the ranking rests on, and what it leaves out.
+// remarks notes what the ranking depends on, and what it leaves out.
 func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 	if f.base.Tokens == 0 {
 		out = append(out, note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by "+
@@ -34,7 +34,7 @@ func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 	return append(append(out, f.unsizedWords()...), f.unpriced(ranked)...)
 }
 
-// unsizedWords are those of lists that no plan was sized with, each with its reason.
+// unsizedWords notes list words that no plan was sized with, each with its reason.
 func (f *found) unsizedWords() (out []api.Note) {
 	for _, field := range api.TrainLists {
 		for _, word := range f.among[field] {
@@ -46,7 +46,7 @@ func (f *found) unsizedWords() (out []api.Note) {
 	return out
 }
 
-// unpriced names machines without a price, where money decides.
+// unpriced notes machines without a price, if cost decides.
 func (f *found) unpriced(ranked []*candidate) []api.Note {
 	if f.want != "cost" {
 		return nil
@@ -64,7 +64,7 @@ func (f *found) unpriced(ranked []*candidate) []api.Note {
 		"no price of %s is known: plans on these are ranked apart, after the others, by time", strings.Join(names, ", "))}
 }
 
-// notesOf the best plan: what it keeps on hosts takes for granted of them, and what its question says.
+// notesOf returns the notes of the best plan: assumptions about host memory, and the notes of its question.
 func notesOf(best *detail) (out []api.Note) {
 	n := best.onHost()
 	if _, known := question.HostCapacity(best.training.Question.Job.Machine); !known && n > 0 {

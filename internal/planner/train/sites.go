@@ -17,24 +17,24 @@ import (
 
 // site is a machine to train on.
 type site struct {
-	number   int // in the order of the search
+	number   int // in search order
 	hardware string
-	count    int64 // that goes with the name; 0 where the name says it
+	count    int64 // goes with the name; 0 if the name states it
 	machine  hardware.Machine
 	devices  int64
 	perNode  int64
 	capacity unit.Bytes
-	perHour  *float64 // what it rents for
-	peak     float64  // operations a second of all devices, in 16 bits; 0 where unknown
+	perHour  *float64 // rent
+	peak     float64  // 16-bit operations per second of all devices; 0 if unknown
 }
 
-// mostOffered devices of a plan, where any hardware will do and nobody bounds it.
+// mostOffered is the most devices of a plan if any hardware will do and no bound is given.
 const mostOffered = 64
 
 // mostSites bounds a search.
 const mostSites = 256
 
-// findSites reads what to train on: what is named, each of a list, or what is offered.
+// findSites returns the machines to train on: the one named, each of a list, or those offered.
 func (t *task) findSites() (sites, error) {
 	r := t.original
 	if r.MaxDevices < 0 {
@@ -61,7 +61,7 @@ func (t *task) findSites() (sites, error) {
 	return all.within(int64(r.MaxDevices))
 }
 
-// offersNone: no kind of device is offered in such a number.
+// offersNone returns the error that no device is offered in the requested number.
 func (t *task) offersNone() error {
 	counts := strings.Trim(fmt.Sprint(t.offeredCounts()), "[]")
 	return &api.Error{Code: api.ImpossiblePlan, Field: "devices", Value: counts,
@@ -69,15 +69,15 @@ func (t *task) offersNone() error {
 		Hint:    "--max-devices 64 tries 1, 2, 4, … of each kind; --on 24xh100 names one"}
 }
 
-// anyHardware that is offered will do.
+// anyHardware reports whether any offered hardware will do.
 func (t *task) anyHardware() bool {
 	return slices.Equal(hardware.List(t.original.Hardware), []string{api.AnyHardware})
 }
 
-// maxDevices of an offered machine.
+// maxDevices returns the most devices of an offered machine.
 func (t *task) maxDevices() int64 { return cmp.Or(int64(t.original.MaxDevices), mostOffered) }
 
-// offeredSites are all kinds of devices that are offered, so many of each as may be tried.
+// offeredSites returns all kinds of offered devices, in each number to try.
 func (t *task) offeredSites([]string) (out sites, err error) {
 	for _, id := range planner.Offered {
 		for _, n := range t.offeredCounts() {
@@ -92,7 +92,7 @@ func (t *task) offeredSites([]string) (out sites, err error) {
 	return out, nil
 }
 
-// offeredCounts are how many devices may be tried: those of a list, the one that is given, or 1, 2, 4, … up to the most.
+// offeredCounts returns the numbers of devices to try: those listed, the one given, or powers of two up to the most.
 func (t *task) offeredCounts() (out []int64) {
 	if list := t.numbers("devices"); list != nil {
 		return list
@@ -106,8 +106,8 @@ func (t *task) offeredCounts() (out []int64) {
 	return out
 }
 
-// offers reports whether so many devices are offered together: those of one node, and of several where they are made
-// for that. Cards of a workstation have no fabric.
+// offers reports whether n devices are offered together: within one node, or on several if made for that. Workstation cards have no
+// fabric.
 func (t *task) offers(id string, n int64) bool {
 	m, _, err := t.env.Find(id, int(n))
 	if err != nil || m.CPUOnly || len(m.Groups) == 0 {
@@ -117,7 +117,7 @@ func (t *task) offers(id string, n int64) bool {
 	return m.Nodes == 1 || form == "SXM" || form == "OAM"
 }
 
-// namedSites are the machines of a list.
+// namedSites returns the machines of a list.
 func (t *task) namedSites(names []string) (out sites, err error) {
 	for _, name := range names {
 		counts := t.numbers("devices")
@@ -135,8 +135,8 @@ func (t *task) namedSites(names []string) (out sites, err error) {
 	return out, nil
 }
 
-// counts of a machine without a list of them: what is given, and where the name states no number doubled up to the most
-// that there may be.
+// counts returns the numbers of a machine if none are listed: the number given, or doublings up to the most if the name states
+// none.
 func (t *task) counts(name string) ([]int64, error) {
 	out := []int64{t.original.Devices}
 	if t.original.Devices > 0 {
@@ -155,7 +155,7 @@ func (t *task) counts(name string) ([]int64, error) {
 	return out, nil
 }
 
-// addSite adds so many of a machine to a list.
+// addSite appends count machines of a name to a list.
 func (t *task) addSite(to sites, name string, count int64) (sites, error) {
 	m, _, err := t.env.Find(name, int(count))
 	if err != nil {
@@ -183,7 +183,7 @@ func (t *task) addSite(to sites, name string, count int64) (sites, error) {
 // sites are the machines of a search.
 type sites []site
 
-// within leaves machines of no more devices than most, where that is not 0, and numbers them.
+// within returns the machines with at most most devices (0 for no bound), numbered.
 func (s sites) within(most int64) (sites, error) {
 	if len(s) == 0 {
 		return s, nil
@@ -203,10 +203,10 @@ func (s sites) within(most int64) (sites, error) {
 	return s, nil
 }
 
-// set names the machine in a request.
+// set sets the machine in a request.
 func (x *site) set(r *api.Request) { r.Hardware, r.Devices = x.hardware, x.count }
 
-// words name the machine.
+// words describes the machine.
 func (x *site) words() string {
 	if x.count == 0 {
 		return x.hardware
@@ -214,7 +214,7 @@ func (x *site) words() string {
 	return change.HardwareName(int(x.count), x.hardware)
 }
 
-// peakPerDollar is operations for a dollar at the peak; 0 where price or peak are not known.
+// peakPerDollar returns peak operations per dollar; 0 if price or peak is unknown.
 func (x *site) peakPerDollar() float64 {
 	if x.perHour == nil || *x.perHour <= 0 {
 		return 0

@@ -6,16 +6,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// space is what a search goes over: machines, and what all plans share.
+// space is what a search covers: machines, and what all plans share.
 type space struct {
 	*task
 	sites    sites
-	base     api.Request // what is asked, with the batch and the length that all plans have
-	notes    []api.Note  // defaults that were filled in
-	offloads bool        // plans that keep states on the host
+	base     api.Request // the request, with the batch and sequence length common to all plans
+	notes    []api.Note  // about defaults filled in
+	offloads bool        // plans keep states on the host
 }
 
-// newSpace finds the machines and fills in what all plans share. Groups that go with none of the machines are refused.
+// newSpace finds the machines and fills in what all plans share. It rejects groups that fit none of the machines.
 func newSpace(t *task) (*space, error) {
 	all, err := t.findSites()
 	if err != nil {
@@ -32,26 +32,26 @@ func newSpace(t *task) (*space, error) {
 	return s, nil
 }
 
-// withOffloads is the space of plans that keep states on the host.
+// withOffloads returns the space of plans that keep states on the host.
 func (s *space) withOffloads() *space {
 	out := *s
 	out.offloads = true
 	return &out
 }
 
-// filledIn says that a field has its default.
+// filledIn notes that a field has its default.
 func filledIn(field string, value any) api.Note {
 	return note("default_used", "info", field, "%s = %v by default", field, value)
 }
 
-// Global batches in sequences, where nobody gives one: of whole models, and of adapters.
+// Default global batch sizes in sequences, for full training and for adapters.
 const (
 	usualBatch = 1024
 	tunedBatch = 64
 )
 
-// fillBatch fills in a batch, where none is given. It is the same for all plans, so that they do the same work: a multiple
-// of what each has of devices.
+// fillBatch sets a default batch. It is the same for all plans, so that they do the same work, and a multiple of each one's number
+// of devices.
 func fillBatch(r *api.Request, all sites) []api.Note {
 	if r.GlobalBatch > 0 || r.Accumulation > 0 {
 		return nil
@@ -71,11 +71,11 @@ func fillBatch(r *api.Request, all sites) []api.Note {
 	return []api.Note{filledIn("global_batch", int64(r.GlobalBatch))}
 }
 
-// usualSequence is a length in tokens, where nobody gives one.
+// usualSequence is the default sequence length in tokens.
 const usualSequence = 4096
 
-// fillSequence fills in the length of sequences, at most the model's context, and that samples are packed where they can
-// be: both are the same for all plans too.
+// fillSequence sets a default sequence length, at most the model's context, and packs samples if possible. Both are the same for
+// all plans.
 func fillSequence(r *api.Request, context int64) (out []api.Note) {
 	if r.SequenceLength == 0 {
 		r.SequenceLength = usualSequence

@@ -9,13 +9,13 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// A surprise is a plan that a rule of thumb prefers to the best one. For each rule, the plan is taken that it ranks
-// first, of several the one that does best; how much worse that is than the best plan is how surprising it is.
+// A surprise is a plan that a rule of thumb prefers to the best one. For each rule it is the plan ranked first, the best of
+// several; how much worse that is than the best plan measures the surprise.
 
-// thumb is a rule of thumb: it likes plans of the largest score, of all machines or of the best plan's own.
+// thumb is a rule of thumb: it prefers plans with the highest score, among all machines or on the best plan's own.
 type thumb struct {
 	name  string
-	all   bool // it compares machines; else it speaks of plans on one
+	all   bool // it compares machines, not plans on one
 	score func(want string, p *candidate) float64
 }
 
@@ -61,7 +61,7 @@ var thumbs = []thumb{
 	}},
 }
 
-// place of a rule's choice among those that are kept.
+// place returns the key of a rule's choice among those kept.
 func (t *thumb) place(p *candidate) string {
 	if t.all {
 		return t.name
@@ -69,7 +69,7 @@ func (t *thumb) place(p *candidate) string {
 	return t.name + " on " + p.site.words()
 }
 
-// keepChosen keeps the plan that each rule of thumb would choose. A score of nothing is no choice.
+// keepChosen keeps the plan that each rule of thumb would choose. A score of zero is no choice.
 func (k *kept) keepChosen(p *candidate) {
 	if k.chosen == nil {
 		k.chosen = map[string]*candidate{}
@@ -90,13 +90,13 @@ func (k *kept) keepChosen(p *candidate) {
 	}
 }
 
-// WorthSurprise is how much worse a plan must be to be one.
+// WorthSurprise is how much worse, as a fraction, a plan must be to be a surprise.
 const WorthSurprise = 0.02
 
-// MostSurprises that an answer tells.
+// MostSurprises is the most surprises in an answer.
 const MostSurprises = 2
 
-// surprises are the worst choices of rules of thumb, the worst first.
+// surprises returns the worst choices of rules of thumb, worst first.
 func (f *found) surprises(best *detail) (out []api.Candidate) {
 	type surprise struct {
 		plan *candidate
@@ -124,7 +124,7 @@ func (f *found) surprises(best *detail) (out []api.Candidate) {
 	return out
 }
 
-// loss is how many times worse a plan is in what is wanted least of; of devices, in time where it has as many.
+// loss returns the ratio by which a plan is worse in the objective; for devices, in time if it has as many.
 func loss(want string, p, best *candidate) float64 {
 	switch {
 	case want == "cost" && p.priced() && best.priced():

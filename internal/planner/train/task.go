@@ -12,25 +12,25 @@ import (
 	"github.com/memwall/memwall/train/config"
 )
 
-// task is what is asked of a search. Phases read it and leave it as it is.
+// task is the request for a search. Phases only read it.
 type task struct {
 	env      *question.Env
 	original *api.Request
-	asked    api.Request         // as a question of training, without its lists
+	asked    api.Request         // as a training question, without its lists
 	among    map[string][]string // the words of each list
-	want     string              // what is to be least
+	want     string              // the objective
 	network  network
 }
 
-// network is what of a model bounds the groups.
+// network is what bounds the groups of a model.
 type network struct {
 	layers  int64
-	experts int64 // of a layer
-	context int64 // in tokens; 0 where none is known
-	titan   bool  // torchtitan has the model
+	experts int64 // per layer
+	context int64 // in tokens; 0 if unknown
+	titan   bool  // torchtitan supports the model
 }
 
-// readTask takes a request apart: what is wanted, the lists, and what of the model bounds the groups.
+// readTask splits a request into the objective, the lists, and what bounds the groups of the model.
 func readTask(a *question.Env, r *api.Request) (t *task, err error) {
 	t = &task{env: a.Remembering(), original: r, asked: *r}
 	asked := &t.asked
@@ -48,7 +48,7 @@ func readTask(a *question.Env, r *api.Request) (t *task, err error) {
 	return t, nil
 }
 
-// minimized is what a request wants least of. Bounds of serving are no goal of training.
+// minimized returns a request's objective. Serving bounds are rejected for training.
 func minimized(r *api.Request) (string, error) {
 	g := r.Goal
 	if g == nil {
@@ -69,12 +69,12 @@ func minimized(r *api.Request) (string, error) {
 	}
 	usual := "latency"
 	if r.Hardware == api.AnyHardware && r.Method != "" {
-		usual = "cost" // a fine-tune on whatever is rented: hundreds of devices would end it sooner, and nobody asks for them
+		usual = "cost" // a fine-tune on rented devices: hundreds would finish it sooner, but nobody wants them
 	}
 	return cmp.Or(g.Minimize, usual), nil
 }
 
-// readNetwork reads what of the model bounds the groups.
+// readNetwork returns what bounds the groups of the model.
 func readNetwork(a *question.Env, r *api.Request) (network, error) {
 	q, err := a.Open(r)
 	if err != nil {

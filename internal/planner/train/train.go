@@ -17,7 +17,7 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// Plan searches the plans of a training run.
+// Plan searches for plans of a training run.
 func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
 	t, err := readTask(a, r)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// What is tried of every layout: chunks of stages, micro-batches, recomputation. Needs grow with the micro-batch and
-// fall with recomputation, and one chunk holds fewest micro-batches at once, so that a plan that does not fit decides
-// those that need more. Where one pass is a whole step gradients live shorter, and such plans are decided alone.
+// For every layout, virtual stages, micro-batches and recomputation are tried. Memory grows with the micro-batch and falls with
+// recomputation, and a single chunk per stage keeps the fewest micro-batches in flight, so that a plan that does not fit rules out
+// those that need more. If one pass is a whole step, gradients live shorter, and such plans are tried individually.
 
-// Settings that are tried, the least needs first.
+// Settings to try, least memory first.
 var (
 	chunkSettings     = []int64{1, 2, 4, 8}
-	titanChunks       = []int64{1, 2} // its schedules have no more
+	titanChunks       = []int64{1, 2} // its schedules support no more
 	microSettings     = []int64{1, 2, 4, 8, 16}
 	recomputeSettings = []string{"full", "selective", "none"}
 )
 
-// tryPlans tries all plans of a space, and those that keep states on the host where no other fits. An error comes with
-// what was found until then.
+// tryPlans tries all plans of a space, and those that keep states on the host if no other fits. An error comes with what had been
+// found.
 func tryPlans(ctx context.Context, s *space) (*found, error) {
 	f := &found{space: s, kept: kept{want: s.want, every: s.original.All}, tally: tally{seen: map[string]bool{}}}
 	if err := f.trySites(ctx); err != nil || f.kept.number > 0 {
@@ -34,7 +34,7 @@ func tryPlans(ctx context.Context, s *space) (*found, error) {
 	return f, err
 }
 
-// found is what a search found in a space.
+// found is the result of searching a space.
 type found struct {
 	*space
 	kept kept
@@ -53,7 +53,7 @@ func (f *found) trySites(ctx context.Context) error {
 	return nil
 }
 
-// outer tries all settings of the outer axes from one on.
+// outer tries all settings of the outer axes starting from an index.
 func (f *found) outer(ctx context.Context, x *site, r *api.Request, from int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -80,24 +80,24 @@ func (f *found) outer(ctx context.Context, x *site, r *api.Request, from int) er
 	return nil
 }
 
-// outcome of trying a plan.
+// outcome is the result of trying a plan.
 type outcome int
 
 const (
 	refusedPlan outcome = iota
 	fittingPlan
-	shortPlan // it does not fit, nor does what needs more
-	oddPlan   // it does not fit, and says nothing of others
+	shortPlan // does not fit, nor does anything that needs more
+	oddPlan   // does not fit, which implies nothing about others
 )
 
-// inner tries what goes with a layout, unless the plan of it that needs least decides all.
+// inner tries the settings within a layout, unless the plan that needs the least memory already rules it out.
 func (f *found) inner(x *site, r *api.Request) {
 	micros, recomputes, chunks := f.microsOf(r), f.recomputesOf(r), f.chunksOf(r)
 	if f.hopeless(x, r, micros, recomputes) {
 		f.evaluated.Decided += len(micros) * len(recomputes) * len(chunks)
 		return
 	}
-	var oneChunk [][]bool // which plans do not fit with stages in one chunk: none of them does with more
+	var oneChunk [][]bool // plans that do not fit with one chunk per stage, nor therefore with more
 	for _, v := range chunks {
 		short := make([][]bool, len(micros))
 		for i, m := range micros {
@@ -115,8 +115,8 @@ func (f *found) inner(x *site, r *api.Request) {
 	}
 }
 
-// hopeless: a layout cannot be among the best, by the room that its plan of least needs leaves, and the time of a step
-// without bubbles and recomputation, with the products of the largest micro-batch.
+// hopeless reports whether a layout cannot be among the best, given the headroom of its plan that needs the least memory, and a
+// lower bound on step time: no bubbles, no recomputation, and the matmul efficiency of the largest micro-batch.
 func (f *found) hopeless(x *site, r *api.Request, micros []plan.Int, recomputes []string) bool {
 	if f.original.All || r.Schedule != "" || r.GlobalBatch == 0 || f.kept.kinds[kindOf(x, r)] == nil {
 		return false
@@ -146,8 +146,8 @@ func (f *found) hopeless(x *site, r *api.Request, micros []plan.Int, recomputes 
 	return f.kept.cannotBeat(bound)
 }
 
-// chain tries the settings of recomputation from the least needs on. short says which do not fit, below which do not
-// with a smaller micro-batch.
+// chain tries recomputation settings, least memory first. short records which do not fit; below holds those that do not fit with a
+// smaller micro-batch.
 func (f *found) chain(x *site, r *api.Request, recomputes []string, short, below []bool) {
 	alone := r.GlobalBatch > 0 && int64(r.MicroBatch)*x.replicas(r) >= int64(r.GlobalBatch)
 	for i, w := range recomputes {
@@ -161,16 +161,16 @@ func (f *found) chain(x *site, r *api.Request, recomputes []string, short, below
 	}
 }
 
-// needsMore: what a setting of recomputation keeps holds all that another does; some of the blocks and some of the
-// operators cannot be compared.
+// needsMore reports whether recomputation setting w keeps everything that another keeps; some blocks and some operators are not
+// comparable.
 func needsMore(than, w string) bool { return w == "full" || than == "none" }
 
-// replicas of the model that machines hold.
+// replicas returns the number of model replicas on the machines.
 func (x *site) replicas(r *api.Request) int64 {
 	return x.devices / max(1, max(1, r.TP)*max(1, r.PP)*max(1, r.CP))
 }
 
-// chunksOf a stage: one where there is no pipeline.
+// chunksOf returns the numbers of virtual stages to try: one without a pipeline.
 func (s *space) chunksOf(r *api.Request) []int64 {
 	if list := s.numbers("vpp"); list != nil && r.PP > 1 {
 		return list
@@ -184,7 +184,7 @@ func (s *space) chunksOf(r *api.Request) []int64 {
 	return chunkSettings
 }
 
-// microsOf a request: what is given, else those that divide what a replica has of the global batch.
+// microsOf returns the micro-batch sizes to try: the one given, else divisors of a replica's share of the global batch.
 func (s *space) microsOf(r *api.Request) []plan.Int {
 	if list := s.original.Among["micro_batch"]; list != nil {
 		return list
@@ -199,7 +199,7 @@ func (s *space) microsOf(r *api.Request) []plan.Int {
 	return out
 }
 
-// recomputesOf a request, the most first.
+// recomputesOf returns the recomputation settings to try, most recomputation first.
 func (s *space) recomputesOf(r *api.Request) []string {
 	list := s.among["recompute"]
 	if list == nil && r.Recompute != "" {
@@ -211,7 +211,7 @@ func (s *space) recomputesOf(r *api.Request) []string {
 	return list
 }
 
-// try sizes a plan, and times it where it fits.
+// try sizes a plan, and times it if it fits.
 func (f *found) try(x *site, r *api.Request) outcome {
 	t, err := training.Trained(f.env, r)
 	if err != nil {
@@ -233,7 +233,7 @@ func (f *found) try(x *site, r *api.Request) outcome {
 	return fittingPlan
 }
 
-// rememberLists remembers what lists a plan was sized with.
+// rememberLists records the list words that a plan was sized with.
 func (f *found) rememberLists(t *training.Training, r *api.Request) {
 	if f.model == nil {
 		f.model = question.ModelInfo(t.Question.Resolved, t.Question.Job)
@@ -243,7 +243,7 @@ func (f *found) rememberLists(t *training.Training, r *api.Request) {
 	}
 }
 
-// reportProgress tells how far a search for plans that train is, in sites.
+// reportProgress reports the progress of a search, in sites.
 func (f *found) reportProgress(x *site) {
 	if !f.env.HasWatcher() {
 		return

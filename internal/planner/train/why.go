@@ -10,25 +10,25 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Which term decides: what a token takes, by term, of a plan and of the best one.
+// The deciding term is found by comparing the time per token, term by term, with the best plan's.
 
-// term is a part of what a token takes.
+// term is a part of the time per token.
 type term struct {
 	name    string
 	seconds float64
 }
 
-// What parts of a step are called; those of computing are one term, less what is computed again.
+// Names of the parts of a step. Compute parts are one term, without recomputation.
 var (
 	computing = []string{"products", "experts", "attention", "element-wise", "loss", "dequantisation"}
-	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme"} // a step, not a pass
+	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme"} // per step, not per pass
 	termNames = map[string]string{"tp": "TP traffic", "ep": "EP traffic", "cp": "CP traffic", "pp": "PP traffic",
 		"sharding": "gathering weights", "reduce": "reducing gradients",
 		"host": "launches", "dispatch": "dispatch", "fixed": "fixed", "nvme": "NVMe", "host optimizer": "optimizer on the host",
 		"copies": "copies to the host"}
 )
 
-// terms of a token, in the order of the parts of a step: computing, what is computed again, what a pipeline waits, and
+// terms returns the terms of the time per token in the order of the parts of a step: compute, recomputation, pipeline bubbles, and
 // the rest.
 func (d *detail) terms() []term {
 	again, bubble := 0.0, term{"bubble", 0}
@@ -53,13 +53,13 @@ func (d *detail) terms() []term {
 	return append([]term{compute, recompute, bubble}, rest...)
 }
 
-// Shares worth a word, and how many.
+// Shares worth mentioning, and how many.
 const (
 	worthSaying = 0.005
 	fewTerms    = 3
 )
 
-// why a plan stands where it does, against the best.
+// why explains a plan's position relative to the best.
 func why(want string, d, best *detail) string {
 	switch {
 	case !d.timed():
@@ -82,12 +82,12 @@ func why(want string, d, best *detail) string {
 	return more + ", " + slowness(d, best)
 }
 
-// longer says how much more time a plan takes.
+// longer describes how much longer a plan takes.
 func longer(d, best *detail) string {
 	return percentMore(d.perToken/best.perToken, "slower", "less time")
 }
 
-// slowness says how much more time a plan takes, and the terms that make it so, as shares of what the best one takes.
+// slowness describes how much longer a plan takes and the terms responsible, as shares of the best plan's time.
 func slowness(d, best *detail) string {
 	out := longer(d, best)
 	var more []term
@@ -110,7 +110,7 @@ func secondsOf(terms []term, name string) (sum float64) {
 	return sum
 }
 
-// winning says what of a step the best plan loses, beside computing.
+// winning describes the time the best plan spends on other than compute.
 func winning(d *detail) string {
 	terms := d.terms()[1:]
 	for i := range terms {
@@ -122,7 +122,7 @@ func winning(d *detail) string {
 	return "computing is nearly all of a step"
 }
 
-// largest terms that are worth a word, as percent.
+// largest returns the largest terms worth mentioning, as percentages.
 func largest(terms []term, mark string) string {
 	stable.Sort(terms, func(a, b term) int { return -cmp.Compare(a.seconds, b.seconds) })
 	var out []string
@@ -134,7 +134,7 @@ func largest(terms []term, mark string) string {
 	return strings.Join(out, ", ")
 }
 
-// percentMore is "12 % slower", or "as fast" in other words.
+// percentMore formats a ratio as "12 % slower", or "as fast", with the given words.
 func percentMore(ratio float64, more, less string) string {
 	switch {
 	case ratio >= 2:
@@ -147,5 +147,5 @@ func percentMore(ratio float64, more, less string) string {
 	return "not " + more
 }
 
-// figures are two digits of a number.
+// figures formats a number with two significant digits.
 func figures(x float64) string { return unit.Significant(x, 2) }
