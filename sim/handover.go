@@ -8,13 +8,23 @@ import "time"
 // handed is a slot whose cache is in transit.
 type handed struct {
 	at   time.Duration
+	turn int64 // ties go to the one that started first
 	slot int32
 }
 
-func (h handed) before(o handed) bool { return h.at < o.at || h.at == o.at && h.slot < o.slot }
+func (h handed) before(o handed) bool { return h.at < o.at || h.at == o.at && h.turn < o.turn }
 
 // underway holds the caches in transit.
-type underway struct{ heap[handed] }
+type underway struct {
+	heap[handed]
+	turns int64
+}
+
+// start adds one that arrives at a time.
+func (u *underway) start(at time.Duration, slot int32) {
+	u.turns++
+	u.push(handed{at, u.turns, slot})
+}
 
 // drop removes one that is no longer needed.
 func (u *underway) drop(slot int32) {
@@ -36,7 +46,7 @@ func (s *server) takeOver(at int32, now time.Duration) bool {
 	}
 	s.pool.take(need)
 	t.state, t.computed, t.made = coming, t.Prompt, 1
-	s.coming.push(handed{now + s.handover(t.Prompt), at})
+	s.coming.start(now+s.handover(t.Prompt), at)
 	return true
 }
 
@@ -63,6 +73,7 @@ func (s *server) receive(now time.Duration) {
 			continue
 		}
 		t.remote, t.first = false, now
+		s.share(t) // what has arrived is cached like what was computed (scheduler.py, _update_waiting_for_remote_kv)
 		s.join(at)
 	}
 }

@@ -166,6 +166,7 @@ func (s *server) compose(now, start time.Duration) *step {
 	s.m.queued(s, now)
 	s.hangUps(now)
 	s.receive(now)
+	s.until = min(s.until, s.own()) // a transfer that has just started ends a stretch of equal steps too
 	if !s.Policy.compose(s, st, now, start) {
 		return nil
 	}

@@ -168,5 +168,5 @@ func (s *server) fetch(at int32, e entry, now time.Duration) {
 	s.pool.take(s.blocksAt(t, rows*s.BlockTokens) - s.blocksAt(t, t.computed))
 	t.computed = rows * s.BlockTokens
 	s.share(t)
-	s.coming.push(handed{now + s.m.span(s.Tier.fetched(e.stored)+s.store.fetched(t.Spans, e.stored[InStore]), 0, "a fetch"), at})
+	s.coming.start(now+s.m.span(s.Tier.fetched(e.stored)+s.store.fetched(t.Spans, e.stored[InStore]), 0, "a fetch"), at)
 }

@@ -18,6 +18,8 @@ import (
 // (vllm/v1/core/block_pool.py), and what is cached is looked up row by row, by all that comes before and what is in the
 // row. Run must agree with it to the nanosecond.
 //
+// With workers for prompts, a cache that arrives has its seat and its blocks from when its transfer began (sim/handover.go).
+//
 // Where engines do what package sim says that it does not, the twin does as package sim says:
 // rows that another one computed first are not cached a second time, blocks of windows and states are never shared, the
 // blocks of a row go together, and who decodes is served before prompts that are computed in pieces.
@@ -78,6 +80,14 @@ type twinSeq struct {
 	keys                   []string
 	hits                   int64
 	preempted              int
+	whole                  int64 // its output, where the server computes the prompt alone
+	remote                 bool  // its prompt was computed elsewhere
+}
+
+// twinHanded is a cache in transit.
+type twinHanded struct {
+	at time.Duration
+	q  *twinSeq
 }
 
 func (q *twinSeq) goal() int64 { return q.r.Prompt + q.made }
@@ -127,7 +137,9 @@ type twinServer struct {
 	pool             twinPool
 	waiting, running []*twinSeq
 	cur, next        *twinStep
-	dry              bool
+	coming           []twinHanded // the next first
+	dry, stuck       bool
+	again            bool // somebody was preempted or refused, which may let others in at once
 	t                *twin
 }
 
@@ -151,8 +163,8 @@ type twin struct {
 
 func newTwin(f *Fleet, src workload.Source) *twin {
 	t := &twin{Fleet: f, src: src, done: map[int64]Done{}, most: math.MaxInt64}
-	for i := range f.Replicas {
-		s := &twinServer{Replica: &f.Replicas[i], index: i, t: t}
+	for i, r := range slices.Concat(f.Replicas, f.Prefills) {
+		s := &twinServer{Replica: &r, index: i, t: t}
 		s.pool.cached = map[string]*twinRow{}
 		for range s.Blocks {
 			s.pool.queue = append(s.pool.queue, &twinBlock{})
@@ -203,8 +215,13 @@ func (t *twin) expect(r workload.Request) {
 	if s.Front != nil {
 		at += time.Duration(math.Round(1e9 * s.Front(r.Prompt)))
 	}
+	t.arrive(arrival{at: at, r: r})
+}
+
+func (t *twin) arrive(a arrival) {
 	t.seq++
-	t.arrivals = append(t.arrivals, arrival{at: at, seq: t.seq, r: r})
+	a.seq = t.seq
+	t.arrivals = append(t.arrivals, a)
 	slices.SortFunc(t.arrivals, func(a, b arrival) int {
 		if a.before(b) {
 			return -1
@@ -217,33 +234,50 @@ func (t *twin) deliver() {
 	a := t.arrivals[0]
 	t.arrivals = t.arrivals[1:]
 	t.now = max(t.now, a.at)
-	s := t.servers[t.choose(&a.r)]
-	q := &twinSeq{r: a.r, ready: a.at}
-	if s.MaxLength > 0 && a.r.Prompt >= s.MaxLength || s.total(q, a.r.Prompt+1) > s.Blocks {
-		t.over(s, q, a.at, Refused)
-	} else {
-		s.waiting = append(s.waiting, q)
+	among := t.servers[:len(t.Replicas)]
+	if len(t.Prefills) > 0 && !a.remote {
+		among = t.servers[len(t.Replicas):]
 	}
+	s := among[t.choose(among, &a.r)]
+	q := &twinSeq{r: a.r, ready: a.at}
+	refused := s.MaxLength > 0 && a.r.Prompt >= s.MaxLength
+	for _, o := range []*twinServer{s, t.servers[0]} { // with workers for prompts, the cache has to fit where it goes as well
+		refused = refused || s.total(q, a.r.Prompt+1) > o.Blocks
+	}
+	if refused {
+		t.over(s, q, a.at, Refused)
+		t.pull()
+		return
+	}
+	if s.index >= len(t.Replicas) && q.r.Output > 1 {
+		q.whole, q.r.Output = q.r.Output, 1
+	}
+	if a.remote {
+		q.remote, q.ready, q.admitted = true, a.ready, a.began
+	}
+	s.waiting = append(s.waiting, q)
+	s.stuck = false
 	t.pull()
 }
 
-func (t *twin) choose(r *workload.Request) (best int) {
+func (t *twin) choose(among []*twinServer, r *workload.Request) (best int) {
 	switch t.Router.(type) {
 	case *roundRobin:
-		t.turn++
-		return (t.turn - 1) % len(t.servers)
+		at := t.turn % len(among)
+		t.turn = at + 1
+		return at
 	case leastLoaded:
-		for i, s := range t.servers {
-			b := t.servers[best]
+		for i, s := range among {
+			b := among[best]
 			if 4*len(s.waiting)+len(s.running) < 4*len(b.waiting)+len(b.running) {
 				best = i
 			}
 		}
 		return best
 	}
-	load := func(i int) int { return len(t.servers[i].waiting) + len(t.servers[i].running) }
+	load := func(i int) int { return len(among[i].waiting) + len(among[i].running) }
 	idlest, busiest := 0, 0
-	for i := range t.servers {
+	for i := range among {
 		if load(i) < load(idlest) {
 			idlest = i
 		}
@@ -256,7 +290,7 @@ func (t *twin) choose(r *workload.Request) (best int) {
 	}
 	most := int64(0)
 	best = idlest
-	for i, s := range t.servers {
+	for i, s := range among {
 		shared := *r
 		shared.Prompt = r.Shared() // what comes after is nobody else's
 		hits := int64(len(s.match(&twinSeq{r: shared}, min(r.Shared()/s.BlockTokens, (r.Prompt-1)/s.BlockTokens)))) * s.BlockTokens
@@ -271,6 +305,12 @@ func (t *twin) choose(r *workload.Request) (best int) {
 }
 
 func (t *twin) over(s *twinServer, q *twinSeq, now time.Duration, how Outcome) {
+	if how == Finished && q.whole > 0 {
+		a := arrival{at: now, r: q.r, remote: true, began: q.admitted, ready: q.ready}
+		a.r.Output = q.whole
+		t.arrive(a)
+		return
+	}
 	d := Done{Request: &q.r, Replica: s.index, Ready: q.ready, Admitted: q.admitted, First: q.first, End: now,
 		Generated: q.made, Cached: q.hits * s.BlockTokens, Preempted: q.preempted, Outcome: how}
 	t.done[q.r.ID] = d
@@ -282,8 +322,10 @@ func (t *twin) over(s *twinServer, q *twinSeq, now time.Duration, how Outcome) {
 // at is when something happens next.
 func (s *twinServer) at() time.Duration {
 	switch {
-	case s.cur == nil && len(s.waiting) > 0:
+	case s.cur == nil && len(s.waiting) > 0 && !s.stuck:
 		return s.t.now
+	case s.cur == nil && len(s.coming) > 0:
+		return max(s.t.now, s.coming[0].at)
 	case s.cur == nil:
 		return never
 	case s.Ahead && s.next == nil && !s.dry:
@@ -295,6 +337,7 @@ func (s *twinServer) at() time.Duration {
 func (s *twinServer) happen(now time.Duration) {
 	if s.cur == nil {
 		s.begin(s.compose(now), now)
+		s.stuck = s.cur == nil && !s.again
 		return
 	}
 	if s.Ahead && s.next == nil && !s.dry {
@@ -318,6 +361,9 @@ func (s *twinServer) begin(st *twinStep, now time.Duration) {
 	}
 	st.start, st.end = now, now+st.each
 	for _, q := range st.decoders {
+		if q.last == 0 {
+			q.last = st.start
+		}
 		s.t.gaps = append(s.t.gaps, st.end-q.last)
 	}
 	for _, q := range st.tokens {
@@ -356,11 +402,42 @@ func remove(from []*twinSeq, q *twinSeq) []*twinSeq {
 	return slices.DeleteFunc(from, func(o *twinSeq) bool { return o == q })
 }
 
+// receive caches of prompts that were computed elsewhere, in order: each has its seat and its blocks while it is in transit.
+func (s *twinServer) receive(now time.Duration) {
+	for len(s.waiting) > 0 && s.waiting[0].remote {
+		q := s.waiting[0]
+		if s.seats() >= s.MaxSequences || s.total(q, q.r.Prompt) > int64(len(s.pool.queue)) {
+			break
+		}
+		s.waiting = s.waiting[1:]
+		q.computed, q.made, q.decoding = q.r.Prompt, 1, true
+		s.grow(q)
+		at := now
+		if s.Handover != nil {
+			at += time.Duration(math.Round(1e9 * s.Handover(q.r.Prompt)))
+		}
+		s.coming = append(s.coming, twinHanded{at, q})
+		slices.SortStableFunc(s.coming, func(a, b twinHanded) int { return int(a.at - b.at) })
+	}
+	for len(s.coming) > 0 && s.coming[0].at <= now {
+		q := s.coming[0].q
+		s.coming = s.coming[1:]
+		q.remote, q.first = false, now // its first gap is from the start of its first step
+		s.cache(q, q.computed)
+		s.running = append(s.running, q)
+	}
+}
+
+// seats that are taken.
+func (s *twinServer) seats() int64 { return int64(len(s.running) + len(s.coming)) }
+
 // compose a step.
 func (s *twinServer) compose(now time.Duration) *twinStep {
 	st := &twinStep{}
+	s.receive(now)
 	budget, preempted := s.Budget, false
 	s.makeRoom(&preempted)
+	s.again = preempted
 	context, pairs := int64(0), 0.0
 	prompt := func(q *twinSeq, n int64) {
 		pairs += float64(n) * (float64(q.computed) + float64(n)/2)
@@ -387,7 +464,7 @@ func (s *twinServer) compose(now time.Duration) *twinStep {
 			prompt(q, n)
 		}
 	}
-	for !preempted && len(s.waiting) > 0 && int64(len(s.running)) < s.MaxSequences {
+	for !preempted && len(s.waiting) > 0 && !s.waiting[0].remote && s.seats() < s.MaxSequences {
 		q := s.waiting[0]
 		hits := s.match(q, (q.goal()-1)/s.BlockTokens)
 		q.computed = int64(len(hits)) * s.BlockTokens
@@ -395,7 +472,7 @@ func (s *twinServer) compose(now time.Duration) *twinStep {
 		fits := n <= budget || !s.WholePrompts
 		n = min(n, budget)
 		fits = fits && n > 0 && s.room(q, hits, n)
-		if !fits && len(s.running) > 0 {
+		if !fits && s.seats() > 0 {
 			q.computed = 0
 			break
 		}
@@ -406,6 +483,7 @@ func (s *twinServer) compose(now time.Duration) *twinStep {
 				how = Failed
 			}
 			s.t.over(s, q, now, how)
+			s.again = true
 			continue
 		}
 		if q.preempted == 0 {
@@ -724,6 +802,20 @@ func anything(seed uint64) (f Fleet, source func() workload.Source) {
 	return f, func() workload.Source { return &scripted{sessions: sessions, at: map[uint64]int{}, think: think} }
 }
 
+// disaggregate has prompts computed by workers of their own, whose caches take a while.
+func disaggregate(f *Fleet, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	worker := f.Replicas[0]
+	worker.Blocks += r.Int64N(worker.Blocks)
+	worker.Budget = worker.MaxSequences + r.Int64N(300)
+	for range 1 + r.IntN(3) {
+		f.Prefills = append(f.Prefills, worker)
+	}
+	for i, slow := 0, []float64{0, 1e-6, 1e-4}[r.IntN(3)]; slow > 0 && i < len(f.Replicas); i++ {
+		f.Replicas[i].Handover = func(prompt int64) float64 { return slow * float64(prompt%40) }
+	}
+}
+
 // beginnings of a prompt: spans of a few names, of lengths that differ.
 func beginnings(r *rand.Rand, names, prompt int64) (spans []workload.Span) {
 	for names > 0 && r.IntN(3) > 0 && len(spans) < 4 {
@@ -745,6 +837,9 @@ func beginnings(r *rand.Rand, names, prompt int64) (spans []workload.Span) {
 func agree(t *testing.T, seed uint64) (preempted, cached int64) {
 	t.Helper()
 	f, source := anything(seed)
+	if rep := &f.Replicas[0]; seed%4 == 3 && rep.Reserve == nil && !rep.Promise {
+		disaggregate(&f, seed)
+	}
 	w := newTwin(&f, source())
 	w.most = 200_000
 	w.run()
