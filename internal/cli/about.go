@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// welcome is memwall alone: what it is, three examples, this machine when it is known.
+// welcome prints what memwall alone shows: what it is, three examples, and this machine if known.
 func (a *app) welcome(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return a.unknownCommand(c, args[0])
@@ -37,7 +37,7 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 	return a.show(w, w.Text)
 }
 
-// browse opens the app of a terminal until a key ends it.
+// browse runs the terminal app until a key ends it.
 func (a *app) browse() error {
 	ctx, stop := a.until()
 	defer stop()

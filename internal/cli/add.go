@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// addModel shows the rows that a model would add to the repository.
+// addModel returns the command that prints the rows a model would add to the repository.
 func (a *app) addModel() *cobra.Command {
 	hub := ""
 	c := &cobra.Command{
@@ -43,12 +43,12 @@ func (a *app) addModel() *cobra.Command {
 	return c
 }
 
-// config reads the file that is named, or standard input.
+// config reads the named file or standard input.
 func (a *app) config(args []string) ([]byte, error) {
 	if len(args) != 1 {
 		return nil, usage("file", strings.Join(args, " "), "models add takes one FILE", "memwall models add config.json, or - for standard input")
 	}
-	const most = 8 << 20 // what a config.json may have; one byte more is refused by its reader
+	const most = 8 << 20 // the largest config.json; a longer one is rejected by its reader
 	data, err := a.readUpTo(args[0], most+1)
 	if err != nil {
 		return nil, unreadable(args[0], err)
@@ -68,7 +68,7 @@ func checkHub(hub string) error {
 	return usage("hub", hub, fmt.Sprintf("--hub %q is no repository", hub), "--hub org/name")
 }
 
-// addDevice shows the row that a device would add to the catalog.
+// addDevice returns the command that prints the row a device would add to the catalog.
 func (a *app) addDevice() *cobra.Command {
 	return &cobra.Command{
 		Use: "add name=…,memory=…", Short: "print the catalog row of a device of your own",

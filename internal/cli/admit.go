@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/internal/admit"
 )
 
-// admitCommand serves a validating webhook of Kubernetes, or writes what installs it.
+// admitCommand returns the command that serves a Kubernetes validating webhook, or writes its manifests.
 func admitCommand(a *app) *cobra.Command {
 	asked := admit.Usual()
 	c := &cobra.Command{

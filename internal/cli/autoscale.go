@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// autoscaleCommand replays a day on replicas that policies start and stop.
+// autoscaleCommand returns the command that replays a day on replicas started and stopped by policies.
 func autoscaleCommand(a *app) *cobra.Command {
 	f, asked, emit := &simFlags{}, autoscale.Usual(), ""
 	c := &cobra.Command{

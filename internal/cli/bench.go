@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// benchCommand measures a running server beside the prediction.
+// benchCommand returns the command that measures a running server and compares it with the prediction.
 func benchCommand(a *app) *cobra.Command {
 	f, asked, out := &compareFlags{}, &bench.Asked{}, ""
 	c := &cobra.Command{
@@ -48,7 +48,7 @@ func benchCommand(a *app) *cobra.Command {
 	return c
 }
 
-// runBench asks the server what it runs, measures level by level, and shows what was measured before an interruption too.
+// runBench asks the server what it runs, measures level by level, and shows what was measured even after an interrupt.
 func runBench(a *app, f *compareFlags, asked *bench.Asked, address, out string) error {
 	levels, load, err := asked.Read()
 	if err != nil {

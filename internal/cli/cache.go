@@ -11,13 +11,13 @@ import (
 	"github.com/memwall/memwall/source/cache"
 )
 
-// Cache is what was fetched and is kept.
+// Cache holds downloaded files.
 type Cache interface {
 	Contents(filter string) *cache.Contents
 	Clear(filter string) (*cache.Contents, error)
 }
 
-// cache lists what was fetched, or clears it.
+// cache returns the command that lists or clears downloads.
 func (a *app) cache() *cobra.Command {
 	c := &cobra.Command{
 		Use: "cache [FILTER]", Short: "the cache of files fetched from remote models",

@@ -18,14 +18,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// calibrating are the flags of calibrate.
+// calibrating holds the flags of calibrate.
 type calibrating struct {
 	given calibrate.Given
 	out   string
 	rows  bool
 }
 
-// calibrate fits a device's own speed to what a benchmark measured on it.
+// calibrate returns the command that fits a device's speed to benchmarks measured on it.
 func (a *app) calibrate() *cobra.Command {
 	var f calibrating
 	c := &cobra.Command{
@@ -70,7 +70,7 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 	return a.fitBench(f, name, file)
 }
 
-// fitBench fits what a file holds, and keeps it.
+// fitBench fits the figures of a file and saves the profile.
 func (a *app) fitBench(f *calibrating, name string, file *calibrate.File) error {
 	file.With(f.given)
 	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Formulas{Models: a.Models})
@@ -87,7 +87,7 @@ func (a *app) fitBench(f *calibrating, name string, file *calibrate.File) error 
 	return a.show(r, func(st term.Style) string { return cards.Calibration(r, st) })
 }
 
-// bench reads the file that is named, or standard input.
+// bench reads the named file or standard input.
 func (a *app) bench(name string) (*calibrate.File, error) {
 	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
@@ -104,7 +104,7 @@ func badBench(name, why string) error {
 	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + " " + why, Hint: calibrate.Hint}
 }
 
-// nothingUsed says why, by the reason that most figures share; of equals the first.
+// nothingUsed returns an error with the reason that rejected the most figures; the first on a tie.
 func nothingUsed(name string, r *calibrate.Report) error {
 	count := map[string]int{}
 	var most *calibrate.Refusal
@@ -126,7 +126,7 @@ func nothingUsed(name string, r *calibrate.Report) error {
 	return badBench(name, why)
 }
 
-// keep writes the profile, with what an older one there says of other devices.
+// keep writes the profile, merged with an older one's entries for other devices.
 func (a *app) keep(r *calibrate.Report, out string) error {
 	path := out
 	if path == "" {
@@ -159,7 +159,7 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 	return nil
 }
 
-// owners makes a file of settings, and its folder, which only their owner may read.
+// owners creates a settings file and its folder, readable only by their owner.
 func owners(path string) error {
 	if err := regular.Folder(filepath.Dir(path)); err != nil {
 		return err
@@ -167,7 +167,7 @@ func owners(path string) error {
 	return regular.Make(path)
 }
 
-// opened is a file that was named, or one of settings, which is a regular file or nothing.
+// opened opens a named file, or a settings file, which must be a regular file or absent.
 func (a *app) opened(path string) (io.ReadCloser, error) {
 	if usual := calibrationPath(a.Env, runtime.GOOS); path == usual || path == a.measuredPath() {
 		return regular.Open(path)
@@ -175,10 +175,10 @@ func (a *app) opened(path string) (io.ReadCloser, error) {
 	return a.OpenFile(path)
 }
 
-// noCalibration in place of a file does without one.
+// noCalibration in place of a file name disables calibration.
 const noCalibration = "none"
 
-// tune gives the asker the calibration that is named, or the one in the usual place where there is one.
+// tune sets the asker's calibration to the one named, or to the one in the usual place if it exists.
 func (a *app) tune(name string) error {
 	a.bearOut()
 	path := name
@@ -207,7 +207,7 @@ func (a *app) tune(name string) error {
 	return nil
 }
 
-// profile reads a calibration; nil where there is none.
+// profile reads a calibration; nil if there is none.
 func (a *app) profile(path string) (*calibrate.Profile, error) {
 	in, err := a.opened(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -228,7 +228,7 @@ func (a *app) profile(path string) (*calibrate.Profile, error) {
 	return p, nil
 }
 
-// calibrationPath is where a calibration lies unless somebody says otherwise; "" where no folder is known.
+// calibrationPath returns the default path of a calibration; "" if no settings folder is known.
 func calibrationPath(env func(string) string, system string) string {
 	if folder := regular.Settings(env, system); folder != "" {
 		return filepath.Join(folder, "calibration.json")

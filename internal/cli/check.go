@@ -11,10 +11,10 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// checkFlags are the flags of check.
+// checkFlags holds the flags of check.
 type checkFlags struct{ base, format string }
 
-// checkCommand judges the plans that a repository lists.
+// checkCommand returns the command that judges the plans listed in a repository.
 func checkCommand(a *app) *cobra.Command {
 	f := &checkFlags{}
 	c := &cobra.Command{

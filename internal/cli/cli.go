@@ -27,60 +27,59 @@ import (
 	"github.com/memwall/memwall/source/remote"
 )
 
-// Config is what a command works with.
+// Config is the environment of a command.
 type Config struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Env            func(string) string
-	// Terminal and ErrTerminal: stdout and stderr are terminals. Columns is the terminal's width, 0 when
-	// unknown.
+	// Terminal and ErrTerminal report whether stdout and stderr are terminals. Columns is the terminal's width; 0 if unknown.
 	Terminal, ErrTerminal bool
-	// Keyboard: stdin is a terminal.
+	// Keyboard reports whether stdin is a terminal.
 	Keyboard bool
 	Columns  int
 	Models   memwall.ModelSource
-	// Within gives the models of a folder and of the catalog, and no others; nil: no folder is opened to clients.
+	// Within returns a source of only the models in a folder and the catalog; nil opens no folder to clients.
 	Within      func(root string) (memwall.ModelSource, error)
-	Data        memwall.LengthSource // nil: files of sample lengths are refused
-	Machine     Machine              // nil: this machine is not known
-	Measure     Measure              // nil: it is not measured
-	FromCommand FromCommand          // nil: --from is refused
-	Cache       Cache                // nil: nothing is kept
+	Data        memwall.LengthSource // nil rejects files of sample lengths
+	Machine     Machine              // nil if this machine is unknown
+	Measure     Measure              // nil if it cannot be measured
+	FromCommand FromCommand          // nil rejects --from
+	Cache       Cache                // nil if nothing is cached
 	WriteFile   func(name string, data []byte) error
 	OpenFile    func(name string) (io.ReadCloser, error)
 	CreateFile  func(name string) (File, error)
 	MakeFolder  func(name string) error
-	Traces      memwall.TraceSource // nil: recordings are refused
-	// Download brings the files of a model to this machine and gives its path; nil: nothing is downloaded.
+	Traces      memwall.TraceSource // nil rejects recordings
+	// Download downloads the files of a model and returns their path; nil disables downloads.
 	Download func(ctx context.Context, ref string, d remote.Downloading) (string, error)
-	// Server asks a running inference server what it publishes; nil: none is asked.
+	// Server queries what a running inference server publishes; nil disables it.
 	Server Server
-	// Now is the time; nil is the clock's.
+	// Now returns the time; nil uses the clock.
 	Now func() time.Time
-	// Weights opens the tensors of a file or a folder; nil: weights are not read.
+	// Weights opens the tensors of a file or a folder; nil disables it.
 	Weights func(name string) (*quant.Model, io.Closer, error)
-	// Statistics reads what an importance matrix and a file of activations tell of inputs.
+	// Statistics reads the input statistics of an importance matrix and an activations file.
 	Statistics func(importance, activations string) (*quant.Statistics, io.Closer, error)
-	// Watching gives the ports of a watch; nil: there is nothing to watch.
+	// Watching returns the ports of a watch; nil if there is nothing to watch.
 	Watching func() watch.Ports
-	// Self runs this program once more; nil: a server answers long questions in its own process.
+	// Self returns a command that runs this program again; if nil, a server answers long questions in its own process.
 	Self func(args ...string) *exec.Cmd
-	// Farm hands over to memwall-farm; the error says where it may be had.
+	// Farm runs memwall-farm; the error says where to get it.
 	Farm func(args ...string) error
-	// Interruptible gives a context that the user may end; nil: no answer ends early.
+	// Interruptible returns a context that the user can cancel; if nil, no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
 
-// Machine looks at what the program runs on: in words that --on takes, with what others hold of it.
+// Machine detects the machine that the program runs on, in words that --on accepts, with the memory held by other processes.
 type Machine interface {
 	Look() *card.Local
 }
 
-// Measure finds how fast the processors of a machine read memory and compute.
+// Measure measures the memory bandwidth and compute rates of a machine's processors.
 type Measure func(context.Context, *card.Local) *card.Measured
 
-// Server asks the inference server at an address, with a token where one is given, and watches it for a while.
+// Server queries the inference server at an address, with a token if given, and watches it for a while.
 type Server func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error)
 
 // Exit codes.
@@ -91,18 +90,18 @@ const (
 	doesNotFit = 3
 )
 
-// app is a run of the program.
+// app is one run of the program.
 type app struct {
 	Config
 	asker memwall.Asker
-	// asking is the question that is being answered, when it is one.
+	// asking is the question being answered, if any.
 	asking string
 	json   bool
 	ascii  bool
 	link   bool
 }
 
-// Run runs one command and gives its exit code.
+// Run runs one command and returns its exit code.
 func Run(c Config) (code int) {
 	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models, Data: c.Data, Traces: c.Traces}}
 	defer func() {
@@ -118,10 +117,10 @@ func Run(c Config) (code int) {
 	return a.exit(root.Execute())
 }
 
-// Commands is the tree of commands, for manuals and completions that are made of it; it runs nothing.
+// Commands returns the command tree for generating manuals and completions; it runs nothing.
 func Commands() *cobra.Command { return (&app{Config: Config{}.filled()}).root() }
 
-// spelt are the arguments, --version as the command that it is here.
+// spelt returns the arguments with --version replaced by the version command.
 func spelt(args []string) []string {
 	if len(args) > 0 && (args[0] == "--version" || args[0] == "-V" || args[0] == "-v") {
 		return append([]string{"version"}, args[1:]...)
@@ -129,7 +128,7 @@ func spelt(args []string) []string {
 	return args
 }
 
-// filled gives a Config whose parts are all there.
+// filled returns a Config with defaults for missing parts.
 func (c Config) filled() Config {
 	if c.Models == nil {
 		c.Models = memwall.Catalog{}
@@ -158,7 +157,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// broken is the end of a run that met a fault of the program itself.
+// broken ends a run that hit an internal fault.
 func (a *app) broken(fault any) int {
 	fmt.Fprintf(a.Stderr, "error: memwall itself failed: %v\n  fix: this is a bug; report it with the command that you gave\n", fault)
 	if a.Env("MEMWALL_TRACE") != "" {
@@ -167,7 +166,7 @@ func (a *app) broken(fault any) int {
 	return unanswered
 }
 
-// root is the tree of commands.
+// root returns the command tree.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "memwall", Short: "whether an LLM fits, where every byte goes, how fast it runs and what to change",
@@ -202,7 +201,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// writeJSON writes a value on one line, or indented for people.
+// writeJSON writes a value on one line, or indented.
 func writeJSON(w io.Writer, v any, indent bool) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -222,5 +221,5 @@ func (a *app) print(s string) error {
 	return err
 }
 
-// style is how stdout is drawn.
+// style returns the style of stdout.
 func (a *app) style() term.Style { return a.styleOf(a.Terminal) }

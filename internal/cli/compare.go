@@ -16,7 +16,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// compareFlags are the flags of compare.
+// compareFlags holds the flags of compare.
 type compareFlags struct {
 	request   memwall.Request
 	notes     bool
@@ -26,7 +26,7 @@ type compareFlags struct {
 	share     sharing
 }
 
-// compare sets what an engine says of itself beside what memwall says.
+// compare returns the command that compares an engine's own figures with the prediction.
 func (a *app) compare() *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
@@ -69,7 +69,7 @@ func (a *app) compare() *cobra.Command {
 	return c
 }
 
-// compared asks a server, or reads a file.
+// compared queries a server or reads a file.
 func (a *app) compared(f *compareFlags, args []string) (*memwall.Answer, error) {
 	if len(args) == 1 && isAddress(args[0]) {
 		return a.compareServer(f, args[0])
@@ -86,7 +86,7 @@ func isAddress(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// compareServer asks a running server; one of this machine runs on it.
+// compareServer queries a running server; one at a local address runs on this machine.
 func (a *app) compareServer(f *compareFlags, address string) (*memwall.Answer, error) {
 	if a.Server == nil {
 		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "server", Message: "no server is asked here", Hint: "give its start-up log"}
@@ -114,7 +114,7 @@ func (a *app) compareServer(f *compareFlags, address string) (*memwall.Answer, e
 	return answer, err
 }
 
-// serverToken is that of a file, else of the environment.
+// serverToken returns the token from a file, else from the environment.
 func (a *app) serverToken(file string) (string, error) {
 	if file == "" {
 		return strings.TrimSpace(a.Env("MEMWALL_SERVER_TOKEN")), nil
@@ -141,7 +141,7 @@ func serverError(err error) error {
 	return &memwall.Error{Code: e.Code(), Field: "server", Value: e.Address, Message: e.Error(), Hint: e.Fix}
 }
 
-// log opens the file that is named, or standard input.
+// log opens the named file or standard input.
 func (a *app) log(args []string) (io.ReadCloser, error) {
 	if len(args) == 0 {
 		args = []string{"-"}

@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// probes are questions that leave most to the program. They differ in model, hardware, engine and framework: a value that these move is
-// no default of a flag alone.
+// probes are requests that leave most to defaults. They differ in model, hardware, engine and framework: a value that depends on
+// these is not the default of the flag alone.
 var probes = []memwall.Request{
 	{Ask: "fit", Model: "llama-3.1-8b", Hardware: "rtx-4090"},
 	{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"},
@@ -23,12 +23,12 @@ var probes = []memwall.Request{
 	{Ask: "train", Model: "llama-3.1-8b", Hardware: "8xh100", Training: plan.Training{Framework: "torchtitan"}},
 }
 
-// defaults are what the core takes for fields that nobody gives, as the plans of its own answers have it.
+// defaults returns the values that the core assumes for absent fields, taken from the plans of its own answers.
 func defaults(ask string) map[string]string {
 	out, asker := map[string]string{}, memwall.Asker{Models: memwall.Catalog{}}
 	for i := range probes {
 		if r := &probes[i]; (r.Ask == "train") == (ask == "train") {
-			if a, err := asker.Ask(r); err == nil { // help without defaults is still help
+			if a, err := asker.Ask(r); err == nil { // help works without defaults
 				agree(out, r, a.Plan)
 			}
 		}
@@ -36,7 +36,7 @@ func defaults(ask string) map[string]string {
 	return out
 }
 
-// agree keeps the values that all plans have of what was not asked for; "" is one in which they differ.
+// agree keeps the values that all plans share and that were not requested; "" marks one on which they differ.
 func agree(out map[string]string, asked, plan *memwall.Request) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
@@ -51,7 +51,7 @@ func agree(out map[string]string, asked, plan *memwall.Request) {
 	}
 }
 
-// valueWord is the value of a field as a flag takes it.
+// valueWord returns the value of a field in the form that a flag takes.
 func valueWord(f *memwall.Field, r *memwall.Request) string {
 	if n, ok := f.Value(r).Interface().(plan.Int); ok && f.Unit == "length" {
 		return unit.Length(int64(n))

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// diagnose reads what a program printed when memory ran out.
+// diagnose returns the command that reads a program's output when it ran out of memory.
 func (a *app) diagnose() *cobra.Command {
 	var r memwall.Request
 	var notes bool

@@ -28,7 +28,7 @@ func (a *app) diff() *cobra.Command {
 	return c
 }
 
-// plans takes the flags of every command out of the arguments.
+// plans separates global flags from the arguments.
 func (a *app) plans(args []string) (plans []string, help bool) {
 	for _, arg := range args {
 		switch arg {
@@ -77,7 +77,7 @@ func (a *app) runDiff(c *cobra.Command, args []string) error {
 	return a.print(render.Diff(answer, a.style()))
 }
 
-// planOf reads a model and flags from one argument.
+// planOf parses a model and flags from one argument.
 func (a *app) planOf(c *cobra.Command, text string) (*memwall.Request, error) {
 	r := &memwall.Request{}
 	flags := pflag.NewFlagSet("plan", pflag.ContinueOnError)

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// emit writes the file alone to stdout; what it leaves out, and a verdict against it, are talk.
+// emit writes only the file to stdout; omissions and an unfavorable verdict go to stderr.
 func (a *app) emit(f *fitFlags, r *memwall.Request, notes []memwall.Note) error {
 	l, err := a.asker.Launch(r, f.emit)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// usageError is a command that could not be understood.
+// usageError is the error of a command that could not be parsed.
 type usageError struct{ what *memwall.Error }
 
 func (e usageError) Error() string { return e.what.Message }
@@ -24,12 +24,12 @@ func usage(field, value, message, hint string) error {
 	return usageError{&memwall.Error{Code: memwall.BadField, Field: field, Value: value, Message: message, Hint: hint}}
 }
 
-// verdictError carries an exit code of --check; nothing is said.
+// verdictError carries an exit code of --check and prints nothing.
 type verdictError int
 
 func (v verdictError) Error() string { return fmt.Sprintf("exit %d", int(v)) }
 
-// exit says what went wrong and gives the exit code.
+// exit prints an error and returns the exit code.
 func (a *app) exit(err error) int {
 	var v verdictError
 	switch {
@@ -47,7 +47,7 @@ func (a *app) exit(err error) int {
 	return code
 }
 
-// classify turns any error into one of the contract and an exit code: a field that is wrong is bad usage.
+// classify converts any error into an api error and an exit code; an invalid field is bad usage.
 func (a *app) classify(err error) (*memwall.Error, int) {
 	var u usageError
 	if errors.As(err, &u) {
@@ -60,7 +60,7 @@ func (a *app) classify(err error) (*memwall.Error, int) {
 	return e, unanswered
 }
 
-// flagError says which flag is wrong, and names near ones.
+// flagError names the wrong flag and similar ones.
 func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -102,7 +102,7 @@ func unknownFlag(c *cobra.Command, name string) error {
 	return usage(name, "", fmt.Sprintf("%s has no flag %s%s", c.CommandPath(), dashes, name), hint)
 }
 
-// unknownCommand names near commands; what looks like a model was meant for fit.
+// unknownCommand suggests similar commands, or fit for what looks like a model.
 func (a *app) unknownCommand(root *cobra.Command, word string) error {
 	var names []string
 	for _, c := range root.Commands() {
@@ -120,7 +120,7 @@ func (a *app) unknownCommand(root *cobra.Command, word string) error {
 	return usage("command", word, e, "memwall --help lists them")
 }
 
-// noArguments refuses words that a command does not take.
+// noArguments rejects arguments that a command does not take.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage("argument", args[0], fmt.Sprintf("%s takes no argument, and %q was given", c.CommandPath(), args[0]), c.CommandPath()+" --help")

@@ -17,7 +17,7 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-// fitFlags are the flags of fit that are not fields of a request.
+// fitFlags holds the flags of fit that are not request fields.
 type fitFlags struct {
 	request memwall.Request
 	explain string
@@ -27,10 +27,10 @@ type fitFlags struct {
 	svg     string
 	roof    string
 	by      string
-	// calibration is a file of one's own figures, noCalibration for none, "" for the usual place.
+	// calibration is the path of a calibration file, noCalibration for none, "" for the default path.
 	calibration string
 	from        string
-	files       []string // that a training run is configured by
+	files       []string // that configure a training run
 	emit        string
 	also        []string
 	quality     string
@@ -122,7 +122,7 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	return checked(f.check, answer.Verdict)
 }
 
-// request is what flags, arguments and a pasted command ask for together.
+// requestFor merges flags, arguments and a pasted command into a request.
 func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []string) (*memwall.Request, []memwall.Note, error) {
 	if err := f.options(c); err != nil {
 		return nil, nil, err
@@ -174,7 +174,7 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	return r, append(notes, note...), err
 }
 
-// options checks the words of flags that are no fields.
+// options validates the words of flags that are not fields.
 func (f *fitFlags) options(c *cobra.Command) error {
 	if c.Flags().Changed("by") && f.by != "life" {
 		return usage("by", f.by, fmt.Sprintf("--by %q is not a way to group the ledger", f.by), "--by life")
@@ -185,7 +185,7 @@ func (f *fitFlags) options(c *cobra.Command) error {
 	return nil
 }
 
-// arguments are MODEL alone; a second word behind --explain names the item.
+// arguments returns the MODEL argument; a second word after --explain names the item.
 func (f *fitFlags) arguments(ask string, args []string, has bool) ([]string, error) {
 	most := 1
 	switch {
@@ -201,8 +201,8 @@ func (f *fitFlags) arguments(ask string, args []string, has bool) ([]string, err
 	return args, nil
 }
 
-// oneName takes words that nobody quoted as one name, "llama 4 maverick", where the catalog has it. A machine among them was
-// meant for --on.
+// oneName joins unquoted words into one name, such as "llama 4 maverick", if the catalog has it. A machine among them was meant for
+// --on.
 func oneName(ask string, args []string) ([]string, error) {
 	for _, a := range args[1:] {
 		if _, _, err := hardware.Parse(a, 0); err == nil {
@@ -216,7 +216,7 @@ func oneName(ask string, args []string) ([]string, error) {
 	return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given beside it", ask, args[1]), "quote a name that has spaces")
 }
 
-// itemOf and modelOf tell a ledger id from a model: the id is the word without hyphens, dots and slashes.
+// itemOf and modelOf distinguish a ledger id from a model: the id has no hyphens, dots or slashes.
 func itemOf(args []string) string {
 	if strings.ContainsAny(args[0], "-./") || args[0] != strings.ToLower(args[0]) {
 		return args[1]
@@ -255,7 +255,7 @@ func (a *app) answerFit(f *fitFlags, answer *memwall.Answer, layers []memwall.La
 	return a.print(render.Fit(answer, render.FitOptions{Explain: f.explain, Notes: f.notes, ByLife: f.by != "", Layers: layers}, a.style()))
 }
 
-// explainable refuses a name that no number of the answer has.
+// explainable rejects a name that matches no number of the answer.
 func explainable(answer *memwall.Answer, name string) error {
 	if len(render.Find(answer, name)) > 0 {
 		return nil
@@ -278,7 +278,7 @@ func only(answer *memwall.Answer, name string) map[string]memwall.Explain {
 	return out
 }
 
-// pictures are those of a plan that flags name.
+// pictures writes the pictures of a plan that flags name.
 func (a *app) pictures(f *fitFlags, r *memwall.Request, answer *memwall.Answer) error {
 	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Ledger(answer), nil }); err != nil {
 		return err
@@ -295,7 +295,7 @@ func (a *app) pictures(f *fitFlags, r *memwall.Request, answer *memwall.Answer) 
 	})
 }
 
-// picture writes the SVG that a flag names; "" is none.
+// picture writes the SVG that a flag names, if any.
 func (a *app) picture(flag, name string, draw func() ([]byte, error)) error {
 	if name == "" {
 		return nil
@@ -310,7 +310,7 @@ func (a *app) picture(flag, name string, draw func() ([]byte, error)) error {
 	return nil
 }
 
-// checked turns a verdict into the exit code of --check.
+// checked converts a verdict into the exit code of --check.
 func checked(check string, v memwall.Verdict) error {
 	switch {
 	case check == "" || v == memwall.Fits:

@@ -33,7 +33,7 @@ var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLla
 
 const groupKey = "group"
 
-// grouped flags that are there already.
+// grouped assigns existing flags to a group.
 func grouped(flags *pflag.FlagSet, name string, list ...string) {
 	for _, flag := range list {
 		group(flags.Lookup(flag), name)
@@ -47,7 +47,7 @@ func group(f *pflag.Flag, name string) {
 	f.Annotations[groupKey] = []string{name}
 }
 
-// groupOf a request field, by who owns it.
+// groupOf returns the group of a request field, by its owner.
 func groupOf(f *memwall.Field) string {
 	switch {
 	case !f.OfAsk("fit") && f.OfAsk("train"):
@@ -68,8 +68,8 @@ func groupOf(f *memwall.Field) string {
 	return groupHow
 }
 
-// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request. A flag that
-// is there already stays what it is.
+// requestFlags adds a flag for every field of the given questions that has one; each sets its field in the request. Existing flags
+// are kept.
 func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
@@ -90,14 +90,14 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	flags.SetNormalizeFunc(fieldNames)
 }
 
-// shorthand is a letter that everybody who runs llama.cpp types.
+// shorthand holds the single letters familiar to users of llama.cpp.
 var shorthand = map[string]string{"context": "c"}
 
-// ownFlags are words that commands have for themselves, whatever else people call by them.
+// ownFlags are names that commands use themselves, even if they are aliases elsewhere.
 var ownFlags = map[string]bool{"requests": true, "format": true, "formats": true, "draft": true, "bits": true, "server": true, "machine": true, "device": true}
 
-// fieldNames lets a flag be called by its field's name too: --context for --ctx, --max_num_seqs for
-// --max-num-seqs. A name that is a flag's own is that flag.
+// fieldNames also accepts a field's name for its flag: --context for --ctx, --max_num_seqs for --max-num-seqs. A flag's own name
+// takes precedence.
 func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return f.Flag == name }) {
 		return pflag.NormalizedName(name)
@@ -112,19 +112,19 @@ func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
 
-// fieldValue is a flag that sets a field of a request.
+// fieldValue is a flag that sets a request field.
 type fieldValue struct {
 	field *memwall.Field
 	at    reflect.Value
-	among *memwall.Request // that a list of numbers goes to; nil where none is taken
+	among *memwall.Request // receives a list of numbers; nil if lists are not accepted
 }
 
-// Type names the kind of value for help.
+// Type returns the kind of value for help.
 func (v *fieldValue) Type() string { return v.field.Type.String() }
 
 func (v *fieldValue) String() string { return "" }
 
-// Set reads a value in the field's unit.
+// Set parses a value in the field's unit.
 func (v *fieldValue) Set(s string) error {
 	if v.among != nil && strings.Contains(s, ",") {
 		return v.among.SetAmong(v.field.Name, s)
@@ -156,12 +156,12 @@ func (v *fieldValue) Set(s string) error {
 	return nil
 }
 
-// counts reports whether the field is a number of things of which 0 stands for one that is not given.
+// counts reports whether the field is a count whose 0 means absent.
 func (v *fieldValue) counts() bool {
 	return memwall.NeverNone(v.field.Name) || slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
 }
 
-// hint is the flag that takes the word, the words that may have been meant, else what the flag is about.
+// hint suggests the flag that accepts the word or similar words, or else describes the flag.
 func (v *fieldValue) hint(s string) string {
 	if f := v.field.Elsewhere(s); f != nil && f.Flag != "" {
 		return "--" + f.Flag + " " + s
@@ -204,7 +204,7 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 	return reflect.ValueOf(x), err
 }
 
-// known refuses words that are not among those of the field; a search for plans takes a list of some.
+// known rejects words that are not among the field's; a search for plans accepts a list of them.
 func (v *fieldValue) known(s string) error {
 	if !v.field.Listed() {
 		return oneOf(s, v.field.Enum)
@@ -256,7 +256,7 @@ func parseWhole(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is not a whole number", s)
 }
 
-// parseOverride reads "kv_heads=1" or "kv_heads=1,layers=40".
+// parseOverride parses "kv_heads=1" or "kv_heads=1,layers=40".
 func parseOverride(s string) (map[string]plan.Int, error) {
 	out := map[string]plan.Int{}
 	for _, part := range strings.Split(s, ",") {
@@ -283,7 +283,7 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 	}
 }
 
-// operand is what help shows behind a flag.
+// operand returns what help shows after a flag.
 func operand(f *pflag.Flag) string {
 	if w, ok := f.Value.(workValue); ok {
 		return w.Operand
@@ -320,10 +320,10 @@ func operand(f *pflag.Flag) string {
 	return "N"
 }
 
-// mostWords is how many letters of alternatives stand beside a flag; more stand in its text.
+// mostWords is the most letters of alternatives shown next to a flag; longer lists go into its text.
 const mostWords = 22
 
-// amongWords are the words that a flag takes, or what they are called where they are many.
+// amongWords returns the words that a flag accepts, or their kind if there are many.
 func amongWords(f *memwall.Field) string {
 	if all := strings.Join(f.Enum, "|"); len(all) <= mostWords {
 		return all
@@ -331,7 +331,7 @@ func amongWords(f *memwall.Field) string {
 	return strings.ToUpper(f.Flag[strings.LastIndex(f.Flag, "-")+1:])
 }
 
-// words are what single text flags take.
+// words are the values of particular text flags.
 var words = map[string]string{
 	"hardware": "HARDWARE", "engine": "ENGINE[@VERSION]", "weights": "FORMAT", "kv": "FORMAT", "kv_v": "FORMAT", "draft_model": "MODEL", "mmproj": "FILE",
 	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "acceptance_at": "SHARES", "expert_load": "LOAD", "override_tensor": "PATTERN=PLACE", "smart_expert_reduction": "N,SHARE",
@@ -347,7 +347,7 @@ func plainOperand(f *pflag.Flag) string {
 	return plainWords[f.Name]
 }
 
-// completeWith offers the words of lists for flags.
+// completeWith registers completions of flags from lists.
 func completeWith(c *cobra.Command, lists map[string]func() []string) {
 	for name, list := range lists {
 		offer(c, name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -358,11 +358,11 @@ func completeWith(c *cobra.Command, lists map[string]func() []string) {
 
 func offer(c *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, words); err != nil {
-		panic(err) // the command has no such flag, or it is offered twice
+		panic(err) // the command has no such flag, or it is registered twice
 	}
 }
 
-// complete offers names for the flags that take them.
+// complete registers completions of names.
 func complete(c *cobra.Command) {
 	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines})
 	for i := range memwall.Fields() {

@@ -10,11 +10,11 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// FromCommand reads the command line of an engine ("vllm serve …") and gives the request that it means and
-// the arguments that no field of a request holds.
+// FromCommand parses an engine's command line ("vllm serve …") and returns the equivalent request and the arguments that no request
+// field expresses.
 type FromCommand func(text string) (r *memwall.Request, unread []string, err error)
 
-// fromCommand reads a pasted command line. Arguments that are not counted become notes.
+// fromCommand parses a pasted command line. Arguments that are not counted become notes.
 func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error) {
 	if a.FromCommand == nil {
 		return nil, nil, usage("from", text, "--from: no engine's command line can be read here", "say it in flags: memwall fit MODEL --on HARDWARE --engine ENGINE")
@@ -34,7 +34,7 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 	return r, notes, nil
 }
 
-// instead says what counts that which a flag alone does not tell.
+// instead says how to account for what a flag alone does not determine.
 var instead = map[string]string{
 	"--lora":        "--adapters rank=16 counts an adapter of that rank",
 	"--lora-scaled": "--adapters rank=16 counts an adapter of that rank",
@@ -42,7 +42,7 @@ var instead = map[string]string{
 	"--rpc":         "devices of other machines are counted where --on says them, as 3xNAME,per-node=1 does",
 }
 
-// counting is what the note of an argument says of another way; "" where there is none.
+// counting returns the hint for an argument; "" if there is none.
 func counting(arg string) string {
 	flag, _, _ := strings.Cut(arg, " ")
 	if said := instead[flag]; said != "" {
@@ -51,10 +51,10 @@ func counting(arg string) string {
 	return ""
 }
 
-// uncounted is what the note of an argument says of it.
+// uncounted is the note on an argument that was not read.
 const uncounted = " was not read: the answer does not count it"
 
-// fromTraining reads the files of a run, and those that they take settings from. Keys that are not counted become one note.
+// fromTraining reads the files of a run, and the files they refer to. Keys that are not counted become one note.
 func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, error) {
 	var texts [][]byte
 	var read []string
@@ -73,10 +73,10 @@ func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, er
 	return r, runfile.Notes(r, read, unread), nil
 }
 
-// maxPasted is the most that is read of a file; commands are shorter.
+// maxPasted is the most bytes read of a file; commands are shorter.
 const maxPasted = 64<<10 + 1
 
-// pasted is the text itself, or that of the file that it names.
+// pasted returns the text itself, or the contents of the file it names.
 func (a *app) pasted(text string) (string, error) {
 	if file, before := runfile.Call(text); file != "" && file != text {
 		script, err := a.pasted(file)
@@ -93,10 +93,10 @@ func (a *app) pasted(text string) (string, error) {
 	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, regular.Cause(err)), Hint: "a file with a command, or the command itself in quotes"}
 }
 
-// readShort reads a file as far as a command goes.
+// readShort reads at most maxPasted bytes of a file.
 func (a *app) readShort(name string) ([]byte, error) { return a.readUpTo(name, maxPasted) }
 
-// readUpTo reads so many bytes of a file that is named, or of standard input.
+// readUpTo reads at most most bytes of a named file or of standard input.
 func (a *app) readUpTo(name string, most int64) ([]byte, error) {
 	f, err := a.open(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *app) readUpTo(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// isThere: the text is one word, and a file has it as its name.
+// isThere reports whether the text is a single word that names a file.
 func (a *app) isThere(text string) bool {
 	if text == "" || strings.ContainsAny(text, " \t\n") {
 		return false
@@ -118,8 +118,8 @@ func (a *app) isThere(text string) bool {
 	return err == nil
 }
 
-// standsFor takes the format from the name of a command line's GGUF file, where a model of another name stands for
-// it and nobody gave weights.
+// standsFor takes the format from the name of a command's GGUF file if another model stands in for it and no weights format was
+// given.
 func standsFor(r *memwall.Request) []memwall.Note {
 	weights := memwall.RecipeInName(r.Model)
 	if weights == "" || r.Weights != "" {
@@ -129,7 +129,7 @@ func standsFor(r *memwall.Request) []memwall.Note {
 	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", weights, r.Model)}}
 }
 
-// noModel asks for the model of a command that names none, or one that the text does not say, and keeps the rest.
+// noModel asks for the model of a command that names none or an unset one, keeping the rest.
 func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
 	words := "the command of " + r.Engine + " names no model"
 	if open := notRead(notes); len(open) > 0 {
@@ -138,7 +138,7 @@ func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
 	return usage("model", "", words, "memwall "+ask+" MODEL --from …: all else of the command is kept")
 }
 
-// unnamed is the error of a command whose model lies on another machine under a name that tells nothing of it.
+// unnamed returns the error for a model on another machine whose name says nothing about it.
 func unnamed(err error, pasted bool) error {
 	e := memwall.AsError(err)
 	if pasted && e.Code == memwall.UnknownModel {
@@ -147,7 +147,7 @@ func unnamed(err error, pasted bool) error {
 	return e
 }
 
-// notRead are the arguments that were not read, as they stand.
+// notRead returns the arguments that were not read, verbatim.
 func notRead(notes []memwall.Note) (out []string) {
 	const most = 3
 	for _, n := range notes {

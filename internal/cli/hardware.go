@@ -16,7 +16,7 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// hardwareFlags choose what is shown of a device.
+// hardwareFlags select what is shown of a device.
 type hardwareFlags struct {
 	tiers, explain bool
 	measure        bool
@@ -80,12 +80,12 @@ func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) erro
 	return a.device(words, f.explain)
 }
 
-// shown: the machine as a whole is meant, and not its first device.
+// shown reports whether the machine as a whole is meant, not its first device.
 func (f *hardwareFlags) shown() bool {
 	return !f.tiers && !f.explain && f.request.Model == "" && f.topo == ""
 }
 
-// check refuses flags without what they are about.
+// check rejects flags that lack what they apply to.
 func (f *hardwareFlags) check(c *cobra.Command, words string) error {
 	if f.measure {
 		return usage("measure", "", "--measure is about this machine", "memwall hardware local --measure")

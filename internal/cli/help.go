@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// help draws the help of a command: what it does, examples, commands or flags by group.
+// help prints the help of a command: what it does, examples, and commands or flags by group.
 func (a *app) help(c *cobra.Command, _ []string) {
 	h := cards.Help{Use: c.UseLine(), Short: c.Short, Long: c.Long, Examples: lines(c.Example)}
 	h.Use = strings.TrimSuffix(h.Use, " [flags]")
@@ -27,7 +27,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	io.WriteString(a.Stdout, h.Text(a.style()))
 }
 
-// commandsBy what people want them for, those used most first; the last take what no other names.
+// commandsBy groups commands by purpose, most used first; the last group takes all others.
 var commandsBy = []struct {
 	group string
 	names []string
@@ -39,7 +39,7 @@ var commandsBy = []struct {
 	{"commands", nil},
 }
 
-// commandGroups are the commands of help.
+// commandGroups returns the command groups of help.
 func commandGroups(commands []*cobra.Command) []cards.HelpGroup {
 	groups := make([]cards.HelpGroup, len(commandsBy))
 	place := func(i int, c *cobra.Command) int { return slices.Index(commandsBy[i].names, c.Name()) }
@@ -60,7 +60,7 @@ func commandGroups(commands []*cobra.Command) []cards.HelpGroup {
 	return groups
 }
 
-// shortOf begins in lower case and ends without a full stop, as all do here.
+// shortOf returns a command's short help, which begins in lower case and has no final full stop.
 func shortOf(c *cobra.Command) string {
 	if c.Name() == "completion" {
 		return "completions for bash, zsh, fish and powershell"
@@ -92,7 +92,7 @@ func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
 	return out
 }
 
-// flagText is what a flag is for, all words that it takes, and what is taken without it.
+// flagText describes a flag, all words it accepts, and its default.
 func flagText(f *pflag.Flag, defaults map[string]string) string {
 	v, ok := f.Value.(*fieldValue)
 	if !ok {

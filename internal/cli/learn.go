@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// learnFlags are those of learn.
+// learnFlags holds the flags of learn.
 type learnFlags struct {
 	example learn.Example
 	quiz    bool

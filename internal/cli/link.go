@@ -11,10 +11,10 @@ import (
 	"github.com/memwall/memwall/source"
 )
 
-// usualSite is where memwall serve answers.
+// usualSite is the default address of memwall serve.
 const usualSite = "http://" + usualListen
 
-// linkTo tells the address of the page that has the same answer, where that is asked for.
+// linkTo prints the address of the page with the same answer, if requested.
 func (a *app) linkTo(r *memwall.Request) {
 	if !a.link {
 		return
@@ -31,7 +31,7 @@ func (a *app) linkTo(r *memwall.Request) {
 	fmt.Fprintf(a.Stderr, "page: %s%s\n", strings.TrimSuffix(cmp.Or(a.Env("MEMWALL_SITE"), usualSite), "/"), path)
 }
 
-// written is a config.json as a reference that an address can say; "" where the model is none.
+// written returns a config.json as a reference that fits into a URL; "" if the model is not one.
 func (a *app) written(model string) string {
 	if !strings.HasSuffix(model, ".json") {
 		return ""
@@ -40,7 +40,7 @@ func (a *app) written(model string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(f, mostConfig))
 	if err != nil {
 		return ""
@@ -52,5 +52,5 @@ func (a *app) written(model string) string {
 	return ref
 }
 
-// mostConfig bounds what is read of a config.json for an address.
+// mostConfig bounds the bytes of a config.json read for a URL.
 const mostConfig = 1 << 20

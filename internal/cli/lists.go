@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// models lists the catalog, or shows the card of one model. A word that names one model gives its card, any
-// other filters.
+// models returns the command that lists the catalog or shows a model's card. A word that names one model shows its card; any other
+// word filters.
 func (a *app) models() *cobra.Command {
 	since := ""
 	c := &cobra.Command{
@@ -95,7 +95,7 @@ func (a *app) formats() *cobra.Command {
 	return c
 }
 
-// rankFormats orders the formats of a model by their loss.
+// rankFormats lists a model's formats by quality loss.
 func (a *app) rankFormats(model, words string) error {
 	if model == "" {
 		return usage("for", "", "--for names no model", "--for llama-3.1-8b")
@@ -110,7 +110,7 @@ func (a *app) rankFormats(model, words string) error {
 	return a.show(o, func(st term.Style) string { return cards.Order(o, words, st) })
 }
 
-// runMethods: a filter that leaves one method shows all that is told of it.
+// runMethods lists methods; a filter that matches one method shows it in full.
 func (a *app) runMethods(words string) error {
 	list := card.Methods(words)
 	if len(list) == 0 {
@@ -119,7 +119,7 @@ func (a *app) runMethods(words string) error {
 	return a.show(list, func(st term.Style) string { return cards.Methods(list, words, st) })
 }
 
-// runFormats: a name that is both a format and a recipe, such as bf16, is the format.
+// runFormats lists formats; a name that is both a format and a recipe, such as bf16, is the format.
 func (a *app) runFormats(words string) error {
 	if words != "" {
 		if f := card.FormatOf(words); f != nil {

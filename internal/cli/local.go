@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// look is this machine as it is seen, with the rate that was measured on it; nil where nobody looks.
+// look returns this machine with the rates measured on it; nil if it cannot be detected.
 func (a *app) look() *card.Local {
 	if a.Machine == nil {
 		return nil
@@ -28,8 +28,8 @@ func (a *app) look() *card.Local {
 	return l
 }
 
-// fillLocal fills in this machine where no hardware is named, and its processor for cpu. What others hold of it is left to them,
-// unless reserve says what is kept free.
+// fillLocal sets this machine if no hardware is named, and its processor for cpu. Memory held by other processes is left to them,
+// unless a reserve is given.
 func (a *app) fillLocal(r *memwall.Request, reserve bool) ([]memwall.Note, error) {
 	if r.Hardware != "" && r.Hardware != "local" && r.Hardware != "cpu" {
 		return nil, nil
@@ -60,7 +60,7 @@ func (a *app) fillLocal(r *memwall.Request, reserve bool) ([]memwall.Note, error
 	return append(notes, hereNotes(l)...), nil
 }
 
-// hereNotes are what could not be seen of this machine, and what was taken for granted.
+// hereNotes notes what could not be detected of this machine, and what was assumed.
 func hereNotes(l *card.Local) (out []memwall.Note) {
 	if l == nil {
 		return nil
@@ -71,7 +71,7 @@ func hereNotes(l *card.Local) (out []memwall.Note) {
 	return out
 }
 
-// unseenHere: who asks for this machine by name must hear that it is not known.
+// unseenHere returns an error if this machine was named but is unknown.
 func unseenHere(named string) error {
 	if named != "local" {
 		return nil
@@ -79,7 +79,7 @@ func unseenHere(named string) error {
 	return usage("hardware", "local", "--on local: what this machine has is not known", "name it: --on rtx-4090, or memwall hardware for the list")
 }
 
-// local shows this machine, and measures it where that is asked for.
+// local shows this machine, and measures it if requested.
 func (a *app) local(f *hardwareFlags) error {
 	l := a.look()
 	if l == nil || l.Words == "" && len(l.Notes) == 0 {
@@ -93,14 +93,14 @@ func (a *app) local(f *hardwareFlags) error {
 	return a.show(l, func(st term.Style) string { return tui.Local(l, st) })
 }
 
-// measure finds the rates of the processors, and keeps them for later runs.
+// measure measures the rates of the processors and saves them for later runs.
 func (a *app) measure(l *card.Local) error {
 	if a.Measure == nil {
 		return usage("measure", "", "this machine cannot be measured here", "leave it out")
 	}
 	ctx, stop := a.until()
 	defer stop()
-	seen := a.Machine.Look() // without what an earlier measurement says
+	seen := a.Machine.Look() // without an earlier measurement
 	m := a.Measure(ctx, l)
 	if m.Rate() == "" {
 		return usage("measure", "", "the measurement was ended before it had a figure", "let it run: it takes a second or two")
@@ -118,7 +118,7 @@ func (a *app) measure(l *card.Local) error {
 	return nil
 }
 
-// measuredPath lies beside the calibration.
+// measuredPath returns the path of the measurement, beside the calibration.
 func (a *app) measuredPath() string {
 	path := calibrationPath(a.Env, runtime.GOOS)
 	if path == "" {
@@ -141,8 +141,8 @@ func (a *app) keepMeasured(m *card.Measured, path string) error {
 	return nil
 }
 
-// measured is what an earlier run measured; nil where there is nothing that can be read. It only sharpens an estimate, so
-// that a broken file is left aside.
+// measured returns what an earlier run measured; nil if nothing can be read. It only refines estimates, so that a corrupt file is
+// ignored.
 func (a *app) measured() *card.Measured {
 	const most = 64 << 10
 	path := a.measuredPath()
@@ -161,7 +161,7 @@ func (a *app) measured() *card.Measured {
 	return &m
 }
 
-// machineWords puts the first device of this machine in the place of local.
+// machineWords replaces local by the first device of this machine.
 func (a *app) machineWords(words string) (string, error) {
 	if words != "local" {
 		return words, nil

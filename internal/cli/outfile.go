@@ -7,23 +7,23 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// File is a file that takes its name when it is whole.
+// File is a file that takes its name only once it is complete.
 type File interface {
 	io.Writer
 	Commit() error
 	Abandon()
 }
 
-// createFile begins a file; one of that name stays as it is until the new one is whole.
+// createFile creates a file; an existing one of that name is replaced only when the new one is complete.
 func createFile(name string) (File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0) // a pipe or a device has no other name
+		f, err := os.OpenFile(name, os.O_WRONLY, 0) // a pipe or a device cannot be renamed
 		return &straight{f}, err
 	}
 	return regular.Begin(name, 0o644)
 }
 
-// writeFile writes a file in one go, and leaves an old one as it is until the new one is whole.
+// writeFile writes a whole file, replacing an existing one only when complete.
 func writeFile(name string, data []byte) error {
 	f, err := createFile(name)
 	if err != nil {
@@ -36,11 +36,11 @@ func writeFile(name string, data []byte) error {
 	return f.Commit()
 }
 
-// straight is written as it comes.
+// straight is a file written in place.
 type straight struct{ *os.File }
 
-// Commit closes it.
+// Commit closes the file.
 func (s *straight) Commit() error { return s.Close() }
 
-// Abandon closes it.
+// Abandon closes the file.
 func (s *straight) Abandon() { _ = s.Close() }

@@ -9,23 +9,23 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// outFiles are files that were begun; each takes its name only when it is whole.
+// outFiles are output files; each takes its name only once complete.
 type outFiles struct{ begun []*outFile }
 
-// outFile is a file that is being written.
+// outFile is a file being written.
 type outFile struct {
 	File
 	*bufio.Writer
 	flag, name string
 }
 
-// Write goes through the buffer.
+// Write writes to the buffer.
 func (w *outFile) Write(b []byte) (int, error) { return w.Writer.Write(b) }
 
-// ReadFrom goes through the buffer.
+// ReadFrom copies to the buffer.
 func (w *outFile) ReadFrom(r io.Reader) (int64, error) { return w.Writer.ReadFrom(r) }
 
-// begin a file that a flag asks for; where it cannot be, those before it are abandoned.
+// begin creates a file that a flag asks for; on failure, earlier ones are abandoned.
 func (o *outFiles) begin(a *app, flag, name string) (*outFile, error) {
 	file, err := a.CreateFile(name)
 	if err != nil {
@@ -37,7 +37,7 @@ func (o *outFiles) begin(a *app, flag, name string) (*outFile, error) {
 	return w, nil
 }
 
-// commit gives the files their names.
+// commit renames the files to their names.
 func (o *outFiles) commit() error {
 	for len(o.begun) > 0 {
 		w := o.begun[0]
@@ -52,7 +52,7 @@ func (o *outFiles) commit() error {
 	return nil
 }
 
-// abandon what was begun and is not whole.
+// abandon discards incomplete files.
 func (o *outFiles) abandon() {
 	for _, w := range o.begun {
 		w.Abandon()

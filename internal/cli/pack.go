@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// packCommand places several models on a pool of devices.
+// packCommand returns the command that places several models on a pool of devices.
 func packCommand(a *app) *cobra.Command {
 	pool, mig := "", false
 	c := &cobra.Command{

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// parallel does something for each of n numbers, as many at a time as there are processors.
+// parallel calls do for each of n indices, concurrently on as many goroutines as there are processors.
 func parallel(n int, do func(int)) {
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

@@ -15,19 +15,19 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// inParts are fields of a request that consist of several: the flag of the field's name takes them as NAME=VALUE,…; once more, it adds to
-// what is there. Texts in a list are parted by +.
+// inParts are request fields with several parts: the flag of the field's name takes them as NAME=VALUE,…; repeating it adds to
+// them. Texts in a list are separated by +.
 var inParts = map[string]string{
 	"offload": "optimizer=host", "rollout": "engine=vllm,samples=8,output_tokens=1k", "adapters": "rank=16,targets=q_proj+v_proj", "disaggregated": "prefill=1,decode=2",
 }
 
-// elsewhere are the fields that no flag of their name sets, with the form that the command line has for each.
+// elsewhere maps fields without a flag of their name to their form on the command line.
 var elsewhere = map[string]string{
 	"ask": "the command", "model": "MODEL", "for": "plan --train", "goal": "plan --ttft 2s", "workload": "sim --rate 4", "day": "plan --day FILE", "change": "diff A B", "also": "fit --also \"MODEL FLAGS\"",
 	"measured_errors": "fit --quality FILE", "text": "compare FILE, diagnose FILE, fit --from COMMAND, train --from FILE", "among": "plan --tp 1,2,4", "all": "plan --all", "explain": "fit --explain", "engine_args": "fit --from COMMAND",
 }
 
-// flagFor is the flag of a field; "" where it has none.
+// flagFor returns the flag of a field; "" if it has none.
 func flagFor(f *memwall.Field) string {
 	if f.Flag == "" && inParts[f.Name] != "" {
 		return f.Name
@@ -53,12 +53,12 @@ func addParts(flags *pflag.FlagSet, r *memwall.Request, asks []string) {
 	}
 }
 
-// Type names the kind of value for help.
+// Type returns the kind of value for help.
 func (v *partsValue) Type() string { return "parts" }
 
 func (v *partsValue) String() string { return "" }
 
-// structType is the struct that the parts are fields of.
+// structType returns the struct type whose fields are the parts.
 func (v *partsValue) structType() reflect.Type { return v.field.Type.Elem() }
 
 func (v *partsValue) names() (out []string) {
@@ -69,7 +69,7 @@ func (v *partsValue) names() (out []string) {
 	return out
 }
 
-// Set reads NAME=VALUE,….
+// Set parses NAME=VALUE,….
 func (v *partsValue) Set(s string) error {
 	into := reflect.New(v.structType()).Elem()
 	if v.at.Kind() == reflect.Pointer && !v.at.IsNil() {
@@ -90,7 +90,7 @@ func (v *partsValue) Set(s string) error {
 	return nil
 }
 
-// part sets one of them.
+// part sets one part.
 func (v *partsValue) part(into reflect.Value, part string) error {
 	name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 	i := slices.Index(v.names(), strings.ReplaceAll(name, "-", "_"))
@@ -106,7 +106,7 @@ func (v *partsValue) part(into reflect.Value, part string) error {
 	return setPart(into.Field(i), value, strings.FieldsFunc(v.structType().Field(i).Tag.Get("enum"), func(r rune) bool { return r == ',' }))
 }
 
-// setPart sets a value by the kind of its place.
+// setPart sets a value according to its kind.
 func setPart(at reflect.Value, s string, among []string) error {
 	if at.Kind() == reflect.Pointer {
 		at.Set(reflect.New(at.Type().Elem()))
@@ -140,7 +140,7 @@ func setPart(at reflect.Value, s string, among []string) error {
 	return nil
 }
 
-// alsoPlans are the requests beside the first, each a model with flags in quotes.
+// alsoPlans parses the requests beside the first, each a model with flags in quotes.
 func alsoPlans(a *app, c *cobra.Command, texts []string, r *memwall.Request) error {
 	for _, text := range texts {
 		q, err := a.planOf(c, text)

@@ -37,7 +37,7 @@ func (a *app) pick() *cobra.Command {
 	return c
 }
 
-// picked reads what is no field of a request.
+// picked parses flags that are not request fields.
 func (f *planFlags) picked(at, goal string) error {
 	if at != "" {
 		if f.request.Set("context", at) != nil || f.request.Context <= 0 {

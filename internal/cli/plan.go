@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// planFlags are the flags of plan.
+// planFlags holds the flags of plan.
 type planFlags struct {
 	simFlags
 	minimize string
@@ -78,7 +78,7 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 		return err
 	}
 	if _, _, counted := hardware.CountOf(r.Hardware); local && r.Workload != nil && !counted {
-		r.Hardware = "1x" + r.Hardware // this machine, and no second one
+		r.Hardware = "1x" + r.Hardware // this machine only
 	}
 	out, err := f.beside.open(a)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
 }
 
-// timed asks and says how long that took, with notes of the command line in front; as JSON it writes the answer.
+// timed answers the request, records how long that took, and prepends the command line's notes; with --json it writes the answer.
 func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	ctx, stop := a.until()
 	defer stop()

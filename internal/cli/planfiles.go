@@ -41,7 +41,7 @@ func (f *planFiles) flags(flags *pflag.FlagSet) {
 	group(flags.Lookup("force"), groupOutput)
 }
 
-// planOut are such files while they are written, and what each is written by.
+// planOut are such files being written, with their writers.
 type planOut struct {
 	outFiles
 	app    *app
@@ -49,7 +49,7 @@ type planOut struct {
 	writes []func(*memwall.Answer) error
 }
 
-// open the files that are asked for before anything is searched.
+// open creates the requested files before anything is searched.
 func (f *planFiles) open(a *app) (*planOut, error) {
 	o := &planOut{app: a, asked: f}
 	for _, x := range []struct {
@@ -85,7 +85,7 @@ func drawn(svg func(*memwall.Answer) []byte) func(io.Writer, *memwall.Answer) er
 	}
 }
 
-// finish the files and give them their names.
+// finish completes the files and renames them to their names.
 func (o *planOut) finish(answer *memwall.Answer) error {
 	for i, write := range o.writes {
 		if err := write(answer); err != nil {
@@ -101,7 +101,7 @@ func (o *planOut) finish(answer *memwall.Answer) error {
 	return o.folder(answer)
 }
 
-// folder gets the files of the best plan. None is written where one would replace another that differs.
+// folder writes the files of the best plan. None is written if one would replace a different file.
 func (o *planOut) folder(answer *memwall.Answer) error {
 	if answer.Best == nil || len(answer.Best.Files) == 0 {
 		fmt.Fprintf(o.app.Stderr, "info: no files in %s: nothing was found that can be run\n", o.asked.folder)
@@ -126,7 +126,7 @@ func (o *planOut) folder(answer *memwall.Answer) error {
 	return nil
 }
 
-// unchanged reports whether a file of the folder is what would be written; one that differs is an error, but with --force.
+// unchanged reports whether a file already has the contents to write; a different one is an error, unless --force is given.
 func (o *planOut) unchanged(name, text string) (bool, error) {
 	path := filepath.Join(o.asked.folder, name)
 	if !filepath.IsLocal(name) {
@@ -139,7 +139,7 @@ func (o *planOut) unchanged(name, text string) (bool, error) {
 	if err != nil {
 		return false, unwritten("files", path, err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	was, err := io.ReadAll(io.LimitReader(file, int64(len(text))+1))
 	switch {
 	case err != nil:
@@ -167,5 +167,5 @@ func (o *planOut) put(name, text string) error {
 	return o.commit()
 }
 
-// makeFolder with those that it lies in.
+// makeFolder creates a folder and its parents.
 func makeFolder(name string) error { return os.MkdirAll(name, 0o755) }

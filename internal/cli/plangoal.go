@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// addGoal adds the flags of what a plan is for, beside the bounds of a workload.
+// addGoal adds the flags of a plan's goal, beside the bounds of a workload.
 func (f *planFlags) addGoal(flags *pflag.FlagSet) {
 	for _, w := range []load.Word{
 		word("attainment", "SHARE", "share of requests that must meet both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })),
@@ -68,7 +68,7 @@ func (f *planFlags) ofDay() *memwall.Day {
 	return f.request.Day
 }
 
-// owned reads the terms of an owner.
+// owned parses the terms of an owner.
 func (f *planFlags) owned() error {
 	if f.own == "" {
 		return nil
@@ -92,7 +92,7 @@ func (f *planFlags) owned() error {
 	return nil
 }
 
-// lifetime in hours: years and days are written so too.
+// lifetime parses a duration in hours, which may be given in years or days.
 func lifetime(s string) (float64, error) {
 	for suffix, hours := range map[string]float64{"y": 365 * 24, "d": 24} {
 		if number, ok := strings.CutSuffix(s, suffix); ok {
@@ -104,7 +104,7 @@ func lifetime(s string) (float64, error) {
 	return t / 3600, err
 }
 
-// aim gives the request its load and its bounds. Without bounds, users and lengths are those of one plan that is to fit.
+// aim sets the request's load and bounds. Without bounds, users and lengths are those of a single plan to fit.
 func (f *planFlags) aim(r *memwall.Request) error {
 	if err := f.owned(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (f *planFlags) aim(r *memwall.Request) error {
 	return f.takeNumbers(r, &w)
 }
 
-// takeNumbers takes users and lengths that are numbers into the plan.
+// takeNumbers moves plain numbers of users and lengths into the plan.
 func (f *planFlags) takeNumbers(r *memwall.Request, w *workload.Spec) error {
 	for _, x := range []struct {
 		flag string

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// progress is a line on stderr that is rewritten while a search or a simulation runs; nil draws nothing.
+// progress is a line on stderr that is redrawn while a search or a simulation runs; nil draws nothing.
 type progress struct {
 	a           *app
 	start, last time.Time
@@ -22,7 +22,7 @@ func (a *app) progress() *progress {
 	return &progress{a: a, start: time.Now()}
 }
 
-// report draws the line.
+// report returns the function that draws the line.
 func (p *progress) report() func(memwall.Progress) {
 	if p == nil {
 		return nil
@@ -38,7 +38,7 @@ func (p *progress) report() func(memwall.Progress) {
 	}
 }
 
-// line says how far a question is, as much of it as the line holds.
+// line describes the progress of a question in as many words as fit.
 func (p *progress) line(told *memwall.Progress, took time.Duration) string {
 	words := append(progressWords(told, took), "Ctrl-C: what is known")
 	line := words[0]
@@ -53,7 +53,7 @@ func (p *progress) line(told *memwall.Progress, took time.Duration) string {
 	return line
 }
 
-// progressWords says how far it is: of a search: what is decided; of a simulation: requests, rate, and how long it will go on.
+// progressWords describes the progress of a search by what is decided, of a simulation by requests, rate and time left.
 func progressWords(told *memwall.Progress, took time.Duration) []string {
 	n, of := told.Requests, told.RequestsOf
 	if n == 0 {
@@ -68,7 +68,7 @@ func progressWords(told *memwall.Progress, took time.Duration) []string {
 	return out
 }
 
-// clear takes the line away.
+// clear erases the line.
 func (p *progress) clear() {
 	if p != nil && !p.last.IsZero() {
 		fmt.Fprint(p.a.Stderr, "\r\x1b[K")

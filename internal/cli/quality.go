@@ -10,13 +10,13 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// qualityFlag is a file of measured errors, for questions that weigh formats.
+// qualityFlag adds a flag for a file of measured errors, for questions that weigh formats.
 func (f *fitFlags) qualityFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&f.quality, "quality", "", "file from memwall quant --save: rank formats by their errors on these weights, not by published rows")
 	group(flags.Lookup("quality"), groupWhat)
 }
 
-// readQuality puts the errors of such a file into a request.
+// readQuality reads such a file into a request.
 func (a *app) readQuality(name string, r *memwall.Request) error {
 	if name == "" {
 		return nil

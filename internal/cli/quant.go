@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// quant measures what formats cost the weights of a file.
+// quant returns the command that measures what formats cost a file's weights.
 func (a *app) quant() *cobra.Command {
 	o, picture := &quantize.Options{}, ""
 	c := &cobra.Command{
@@ -63,7 +63,7 @@ func quantFlags(flags *pflag.FlagSet, o *quantize.Options, picture *string) {
 	grouped(flags, groupOutput, "per", "curve", "svg", "save", "recipe", "write", "force", "again")
 }
 
-// runQuant measures, and draws the picture that is asked for.
+// runQuant measures, and draws the picture if requested.
 func (a *app) runQuant(name string, o *quantize.Options, picture string) error {
 	ctx, stop := a.until()
 	defer stop()
@@ -93,15 +93,15 @@ func (a *app) quantPorts() quantize.Ports {
 	return p
 }
 
-// lengthValue is a flag that takes a length such as 32k.
+// lengthValue is a flag for a length such as 32k.
 type lengthValue struct{ n *int64 }
 
-// Type names the kind of value for help.
+// Type returns the kind of value for help.
 func (lengthValue) Type() string { return "length" }
 
 func (lengthValue) String() string { return "" }
 
-// Set reads a length.
+// Set parses a length.
 func (v lengthValue) Set(s string) (err error) {
 	*v.n, err = unit.ParseLength(s)
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/learn"
 )
 
-// quizAlone refuses flags of the quiz where a lesson is asked for.
+// quizAlone rejects quiz flags for a lesson.
 func quizAlone(c *cobra.Command) error {
 	for _, name := range []string{"topic", "seed"} {
 		if f := c.Flags().Lookup(name); f.Changed {
@@ -24,7 +24,7 @@ func quizAlone(c *cobra.Command) error {
 	return nil
 }
 
-// runQuiz asks questions: of whoever sits at the terminal, else it prints them with their answers.
+// runQuiz asks questions at a terminal; elsewhere it prints them with their answers.
 func (a *app) runQuiz(c *cobra.Command, f *learnFlags, topic string) error {
 	for _, name := range []string{"model", "on"} {
 		if c.Flags().Changed(name) {
@@ -82,7 +82,7 @@ func (a *app) printQuiz(list []learn.Entry) error {
 	return nil
 }
 
-// interview asks one question after another until there are no more, or no more answers.
+// interview asks questions until there are no more questions, or no more answers.
 func (a *app) interview(list []learn.Entry) error {
 	in := bufio.NewReader(io.LimitReader(a.Stdin, 1<<20))
 	if err := a.print("Enter alone shows the answer, q ends.\n"); err != nil {
@@ -114,8 +114,7 @@ func (a *app) interview(list []learn.Entry) error {
 	return a.print(fmt.Sprintf("\n%d of %d right\n", right, answered))
 }
 
-// answered reads lines until one is an answer: right or wrong, "" for an empty one. more is false when whoever
-// answers has had enough.
+// answered reads lines until one is an answer. verdict is right, wrong, or "" for an empty line; more is false if the user quits.
 func (a *app) answered(in *bufio.Reader, q *learn.Question) (verdict string, more bool) {
 	for {
 		if a.print("> ") != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// rowsCommand shows the user's own rows, and adds to them.
+// rowsCommand returns the command that shows the user's own rows and adds to them.
 func rowsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rows", Short: "your own measurements, which answers and calibrations use",
@@ -64,13 +64,13 @@ func rowsAdd(a *app) *cobra.Command {
 	return c
 }
 
-// storeCommand is memwall-farm's, which carries the databases (docs/decisions/0023-a-teams-rows.md).
+// storeCommand runs memwall-farm, which includes the databases (docs/decisions/0023-a-teams-rows.md).
 func storeCommand(a *app) *cobra.Command {
 	return &cobra.Command{Use: "store", Short: "a team's rows: history, drift over engine versions; of memwall-farm", DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error { return a.Farm(append([]string{"store"}, args...)...) }}
 }
 
-// rowsPath lies beside the calibration; "" where no folder of settings is known.
+// rowsPath returns the path of the rows, beside the calibration; "" if no settings folder is known.
 func (a *app) rowsPath() string {
 	path := calibrationPath(a.Env, runtime.GOOS)
 	if path == "" {
@@ -79,7 +79,7 @@ func (a *app) rowsPath() string {
 	return filepath.Join(filepath.Dir(path), "rows.jsonl")
 }
 
-// store is the user's own; nil where no folder is known.
+// store opens the user's own rows; nil if no folder is known.
 func (a *app) store() (*rows.Store, error) {
 	if path := a.rowsPath(); path != "" {
 		return &rows.Store{Path: path}, nil
@@ -87,7 +87,7 @@ func (a *app) store() (*rows.Store, error) {
 	return nil, usage("rows", "", "no folder of settings is known here", "HOME or XDG_CONFIG_HOME names one")
 }
 
-// bearOut lets answers tell what the user's rows say. A store that cannot be read is told, and answers stand without it.
+// bearOut makes answers cite the user's rows. A store that cannot be read is reported, and answers do without it.
 func (a *app) bearOut() {
 	s, err := a.store()
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *app) listRows() error {
 	return a.showRows(s, &rows.Report{})
 }
 
-// showRows shows a store, with what was just done to it.
+// showRows shows a store, and what was just done to it.
 func (a *app) showRows(s *rows.Store, done *rows.Report) error {
 	kept, err := s.Rows()
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *app) addRows(s *rows.Stated, name string) error {
 	return a.showRows(store, &rows.Report{Added: &added, Had: had, Refused: refused})
 }
 
-// readRows reads rows, or makes them of a benchmark's result.
+// readRows reads rows, or converts a benchmark's result to rows.
 func (a *app) readRows(s *rows.Stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
 	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *app) calibrateRows(f *calibrating, args []string) error {
 	return a.fitBench(f, s.Path, rows.Observations(kept))
 }
 
-// sharing are the flags of compare --share.
+// sharing holds the flags of compare --share.
 type sharing struct{ as, source, licence, out string }
 
 func (s *sharing) flags(c *cobra.Command) {
@@ -180,7 +180,7 @@ func (s *sharing) flags(c *cobra.Command) {
 	completeWith(c, map[string]func() []string{"share": rows.Ways})
 }
 
-// share writes the row of a comparison, and shows exactly what leaves: nothing is sent.
+// share writes the row of a comparison and shows exactly what it contains; nothing is sent.
 func (a *app) share(s *sharing, named string, answer *memwall.Answer) error {
 	if !slices.Contains(rows.Ways(), s.as) {
 		return usage("share", s.as, fmt.Sprintf("--share=%s is no way to share", s.as), "--share=file, --share=issue or --share=patch")

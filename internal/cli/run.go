@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// runCommand starts the server of a plan on this machine.
+// runCommand returns the command that starts a plan's server on this machine.
 func runCommand(a *app) *cobra.Command {
 	f, p := &fitFlags{}, &run.Plan{}
 	c := &cobra.Command{

@@ -26,7 +26,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// serveFlags are the flags of serve and mcp.
+// serveFlags holds the flags of serve and mcp.
 type serveFlags struct {
 	listen    string
 	tokenFile string
@@ -40,14 +40,14 @@ type serveFlags struct {
 	aside     bool
 }
 
-// reach are the flags that say what models may be named.
+// reach adds the flags that limit which models may be named.
 func (f *serveFlags) reach(c *cobra.Command) {
 	c.Flags().StringVar(&f.root, "root", "", "folder with model files that requests may name; default: only catalog models")
 	c.Flags().StringArrayVar(&f.allow, "allow", nil, "model to allow besides catalog models: a path, hf:ORG/NAME or an address, word for word; repeat it for more")
 	c.Flags().DurationVar(&f.limit, "limit", time.Minute, "time limit for an answer; searches return what they have by then")
 }
 
-// usualListen is where a server answers unless another place is said.
+// usualListen is the default address of a server.
 const usualListen = "127.0.0.1:8421"
 
 func (a *app) serve() *cobra.Command {
@@ -70,12 +70,12 @@ func (a *app) serve() *cobra.Command {
 	c.Flags().StringVar(&f.accessLog, "access-log", "", "append a JSON line per request to this file, without its content; - is standard error")
 	c.Flags().StringArrayVar(&f.origins, "cors", nil, "origin whose pages may call the API from a browser, such as https://example.org; repeat it for more")
 	c.Flags().BoolVar(&f.aside, "aside", false, "answer the questions of a server on standard input")
-	_ = c.Flags().MarkHidden("aside") // it is there
+	_ = c.Flags().MarkHidden("aside") // the flag exists
 	f.reach(c)
 	return c
 }
 
-// originsOf are the origins that may ask, each as a browser says it.
+// originsOf validates the allowed origins, in the form that browsers send.
 func originsOf(list []string) error {
 	for _, o := range list {
 		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme+"://"+u.Host != o || u.Scheme != "https" && u.Scheme != "http" {
@@ -122,7 +122,7 @@ func (a *app) runServe(f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	defer access.Close() //nolint:errcheck // each line was written when it was due
+	defer access.Close() //nolint:errcheck // each line was written when due
 	made := false
 	if token == "" && (!local(l.Addr()) || len(f.hosts) > 0) {
 		token, made = rand.Text(), true
@@ -154,7 +154,7 @@ func (a *app) runServe(f *serveFlags) error {
 	return s.Serve(ctx, l)
 }
 
-// freeMemory of this machine; 0 is not known.
+// freeMemory returns the free memory of this machine; 0 if unknown.
 func (a *app) freeMemory() unit.Bytes {
 	if m, ok := a.Machine.(interface{ Memory() *card.LocalHost }); ok && m.Memory() != nil {
 		return m.Memory().Free
@@ -162,16 +162,16 @@ func (a *app) freeMemory() unit.Bytes {
 	return 0
 }
 
-// local reports whether an address is reached from this machine alone.
+// local reports whether an address is reachable only from this machine.
 func local(addr net.Addr) bool {
 	t, ok := addr.(*net.TCPAddr)
 	return ok && t.IP.IsLoopback()
 }
 
-// shortestToken that nobody guesses.
+// shortestToken is the least length of a token that is hard to guess.
 const shortestToken = 16
 
-// token is what the user gives; "" when there is none.
+// token returns the user's token; "" if there is none.
 func (a *app) token(f *serveFlags) (string, error) {
 	token, from := a.Env("MEMWALL_TOKEN"), "MEMWALL_TOKEN"
 	if f.tokenFile != "" {
@@ -196,7 +196,7 @@ func (a *app) token(f *serveFlags) (string, error) {
 	return token, nil
 }
 
-// served gives who answers for a server: with catalog models, and what flags let in.
+// served returns the asker of a server: catalog models, and what flags allow.
 func (a *app) served(f *serveFlags) (asker memwall.Asker, err error) {
 	if err := a.tune(""); err != nil {
 		return asker, err
@@ -221,7 +221,7 @@ func (a *app) served(f *serveFlags) (asker memwall.Asker, err error) {
 	return memwall.Asker{Models: models, Calibration: a.asker.Calibration, Evidence: a.asker.Evidence}, nil
 }
 
-// aside gives processes for long questions: this program with the same models.
+// aside returns processes for long questions, which run this program with the same models.
 func (a *app) aside(f *serveFlags) *aside.Pool {
 	args := []string{"serve", "--aside", "--root=" + f.root}
 	for _, ref := range f.allow {

@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// longestPEM that is read, in bytes: chains are a few KiB.
+// longestPEM bounds the bytes read; chains are a few KiB.
 const longestPEM = 1 << 20
 
-// certificate is what the server proves its name with; nil where it speaks plain HTTP.
+// certificate returns the server's TLS configuration; nil for plain HTTP.
 func (a *app) certificate(f *serveFlags) (*tls.Config, error) {
 	if f.cert == "" && f.key == "" {
 		return nil, nil
@@ -48,13 +48,13 @@ func (a *app) pem(flag, name string) ([]byte, error) {
 	return data, nil
 }
 
-// accesses is where the lines of the access log go; the zero value is nowhere.
+// accesses is the destination of the access log; the zero value discards it.
 type accesses struct {
 	to   io.Writer
 	file *os.File
 }
 
-// Close ends the file, if there is one.
+// Close closes the file, if any.
 func (l accesses) Close() error {
 	if l.file == nil {
 		return nil
@@ -62,7 +62,7 @@ func (l accesses) Close() error {
 	return l.file.Close()
 }
 
-// accessLog opens the log of a server: a file of its owner alone, to whose end lines are added.
+// accessLog opens a server's log for appending, accessible only to its owner.
 func (a *app) accessLog(name string) (accesses, error) {
 	switch name {
 	case "":

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-// simFlags are the flags of sim.
+// simFlags holds the flags of sim.
 type simFlags struct {
 	fitFlags
 	load.Load
@@ -80,7 +80,7 @@ func (a *app) runSim(c *cobra.Command, f *simFlags, args []string) error {
 	return heldUp(f.check, answer)
 }
 
-// simulated runs a simulation with all that watches it, and writes the files that were asked for.
+// simulated runs a simulation with its observers, and writes the requested files.
 func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	out, err := f.files.open(a)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 	return answer, out.finish(answer)
 }
 
-// asks refuses a workload of which nobody says who asks.
+// asks rejects a workload without users or a rate.
 func (f *simFlags) asks(r *memwall.Request) error {
 	if w := &f.Spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 && (f.Goal == nil || !f.Goal.MostUsers) {
 		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
@@ -103,7 +103,7 @@ func (f *simFlags) asks(r *memwall.Request) error {
 	return nil
 }
 
-// heldUp turns an answer into the exit code of --check.
+// heldUp converts an answer into the exit code of --check.
 func heldUp(check string, a *memwall.Answer) error {
 	s := a.Simulated
 	switch {
@@ -119,7 +119,7 @@ func heldUp(check string, a *memwall.Answer) error {
 	return checked(check, a.Verdict)
 }
 
-// until is the context of a question that an interrupt ends early.
+// until returns a context that an interrupt cancels.
 func (a *app) until() (context.Context, context.CancelFunc) {
 	if a.Interruptible == nil {
 		return context.WithCancel(context.Background())
@@ -127,7 +127,7 @@ func (a *app) until() (context.Context, context.CancelFunc) {
 	return a.Interruptible()
 }
 
-// Progress is drawn only where an answer takes longer than a moment, and not more often than an eye follows.
+// Progress is drawn only if an answer takes longer than a moment, and no more often than the eye can follow.
 const (
 	silence  = 500 * time.Millisecond
 	interval = 100 * time.Millisecond

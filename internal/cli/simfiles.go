@@ -28,7 +28,7 @@ func (f *simFiles) flags(flags *pflag.FlagSet) {
 	}
 }
 
-// simOut are such files while they are written.
+// simOut are such files being written.
 type simOut struct {
 	outFiles
 	requests *simfile.Requests
@@ -38,7 +38,7 @@ type simOut struct {
 	svg      *outFile
 }
 
-// open the files that are asked for, before anything is simulated.
+// open creates the requested files before anything is simulated.
 func (f *simFiles) open(a *app) (*simOut, error) {
 	o := &simOut{}
 	for _, x := range []struct {
@@ -63,7 +63,7 @@ func (f *simFiles) open(a *app) (*simOut, error) {
 	return o, nil
 }
 
-// request is what watches requests; nil where no file is of them.
+// request returns the observer of requests; nil if no file needs them.
 func (o *simOut) request() func(*sim.Done) {
 	if o.requests == nil && o.asked == nil {
 		return nil
@@ -81,7 +81,7 @@ func (o *simOut) step() func(*sim.Step) {
 	return o.steps.Add
 }
 
-// finish the files and give them their names.
+// finish completes the files and renames them to their names.
 func (o *simOut) finish(a *memwall.Answer) error {
 	o.steps.End()
 	o.asked.End()
@@ -89,7 +89,7 @@ func (o *simOut) finish(a *memwall.Answer) error {
 		simfile.WriteSeries(o.series, a.Simulated)
 	}
 	if o.svg != nil {
-		_, _ = o.svg.Write(svg.Sim(a)) // Flush tells what went wrong
+		_, _ = o.svg.Write(svg.Sim(a)) // Flush reports the error
 	}
 	return o.commit()
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// snapshotted is the answer of snapshot as JSON.
+// snapshotted is the JSON answer of snapshot.
 type snapshotted struct {
 	*snapshot.Report
 	Beside *memwall.Answer `json:"beside,omitempty"`
 }
 
-// snapshotCommand says what a memory snapshot of PyTorch tells.
+// snapshotCommand returns the command that reports on a PyTorch memory snapshot.
 func snapshotCommand(a *app) *cobra.Command {
 	f := &trainFlags{}
 	c := &cobra.Command{
@@ -49,7 +49,7 @@ func snapshotCommand(a *app) *cobra.Command {
 	return c
 }
 
-// runSnapshot reads the file, and asks the plan where one is given.
+// runSnapshot reads the file, and evaluates the plan if one is given.
 func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []string) error {
 	a.asking = "snapshot"
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
@@ -67,7 +67,8 @@ func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []s
 	return a.show(snapshotted{r, beside}, func(st term.Style) string { return cards.Snapshot(r, beside, f.notes, st) })
 }
 
-// mostForSnapshot is where the collector of garbage begins to hurry: what is kept of a gigabyte lies well below.
+// mostForSnapshot is the heap size, in bytes, at which garbage collection becomes more frequent: what is kept of a gigabyte is well
+// below.
 const mostForSnapshot = 400 << 20
 
 func readSnapshot(a *app, name string) (*snapshot.Snapshot, error) {
@@ -87,7 +88,7 @@ func readSnapshot(a *app, name string) (*snapshot.Snapshot, error) {
 	return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
 }
 
-// besideSnapshot reports; where a model is given, with it in mind, and sets the plan's figures beside those of the fullest device.
+// besideSnapshot reports on a snapshot and, if a model is given, compares the plan's figures with those of the fullest device.
 func besideSnapshot(a *app, c *cobra.Command, f *trainFlags, s *snapshot.Snapshot, model []string) (*snapshot.Report, *memwall.Answer, error) {
 	if len(model) == 0 && len(f.files) == 0 {
 		return s.Report(), nil, nil

@@ -9,8 +9,8 @@ import (
 
 const defaultColumns = 80
 
-// styleOf decides width, colours and letters: colours only on a terminal that has them and where NO_COLOR
-// is not set (no-color.org), ASCII for TERM=dumb.
+// styleOf determines width, colors and character set: colors only on a terminal that supports them and without NO_COLOR
+// (no-color.org), ASCII for TERM=dumb.
 func (a *app) styleOf(terminal bool) term.Style {
 	kind := a.Env("TERM")
 	s := term.Style{Width: a.width(), ASCII: a.ascii || kind == "dumb"}
@@ -20,8 +20,7 @@ func (a *app) styleOf(terminal bool) term.Style {
 	return s
 }
 
-// colours that a terminal has, by what it says of itself; one that says nothing has none. Windows Terminal
-// sets no TERM.
+// colours returns the colors that a terminal declares; none if it declares nothing. Windows Terminal does not set TERM.
 func colours(kind, colorterm string, windows bool) term.Colour {
 	switch {
 	case kind == "" && colorterm == "" && !windows:
@@ -33,7 +32,7 @@ func colours(kind, colorterm string, windows bool) term.Colour {
 	return term.Colours16
 }
 
-// width is COLUMNS, else the terminal's, else 80.
+// width returns COLUMNS, else the terminal's width, else 80.
 func (a *app) width() int {
 	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
 		return n

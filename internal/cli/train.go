@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// trainFlags are the flags of train.
+// trainFlags holds the flags of train.
 type trainFlags struct {
 	fitFlags
 	config   bool
@@ -88,7 +88,7 @@ func (a *app) runTrain(c *cobra.Command, f *trainFlags, args []string) error {
 	return checked(f.check, answer.Verdict)
 }
 
-// trainPictures are those of a step that flags name.
+// trainPictures writes the pictures of a step that flags name.
 func (a *app) trainPictures(f *trainFlags, answer *memwall.Answer) error {
 	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Phases(answer), nil }); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (a *app) trainPictures(f *trainFlags, answer *memwall.Answer) error {
 	})
 }
 
-// writeConfig writes the files of a configuration, each behind a line with its name where there are several.
+// writeConfig writes the files of a configuration, each after a line with its name if there are several.
 func (a *app) writeConfig(answer *memwall.Answer) error {
 	if len(answer.Config) == 0 {
 		return &memwall.Error{Code: memwall.Unsupported, Field: "framework", Value: answer.Plan.Framework, Message: fmt.Sprintf("no configuration of %s is written for this plan", answer.Plan.Framework), Hint: "--notes says why"}

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/validation"
 )
 
-// validate runs the scoreboard: every public measurement against what memwall says.
+// validate returns the command that compares every public measurement with the prediction.
 func (a *app) validate() *cobra.Command {
 	var show cards.Show
 	c := &cobra.Command{

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/watch"
 )
 
-// watchFlags are the flags of watch that are not fields of a request.
+// watchFlags holds the flags of watch that are not request fields.
 type watchFlags struct {
 	fitFlags
 	once     bool
@@ -83,7 +83,7 @@ func (a *app) runWatch(c *cobra.Command, f *watchFlags, args []string) error {
 	return x.run(ctx)
 }
 
-// check refuses what does not go together.
+// check rejects incompatible flags.
 func (f *watchFlags) check(args []string) error {
 	switch {
 	case len(args) > 1:
@@ -105,7 +105,7 @@ func (f *watchFlags) check(args []string) error {
 	return nil
 }
 
-// streamed is the interval of programs that go on; one picture needs none.
+// streamed returns the interval for continuing programs; a single picture needs none.
 func (f *watchFlags) streamed() time.Duration {
 	if f.once {
 		return 0
@@ -113,7 +113,7 @@ func (f *watchFlags) streamed() time.Duration {
 	return f.interval
 }
 
-// settle puts what was given onto what was read; nil where nothing was given.
+// settle returns a function that overlays what was given on what was read; nil if nothing was given.
 func (f *watchFlags) settle(c *cobra.Command, args []string) func(*memwall.Request) *memwall.Request {
 	given := len(args) > 0
 	for _, field := range memwall.Fields() {

@@ -15,13 +15,13 @@ import (
 	"github.com/memwall/memwall/live"
 )
 
-// watching is a watch that goes on: one side reads, another draws.
+// watching is a continuous watch, in which one goroutine reads and another draws.
 type watching struct {
 	a *app
 	f *watchFlags
 	w *watch.Watcher
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following
 	s       live.Session
 	file    *record.Recording
 	at      float64 // of the last moment
@@ -31,10 +31,10 @@ type watching struct {
 	spent   func() (share float64, ok bool)
 }
 
-// settling is how long one picture waits for what memwall has to say: a remote model is asked for.
+// settling is how long a single picture waits for the prediction, which may resolve a remote model.
 const settling = 20 * time.Second
 
-// run goes on until a key, an interrupt or --count.
+// run runs until a key, an interrupt or --count ends it.
 func (x *watching) run(ctx context.Context) (err error) {
 	defer func() {
 		if lost := x.end(); err == nil {
@@ -52,7 +52,7 @@ func (x *watching) run(ctx context.Context) (err error) {
 	return x.lines(ctx)
 }
 
-// record begins a recording; "" is none.
+// record begins a recording; "" begins none.
 func (x *watching) record(name string) error {
 	if name == "" {
 		return nil
@@ -65,7 +65,7 @@ func (x *watching) record(name string) error {
 	return err
 }
 
-// end closes the recording, and says why it ended before.
+// end closes the recording and returns why it ended early, if it did.
 func (x *watching) end() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -97,20 +97,20 @@ func (x *watching) read() {
 	x.keep(m, said)
 }
 
-// keep writes a moment; a recording that cannot go on ends, and the watch does not.
+// keep writes a moment; if the recording fails, it ends, but the watch does not.
 func (x *watching) keep(m *live.Moment, said map[int]*live.Prediction) {
 	if x.file == nil {
 		return
 	}
 	if err := x.file.Add(m, said); err != nil {
-		_ = x.file.Close() // the error before it is the one to tell
+		_ = x.file.Close() // the earlier error is reported
 		x.file = nil
 		x.lost = &memwall.Error{Code: memwall.BadFile, Field: "record", Value: x.f.record, Message: "the recording ended: " + err.Error(), Hint: "room on the disk, and no other program that writes to the file"}
 		x.s.Recording("")
 	}
 }
 
-// picture is what is known now; nil before the first reading.
+// picture returns what is known now; nil before the first reading.
 func (x *watching) picture() *live.Picture {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -121,7 +121,7 @@ func (x *watching) picture() *live.Picture {
 	return p
 }
 
-// once draws one picture, when what memwall says is there.
+// once draws a single picture when the prediction is available.
 func (x *watching) once(ctx context.Context) error {
 	x.read()
 	x.settled(ctx)
@@ -151,7 +151,7 @@ func (x *watching) options() tui.WatchOptions {
 	return tui.WatchOptions{Explain: x.explain, Notes: x.f.notes, Asking: x.w != nil && x.w.Asking(), Every: x.f.interval}
 }
 
-// lines prints a line or a document for each reading, for pipes and files.
+// lines prints a line or a document per reading, for pipes and files.
 func (x *watching) lines(ctx context.Context) error {
 	tick := time.NewTicker(x.f.interval)
 	defer tick.Stop()
@@ -178,10 +178,10 @@ func (a *app) watchLine(p *live.Picture, o tui.WatchOptions) error {
 	return a.print(tui.WatchLine(p, o, a.style()))
 }
 
-// keys of the screen.
+// keys are the keys of the screen.
 const keys = "q quit   e explain   r record   ? help"
 
-// screenEnv is what a live screen is told of its terminal.
+// screenEnv returns the terminal environment for a live screen.
 func (a *app) screenEnv() (env []string) {
 	for _, name := range []string{"TERM", "COLORTERM", "NO_COLOR", "WT_SESSION", "LANG"} {
 		if v := a.Env(name); v != "" {
@@ -191,7 +191,7 @@ func (a *app) screenEnv() (env []string) {
 	return env
 }
 
-// screen shows pictures in place until a key ends it.
+// screen redraws pictures in place until a key ends it.
 func (x *watching) screen(ctx context.Context) error {
 	return screen.Run(ctx, x.a.Stdin, x.a.Stdout, x.a.screenEnv(), screen.Show{Every: x.f.interval, Tick: x.read, Key: x.key, Draw: x.draw})
 }
@@ -224,7 +224,7 @@ func (x *watching) key(key string) (quit bool) {
 	return false
 }
 
-// toggle begins a recording beside where memwall was started, or ends the one that there is.
+// toggle begins a recording in the working directory, or ends the current one.
 func (x *watching) toggle() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -240,7 +240,7 @@ func (x *watching) toggle() {
 	x.lost = x.record(x.f.record)
 }
 
-// replayed plays a recording into a session; each, when there is one, is called after every moment.
+// replayed plays a recording into a session, calling each, if not nil, after every moment.
 func (a *app) replayed(name string, s *live.Session, each func() error) error {
 	err := record.Replay(name, s.Predict, func(m *live.Moment) error {
 		s.Add(m)
@@ -264,7 +264,7 @@ func (a *app) watchReport(f *watchFlags) error {
 	return a.show(r, func(st term.Style) string { return tui.WatchReport(r, f.report, st) })
 }
 
-// watchReplay shows the last moment of a recording, or a line for each.
+// watchReplay shows the last moment of a recording, or a line per moment.
 func (a *app) watchReplay(f *watchFlags) error {
 	var s live.Session
 	o := tui.WatchOptions{Explain: f.explain != "", Notes: f.notes, Zone: time.UTC}

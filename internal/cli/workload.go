@@ -10,13 +10,13 @@ import (
 	"github.com/memwall/memwall/internal/load"
 )
 
-// workValue makes a flag of a word of a workload.
+// workValue adapts a workload word to a flag.
 type workValue struct{ *load.Word }
 
 func (v workValue) Type() string   { return v.Operand }
 func (v workValue) String() string { return "" }
 
-// Set reads the flag's text.
+// Set parses the flag's text.
 func (v workValue) Set(s string) error {
 	if err := v.Word.Set(s); err != nil {
 		return &memwall.Error{Code: memwall.BadField, Field: v.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.Name, err), Hint: v.Hint("--")}
@@ -28,7 +28,7 @@ func word(name, operand, doc, example string, choices []string, read func(string
 	return load.Word{Name: name, Operand: operand, Doc: doc, Example: example, Choices: choices, Read: read}
 }
 
-// addWords adds flags of words to a command, those that it has not, and offers what may stand behind them.
+// addWords adds flags for words that a command lacks, and completes their values.
 func addWords(c *cobra.Command, list []load.Word, of string) {
 	for i := range list {
 		w := &list[i]
@@ -50,7 +50,7 @@ func (f *simFlags) addWork(c *cobra.Command, data memwall.LengthSource) {
 	group(c.Flags().Lookup("skip-bad"), groupWorkload)
 }
 
-// workNames are what engines' own benchmarks call the same.
+// workNames maps the names used by engines' own benchmarks.
 var workNames = map[string]string{
 	"request-rate": "rate", "qps": "rate", "rps": "rate", "concurrency": "users", "max-concurrency": "users", "num-prompts": "requests", "num-requests": "requests",
 	"prefix-count": "prefixes", "think-time": "think", "max-prompt-tokens": "max-prompt", "shared-prefix-tokens": "shared-prefix",
