@@ -14,7 +14,7 @@ type progress struct {
 	start, last time.Time
 }
 
-// progress of a question, where stderr is a terminal.
+// progress returns the progress line of a question; nil if stderr is not a terminal.
 func (a *app) progress() *progress {
 	if !a.ErrTerminal {
 		return nil

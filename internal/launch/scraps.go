@@ -237,7 +237,7 @@ func (k *keyed) flag(key string) string {
 	return ""
 }
 
-// plainKey returns a key in lower case without punctuation.
+// plainKey returns the last component of a key in lower case, without hyphens and underscores.
 func plainKey(key string) string {
 	key = key[strings.LastIndexByte(key, '.')+1:]
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(key))
