@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
-// pinnedPlans is the plan and others that were pinned, on one scale.
+// pinnedPlans draws the plan and other pinned ones on one scale.
 func (v *view) pinnedPlans() {
 	pin := v.state.with()
 	pin.beside = append([]string{v.state.ownQuery()}, v.state.beside...)
@@ -35,7 +35,7 @@ func (v *view) pinnedPlans() {
 		el("div", class("wider"), el("table", class("grid"), rows))))
 }
 
-// fitted is the whole answer to another page's question; nil where it has none.
+// fitted returns the full answer to another page's question; nil if it has none.
 func (v *view) fitted(s *state) *memwall.Answer {
 	r, err := s.request()
 	if err != nil {
@@ -56,8 +56,8 @@ func (v *view) fitted(s *state) *memwall.Answer {
 	return a
 }
 
-// besideRow is one of the plans. Others than the first can be looked at, and taken away. What a plan that does not fit would
-// do stands aside.
+// besideRow draws one of the plans. Plans other than the first can be opened and removed. Figures of a plan that does not fit are
+// dimmed.
 func (v *view) besideRow(i int, s *state, r *render.BesideRow, bar raw) part {
 	name, drop := part(txt(r.Name)), part(all(nil))
 	if i > 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// shelf is a kind of cards: a list at its path, and below it a page for each.
+// shelf is a kind of card: a list at its path, and a page below it for each card.
 type shelf struct {
 	path, name string
 	list       func(filter string) any
 	card       func(s *Site, name string) (any, error)
-	more       func(c *cardPage, of any) // what the core answers about one, below its card
+	more       func(c *cardPage, of any) // the core's answers about one card, below it
 	names      func() []string
 	badge      func(c *cardPage, of any) string // "" where there is nothing to say
 }
 
-// shelves in the order of the foot of pages.
+// shelves returns the shelves in the order of the page footer.
 func shelves() []shelf {
 	return []shelf{
 		{"models", "Models", func(filter string) any { return card.Models(filter) },
@@ -42,7 +42,7 @@ func shelves() []shelf {
 	}
 }
 
-// CardPaths are the paths of lists, and those of cards with {name...} for the name.
+// CardPaths returns the paths of lists, and those of cards with {name...} for the name.
 func CardPaths() (out []string) {
 	for _, sh := range shelves() {
 		out = append(out, "/"+sh.path, "/"+sh.path+"/{name...}")
@@ -50,7 +50,7 @@ func CardPaths() (out []string) {
 	return out
 }
 
-// CardNames are the paths of all cards.
+// CardNames returns the paths of all cards.
 func CardNames() (out []string) {
 	for _, sh := range shelves() {
 		for _, name := range sh.names() {
@@ -95,7 +95,7 @@ func hardwareCard(s *Site, name string) (any, error) {
 	return card.HardwareOf(s.Asker.Models, name)
 }
 
-// shelfAt a path, and the name below it; nil where there is none.
+// shelfAt returns the shelf of a path, and the name below it; nil if there is none.
 func shelfAt(path string) (sh *shelf, name string) {
 	first, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
 	all := shelves()
@@ -105,20 +105,20 @@ func shelfAt(path string) (sh *shelf, name string) {
 	return nil, ""
 }
 
-// cardPage is a page of a list or a card being drawn. Its links are followed by the browser itself.
+// cardPage is a page of a list or card being drawn. Its links are followed by the browser itself.
 type cardPage struct {
 	*view
 	shelf *shelf
 	id    string
 }
 
-// badgeEnding is what follows the path of a card to have its badge.
+// badgeEnding is appended to a card's path for its badge.
 const badgeEnding = ".svg"
 
-// mostOfName bounds what a card is asked for.
+// mostOfName bounds the length of a requested name, in bytes.
 const mostOfName = 256
 
-// card is the page of a list, a card, or a card's badge.
+// card returns the page of a list, a card, or a card's badge.
 func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 	v.state, v.question, v.request, v.still = s.state(sh.path), &question{path: sh.path, name: sh.name}, &memwall.Request{}, true
 	c := &cardPage{v, sh, name}
@@ -142,7 +142,7 @@ func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 	return Response{Status: 200, HTML: v.document()}
 }
 
-// CardFiles are the page of a card, at a path of CardNames, and its badge, "" where it has none: what both say is asked once.
+// CardFiles returns the page of a card at a path of CardNames, and its badge, "" if it has none; both share one set of questions.
 func (s *Site) CardFiles(ctx context.Context, path string) (html, badge string) {
 	sh, name := shelfAt(path)
 	v := &view{site: s, ctx: ctx}
@@ -154,7 +154,7 @@ func (s *Site) CardFiles(ctx context.Context, path string) (html, badge string) 
 	return html, sh.badge(&cardPage{v, sh, name}, of)
 }
 
-// missing is a card that is not there.
+// missing returns the page for a card that does not exist.
 func (c *cardPage) missing(err error) Response {
 	c.fail(err)
 	c.title = "Not here"
@@ -163,7 +163,7 @@ func (c *cardPage) missing(err error) Response {
 	return Response{Status: 404, HTML: c.document()}
 }
 
-// listed is the list, as far as words that stand in its names leave it.
+// listed returns the list, filtered by words that occur in names.
 func (c *cardPage) listed(query string) Response {
 	values, err := url.ParseQuery(query)
 	if words := values.Get("q"); err != nil || len(words) > mostOfName {
@@ -182,7 +182,7 @@ func (c *cardPage) listed(query string) Response {
 	return Response{Status: 200, HTML: c.document()}
 }
 
-// one is the page of a card, and what the core answers about what it shows.
+// one draws a card's page with the core's answers about it.
 func (c *cardPage) one(of any) {
 	blocks := cards.CardParts(of, "")
 	rest := blocks[1:]
@@ -197,7 +197,7 @@ func (c *cardPage) one(of any) {
 	c.add(el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
 }
 
-// opening is the name, what it is in one line, and what follows from that.
+// opening draws the name, a one-line description, and what follows from it.
 func (c *cardPage) opening(head term.Block, under []term.Block) {
 	c.title, c.describes = head.Lead.String(), strings.TrimPrefix(head.Words.String(), " ")
 	out := all{el("h1", class("lesson"), txt(c.title)), when(len(head.Words) > 0, el("p", class("sub"), c.runs(head.Words)))}
@@ -211,7 +211,7 @@ func (c *cardPage) opening(head term.Block, under []term.Block) {
 // smaller is the format that most people run models in at home.
 const smaller = "q4_k_m"
 
-// model says which hardware holds a model, as it is published and in a smaller format.
+// model draws which hardware holds a model, as published and in a smaller format.
 func (c *cardPage) model(of any) {
 	c.state.query.Set(modelKey, c.id)
 	c.title += ": memory, and which GPUs run it"
@@ -232,13 +232,13 @@ func (c *cardPage) model(of any) {
 	}
 }
 
-// formatsOf a model that its page asks about: the one that most run at home where that is smaller, and the published one.
+// formatsOf returns the formats that a model's page asks about: the usual one at home if smaller, and the published one.
 func formatsOf(of any) (out []string) {
 	m, ok := of.(*card.Model)
 	if !ok {
 		return nil
 	}
-	for _, w := range slices.Backward(m.Weights) { // the smallest first
+	for _, w := range slices.Backward(m.Weights) { // smallest first
 		if w.Published || w.Recipe == smaller && !slices.ContainsFunc(m.Weights,
 			func(o card.StoredIn) bool { return o.Published && o.Bytes < w.Bytes }) {
 			out = append(out, w.Recipe)
@@ -247,7 +247,7 @@ func formatsOf(of any) (out []string) {
 	return out
 }
 
-// plan is the question which hardware holds the model of the page in a format.
+// plan returns the question which hardware holds the page's model in a format.
 func (c *cardPage) plan(weights string) *state {
 	s := c.site.state("plan")
 	s.query.Set(modelKey, c.id)
@@ -255,7 +255,7 @@ func (c *cardPage) plan(weights string) *state {
 	return s
 }
 
-// hardware says which models are the best that hardware runs.
+// hardware draws the best models that hardware runs.
 func (c *cardPage) hardware(any) {
 	c.state.query.Set("on", c.id)
 	c.title += ": which models it runs"
@@ -276,7 +276,7 @@ func (c *cardPage) pick() *state {
 	return s
 }
 
-// tables of the answer to a question, with the words below them.
+// tables draws the tables of an answer, with the words below them.
 func (c *cardPage) tables(of *state, a *memwall.Answer) {
 	page := c.state
 	c.state = of
@@ -287,7 +287,7 @@ func (c *cardPage) tables(of *state, a *memwall.Answer) {
 	}
 }
 
-// drawn is the ledger of a plan, which its head leads to.
+// drawn draws the ledger of a plan, with a link to it in its head.
 func (c *cardPage) drawn(of *state, patch map[string]any) {
 	s, ok := of.asking("fit").patched(patch)
 	if !ok {
@@ -307,7 +307,7 @@ func (c *cardPage) drawn(of *state, patch map[string]any) {
 	c.answer = kept
 }
 
-// badge is the card in one small picture.
+// badge returns the card as one small picture.
 func (c *cardPage) badge(of any) Response {
 	if c.shelf.badge != nil {
 		if svg := c.shelf.badge(c, of); svg != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// controls ask what if: lengths and users as sliders that show where the answer turns, formats and devices as choices
-// that say which would fit.
+// controls draws the what-if controls: sliders for lengths and users that show where the verdict changes, and choices of formats
+// and devices that show which would fit.
 func (v *view) controls() {
 	a := v.answer
 	if a.Plan == nil || len(a.Devices) == 0 {
@@ -27,7 +27,7 @@ func (v *view) controls() {
 		v.many()))
 }
 
-// trainControls ask what if of a step of training.
+// trainControls draws the what-if controls of a training step.
 func (v *view) trainControls() {
 	a := v.answer
 	if a.Plan == nil || len(a.Devices) == 0 {
@@ -42,17 +42,17 @@ func (v *view) trainControls() {
 		v.many()))
 }
 
-// whatIf is a form of controls.
+// whatIf returns a form of controls.
 func whatIf(controls ...part) part {
 	return el("form", class("ctl"), attr{"aria-label", "What if"}, all(controls))
 }
 
 var counts = []string{"1", "2", "4", "8"}
 
-// crowds are numbers of users that a slider goes through.
+// crowds are the numbers of users on a slider.
 var crowds = []int64{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024}
 
-// lengths are contexts that a slider goes through: eight to a doubling, up to what the model takes.
+// lengths returns the contexts on a slider: eight per doubling, up to the model's maximum.
 func lengths(a *memwall.Answer) (out []int64) {
 	most := int64(131_072)
 	if a.Model != nil && a.Model.Context > 0 {
@@ -82,7 +82,7 @@ func maxUsers(a *memwall.Answer) *int64 {
 	return a.KV.MaxSequences
 }
 
-// slider goes through stops; the dark part of its track is where the plan fits.
+// slider draws a slider over stops; the dark part of its track is where the plan fits.
 func (v *view) slider(key, name string, value int64, stops []int64, most *int64) part {
 	if value == 0 {
 		return all(nil)
@@ -96,7 +96,7 @@ func (v *view) slider(key, name string, value int64, stops []int64, most *int64)
 		words[i] = strconv.FormatInt(n, 10)
 	}
 	last := len(stops) - 1
-	cliff, hint := 0, "" // where nobody says how far it fits, no part of the track does
+	cliff, hint := 0, "" // without a known limit, no part of the track is dark
 	if most != nil {
 		cliff, _ = slices.BinarySearch(stops, *most+1)
 		cliff = max(0, min(cliff-1, last))
@@ -113,7 +113,7 @@ func (v *view) slider(key, name string, value int64, stops []int64, most *int64)
 		el("span", class("hint"), txt(hint)))
 }
 
-// formatChoices are formats that suit the engine: those of GGUF files where it reads these.
+// formatChoices returns the formats that suit the engine: those of GGUF files if it reads these.
 func formatChoices(a *memwall.Answer) []string {
 	switch name, _, _ := strings.Cut(a.Plan.Engine, "@"); name {
 	case "llama.cpp", "llama-server", "ollama":
@@ -122,7 +122,7 @@ func formatChoices(a *memwall.Answer) []string {
 	return []string{"bf16", "fp8", "awq-int4"}
 }
 
-// choice offers words of a field, and the first of it that alone makes the plan fit.
+// choice draws the values of a field, and the first change of it alone that makes the plan fit.
 func (v *view) choice(key, name, value string, words []string) part {
 	if w := mended(v.answer, key); w != "" && !slices.Contains(words, w) {
 		words = append(slices.Clone(words), w)
@@ -130,7 +130,7 @@ func (v *view) choice(key, name, value string, words []string) part {
 	return v.options(name, value, words, func(word string) *state { return v.state.with(key, word) })
 }
 
-// mended is what a field says in the first change of it alone that makes the plan fit; "" where none does.
+// mended returns the field's value in the first change of it alone that makes the plan fit; "" if none does.
 func mended(a *memwall.Answer, key string) string {
 	f := fieldOf(key)
 	for _, c := range a.Suggestions {
@@ -141,7 +141,7 @@ func mended(a *memwall.Answer, key string) string {
 	return ""
 }
 
-// options are words, each with a sign where the plan would fit with it; what has no answer is not offered.
+// options draws values, each marked if the plan would fit with it; values without an answer are left out.
 func (v *view) options(name, value string, words []string, with func(word string) *state) part {
 	if !slices.Contains(words, value) && value != "" {
 		words = append([]string{value}, words...)
@@ -163,7 +163,7 @@ func (v *view) options(name, value string, words []string, with func(word string
 	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), el("span", class("hint"), txt(hint)))
 }
 
-// hardware that is asked for, and how many of it; none where several kinds are named, or nothing is.
+// hardware returns the requested hardware and its number; none if several kinds or none are named.
 func (v *view) hardware() (kind string, n int) {
 	on := v.state.query.Get("on")
 	if on == "" || strings.ContainsAny(on, "+,=") || v.state.query.Has("devices") {
@@ -175,7 +175,7 @@ func (v *view) hardware() (kind string, n int) {
 	return on, 1
 }
 
-// many offers other numbers of the same hardware. How it shares the model is then for the plan to find.
+// many draws other numbers of the same hardware, leaving the parallel layout to the planner.
 func (v *view) many() part {
 	kind, n := v.hardware()
 	if n == 0 {

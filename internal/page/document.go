@@ -4,7 +4,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// Document is a report as a file of its own: its style is in it, and it asks nobody for anything.
+// Document returns a report as a self-contained file: its style is inline, and it makes no requests.
 func Document(title string, parts []term.Block) string {
 	v := &view{site: &Site{}, question: &question{name: title}, title: title, still: true}
 	if len(parts) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/memwall/memwall/snapshot"
 )
 
-// SnapshotPage is that of a memory snapshot of PyTorch that was dropped on a page whose core is in the browser: it reads what is
-// there as plain data, and no address has it.
+// SnapshotPage returns the page of a PyTorch memory snapshot dropped on a page whose core runs in the browser. It reads the
+// snapshot as plain data, which no URL contains.
 func SnapshotPage(ctx context.Context, s *Site, in io.Reader) Response {
 	v := &view{site: s, ctx: ctx, question: questionAt("diagnose"), request: &memwall.Request{}, state: s.state("diagnose"),
 		title: "Memory snapshot"}

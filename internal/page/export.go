@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// Types of what a page may be taken away as, by the ending of its path: /fit.svg is the picture of /fit.
+// exports are the media types of downloads, by the ending of the path: /fit.svg is the picture of /fit.
 var exports = map[string]struct {
 	kind string
 	text func(*memwall.Answer) (string, error)
@@ -24,7 +24,7 @@ var exports = map[string]struct {
 	}},
 }
 
-// endings of what a question's answer is taken away as, in the order of their links.
+// endings returns the endings of a question's downloads, in the order of their links.
 func (q *question) endings() []string {
 	switch {
 	case q.own != nil || q.path == "diagnose":
@@ -35,7 +35,7 @@ func (q *question) endings() []string {
 	return []string{"svg", "csv", "md", "json"}
 }
 
-// exported is the answer of a page in another form.
+// exported returns the answer of a page in another form.
 func (s *Site) exported(v *view, ending string) Response {
 	if v.err == nil && v.answer != nil {
 		v.answer.Explain = nil
@@ -49,14 +49,13 @@ func (s *Site) exported(v *view, ending string) Response {
 	return Response{Status: max(v.status(), 422), HTML: v.document()}
 }
 
-// answerJSON is the answer as the command line gives it with --json.
+// answerJSON returns the answer as printed by the command line with --json.
 func answerJSON(a *memwall.Answer) (string, error) {
 	data, err := json.MarshalIndent(a, "", "  ")
 	return string(safe.JSON(data)) + "\n", err
 }
 
-// separated is what an answer lists, as tables of texts: its ledger, or those of its page. rule is what stands below each
-// cell of a head.
+// separated formats an answer's ledger, or else its page's tables, with the given separators. rule goes below each cell of a head.
 func separated(a *memwall.Answer, before, between, after, rule string) string {
 	var b strings.Builder
 	line := func(words ...string) {
@@ -84,7 +83,7 @@ func separated(a *memwall.Answer, before, between, after, rule string) string {
 	return b.String()
 }
 
-// tablesOf an answer, each with its head.
+// tablesOf returns the tables of an answer, each with its head.
 func tablesOf(a *memwall.Answer) (out [][][]string) {
 	for _, block := range render.Parts(a) {
 		var t [][]string
@@ -109,7 +108,7 @@ func tablesOf(a *memwall.Answer) (out [][][]string) {
 	return append(out, t)
 }
 
-// cell is a text as a cell of CSV; what a spreadsheet would take for a formula is not.
+// cell escapes a text as a CSV cell, so that spreadsheets do not take it for a formula.
 func cell(s string) string {
 	if strings.ContainsAny(s, ",\"\n") {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
@@ -117,7 +116,7 @@ func cell(s string) string {
 	return s
 }
 
-// takeAway are links to the other forms.
+// takeAway draws links to the other forms.
 func (v *view) takeAway() part {
 	out := all{txt("save as: ")}
 	for i, ending := range v.question.endings() {

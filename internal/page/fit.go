@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// fit draws the page of a plan: question, answer, picture, what if, bytes, changes, speed, others beside it.
+// fit draws the page of a plan: question, answer, picture, what-if controls, ledger, changes, speed, and pinned plans.
 func (v *view) fit() {
 	if v.sentence(); !v.answered() {
 		return
@@ -31,10 +31,10 @@ func (v *view) fit() {
 	v.notes()
 }
 
-// lookOf are classes of verdicts.
+// lookOf maps verdicts to classes.
 var lookOf = map[memwall.Verdict]string{memwall.Fits: "ok", memwall.Tight: "warn", memwall.DoesNotFit: "bad"}
 
-// headline is the largest text: yes or no, and by how much.
+// headline returns the largest text: yes or no, and by how much.
 func (v *view) headline() string {
 	h := render.HeadOf(v.answer)
 	look := lookOf[v.answer.Verdict]
@@ -46,7 +46,7 @@ func (v *view) headline() string {
 	return model + " on " + machine + ": " + h.Answer
 }
 
-// picture is the ledger, drawn for wide screens, for narrow ones and for those between.
+// picture draws the ledger for wide, medium and narrow screens.
 func (v *view) picture() {
 	if len(v.answer.Devices) == 0 {
 		return
@@ -57,7 +57,7 @@ func (v *view) picture() {
 		el("div", class("narrow"), raw(svg.LedgerPicture(v.answer, "ln", 340)))))
 }
 
-// bytes is the table of the ledger. A figure opens how it was made.
+// bytes draws the table of the ledger. Each figure opens its derivation.
 func (v *view) bytes() part {
 	if len(v.answer.Devices) == 0 {
 		return all(nil)
@@ -72,7 +72,7 @@ func (v *view) bytes() part {
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
 
-// ledgerRow is a row of the ledger, and below it the origin of its figure where that is open.
+// ledgerRow draws a row of the ledger, and the derivation of its figure if open.
 func (v *view) ledgerRow(r *render.LedgerRow) part {
 	look := map[bool]string{true: "sum"}[r.Sum]
 	switch {
@@ -92,7 +92,7 @@ func (v *view) ledgerRow(r *render.LedgerRow) part {
 	return all{row, v.opened(r.Pointer, 4)}
 }
 
-// figure is a number that opens its origin, or closes it again.
+// figure draws a number that toggles its derivation.
 func (v *view) figure(words, pointer string) part {
 	if _, ok := v.answer.Explain[pointer]; !ok || pointer == "" {
 		return txt(words)
@@ -105,7 +105,7 @@ func (v *view) figure(words, pointer string) part {
 	return el("a", class("q"), attr{"href", to.href()}, set("data-live"), attr{"aria-expanded", fmt.Sprint(open)}, txt(words))
 }
 
-// opened is the origin of a number below its row.
+// opened draws the derivation of a number below its row.
 func (v *view) opened(pointer string, columns int) part {
 	if pointer == "" || v.state.why != pointer {
 		return all(nil)
@@ -117,7 +117,7 @@ func (v *view) opened(pointer string, columns int) part {
 	return el("tr", class("why"), el("td", attr{"colspan", fmt.Sprint(columns)}, originOf(o)))
 }
 
-// originOf shows how a number was made: the formula with its values, where these come from, the rule, the band.
+// originOf draws how a number was computed: the formula with its values, their sources, the rule, the band.
 func originOf(o *render.Origin) part {
 	formula := all{}
 	for _, p := range o.Formula {
@@ -141,7 +141,7 @@ func originOf(o *render.Origin) part {
 		when(o.Pointer != "", el("p", class("cap"), el("code", txt(o.Pointer)))))
 }
 
-// change is the ladder: what would make it fit, then why it is as it is, and the command.
+// change draws the ladder: what would make the plan fit, then the reasons, and the command.
 func (v *view) change() part {
 	a := v.answer
 	out := all{}
@@ -157,7 +157,7 @@ func (v *view) change() part {
 	return el("section", out, v.reasons(a), v.working(works))
 }
 
-// working is the command of the plan, or that of the first change with which it fits: what fails is not for copying.
+// working draws the command of the plan or, if it does not fit, of the first change that makes it fit.
 func (v *view) working(works *state) part {
 	if v.answer.Verdict != memwall.DoesNotFit {
 		return v.commands(v.answer)
@@ -170,13 +170,13 @@ func (v *view) working(works *state) part {
 		return v.atTerminal()
 	}
 	cap := el("p", class("cap"), txt("with the marked change applied"))
-	if len(a.Flags) == 0 { // a framework is started by a script of its own
+	if len(a.Flags) == 0 { // frameworks are started by their own scripts
 		return all{cap, command(works.command()), v.atTerminal()}
 	}
 	return all{cap, v.commands(a)}
 }
 
-// rungs are the changes, and the plan with the first that makes it fit; nil where none does, or no address can say it.
+// rungs returns the changes, and the plan with the first that makes it fit; nil if none does, or a URL cannot express it.
 func (v *view) rungs() (rows all, works *state) {
 	list := render.RungRows(v.answer)
 	answers := []*memwall.Answer{v.answer}
@@ -184,7 +184,7 @@ func (v *view) rungs() (rows all, works *state) {
 	for i := range list {
 		var sized *memwall.Answer
 		if s, ok := v.state.patched(list[i].Patch); ok {
-			if states[i] = s; v.question.ask == "fit" { // others are not sized alone
+			if states[i] = s; v.question.ask == "fit" { // other questions are not sized alone
 				sized = v.sized(s)
 			}
 		}
@@ -201,7 +201,7 @@ func (v *view) rungs() (rows all, works *state) {
 	return rows, works
 }
 
-// firstRung is the first change with which the plan fits, else the first with which it is tight; -1 where none is enough.
+// firstRung returns the index of the first change with which the plan fits, else of the first that leaves it tight; else -1.
 func firstRung(list []render.RungRow) int {
 	is := func(v memwall.Verdict) int {
 		return slices.IndexFunc(list, func(r render.RungRow) bool { return r.Verdict == v })
@@ -239,7 +239,7 @@ func (v *view) reasons(a *memwall.Answer) part {
 	return el("dl", class("why"), rows)
 }
 
-// commands run the plan, and ask the same question elsewhere.
+// commands draws the commands that run the plan, and that ask the same question elsewhere.
 func (v *view) commands(a *memwall.Answer) part {
 	out := all{}
 	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
@@ -248,7 +248,7 @@ func (v *view) commands(a *memwall.Answer) part {
 	return append(out, v.atTerminal())
 }
 
-// atTerminal is the same question as a command line.
+// atTerminal draws the same question as a command line.
 func (v *view) atTerminal() part {
 	return all{el("p", class("cap"), txt("the same in a terminal")), command(v.state.command())}
 }
@@ -258,7 +258,7 @@ func command(text string) part {
 		el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
 }
 
-// words of a command, of which those with hyphens stay on one line where there is room: a browser breaks lines after a hyphen.
+// words returns the words of a command, keeping hyphenated ones unbroken, since browsers break lines after hyphens.
 func words(text string) (out all) {
 	for i, line := range strings.Split(text, "\n") {
 		out = append(out, when(i > 0, txt("\n")))
@@ -273,7 +273,7 @@ func words(text string) (out all) {
 	return out
 }
 
-// unindented takes away what all lines begin with.
+// unindented removes the indentation common to all lines.
 func unindented(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -282,7 +282,7 @@ func unindented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// command is the state as a command line of memwall.
+// command returns the state as a memwall command line.
 func (s *state) command() string {
 	words := []string{"memwall", questionAt(s.ask).ask}
 	if m := s.query.Get(modelKey); inline(m) {
@@ -303,7 +303,7 @@ func (s *state) command() string {
 	return render.CommandOf(strings.Join(words, " "), 64)
 }
 
-// speed is how fast the plan runs.
+// speed draws the plan's speed.
 func (v *view) speed() part {
 	list, bound := render.SpeedRows(v.answer)
 	if len(list) == 0 {
@@ -322,7 +322,7 @@ func (v *view) speed() part {
 		el("table", id("speed"), rows))
 }
 
-// roofline is the plan's work under the roofs of its device.
+// roofline draws the plan's work under its device's roofline.
 func (v *view) roofline() part {
 	r, err := v.site.Asker.Roofline(v.request)
 	if err != nil || r == nil {
@@ -331,7 +331,7 @@ func (v *view) roofline() part {
 	return chart(svg.RooflineChart(r, "roof"))
 }
 
-// crowd is the same plan with more and more users at once, up to those that it has room for.
+// crowd draws the same plan with more concurrent users, up to its capacity.
 func (v *view) crowd() part {
 	most, asked := maxUsers(v.answer), int64(v.answer.Plan.Sequences)
 	if v.answer.Speed == nil || most == nil {
@@ -347,7 +347,7 @@ func (v *view) crowd() part {
 	return when(ok, chart(c))
 }
 
-// doublings are numbers of users up to the most, and those asked for among them.
+// doublings returns doubling numbers of users up to the most, including the number requested.
 func doublings(most, asked int64) (out []int64) {
 	const last = 1024
 	most = min(most, last)
@@ -360,7 +360,7 @@ func doublings(most, asked int64) (out []int64) {
 	return append(out, most)
 }
 
-// contexts are the same plan at other lengths.
+// contexts draws the same plan at other context lengths.
 func (v *view) contexts() part {
 	if len(v.answer.Rungs) == 0 {
 		return all(nil)

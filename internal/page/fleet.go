@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
-// Words of a day on replicas and of a pool, which no field of a request has.
+// Keys of a day on replicas and of a pool, which are not request fields.
 const (
 	dayKey    = "load"
 	modelsKey = "models"
@@ -31,7 +31,7 @@ func scalingWords() (names []string) {
 	return names
 }
 
-// drawDay is what autoscalers make of a day's load.
+// drawDay draws what autoscaling policies make of a day's load.
 func drawDay(v *view) {
 	v.asking()
 	r, err := replayed(v)
@@ -52,7 +52,7 @@ func drawDay(v *view) {
 	v.notes()
 }
 
-// replayed is the report of the question.
+// replayed returns the report of the question.
 func replayed(v *view) (*autoscale.ScalingReport, error) {
 	if v.err != nil {
 		return nil, v.err
@@ -72,12 +72,12 @@ func replayed(v *view) (*autoscale.ScalingReport, error) {
 	return autoscale.Run(v.ctx, v.site.Asker, v.request, asked, noFile)
 }
 
-// noFile: a page reads none of the machine that it is served from.
+// noFile rejects files: a page reads none of its server's machine.
 func noFile(string) (io.ReadCloser, error) {
 	return nil, errors.New("a page reads no files: requests per second with commas")
 }
 
-// drawPool is which models go on which device of a pool.
+// drawPool draws the placement of models on the devices of a pool.
 func drawPool(v *view) {
 	v.asking()
 	r, err := packed(v)
@@ -105,7 +105,7 @@ func packed(v *view) (*pack.Packing, error) {
 	return pack.Pack(v.ctx, v.site.Asker.AskContext, v.request.Hardware, v.state.query.Has(migKey), plans)
 }
 
-// planOf reads a model with its flags, as the command line has them.
+// planOf parses a model with its flags in the form of the command line.
 func planOf(text string) (*memwall.Request, error) {
 	r := &memwall.Request{Ask: "fit"}
 	words := strings.Fields(text)

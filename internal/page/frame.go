@@ -18,18 +18,18 @@ var styles string
 //go:embed page.js
 var script string
 
-// Style is the page's style sheet.
+// Style returns the page's style sheet.
 func Style() string {
 	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) +
 		"}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + svg.PartStyles() + styles
 }
 
-// Script is what makes the page move.
+// Script returns the page's script.
 func Script() string { return script }
 
 const logo = `<svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true"><rect class="f0" y="10" width="18" height="8"/><rect class="f4" y="5" width="18" height="4"/><rect class="f2" y="1" width="18" height="3"/></svg>`
 
-// document is the whole page.
+// document returns the whole page.
 func (v *view) document() string {
 	return "<!doctype html>\n" + el("html", attr{"lang", "en"},
 		el("head",
@@ -52,7 +52,7 @@ func (v *view) document() string {
 			v.footer())).String()
 }
 
-// asset is the address of a file of the site.
+// asset returns the URL of a file of the site.
 func (v *view) asset(name string) string {
 	if v.site.OnePage {
 		return "./" + v.site.Up + name
@@ -101,7 +101,7 @@ func (v *view) footer() part {
 			el("form", attr{"method", "dialog"}, el("button", txt("Close")))))
 }
 
-// met is what those who list and show pages are told of this one.
+// met returns the metadata of the page for search engines and link previews.
 func met(v *view) part {
 	property := func(name, content string) part {
 		return when(content != "", el("meta", attr{"property", "og:" + name}, attr{"content", content}))
@@ -115,7 +115,7 @@ func met(v *view) part {
 		property("description", v.describes), property("type", "website"), property("url", at), property("image", v.site.Base+"og.png"))
 }
 
-// script of the page; that of a card has no use for the core.
+// scriptOf returns the page's script element; cards do not need the core.
 func scriptOf(v *view) string {
 	if v.still && v.site.OnePage {
 		return "card.js"
@@ -123,7 +123,7 @@ func scriptOf(v *view) string {
 	return "page.js"
 }
 
-// path of a page that the site keeps as a file; "" of its first.
+// pathOf returns the path of a page that the site keeps as a file; "" for its first page.
 func pathOf(v *view) string {
 	if v.state.ask == "" {
 		return ""
@@ -131,10 +131,10 @@ func pathOf(v *view) string {
 	return "/" + v.state.ask + v.site.folder()
 }
 
-// folder ends the path of a card where it is a folder of files.
+// folder returns the slash that ends a card's path on sites made of files.
 func (s *Site) folder() string { return map[bool]string{true: "/"}[s.OnePage] }
 
-// at is the address of the page.
+// addressOf returns the URL of the page.
 func addressOf(v *view) string {
 	if v.still {
 		return pathOf(v)
@@ -142,7 +142,7 @@ func addressOf(v *view) string {
 	return v.state.href()
 }
 
-// privacy says where a question is answered.
+// privacy returns the statement of where a question is answered.
 func (s *Site) privacy() string {
 	if s.OnePage {
 		return "Computed in this browser: nothing that you type leaves it."
@@ -154,7 +154,7 @@ func keys(key, does string) part {
 	return el("span", el("kbd", txt(key)), txt(" "+does+" "))
 }
 
-// likeCount is a proposed name with the count that the wrong one had: 2xrtx-4090 for 2xrtx-409.
+// likeCount gives a suggested name the count of the wrong one: 2xrtx-4090 for 2xrtx-409.
 func (v *view) likeCount(key, word string) string {
 	if n, _, ok := hardware.CountOf(v.state.query.Get(key)); key == "on" && ok && n > 1 {
 		if _, _, has := hardware.CountOf(word); !has {
@@ -164,7 +164,7 @@ func (v *view) likeCount(key, word string) string {
 	return word
 }
 
-// failure says what is wrong and what would mend it.
+// failure draws what is wrong and how to fix it.
 func (v *view) failure() part {
 	e := v.err
 	box := el("div", id("answer"), class("failure"), attr{"role", "alert"},

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/learn"
 )
 
-// learn draws the list of lessons, or one of them and the questions that end it.
+// learn draws the list of lessons, or one lesson with its questions.
 func (v *view) learn() {
 	if v.err != nil {
 		v.add(el("h1", txt("Learn")), v.failure())
@@ -31,7 +31,7 @@ func (v *view) learn() {
 		v.quiz(l.Topic), v.next(l)))
 }
 
-// lessons are the list.
+// lessons draws the list.
 func (v *view) lessons() {
 	rows := all{}
 	for _, t := range learn.Topics() {
@@ -42,7 +42,7 @@ func (v *view) lessons() {
 		txt("Lessons whose numbers are computed as you read, for the model and hardware you choose.")), el("table", class("lessons"), rows))
 }
 
-// example is what the numbers are of, which can be changed.
+// example draws the example that a lesson's numbers are of, which can be changed.
 func (v *view) example(l *learn.Lesson) part {
 	field := func(key, label, value string) part {
 		return el("input", class("word"), attr{"name", key}, attr{"value", v.state.query.Get(key)}, attr{"placeholder", value},
@@ -124,7 +124,7 @@ func tries(list []string) (out all) {
 	return out
 }
 
-// quiz are the questions of a topic, each with its answer folded away.
+// quiz draws the questions of a topic, each with its answer folded.
 func (v *view) quiz(topic string) part {
 	list, err := learn.Quiz(topic, nil)
 	if err != nil || len(list) == 0 {

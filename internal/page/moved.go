@@ -9,17 +9,17 @@ import (
 	"github.com/memwall/memwall/internal/render"
 )
 
-// A link that is shared says what the answer was: by which memwall, a sum of all figures, and the first words. Opened where
-// the same question has another answer, the page says what moved.
+// A shared link carries the answer's memwall version, a checksum of all figures, and its first words. If the same question now has
+// another answer, the page says what changed.
 const (
 	wasKey    = "was"
-	mostWords = 120 // letters of an answer that a link says
+	mostWords = 120 // characters of an answer in a link
 )
 
-// was is what a link says of the answer when it was made.
+// was is the answer recorded in a link.
 type was struct{ version, sum, words string }
 
-// readWas reads it; what is none says nothing.
+// readWas parses it; anything else yields nil.
 func readWas(text string) *was {
 	parts := strings.SplitN(text, "~", 3)
 	if len(parts) < 3 || len(text) > 4*mostWords {
@@ -30,7 +30,7 @@ func readWas(text string) *was {
 
 func (w *was) String() string { return w.version + "~" + w.sum + "~" + w.words }
 
-// now is the same of the answer that the page has.
+// now returns the same for the page's current answer.
 func (v *view) now(words string) *was {
 	if list := []rune(words); len(list) > mostWords {
 		words = string(list[:mostWords])
@@ -38,7 +38,7 @@ func (v *view) now(words string) *was {
 	return &was{memwall.Version, sumOf(v.answer), words}
 }
 
-// sumOf the figures that pages show of an answer.
+// sumOf returns a checksum of the figures that pages show of an answer.
 func sumOf(a *memwall.Answer) string {
 	h := fnv.New32a()
 	if len(a.Devices) > 0 {
@@ -61,7 +61,7 @@ func sumOf(a *memwall.Answer) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// moved says what is other than when the link was made that led here.
+// moved draws what has changed since the link was made.
 func (v *view) moved(words string) part {
 	if v.state.drag {
 		return all(nil)

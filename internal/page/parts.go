@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// parts draws the blocks of an answer as elements: the answer, terms as a list of definitions, tables as tables.
+// parts draws the blocks of an answer as elements: terms as definition lists, tables as tables.
 func (v *view) parts(blocks []term.Block) {
 	var terms all
 	for i := range blocks {
@@ -35,7 +35,7 @@ func (v *view) parts(blocks []term.Block) {
 	v.terms(&terms)
 }
 
-// followers are the words right after a title.
+// followers returns the words directly after a title.
 func followers(rest []term.Block) (out []term.Block) {
 	if len(rest) > 0 && rest[0].Kind == term.Words {
 		out = rest[:1]
@@ -43,7 +43,7 @@ func followers(rest []term.Block) (out []term.Block) {
 	return out
 }
 
-// heading is the answer as the largest text, what it rests on, and what was asked.
+// heading draws the answer as the largest text, what it depends on, and what was asked.
 func (v *view) heading(b *term.Block, under []term.Block) {
 	lead := capitalised(b.Lead)
 	v.title = v.question.name + ": " + lead.String()
@@ -58,7 +58,7 @@ func (v *view) heading(b *term.Block, under []term.Block) {
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, out), v.moved(says))
 }
 
-// capitalised begins with a capital, after the sign of a verdict too.
+// capitalised returns a text with a capital first letter, after a verdict's sign too.
 func capitalised(x term.Runs) term.Runs {
 	if len(x) == 0 {
 		return x
@@ -72,7 +72,7 @@ func capitalised(x term.Runs) term.Runs {
 	return x
 }
 
-// terms ends a list of definitions.
+// terms ends a definition list.
 func (v *view) terms(list *all) {
 	if len(*list) > 0 {
 		v.add(el("dl", class("why"), *list))
@@ -88,7 +88,7 @@ func (v *view) term(b *term.Block) part {
 	return all{el("dt", txt(b.Lead.String())), says, v.below(b.Words)}
 }
 
-// below is the origin of a number that a list of definitions has open.
+// below draws the open derivation of a number in a definition list.
 func (v *view) below(x term.Runs) part {
 	for _, r := range x {
 		if r.To != nil && r.To.Pointer != "" && r.To.Pointer == v.state.why {
@@ -100,7 +100,7 @@ func (v *view) below(x term.Runs) part {
 	return all(nil)
 }
 
-// grid is a table; its first row is the head.
+// grid draws a table; its first row is the head.
 func (v *view) grid(b *term.Block) part {
 	v.tabled++
 	columns := len(b.Rows[0].Cells)
@@ -116,7 +116,7 @@ func (v *view) grid(b *term.Block) part {
 	return el("table", id(fmt.Sprintf("t%d", v.tabled)), class("grid"), rows)
 }
 
-// origins of numbers of a row that are open, below it.
+// origins draws the open derivations of a row's numbers below it.
 func (v *view) origins(r *term.Row, columns int) (out all) {
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
@@ -128,13 +128,13 @@ func (v *view) origins(r *term.Row, columns int) (out all) {
 	return out
 }
 
-// cells of a row; the last of one that has no first goes on to the end.
+// cells draws the cells of a row; if its first cell is empty, its last spans the remaining columns.
 func (v *view) cells(tag string, r *term.Row, columns int) (out all) {
 	for c := range r.Cells {
 		cell := &r.Cells[c]
 		look, tag := lookOfCell(cell), tag
 		if len(cell.Runs) == 0 {
-			tag = "td" // a head without words is none
+			tag = "td" // an empty head cell is not a head
 		}
 		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Runs) == 0 {
 			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Runs)))
@@ -148,7 +148,7 @@ func (v *view) cells(tag string, r *term.Row, columns int) (out all) {
 	return out
 }
 
-// lookOfCell: numbers stand on the right, verdicts on one line.
+// lookOfCell returns a cell's class: numbers are right-aligned, verdicts unbroken.
 func lookOfCell(c *term.Cell) string {
 	switch {
 	case c.Number:
@@ -159,7 +159,7 @@ func lookOfCell(c *term.Cell) string {
 	return ""
 }
 
-// runs are pieces of a line with their looks, and links where they lead.
+// runs draws the pieces of a line with their styles and links.
 func (v *view) runs(x term.Runs) (out all) {
 	for _, r := range x {
 		p := v.lead(r.Words, r.To)
@@ -171,7 +171,7 @@ func (v *view) runs(x term.Runs) (out all) {
 	return out
 }
 
-// lead is words that lead to a place, where an address can say it.
+// lead draws words that link to a place, if a URL can express it.
 func (v *view) lead(words string, to *term.Place) part {
 	switch {
 	case to == nil:

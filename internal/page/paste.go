@@ -8,11 +8,11 @@ import (
 	"github.com/memwall/memwall/source"
 )
 
-// mostPasted letters are looked at for what they are; more is a log.
+// mostPasted is the most bytes inspected for the kind of a text; longer ones are logs.
 const mostPasted = 1 << 20
 
-// sorted tells what a pasted text is about: a config.json and a command that runs a model are questions whether that fits, a
-// configuration that trains one whether that does, all else is a log.
+// sorted classifies a pasted text: a config.json and a command that runs a model ask whether it fits, a training configuration
+// whether training fits; all else is a log.
 func sorted(ask, query, pasted string) (string, string, error) {
 	text := strings.TrimSpace(pasted)
 	values, err := url.ParseQuery(query)
@@ -37,7 +37,7 @@ func sorted(ask, query, pasted string) (string, string, error) {
 	return ask, values.Encode(), nil
 }
 
-// runs tells a command that runs a model from a log that may begin with one.
+// runs reports whether a text is a command that runs a model, as opposed to a log that may begin with one.
 func runs(text string) bool {
 	if complains(text) {
 		return false
@@ -46,7 +46,7 @@ func runs(text string) bool {
 	return err == nil && r.Model != ""
 }
 
-// trains tells a configuration, script or command that trains a model from a log.
+// trains reports whether a text is a configuration, script or command that trains a model.
 func trains(text string) bool {
 	if complains(text) {
 		return false
@@ -55,19 +55,18 @@ func trains(text string) bool {
 	return err == nil && r.Model != ""
 }
 
-// complains: a text is long, as logs are, or speaks of errors.
+// complains reports whether a text is as long as a log, or mentions errors.
 func complains(text string) bool {
 	lower := strings.ToLower(text)
 	return len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") ||
 		strings.Contains(lower, "out of memory")
 }
 
-// inline is a model whose config.json the address says.
+// inline reports whether a model is a config.json contained in the URL.
 func inline(model string) bool { return strings.HasPrefix(model, source.Inlined) }
 
-// unpacked is the state with what was pasted in the model's place taken apart: a config.json becomes a reference that
-// addresses can say, a command line that runs a model brings its settings with it. What it says gives way to what the address says
-// besides. Whose words memwall does not know are noted.
+// unpacked expands a text pasted in place of the model: a config.json becomes a reference that URLs can carry, and a command that
+// runs a model brings its settings. Settings in the URL take precedence. Unknown arguments are noted.
 func (v *view) unpacked() error {
 	text := strings.TrimSpace(v.state.query.Get(modelKey))
 	if strings.HasPrefix(text, "{") {
@@ -91,14 +90,14 @@ func (v *view) unpacked() error {
 	}
 	r, unread, err := read()
 	if err != nil || r.Model == "" {
-		return nil // a name with blanks, which the catalog may know
+		return nil // a name with spaces, which the catalog may know
 	}
 	said := v.state.query.Get("on")
 	r.Hardware = said
 	memwall.DevicesOfText(r)
 	change := memwall.Change(r)
-	delete(change, "ask")         // the path says it
-	delete(change, "engine_args") // what no field holds is told as not known
+	delete(change, "ask")         // given by the path
+	delete(change, "engine_args") // arguments that no field holds are reported as unknown
 	s, ok := (&state{ask: v.state.ask, one: v.state.one}).with().patched(change)
 	if !ok {
 		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command",

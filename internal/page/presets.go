@@ -7,7 +7,7 @@ type preset struct {
 	source string
 }
 
-// presets are medians of published traces, and means where a trace says no more. The lengths are the measured thing; how many ask stays
+// presets returns medians of published traces, or means if a trace has no more. Lengths are measured; the number of users remains
 // the user's.
 func presets() []preset {
 	const conversation, code, long = "medians of the Azure LLM inference trace 2023, conversation, 19,366 requests",
@@ -25,7 +25,7 @@ func presets() []preset {
 	}
 }
 
-// loads offers presets for the load of the question, and says where that which is set is from.
+// loads draws presets for the question's load, and the source of the current one.
 func (v *view) loads() part {
 	if !v.question.loads {
 		return all(nil)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ReferencePath is where a server describes its API to people.
+// ReferencePath is the path of a server's API reference.
 const ReferencePath = "/docs"
 
-// described is what the page needs of an OpenAPI document.
+// described is the part of an OpenAPI document that the page needs.
 type described struct {
 	Info       struct{ Title, Description string }
 	Paths      map[string]map[string]operation
@@ -34,7 +34,7 @@ type operation struct {
 
 type media struct{ Schema schemaNode }
 
-// schemaNode is a JSON Schema, as far as the API's own writer uses it.
+// schemaNode is a JSON Schema, restricted to what the API's own generator uses.
 type schemaNode struct {
 	Ref         string `json:"$ref"`
 	Type        string
@@ -48,7 +48,7 @@ type schemaNode struct {
 	More        json.RawMessage `json:"additionalProperties"`
 }
 
-// ordered members of an object, as they are written.
+// ordered are the members of an object, in order.
 type ordered []namedNode
 
 type namedNode struct {
@@ -56,7 +56,7 @@ type namedNode struct {
 	schemaNode
 }
 
-// UnmarshalJSON reads an object in its order.
+// UnmarshalJSON decodes an object, preserving its order.
 func (o *ordered) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	if _, err := d.Token(); err != nil {
@@ -76,7 +76,7 @@ func (o *ordered) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Reference is the page of an API: its paths, what they take and answer, and all types, from its OpenAPI document.
+// Reference returns the page of an API: its paths, parameters and responses, and all types, from its OpenAPI document.
 func (s *Site) Reference(ctx context.Context, openAPI []byte) (string, error) {
 	var doc described
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
@@ -126,7 +126,7 @@ func (op *operation) section(method, path string) part {
 		el("ul", answers))
 }
 
-// table of an object's members.
+// table draws an object's members.
 func (n *schemaNode) table() part {
 	rows := all{}
 	for i := range n.Properties {
@@ -148,7 +148,7 @@ func fieldRow(name string, kind part, what string, required bool) part {
 	return el("tr", el("td", el("code", txt(name)), when(required, txt(" required"))), el("td", kind), el("td", txt(what)))
 }
 
-// words name a type; one that has a name leads to what is said of it.
+// words describes a type; a named one links to its description.
 func (n *schemaNode) words() part {
 	switch {
 	case n.Ref != "":

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/score"
 )
 
-// answered reports whether there is an answer; what is wrong is said in its place.
+// answered reports whether there is an answer; otherwise it draws the error.
 func (v *view) answered() bool {
 	if v.err != nil {
 		v.add(v.failure())
@@ -18,7 +18,7 @@ func (v *view) answered() bool {
 	return v.answer != nil
 }
 
-// chart is a picture below its finding.
+// chart draws a picture below its finding.
 func chart(c svg.Chart) part {
 	head := all{el("h2", txt(c.Title))}
 	for _, words := range c.Under {
@@ -28,7 +28,7 @@ func chart(c svg.Chart) part {
 		el("div", class("narrow"), raw(c.Narrow))))
 }
 
-// plan is what must change: the ladder of changes, each a click away, or hardware that would do.
+// plan draws what must change: the ladder of changes, each one click away, or hardware that suffices.
 func (v *view) plan() {
 	if v.asking(); !v.answered() {
 		return
@@ -46,7 +46,7 @@ func (v *view) plan() {
 	v.notes()
 }
 
-// serve is the fleets that serve a load within bounds, by what they cost and over the load.
+// serve draws the fleets that serve a load within bounds, by cost and over the load.
 func (v *view) serve() {
 	if v.asking(); !v.answered() {
 		return
@@ -57,7 +57,7 @@ func (v *view) serve() {
 	v.notes()
 }
 
-// pick is the models that hardware runs.
+// pick draws the models that hardware runs.
 func (v *view) pick() {
 	if v.asking(); !v.answered() {
 		return
@@ -72,8 +72,7 @@ func (v *view) pick() {
 	v.notes()
 }
 
-// sim is what became of a load, and what that was like over time. A plan that has no room for the model is drawn as one
-// that should fit.
+// sim draws the outcome of a load and its course over time. A plan without memory for the model is drawn as one that should fit.
 func (v *view) sim() {
 	if v.asking(); !v.answered() {
 		return
@@ -90,7 +89,7 @@ func (v *view) sim() {
 	v.notes()
 }
 
-// diagnose is why a program ran out of memory.
+// diagnose draws why a program ran out of memory.
 func (v *view) diagnose() {
 	if v.asking(); !v.answered() {
 		return
@@ -99,7 +98,7 @@ func (v *view) diagnose() {
 	v.notes()
 }
 
-// best is how to run the best plan, and the files for it.
+// best draws how to run the best plan, and the files for it.
 func (v *view) best() {
 	b := v.answer.Best
 	if b == nil {
@@ -112,7 +111,7 @@ func (v *view) best() {
 	}
 }
 
-// asking is the sentence of each such question.
+// asking draws the sentence of each such question.
 func (v *view) asking() {
 	model, on := v.word(modelKey, "model", "a model"), v.word("on", "hardware", "this machine")
 	switch v.question.path {

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// sentence is the question as a form whose words can be changed.
+// sentence draws the question as a form with editable words.
 func (v *view) sentence() {
 	tail := all{v.users(), txt(" at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
 	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "),
@@ -21,7 +21,7 @@ func (v *view) sentence() {
 		txt(", for "), tail), "fit")
 }
 
-// form puts fields of a question into one; what they do not say goes on as it is.
+// form draws a question's fields as a form; other settings are carried along.
 func (v *view) form(fields part, ask string, more ...part) {
 	kept := all{}
 	for _, key := range sortedKeys(v.state) {
@@ -34,7 +34,7 @@ func (v *view) form(fields part, ask string, more ...part) {
 	v.add(v.loads(), v.chips())
 }
 
-// formAt is where a form goes, and how.
+// formAt returns the target and method of a form.
 func (v *view) formAt(ask string) all {
 	if v.site.OnePage {
 		return all{attr{"method", methodOf(ask)}, attr{"action", "./"}, attr{"autocomplete", "off"},
@@ -43,7 +43,7 @@ func (v *view) formAt(ask string) all {
 	return all{attr{"method", methodOf(ask)}, attr{"action", "/" + ask}, attr{"autocomplete", "off"}}
 }
 
-// methodOf a form: what is pasted goes into no URL, where others would see it.
+// methodOf returns the method of a form: pasted text does not go into a URL, where others would see it.
 func methodOf(ask string) string {
 	if ask == "diagnose" {
 		return "post"
@@ -51,7 +51,7 @@ func methodOf(ask string) string {
 	return "get"
 }
 
-// ownKeys are the keys that the question's own fields say.
+// ownKeys returns the keys covered by the question's own fields.
 func (v *view) ownKeys() []string { return v.question.says }
 
 func sortedKeys(s *state) (keys []string) {
@@ -62,7 +62,7 @@ func sortedKeys(s *state) (keys []string) {
 	return keys
 }
 
-// users are how many, with their noun.
+// users draws the number of users with its noun.
 func (v *view) users() part {
 	noun := " users"
 	if cmp.Or(v.state.query.Get("users"), v.taken("users", "1")) == "1" {
@@ -71,11 +71,11 @@ func (v *view) users() part {
 	return all{v.word("users", "users", "1"), txt(noun)}
 }
 
-// word is an editable word of the question; where it says nothing, what the answer took in its place, or the usual.
+// word draws an editable word of the question; if not given, it shows what the answer assumed, or the usual value.
 func (v *view) word(key, label, usual string) part {
 	usual = v.taken(key, usual)
 	value, kept := v.state.query.Get(key), part(all(nil))
-	if key == modelKey && inline(value) { // no reading: its name stands there, until another is typed
+	if key == modelKey && inline(value) { // unreadable: its name is shown until another is typed
 		kept, usual, value = el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", value}), v.pastedName(), ""
 	}
 	bad := v.err != nil && v.err.Field != "" && v.keyOfField(v.err.Field) == key
@@ -85,7 +85,7 @@ func (v *view) word(key, label, usual string) part {
 		when(bad, attr{"aria-invalid", "true"}))}
 }
 
-// pastedName is what a pasted config.json is called.
+// pastedName returns the display name of a pasted config.json.
 func (v *view) pastedName() string {
 	if v.answer != nil && v.answer.Model != nil {
 		return v.answer.Model.ID + " (pasted)"
@@ -100,7 +100,7 @@ func (v *view) keyOfField(name string) string {
 	return name
 }
 
-// taken is what an answer took where nothing was said.
+// taken returns what an answer assumed for an absent field.
 func (v *view) taken(key, unknown string) string {
 	f := fieldOf(key)
 	switch {
@@ -115,7 +115,7 @@ func (v *view) taken(key, unknown string) string {
 	return f.Text(v.answer.Plan)
 }
 
-// lists are what fields offer.
+// lists draws the suggestion lists of fields.
 func (v *view) lists() part {
 	var recipes []string
 	for _, r := range dtype.Recipes() {
@@ -146,7 +146,7 @@ func (v *view) lists() part {
 	return out
 }
 
-// chips are what the question sets, each with the address of the question without it.
+// chips draws what the question sets, each linking to the question without it.
 func (v *view) chips() part {
 	out := all{}
 	for _, key := range sortedKeys(v.state) {
@@ -161,7 +161,7 @@ func (v *view) chips() part {
 	return when(len(out) > 0, el("ul", id("set"), class("chips"), attr{"aria-label", "What is set"}, out))
 }
 
-// chip is a setting in the words of a command line.
+// chip returns a setting in command-line form.
 func (s *state) chip(key string) string {
 	value := []rune(s.query.Get(key))
 	const most = 40

@@ -17,22 +17,22 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// Site answers questions with pages.
+// Site renders pages that answer questions.
 type Site struct {
 	Asker *memwall.Asker
-	// OnePage is a site whose questions are all one file: "?ask=fit&m=…" in place of "/fit?m=…".
+	// OnePage selects URLs of a single file: "?ask=fit&m=…" in place of "/fit?m=…".
 	OnePage bool
-	// Up leads from a page of a card to the folder of the site; "" of a server.
+	// Up is the relative path from a card's page to the site's folder; "" for a server.
 	Up string
-	// Base is the address by which the world knows the site, with a slash at its end; "" is not known.
+	// Base is the site's public URL, ending in a slash; "" if unknown.
 	Base string
-	// API is whether programs can ask here too, which a page says.
+	// API reports whether programs can ask here too, which pages mention.
 	API bool
-	// Study gives a study as far as it is; nil where there is none to show.
+	// Study returns a study's current state; nil if there is none to show.
 	Study func(context.Context) (*card.Study, error)
 }
 
-// Response is what a path and a query lead to.
+// Response is the response to a path and a query.
 type Response struct {
 	Status int
 	Type   string // "" is a page
@@ -43,15 +43,15 @@ type Response struct {
 type question struct {
 	path, name string
 	ask        string // of its requests
-	loads      bool   // it has a load, and a goal for it
+	loads      bool   // has a load, and a goal for it
 	draw       func(*view)
-	says       []string // what its sentence says
-	needs      []string // without which it has no answer; of several in one text one is enough
-	example    string   // the query that stands in where something needed lacks
-	own        []string // words that no field of a request is called; it asks for itself then
+	says       []string // keys in its sentence
+	needs      []string // required keys; one of several in a string suffices
+	example    string   // the query that supplies missing required keys
+	own        []string // keys that are not request fields; such a page asks its own questions
 }
 
-// questions in the order of the heading.
+// questions returns the questions in the order of the heading.
 func questions() []question {
 	return []question{
 		{path: "fit", name: "Fit", ask: "fit", draw: (*view).fit, says: []string{modelKey, "weights", "on", "engine", "users", "ctx"},
@@ -77,10 +77,10 @@ func questions() []question {
 	}
 }
 
-// Pasted is the path that takes what is pasted.
+// Pasted is the path that accepts pasted text.
 const Pasted = "/diagnose"
 
-// Paths are those of all pages.
+// Paths returns the paths of all pages.
 func Paths() []string {
 	out := []string{"/{$}"}
 	for _, q := range questions() {
@@ -92,7 +92,7 @@ func Paths() []string {
 	return out
 }
 
-// AskOf is the question that the page of a path asks; "" where there is no such page.
+// AskOf returns the question asked by the page of a path; "" if there is no such page.
 func AskOf(path string) string {
 	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
 	if q := questionAt(path); q != nil {
@@ -101,20 +101,20 @@ func AskOf(path string) string {
 	return ""
 }
 
-// AskedAt is the name of a path's page, without what it is taken away as.
+// AskedAt returns the name of a path's page, without a download's ending.
 func AskedAt(path string) string {
 	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
 	return path
 }
 
-// Searches reports whether the page of a path asks several questions of its own: lessons do, days, pools, and cards.
+// Searches reports whether the page of a path asks several questions of its own, as lessons, days, pools and cards do.
 func Searches(path string) bool {
 	_, name := shelfAt(path)
 	q := questionAt(AskedAt(path))
 	return name != "" || q != nil && q.own != nil
 }
 
-// RequestOf is the question of an address, as far as it can be read; nil where the address is of no page that asks.
+// RequestOf returns the request of a URL as far as it can be parsed; nil if the URL is of no page that asks.
 func RequestOf(path, query string) *memwall.Request {
 	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
 	if questionAt(path) == nil {
@@ -125,14 +125,14 @@ func RequestOf(path, query string) *memwall.Request {
 		return nil
 	}
 	s.filled()
-	r, _ := s.request() // what is wrong is said by the page
+	r, _ := s.request() // the page reports errors
 	for range s.beside {
 		r.Also = append(r.Also, memwall.Request{})
 	}
 	return r
 }
 
-// questionAt a path; nil where there is none.
+// questionAt returns the question at a path; nil if there is none.
 func questionAt(path string) *question {
 	all := questions()
 	if i := slices.IndexFunc(all, func(q question) bool { return q.path == path }); i >= 0 {
@@ -141,7 +141,7 @@ func questionAt(path string) *question {
 	return nil
 }
 
-// Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
+// Page renders the page of a path, such as /fit, and a query. Pasted text is passed separately, since it is not in the URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	if suggests(path, query, s.OnePage) {
 		return s.suggest(query)
@@ -183,12 +183,12 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	return Response{Status: 404, HTML: s.Failure(ctx, "Not here", "There is no such page.", "")}
 }
 
-// state is a question of the site about which nothing is said yet.
+// state returns an empty state of a question.
 func (s *Site) state(ask string) *state {
 	return &state{ask: ask, query: url.Values{}, one: s.OnePage, up: s.Up}
 }
 
-// Failure is a page that says why there is none, and what would help.
+// Failure returns an error page with a suggested fix.
 func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
 	v := &view{site: s, ctx: ctx, state: s.state(""), title: title}
 	v.add(el("h1", id("answer"), txt(term.Capital(message))), when(fix != "", el("p", class("sub"), txt("fix: "+fix))),
@@ -196,7 +196,7 @@ func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
 	return v.document()
 }
 
-// questionOf the query of a site that is one page, and what is asked; "" where nothing is.
+// questionOf returns the question and the remaining query on a single-page site; ask is "" if there is none.
 func questionOf(query string) (ask, rest string) {
 	if values, err := url.ParseQuery(query); err == nil && values.Get(askKey) != "" {
 		return values.Get(askKey), query
@@ -204,7 +204,7 @@ func questionOf(query string) (ask, rest string) {
 	return "", ""
 }
 
-// view is one page being drawn.
+// view is a page being drawn.
 type view struct {
 	site      *Site
 	ctx       context.Context
@@ -213,20 +213,20 @@ type view struct {
 	request   *memwall.Request
 	answer    *memwall.Answer
 	err       *memwall.Error
-	others    map[string]*memwall.Answer // to other pages' questions, by their addresses; nil: it has none
+	others    map[string]*memwall.Answer // answers to other pages' questions, by URL; nil if there is none
 	title     string
 	main      all
-	unread    []string // of a command that was pasted
-	dropped   []string // settings that the engine does not know
-	says      string   // what the answer is, for links that are shared
-	pictures  int      // counted for their names
-	tabled    int      // tables, for theirs
-	live      bool     // it changes by itself
-	still     bool     // its links are followed by the browser itself
-	describes string   // what it says, in a line, to who lists pages
+	unread    []string // of a pasted command
+	dropped   []string // settings that the engine does not support
+	says      string   // the answer in words, for shared links
+	pictures  int      // counts pictures, for their names
+	tabled    int      // counts tables, for their names
+	live      bool     // updates by itself
+	still     bool     // links are followed by the browser itself
+	describes string   // one-line description for search engines
 }
 
-// read the question and ask it.
+// read parses the question and asks it.
 func (v *view) read(ask, query, pasted string) {
 	var err error
 	if v.state, err = readState(ask, query); err != nil {
@@ -261,10 +261,10 @@ func (v *view) read(ask, query, pasted string) {
 	}
 }
 
-// asked: there is something to answer. Lessons, days and pools ask for themselves.
+// asked reports whether there is a question to answer here. Lessons, days and pools ask their own.
 func (v *view) asked() bool { return v.question.own == nil }
 
-// failed is what a program printed; until something is pasted an example, which is asked alone.
+// failed diagnoses a program's output; until one is pasted, an example.
 func (v *view) failed() {
 	if v.state.paste == "" {
 		v.state.paste, v.request = exampleLog, &memwall.Request{Ask: "diagnose", Explain: true}
@@ -272,7 +272,7 @@ func (v *view) failed() {
 	v.request.Text = v.state.paste
 }
 
-// fail keeps the reason why there is no answer.
+// fail records why there is no answer.
 func (v *view) fail(err error) { v.err = memwall.AsError(err) }
 
 func (v *view) status() int {
@@ -285,10 +285,10 @@ func (v *view) status() int {
 	return 422
 }
 
-// add parts to the page.
+// add appends parts to the page.
 func (v *view) add(parts ...part) { v.main = append(v.main, parts...) }
 
-// judged is an answer that has a verdict; training is not sized alone.
+// judged returns an answer with a verdict; training is not sized alone.
 func judged(v *view, s *state) *memwall.Answer {
 	if v.question.ask == "train" {
 		return v.fitted(s)
@@ -296,7 +296,7 @@ func judged(v *view, s *state) *memwall.Answer {
 	return v.sized(s)
 }
 
-// sized is the ledger of another page's question; nil where it has no answer.
+// sized returns the ledger of another page's question; nil if it has no answer.
 func (v *view) sized(s *state) *memwall.Answer {
 	r, err := s.request()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// opening is one of the questions that people come with: what is typed, and what else its example says.
+// opening is a question that users come with: what is typed, and the rest of its example.
 type opening struct {
 	asks, ask string
 	words     [][3]string // key, label, value
@@ -18,7 +18,7 @@ type opening struct {
 	gist      func(*memwall.Answer) (lead, under string)
 }
 
-// openings in the words of who asks.
+// openings returns the questions in the user's words.
 func openings() []opening {
 	return []opening{
 		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil,
@@ -30,7 +30,7 @@ func openings() []opening {
 	}
 }
 
-// gist is an answer in two lines.
+// gist summarizes an answer in two lines.
 func gist(a *memwall.Answer) (lead, under string) {
 	blocks := render.Parts(a)
 	if len(blocks) == 0 {
@@ -44,7 +44,7 @@ func gist(a *memwall.Answer) (lead, under string) {
 	return lead, under
 }
 
-// usersOf an answer: for how many at once there is room.
+// usersOf summarizes how many concurrent users there is room for.
 func usersOf(a *memwall.Answer) (lead, under string) {
 	most := maxUsers(a)
 	if most == nil {
@@ -54,7 +54,7 @@ func usersOf(a *memwall.Answer) (lead, under string) {
 	return fmt.Sprintf("✓ Room for %s users at once, %s tokens each.", unit.Count(*most), unit.Length(int64(a.Plan.Context))), under
 }
 
-// trainingOf an answer: by which method it fits, and what a run takes.
+// trainingOf summarizes the method with which training fits, and what a run needs.
 func trainingOf(a *memwall.Answer) (lead, under string) {
 	lead, under = gist(a)
 	under += " " + strings.Join(render.TrainAsked(a)[1:3], ", ")
@@ -66,7 +66,7 @@ func trainingOf(a *memwall.Answer) (lead, under string) {
 	return lead, under + "."
 }
 
-// start is the first page: the questions that people come with, each answered for an example.
+// start returns the first page: common questions, each answered for an example.
 func (s *Site) start(v *view) Response {
 	v.state, v.title = s.state(""), "Will it run on my card?"
 	v.add(el("h1", id("answer"), class("lesson"), txt("Does the model fit, and where does every byte go?")))
@@ -78,7 +78,7 @@ func (s *Site) start(v *view) Response {
 	return Response{Status: 200, HTML: v.document()}
 }
 
-// opening is one question with its words, and its example's answer, which leads to the whole.
+// opening draws one question with its words, and its example's answer with a link to the full one.
 func (v *view) opening(o *opening) part {
 	s := v.site.state(o.ask)
 	fields := all{}
@@ -95,7 +95,7 @@ func (v *view) opening(o *opening) part {
 	return el("section", el("h2", txt(o.asks)), form, v.answerTo(o, s))
 }
 
-// answerTo the example of an opening.
+// answerTo draws the answer to an opening's example.
 func (v *view) answerTo(o *opening, s *state) part {
 	a := v.fitted(s)
 	if a == nil {
@@ -105,7 +105,7 @@ func (v *view) answerTo(o *opening, s *state) part {
 	return el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "), words(under))
 }
 
-// openFailure is the question of what ran out: what a program printed, pasted.
+// openFailure draws the form for pasting the output of a failed program.
 func (v *view) openFailure() part {
 	form := el("form", class("open"), v.formAt("diagnose"), el("textarea", attr{"name", "text"}, attr{"rows", "3"},
 		attr{"aria-label", "what the program printed"}, attr{"spellcheck", "false"}, set("data-example"), txt(exampleLog)),

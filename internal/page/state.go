@@ -11,9 +11,9 @@ import (
 	"github.com/memwall/memwall/internal/load"
 )
 
-// A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are left out,
-// and names are sorted, so that the same question is the same URL. What else a URL says is how it is shown: "why" names
-// the number that is open, "vs" are plans that stand beside, "was" what a shared link says of the answer.
+// A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are omitted, and names
+// are sorted, so that the same question has the same URL. Other keys control the display: "why" names the open number, "vs" lists
+// pinned plans, and "was" records the answer of a shared link.
 const (
 	modelKey = "m"
 	whyKey   = "why"
@@ -23,27 +23,27 @@ const (
 	besideAs = "vs"
 )
 
-// state is a page's URL, read.
+// state is a parsed page URL.
 type state struct {
 	ask    string
 	query  url.Values
 	why    string
 	beside []string
-	was    *was   // what the answer was when the link was made
-	paste  string // what a form brought: a log, which no URL says
-	drag   bool   // something is being dragged: the answer and its picture alone
-	one    bool   // of a site that is one page: the question's name stands in the query
-	up     string // from the page to the folder of the site
+	was    *was   // the answer when the link was made
+	paste  string // form contents that are not in a URL: a log
+	drag   bool   // while dragging, only the answer and its picture are drawn
+	one    bool   // single-page site: the question's name is in the query
+	up     string // from the page to the site's folder
 }
 
-// mostParameters and mostLetters bound what a URL may say.
+// mostParameters and mostLetters bound the contents of a URL.
 const (
 	mostParameters = 64
 	mostLetters    = 16 << 10
 	mostBeside     = 3
 )
 
-// keyOf a field in URLs; "" where URLs do not say it.
+// keyOf returns the URL key of a field; "" if URLs do not carry it.
 func keyOf(f *memwall.Field) string {
 	if f.Name == "model" {
 		return modelKey
@@ -51,7 +51,7 @@ func keyOf(f *memwall.Field) string {
 	return f.Flag
 }
 
-// readState reads the query of a URL. Parameters without a value are as good as absent.
+// readState parses the query of a URL. Parameters without a value count as absent.
 func readState(ask, query string) (*state, error) {
 	if len(query) > mostLetters {
 		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d letters of %d", len(query), mostLetters),
@@ -76,7 +76,7 @@ func readState(ask, query string) (*state, error) {
 		values.Del(k)
 	}
 	for k, v := range values {
-		for _, x := range v { // the last that says something
+		for _, x := range v { // the last non-empty value
 			if x != "" {
 				s.query.Set(k, x)
 			}
@@ -85,7 +85,7 @@ func readState(ask, query string) (*state, error) {
 	return s, nil
 }
 
-// request is the question that a state asks.
+// request returns the request that a state asks.
 func (s *state) request() (*memwall.Request, error) {
 	q := questionAt(s.ask)
 	r := &memwall.Request{Ask: q.ask}
@@ -107,7 +107,7 @@ func (s *state) request() (*memwall.Request, error) {
 	return r, s.unknown(q)
 }
 
-// load reads what is said of a workload and the goal for it.
+// load parses the workload and its goal.
 func (s *state) load(r *memwall.Request) error {
 	var l load.Load
 	words := l.Words()
@@ -129,7 +129,7 @@ func isLoad(key string) bool {
 	return slices.ContainsFunc((&load.Load{}).Words(), func(w load.Word) bool { return w.Name == key })
 }
 
-// unknown refuses what no field is called.
+// unknown rejects keys that name no field.
 func (s *state) unknown(q *question) error {
 	for k := range s.query {
 		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) &&
@@ -141,7 +141,7 @@ func (s *state) unknown(q *question) error {
 	return nil
 }
 
-// href is the URL of the state.
+// href returns the URL of the state.
 func (s *state) href() string {
 	q := url.Values{}
 	for k, v := range s.query {
@@ -164,10 +164,10 @@ func (s *state) href() string {
 	return path + "?" + strings.NewReplacer("%2C", ",", "%3A", ":", "%2F", "/").Replace(q.Encode())
 }
 
-// ownQuery is the query of the question alone.
+// ownQuery returns the query of the question alone.
 func (s *state) ownQuery() string { return s.query.Encode() }
 
-// with is the state with fields set; "" takes one away.
+// with returns the state with fields set; "" removes one.
 func (s *state) with(pairs ...string) *state {
 	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside, one: s.one, up: s.up}
 	for k, v := range s.query {
@@ -183,7 +183,7 @@ func (s *state) with(pairs ...string) *state {
 	return out
 }
 
-// asking is the same question asked of another page; what that has no words for is left out.
+// asking returns the same question for another page, without keys it does not know.
 func (s *state) asking(ask string) *state {
 	out := &state{ask: ask, query: url.Values{}, one: s.one, up: s.up}
 	to := questionAt(ask)
@@ -203,14 +203,13 @@ func (q *question) knows(key string) bool {
 	return slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == key && f.OfAsk(q.ask) })
 }
 
-// Address is where a site shows the answer to a request; false where an address cannot say all of it, or there is no
-// such page.
+// Address returns where a site shows the answer to a request; false if a URL cannot express all of it, or there is no such page.
 func Address(r *memwall.Request) (string, bool) {
 	if questionAt(r.Ask) == nil {
 		return "", false
 	}
 	change := memwall.Change(r)
-	delete(change, "ask") // the path says it
+	delete(change, "ask") // given by the path
 	s, ok := (&state{ask: r.Ask}).with().patched(change)
 	if !ok {
 		return "", false
@@ -218,7 +217,7 @@ func Address(r *memwall.Request) (string, bool) {
 	return s.href(), true
 }
 
-// patched is the state after a change that an answer proposes; false where a URL cannot say it.
+// patched returns the state after a change proposed by an answer; false if a URL cannot express it.
 func (s *state) patched(patch map[string]any) (*state, bool) {
 	out := s.with()
 	for name, v := range patch {
@@ -235,7 +234,7 @@ func (s *state) patched(patch map[string]any) (*state, bool) {
 	return out, true
 }
 
-// spelled is a value as URLs and flags spell it.
+// spelled formats a value as URLs and flags do.
 func spelled(v any) string {
 	switch x := v.(type) {
 	case string:
@@ -254,8 +253,8 @@ func spelled(v any) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// carried is what another question keeps of this one: all fields that it has too where both are of a plan that serves,
-// else those that its sentence says.
+// carried returns what another question keeps of this one: all common fields if both are about serving plans, else the fields in
+// its sentence.
 func (s *state) carried(ask string) url.Values {
 	serves := []string{"fit", "plan"}
 	if ask == s.ask || slices.Contains(serves, ask) && slices.Contains(serves, s.ask) {

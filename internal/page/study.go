@@ -11,10 +11,10 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
-// StudyPath is where a site shows its study.
+// StudyPath is the path of a site's study.
 const StudyPath = "/study"
 
-// study is the page of what a study has come to so far. It follows a study that runs.
+// study returns the page of a study's results so far. It follows a running study.
 func (s *Site) study(ctx context.Context) Response {
 	v := &view{site: s, ctx: ctx, question: &question{path: "study", name: "Study"}, title: "Study", request: &memwall.Request{},
 		state: &state{ask: "study"}}

@@ -8,16 +8,16 @@ import (
 	"github.com/memwall/memwall/internal/card"
 )
 
-// SuggestPath is where names are offered while they are typed.
+// SuggestPath is the path of name completions.
 const SuggestPath = "/suggest"
 
 // offers are the fields whose names the core ranks.
 var offers = map[string]func(letters string) []card.Suggestion{modelKey: card.SuggestModels, "on": card.SuggestHardware}
 
-// mostTyped letters are looked at.
+// mostTyped is the most bytes of input considered.
 const mostTyped = 100
 
-// suggest is a list of names for a field, as a part of a page.
+// suggest returns a list of names for a field, as a page fragment.
 func (s *Site) suggest(query string) Response {
 	values, err := url.ParseQuery(query)
 	of, typed := offers[values.Get("key")], strings.TrimSpace(values.Get("q"))
@@ -32,7 +32,7 @@ func (s *Site) suggest(query string) Response {
 	return Response{Status: 200, HTML: el("ul", id("offers"), attr{"role", "listbox"}, attr{"aria-label", "names"}, list).String()}
 }
 
-// particulars tell a name from others: format, size, date.
+// particulars returns what distinguishes a name: format, size, date.
 func particulars(o *card.Suggestion) string {
 	var out []string
 	if o.Bytes > 0 {
@@ -44,7 +44,7 @@ func particulars(o *card.Suggestion) string {
 	return strings.Join(out, " · ")
 }
 
-// offered makes a field one whose names are offered, or one that a list of the page has words for.
+// offered returns the attributes of a field with completions, or with a list on the page.
 func (s *Site) offered(key string) all {
 	if offers[key] == nil {
 		return all{attr{"list", "list-" + key}}
@@ -56,7 +56,7 @@ func (s *Site) offered(key string) all {
 	return all{attr{"role", "combobox"}, attr{"aria-expanded", "false"}, attr{"aria-autocomplete", "list"}, attr{"data-offers", at}}
 }
 
-// suggests reports whether an address asks for names.
+// suggests reports whether a URL requests completions.
 func suggests(path, query string, onePage bool) bool {
 	return path == SuggestPath || onePage && strings.HasPrefix(query, askKey+"="+strings.Trim(SuggestPath, "/")+"&")
 }

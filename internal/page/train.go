@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
-// train draws the page of a step of training: its peak, what each phase holds, where the bytes go, how long it takes.
+// train draws the page of a training step: its peak, the memory of each phase, the ledger, and its duration.
 func (v *view) train() {
 	if v.asking(); !v.answered() {
 		return
@@ -32,7 +32,7 @@ func (v *view) train() {
 	v.notes()
 }
 
-// steps say how long a step and a run take.
+// steps draws how long a step and a run take.
 func (v *view) steps() {
 	rows := all{}
 	for _, r := range render.StepRows(v.answer) {
@@ -43,7 +43,7 @@ func (v *view) steps() {
 	}
 }
 
-// configs are the files that ask a framework for this plan.
+// configs draws the configuration files of the plan for a framework.
 func (v *view) configs() {
 	for _, name := range slices.Sorted(maps.Keys(v.answer.Config)) {
 		v.add(el("details", el("summary", txt(name)), command(v.answer.Config[name])))

@@ -14,7 +14,7 @@ type part struct {
 	bytes  unit.Bytes
 }
 
-// parts sums a ledger by family, in the order of bars. Room that a pool leaves is not among them.
+// parts sums a ledger by family, in the order of bars, without unused pool space.
 func parts(items []memwall.Item) []part {
 	var sum [Families]unit.Bytes
 	for i := range items {
@@ -31,8 +31,8 @@ func parts(items []memwall.Item) []part {
 	return out
 }
 
-// Apportion gives n cells to amounts by the largest remainder; every amount above zero gets at least one as
-// long as there are cells enough.
+// Apportion divides n cells among amounts by the largest remainder method; every amount above zero gets at least one if there are
+// enough cells.
 func Apportion(n int, amounts []unit.Bytes) []int {
 	out := make([]int, len(amounts))
 	total := unit.Bytes(0)
@@ -68,7 +68,7 @@ func largest(x []float64) (at int) {
 	return at
 }
 
-// atLeastOne takes cells from the widest for amounts that got none.
+// atLeastOne moves cells from the widest to amounts that got none.
 func atLeastOne(out []int, amounts []unit.Bytes) {
 	for i, a := range amounts {
 		if a <= 0 || out[i] > 0 {
@@ -88,14 +88,14 @@ func atLeastOne(out []int, amounts []unit.Bytes) {
 	}
 }
 
-// Bar is a picture of one device: parts on a scale, the limit, and what lies over it.
+// Bar is a picture of one device: parts on a scale, the limit, and the excess over it.
 type Bar struct {
 	parts  []part
-	usable unit.Bytes // 0: no limit
-	Scale  unit.Bytes // what all cells together stand for, at least usable and the parts
+	usable unit.Bytes // 0 for no limit
+	Scale  unit.Bytes // the value of all cells together, at least usable and the parts
 }
 
-// BarOf is the bar of a device, on the scale of what it has.
+// BarOf returns the bar of a device, scaled to its memory.
 func BarOf(d *memwall.Device) Bar {
 	b := Bar{parts: parts(d.Ledger), usable: d.Usable, Scale: max(d.Capacity, d.Usable)}
 	b.Scale = max(b.Scale, b.sum())
@@ -109,14 +109,14 @@ func (b *Bar) sum() (n unit.Bytes) {
 	return n
 }
 
-// Drawn is a bar in cells and where its marks stand.
+// Drawn is a bar in cells with the positions of its marks.
 type Drawn struct {
 	Cells  Text
-	limit  int // cell of the limit, -1 for none
+	limit  int // cell of the limit; -1 for none
 	starts []int
 }
 
-// Draw fills n cells. The limit takes one of them.
+// Draw fills n cells, one of which is the limit's.
 func (b *Bar) Draw(n int) Drawn {
 	out := Drawn{limit: -1}
 	amounts, free := b.amounts()
@@ -142,7 +142,7 @@ func (b *Bar) Draw(n int) Drawn {
 	return out
 }
 
-// amounts are the parts, the room below the limit and what lies above it: nothing when the parts cross it.
+// amounts returns the parts, and the free space below the limit or the space above it; neither if the parts cross it.
 func (b *Bar) amounts() (amounts []unit.Bytes, free unit.Bytes) {
 	for _, p := range b.parts {
 		amounts = append(amounts, p.bytes)
@@ -156,7 +156,7 @@ func (b *Bar) amounts() (amounts []unit.Bytes, free unit.Bytes) {
 	return append(amounts, free, b.Scale-b.usable), free
 }
 
-// over is how many cells lie over the limit.
+// over returns the number of cells over the limit.
 func (b *Bar) over(n int) int {
 	short := b.sum() - b.usable
 	if short <= 0 {
@@ -165,7 +165,7 @@ func (b *Bar) over(n int) int {
 	return max(1, Apportion(n, []unit.Bytes{b.usable, short, b.Scale - b.usable - short})[1])
 }
 
-// limited puts the limit before cell at and hatches the cells from there to end.
+// limited inserts the limit before cell at and hatches the cells from there to end.
 func (x Text) limited(at, end int) Text {
 	var runes []rune
 	var inks []Ink
@@ -191,13 +191,13 @@ func (x Text) limited(at, end int) Text {
 	return out
 }
 
-// BarCells is how wide bars are: 60 cells on 80 columns, 100 on 120.
+// BarCells returns the width of bars: 60 cells on 80 columns, 100 on 120.
 func (p *Page) BarCells(label int) int {
 	w := p.Style.Cells()
 	return max(8, min(w-20, w-Gap-Gap-label))
 }
 
-// Picture draws the bar of a device with the size of its scale and a word at the limit: who sets it.
+// Picture draws the bar of a device with its scale, and who sets the limit.
 func (p *Page) Picture(d *memwall.Device, who string) {
 	if p.Style.Cells() < Narrow || len(d.Ledger) == 0 {
 		return
@@ -215,7 +215,7 @@ func scaleLabel(b unit.Bytes) string {
 	return v + " " + name
 }
 
-// under names what the limit is, or the parts when they cross it.
+// under labels the limit, or the parts if they cross it.
 func (p *Page) under(d *memwall.Device, who string, b *Bar, x Drawn) {
 	if d.Headroom < 0 && b.usable > 0 {
 		p.labels(d, b, x)
@@ -232,7 +232,7 @@ func (p *Page) under(d *memwall.Device, who string, b *Bar, x Drawn) {
 	}
 }
 
-// labels stand under the largest parts, and what is short at the right end.
+// labels draws labels under the largest parts, and the shortage at the right end.
 func (p *Page) labels(d *memwall.Device, b *Bar, x Drawn) {
 	short := GiB(-d.Headroom, Needed(d).Decimals()) + " short"
 	end := x.Cells.Cells()
@@ -268,7 +268,7 @@ func blankCells(line []rune, from, to int) bool {
 	return true
 }
 
-// ShareBar draws a share of a scale in the cells that a line leaves; what is not nothing has one cell at least.
+// ShareBar draws a share of a scale in the remaining cells of a line; a share above zero has at least one cell.
 func (p *Page) ShareBar(share float64, taken int) Text {
 	room := max(8, p.Style.Cells()-taken-2*Gap)
 	n := int(share*float64(room) + 0.5)
@@ -278,5 +278,5 @@ func (p *Page) ShareBar(share float64, taken int) Text {
 	return Say(strings.Repeat(string(Looks[Weights].Glyph), n), inkWeights)
 }
 
-// Needed is what a device needs, with the edges of its band.
+// Needed returns a device's need with the edges of its band.
 func Needed(d *memwall.Device) Banded { return Banded{d.Needed, d.NeededLow, d.NeededHigh} }

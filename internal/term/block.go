@@ -4,57 +4,57 @@ import (
 	"strings"
 )
 
-// Kind of a block.
+// Kind is the kind of a block.
 type Kind uint8
 
 const (
 	Title   Kind = iota // the answer, and what was asked
-	Heading             // of what follows
+	Heading             // for what follows
 	Words               // a paragraph
-	Term                // words about something that has a name
-	Code                // a command, which may have a name too
+	Term                // words about a named thing
+	Code                // a command, optionally named
 	Grid                // a table
 )
 
-// Block is a part of a screen for faces that set it in their own way. The screen says the same at a terminal.
+// Block is a part of a screen for faces with a layout of their own; the contents equal the terminal's.
 type Block struct {
 	Kind  Kind
 	Lead  Runs // the answer, or the name of a term
 	Words Runs
-	Rows  []Row // of a table, the first its head
+	Rows  []Row // of a table, head first
 }
 
-// Row of a table. One that is shorter than the head and has nothing in its first cell goes on to the end in its last.
+// Row is a row of a table. If it is shorter than the head and its first cell is empty, its last cell spans the rest.
 type Row struct {
 	Cells  []Cell
-	Picked bool // the row that the answer speaks of
+	Picked bool // the row that the answer is about
 }
 
-// Cell of a table.
+// Cell is a cell of a table.
 type Cell struct {
 	Runs
-	Number bool // set on the right
+	Number bool // right-aligned
 }
 
-// Runs is pieces of a line.
+// Runs are the pieces of a line.
 type Runs []Run
 
-// Run is a piece in one look: "b" bold, "m" aside, "ok", "warn" and "bad" as verdicts have it, "" plain.
+// Run is a piece of text in one style: "b" bold, "m" muted, "ok", "warn" and "bad" as for verdicts, "" plain.
 type Run struct {
 	Words, Look string
 	To          *Place
 }
 
-// Place is where a piece leads: the origin of a number by its pointer, a card, or the answer to a question with a change.
+// Place is the target of a link: a number's derivation by its pointer, a card, or the answer to a changed question.
 type Place struct {
 	Pointer string
 	Page    string         // of a card: models/NAME
 	Ask     string         // the page that answers it; "" the same
-	Patch   map[string]any // of the question
-	Flags   string         // the change as arguments of the engine
+	Patch   map[string]any // to the question
+	Flags   string         // the change as engine arguments
 }
 
-// String is the text without looks.
+// String returns the text without styles.
 func (x Runs) String() string {
 	var b strings.Builder
 	for _, r := range x {
@@ -63,7 +63,7 @@ func (x Runs) String() string {
 	return b.String()
 }
 
-// Put adds a block to a screen that is taken apart; false where it is drawn.
+// Put adds a block to a screen collected as blocks; false if the screen is drawn as text.
 func (p *Page) Put(b Block) bool {
 	if p.Style.Endless {
 		p.Blocks = append(p.Blocks, b)
@@ -71,28 +71,28 @@ func (p *Page) Put(b Block) bool {
 	return p.Style.Endless
 }
 
-// Opening is line 1 of a screen whose answer is words.
+// Opening adds line 1 of a screen whose answer is words.
 func (p *Page) Opening(lead, body Text) {
 	if !p.Put(Block{Kind: Title, Lead: Join(lead, body).Runs()}) {
 		p.Para(lead, body)
 	}
 }
 
-// Code is a command behind its name.
+// Code adds a command after its name.
 func (p *Page) Code(lead Text, command string) {
 	if !p.Put(Block{Kind: Code, Lead: lead.Runs(), Words: Say(command).Runs()}) {
 		p.Para(lead, Say(command))
 	}
 }
 
-// TerminalOnly is a line about flags, which only a terminal has.
+// TerminalOnly adds a line about flags, which only terminals show.
 func (p *Page) TerminalOnly(words string) {
 	if !p.Style.Endless {
 		p.Para(Pad(Gap), Say(words, Dim))
 	}
 }
 
-// LinkTo is a text from which faces lead somewhere.
+// LinkTo returns the text with a link.
 func (x Text) LinkTo(to *Place) Text {
 	for i := range x {
 		x[i].to = to
@@ -100,10 +100,10 @@ func (x Text) LinkTo(to *Place) Text {
 	return x
 }
 
-// LinkedNumber is a number that leads to its origin.
+// LinkedNumber returns a number that links to its derivation.
 func LinkedNumber(words, pointer string) Text { return Say(words).LinkTo(&Place{Pointer: pointer}) }
 
-// lookOf an ink on a page.
+// look returns the style of a span on a page.
 func (s *Span) look() string {
 	switch s.Ink {
 	case Bold:
@@ -121,7 +121,7 @@ func (s *Span) look() string {
 	return ""
 }
 
-// Runs are a text without the spaces around it.
+// Runs returns the text as runs, without surrounding spaces.
 func (x Text) Runs() (out Runs) {
 	for i := range x {
 		words := Clean(x[i].Text, false)
@@ -144,7 +144,7 @@ func (x Text) Runs() (out Runs) {
 	return out
 }
 
-// heads: a line in bold is the heading of what follows.
+// heads reports whether a line is bold, and so the heading of what follows.
 func (x Runs) heads() bool {
 	for _, r := range x {
 		if r.Look != "b" {
@@ -154,7 +154,7 @@ func (x Runs) heads() bool {
 	return len(x) > 0
 }
 
-// grid is the table as a block.
+// grid returns the table as a block.
 func (tb *Table) grid() Block {
 	b := Block{Kind: Grid}
 	for i, r := range tb.Rows {

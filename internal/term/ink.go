@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/safe"
 )
 
-// Ink is what a span of text means; colour only adds to it.
+// Ink is the meaning of a span of text, which color only reinforces.
 type Ink uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	InkUnknown
 )
 
-// codes of an ink: SGR parameters with 256 colours and with 16.
+// codes are the SGR parameters of inks with 256 and with 16 colors.
 var codes = [...]struct{ many, few string }{
 	Bold:        {"1", "1"},
 	Dim:         {"38;5;245", "90"},
@@ -53,8 +53,8 @@ func (i Ink) paint(s string, c Colour) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// Family groups ledger items that share a colour and a glyph, in the order of every bar: the cache grows,
-// so it comes last and is what crosses the limit.
+// Family groups ledger items that share a color and a glyph, in the order of bars: the cache grows, so it comes last and crosses
+// the limit.
 type Family uint8
 
 const (
@@ -63,15 +63,15 @@ const (
 	Working
 	System
 	Cache
-	Spare // room in a pool that nothing uses yet
+	Spare // pool space not yet used
 	Families
 )
 
-// look of a family in bars and pictures.
+// look is the appearance of a family in bars and pictures.
 type look struct {
 	Glyph       rune
 	Ink         Ink
-	Light, Dark string // of the picture
+	Light, Dark string // in pictures
 }
 
 var Looks = [Families]look{
@@ -93,14 +93,14 @@ var familyOf = map[string]Family{
 	"pool_unused": Spare,
 }
 
-// subModels are prefixes of parts that belong to a model beside the main one.
+// subModels are prefixes of parts of a model beside the main one.
 var subModels = []string{"draft.", "mmproj.", "reference.", "reward.", "teacher.", "critic.", "rollout."}
 
-// trains is the model beside the main one whose parts are as many as the main one's.
+// trains is the prefix of the second model that has all of the main model's parts.
 const trains = "critic."
 
-// FamilyFor finds the family of a ledger id. A cache of a model beside the main one grows like any other, and a critic
-// trains; whatever else such a model has counts as weights.
+// FamilyFor returns the family of a ledger id. For models beside the main one, the cache counts as cache, a critic's parts as those
+// of training, and all else as weights.
 func FamilyFor(id string) Family {
 	if f, ok := familyOf[id]; ok {
 		return f
@@ -116,7 +116,7 @@ func FamilyFor(id string) Family {
 	return System
 }
 
-// ascii maps signs to what every terminal has. Texts are mapped before they are measured.
+// ascii maps symbols to ASCII. Texts are mapped before they are measured.
 var ascii = map[rune]string{
 	'✓': "ok", '✗': "X", '█': "#", '▚': "=", '▒': "+", '░': "%", '▓': ":", '·': ".", '╳': "x", '■': "@", '□': "o", '●': "*", '│': "|",
 	'─': "-", '┘': "'", '└': "+",
@@ -127,7 +127,7 @@ var ascii = map[rune]string{
 
 var superscripts = [10]rune{'⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'}
 
-// Footnote is the sign of the nth footnote, from 1.
+// Footnote returns the mark of the nth footnote, from 1.
 func Footnote(n int) string {
 	var b strings.Builder
 	for _, c := range strconv.Itoa(n) {
@@ -136,11 +136,10 @@ func Footnote(n int) string {
 	return b.String()
 }
 
-// Printable is a text of others as a line that is safe to print.
+// Printable returns external text as a line that is safe to print.
 func Printable(s string, st Style) string { return Clean(s, st.ASCII) }
 
-// Clean makes a text safe to print: names from files may hold anything. With only, every letter is one
-// that any terminal has.
+// Clean makes a text safe to print, since names from files may contain anything. If only is set, the result is ASCII.
 func Clean(s string, only bool) string {
 	var b strings.Builder
 	if only {

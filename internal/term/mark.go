@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Mark is the sign before a verdict's word.
+// Mark is the symbol before a verdict's word.
 type Mark struct {
 	Sign rune
 	Word string
@@ -20,7 +20,7 @@ var marks = map[memwall.Verdict]Mark{
 	memwall.Unknown:    {'?', "unknown", InkUnknown},
 }
 
-// MarkOf is the mark of a verdict.
+// MarkOf returns the mark of a verdict.
 func MarkOf(v memwall.Verdict) Mark {
 	if m, ok := marks[v]; ok {
 		return m
@@ -28,20 +28,20 @@ func MarkOf(v memwall.Verdict) Mark {
 	return Mark{'?', string(v), InkUnknown}
 }
 
-// Sign is the mark alone, in its colour.
+// Sign returns the mark alone, in its color.
 func Sign(v memwall.Verdict) Text {
 	m := MarkOf(v)
 	return Say(string(m.Sign), m.Ink)
 }
 
-// Title is line 1: mark, word, what was asked. Parts that do not fit go on in a second line.
+// Title adds line 1: mark, word, what was asked. Parts that do not fit continue on a second line.
 func (p *Page) Title(v memwall.Verdict, asked []string) {
 	m := MarkOf(v)
 	lead := Join(Say(string(m.Sign)+" "+m.Word, m.Ink), Say("   "))
 	p.Dotted(lead, asked)
 }
 
-// Dotted writes parts between middle dots and breaks lines only between them.
+// Dotted adds parts separated by middle dots, breaking lines only there.
 func (p *Page) Dotted(lead Text, asked []string) {
 	if p.Put(Block{Kind: Title, Lead: lead.Runs(), Words: Say(strings.Join(asked, " · ")).Runs()}) {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Measured is the badge of an answer that rows of the user's own bear out, or do not; nothing where there are none.
+// Measured adds the badge of an answer confirmed or contradicted by the user's own rows, if there are any.
 func (p *Page) Measured(m *memwall.Measured) {
 	if m == nil {
 		return
@@ -17,7 +17,7 @@ func (p *Page) Measured(m *memwall.Measured) {
 	p.Para(Pad(Gap), Join(Say(badge, Bold), Say(" "+words)))
 }
 
-// MeasuredText is the badge, and what stands behind it.
+// MeasuredText returns the badge and its explanation.
 func MeasuredText(m *memwall.Measured) (badge, words string) {
 	rows := m.Rows
 	if rows == 0 {
@@ -26,7 +26,7 @@ func MeasuredText(m *memwall.Measured) (badge, words string) {
 	return "measured × " + unit.Count(int64(rows)), measuredWords(m)
 }
 
-// measuredWords say how measured figures stand to the prediction.
+// measuredWords describes how measured figures compare with the prediction.
 func measuredWords(m *memwall.Measured) string {
 	if m.Rows == 0 {
 		return "on these devices with this engine, of other models"

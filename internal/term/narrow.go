@@ -2,8 +2,8 @@ package term
 
 import "slices"
 
-// narrow leaves columns out of a table that is laid out and wider than a page: those that give way, then the last ones. A number is
-// shown whole or not at all. The first two columns stay unless they give way, and so do remarks, which wrap.
+// narrow drops columns of a table wider than the page: those in Give, then the last ones. Numbers are never truncated. The first
+// two columns stay unless in Give, and so do remarks, which wrap.
 func (tb *Table) narrow(cells int) {
 	for tb.width() > cells {
 		last := len(tb.Sides) - 1
@@ -21,7 +21,7 @@ func (tb *Table) narrow(cells int) {
 	}
 }
 
-// width of the columns, without remarks.
+// width returns the width of the columns, without remarks.
 func (tb *Table) width() (n int) {
 	for c := range tb.Sides {
 		if tb.Remark && c == len(tb.Sides)-1 {
@@ -41,7 +41,7 @@ func (tb *Table) columnCells(c int) (n int) {
 	return n
 }
 
-// Without leaves out a column.
+// Without removes a column.
 func (tb *Table) Without(c int) {
 	tb.Sides = slices.Delete(slices.Clone(tb.Sides), c, c+1)
 	for i, r := range tb.Rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Commas puts thousands commas into the whole part of a printed number.
+// Commas inserts thousands separators into the integer part of a printed number.
 func Commas(s string) string {
 	whole, rest, found := strings.Cut(s, ".")
 	digits := strings.TrimLeft(whole, "<-−+≥")
@@ -21,7 +21,7 @@ func Commas(s string) string {
 	return sign + digits + rest
 }
 
-// GiB prints a size in GiB without its unit.
+// GiB formats a size in GiB without its unit.
 func GiB(b unit.Bytes, decimals int) string {
 	if b < 0 {
 		return "−" + GiB(-b, decimals)
@@ -32,28 +32,28 @@ func GiB(b unit.Bytes, decimals int) string {
 // Banded is a size with the edges of its band.
 type Banded struct{ Mid, Low, High unit.Bytes }
 
-// Decimals are as many as the band deserves.
+// Decimals returns the number of decimals that the band justifies.
 func (b Banded) Decimals() int { return unit.Decimals(b.Mid, b.Low, b.High) }
 
-// Exact: no band at all.
+// Exact reports whether there is no band.
 func (b Banded) Exact() bool { return b.Low == b.Mid && b.High == b.Mid }
 
-// Lopsided: the two halves of the band differ by a digit that is printed.
+// Lopsided reports whether the halves of the band differ as printed.
 func (b Banded) Lopsided() bool {
 	apart := math.Abs(float64(b.High-b.Mid) - float64(b.Mid-b.Low))
 	return b.Up() != b.Down() && apart >= math.Pow10(-b.Decimals())*float64(unit.GiB)
 }
 
-// Half is the wider half of a band that is not lopsided.
+// Half returns the wider half of a symmetric band.
 func (b Banded) Half() string { return GiB(max(b.High-b.Mid, b.Mid-b.Low), b.Decimals()) }
 
-// Up is the upper half of a band.
+// Up returns the upper half of the band.
 func (b Banded) Up() string { return GiB(b.High-b.Mid, b.Decimals()) }
 
-// Down is the lower half.
+// Down returns the lower half of the band.
 func (b Banded) Down() string { return GiB(b.Mid-b.Low, b.Decimals()) }
 
-// Band prints " ±0.6", " +0.3 −0.0" or nothing.
+// Band returns " ±0.6", " +0.3 −0.0" or "".
 func (b Banded) Band() string {
 	switch {
 	case b.Exact():
@@ -64,7 +64,7 @@ func (b Banded) Band() string {
 	return " ±" + b.Half()
 }
 
-// zero says that one side of a lopsided band is nothing: "<0.1" is shown as 0.0.
+// zero returns 0.0 for "<0.1", the empty side of a lopsided band.
 func zero(s string) string {
 	rest, ok := strings.CutPrefix(s, "<")
 	if !ok {
@@ -73,13 +73,13 @@ func zero(s string) string {
 	return strings.TrimRight(rest, "1") + "0"
 }
 
-// tera: a size from 1,000 GiB is said in TiB, but beside one of less than hundred, which would lose its digits.
+// Sizes from 1,000 GiB on are printed in TiB, unless next to one below 100 GiB, which would lose its digits.
 const (
 	tera    = 1000 * unit.GiB
 	hundred = 100 * unit.GiB
 )
 
-// Pair prints two sizes in one unit with the digits that the first deserves, and names the unit.
+// Pair formats two sizes in one unit with the digits that the first justifies, and returns the unit's name.
 func Pair(a Banded, b unit.Bytes) (first, second, name string) {
 	if small := min(a.Mid, b); max(a.Mid, b) >= tera && (small >= hundred || small == 0) {
 		const perTiB = unit.TiB / unit.GiB
@@ -89,7 +89,7 @@ func Pair(a Banded, b unit.Bytes) (first, second, name string) {
 	return GiB(a.Mid, d) + a.Band(), GiB(b, d), "GiB"
 }
 
-// tib prints the band of a size that is said in TiB; one that rounds to nothing is left out.
+// tib formats the band of a size in TiB; one that rounds to zero is omitted.
 func tib(a Banded) string {
 	up, down := unit.Fixed(a.High.GiB()/1024-a.Mid.GiB()/1024, 2), unit.Fixed(a.Mid.GiB()/1024-a.Low.GiB()/1024, 2)
 	switch {
@@ -101,7 +101,7 @@ func tib(a Banded) string {
 	return " +" + zero(up) + " −" + zero(down)
 }
 
-// Users counts users in words.
+// Users returns a number of users in words.
 func Users(n int64) string {
 	if n == 1 {
 		return "1 user"
@@ -109,7 +109,7 @@ func Users(n int64) string {
 	return unit.Count(n) + " users"
 }
 
-// Plural is "1 device" and "2 devices".
+// Plural returns "1 device" or "2 devices".
 func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -117,7 +117,7 @@ func Plural(n int64, one, many string) string {
 	return unit.Count(n) + " " + many
 }
 
-// Brief prints a count of parameters: three digits and a letter.
+// Brief formats a parameter count with three digits and a letter.
 func Brief(n int64) string {
 	x := float64(n)
 	for _, u := range []struct {
@@ -131,10 +131,10 @@ func Brief(n int64) string {
 	return unit.Count(n)
 }
 
-// Percent prints a share with two digits that count.
+// Percent formats a fraction as a percentage with two significant digits.
 func Percent(x float64) string { return unit.Significant(100*x, 2) + " %" }
 
-// Size prints bytes; whole ones of their unit without decimals.
+// Size formats bytes; whole multiples of a unit have no decimals.
 func Size(b unit.Bytes) string {
 	n, name, _ := strings.Cut(b.String(), " ")
 	if whole, zeros, found := strings.Cut(n, "."); found && strings.Trim(zeros, "0") == "" {
@@ -143,7 +143,7 @@ func Size(b unit.Bytes) string {
 	return Commas(n) + " " + name
 }
 
-// Compact prints up to four significant digits, without zeros at the end.
+// Compact formats up to four significant digits, without trailing zeros.
 func Compact(x float64) string {
 	s := unit.Significant(x, 4)
 	if strings.Contains(s, ".") {
@@ -152,7 +152,7 @@ func Compact(x float64) string {
 	return Commas(s)
 }
 
-// Tick is a figure at an axis: three digits, and millions short.
+// Tick formats an axis label with three digits, abbreviating millions.
 func Tick(x float64) string {
 	if x >= 999_500 {
 		return Tick(x/1e6) + "M"
@@ -164,7 +164,7 @@ func Tick(x float64) string {
 	return Commas(s)
 }
 
-// Significant prints a number with so many digits that count, and commas.
+// Significant formats a number with the given significant digits and thousands separators.
 func Significant(x float64, digits int) string {
 	if x <= 0 || math.IsInf(x, 0) {
 		return "0"
@@ -172,7 +172,7 @@ func Significant(x float64, digits int) string {
 	return Commas(unit.Significant(x, digits))
 }
 
-// Counted is a name, and how many of it when there are several.
+// Counted returns a name, preceded by the count if above one.
 func Counted(n int64, name string) string {
 	if n == 1 {
 		return name

@@ -4,23 +4,23 @@ import (
 	"strings"
 )
 
-// NoBreak is a space at which lines do not break.
+// NoBreak is a non-breaking space.
 const NoBreak = "\u00a0"
 
 // Page is a screen being written, line by line.
 type Page struct {
 	Style  Style
 	Lines  []Text
-	Blocks []Block // of a screen that is taken apart
+	Blocks []Block // of a screen collected as blocks
 }
 
-// NewPage is an empty page in a style.
+// NewPage returns an empty page in a style.
 func NewPage(st Style) *Page { return &Page{Style: st} }
 
-// Ellipsis is in letters that the page may have.
+// Ellipsis returns an ellipsis in the page's character set.
 func (p *Page) Ellipsis() string { return Clean("…", p.Style.ASCII) }
 
-// Line adds a line; one that is too wide is cut, which no screen should need.
+// Line adds a line, truncating one that is too wide, which no screen should need.
 func (p *Page) Line(parts ...Text) {
 	if p.Style.Endless {
 		words := Join(parts...).Runs()
@@ -30,19 +30,19 @@ func (p *Page) Line(parts ...Text) {
 	p.Lines = append(p.Lines, Join(parts...).Clean(p.Style.ASCII).trim().cut(p.Style.Cells(), p.Ellipsis()))
 }
 
-// Blank parts two blocks; several in a row are one.
+// Blank adds a blank line; several in a row are one.
 func (p *Page) Blank() {
 	if n := len(p.Lines); n > 0 && p.Lines[n-1].Cells() > 0 {
 		p.Lines = append(p.Lines, nil)
 	}
 }
 
-// Para adds a text behind a lead; further lines are indented as far as the lead is wide.
+// Para adds a text after a lead, with further lines indented by the lead's width.
 func (p *Page) Para(lead, body Text) {
 	p.Hang(lead, min(lead.Clean(p.Style.ASCII).Cells(), p.Style.Cells()/2), body)
 }
 
-// Hang is para with an indentation of its own.
+// Hang is like Para with an explicit indentation.
 func (p *Page) Hang(lead Text, indent int, body Text) {
 	if p.Style.Endless {
 		name := lead.Runs()
@@ -59,7 +59,7 @@ func (p *Page) Hang(lead Text, indent int, body Text) {
 	}
 }
 
-// String is the page with its colours; no line ends in a space.
+// String returns the page with its colors; no line ends in a space.
 func (p *Page) String() string {
 	for len(p.Lines) > 0 && p.Lines[len(p.Lines)-1].Cells() == 0 {
 		p.Lines = p.Lines[:len(p.Lines)-1]
@@ -84,7 +84,7 @@ func (x Text) trim() Text {
 	return x
 }
 
-// write paints runs of one ink together.
+// write writes spans of the same ink together.
 func (x Text) write(b *strings.Builder, c Colour) {
 	for i := 0; i < len(x); {
 		j := i + 1
@@ -98,7 +98,7 @@ func (x Text) write(b *strings.Builder, c Colour) {
 	}
 }
 
-// Heading is line 1 of a card or a list: the name in bold, then facts between dots.
+// Heading adds line 1 of a card or a list: the name in bold, then facts separated by dots.
 func (p *Page) Heading(name string, facts ...string) {
 	var kept []string
 	for _, f := range facts {
@@ -110,7 +110,7 @@ func (p *Page) Heading(name string, facts ...string) {
 	p.plainDots(lead, kept)
 }
 
-// plainDots is dotted without bold.
+// plainDots is like Dotted without bold.
 func (p *Page) plainDots(lead Text, parts []string) {
 	at := len(p.Lines)
 	p.Dotted(lead, parts)
@@ -123,12 +123,12 @@ func (p *Page) plainDots(lead Text, parts []string) {
 	}
 }
 
-// Labelled writes a fact behind its label; empty facts are left out.
+// Labelled adds a fact after its label; empty facts are skipped.
 func (p *Page) Labelled(label, fact string) { p.Field(label, Say(fact)) }
 
 const LabelCells = 15
 
-// Field writes a text behind its label; empty ones are left out.
+// Field adds a text after its label; empty texts are skipped.
 func (p *Page) Field(label string, x Text) {
 	if strings.TrimSpace(x.String()) == "" {
 		return

@@ -11,18 +11,18 @@ type Dot struct {
 	X, Y float64
 	Mark string // a cell wide
 	Ink  Ink
-	// Behind others: it is drawn where nothing else stands.
+	// Behind draws the dot only where nothing else is.
 	Behind bool
 }
 
-// scatterRows is the height of a plot, and scatterLabels the room for numbers left of it.
+// scatterRows is the height of a plot; scatterLabels is the width of the labels on its left.
 const (
 	scatterRows   = 9
 	scatterLabels = 5
 )
 
-// Scatter draws points over a logarithmic axis, the first in front, in so many cells; the vertical axis begins at nothing. Nil where
-// all points are one.
+// Scatter draws points, the first in front, over a logarithmic horizontal axis; the vertical axis starts at zero. It returns nil if
+// all points coincide.
 func Scatter(dots []Dot, xName, yName string, cells int) []Text {
 	lowX, highX, lowY, highY := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, d := range dots {
@@ -42,7 +42,7 @@ func Scatter(dots []Dot, xName, yName string, cells int) []Text {
 		d := &dots[i]
 		x := int(math.Round(math.Log(d.X/lowX) / span * float64(width-1)))
 		row := rows[scatterRows-1-int(d.Y/highY*(scatterRows-1)+0.5)]
-		for away := range width { // beside what stands there, to the right where there is room
+		for away := range width { // next to a mark already there, on the right if possible
 			if at := x + away; at < width && row[at] == nil {
 				row[at] = d
 				break
@@ -57,7 +57,7 @@ func Scatter(dots []Dot, xName, yName string, cells int) []Text {
 	return framed(rows, xName, yName, [2]string{Significant(lowX, 2), Significant(highX, 2)}, label(highY))
 }
 
-// label of the vertical axis, in the room that there is.
+// label formats a label of the vertical axis to the available width.
 func label(y float64) string {
 	if s := Significant(y, 2); Cells(s) <= scatterLabels {
 		return s
@@ -65,7 +65,7 @@ func label(y float64) string {
 	return Brief(int64(y))
 }
 
-// framed are rows of a plot within its axes.
+// framed returns the rows of a plot with its axes.
 func framed(rows [][]*Dot, xName, yName string, x [2]string, top string) []Text {
 	out := []Text{Join(Pad(Gap), Say(yName, Dim))}
 	for i, row := range rows {

@@ -1,9 +1,9 @@
 package term
 
-// SparkGlyphs are the bars of a curve that is a letter high, the lowest first.
+// SparkGlyphs are the bars of a one-line curve, lowest first.
 const SparkGlyphs = "▁▂▃▄▅▆▇█"
 
-// Sampled are means of a series over at most n stretches of it.
+// Sampled returns the means of a series over at most n intervals.
 func Sampled(all []float64, n int) []float64 {
 	n = min(n, len(all))
 	out := make([]float64, n)

@@ -9,14 +9,14 @@ package term
 
 // Style is how a screen is drawn. No line is wider than Width.
 type Style struct {
-	Width  int // cells; see MinWidth and MaxWidth
+	Width  int // in cells; see MinWidth and MaxWidth
 	Colour Colour
 	ASCII  bool
-	// endless: a screen is taken apart, and no line ends.
+	// Endless reports that the screen is collected as blocks, so that lines do not wrap.
 	Endless bool
 }
 
-// Colour is how many colours a terminal has.
+// Colour is the number of colors of a terminal.
 type Colour uint8
 
 const (
@@ -29,13 +29,13 @@ const (
 const (
 	MinWidth = 40
 	MaxWidth = 120
-	// pictures and notes are left out below this width.
+	// Narrow is the width below which pictures and notes are omitted.
 	Narrow = 60
-	// the width that screens are made for.
+	// DefaultWidth is the width that screens are designed for.
 	DefaultWidth = 80
 )
 
-// Cells are how wide a screen is, within MinWidth and MaxWidth.
+// Cells returns the width of a screen, within MinWidth and MaxWidth.
 func (s Style) Cells() int {
 	if s.Endless {
 		return 1 << 20

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Side is how a column is aligned.
+// Side is the alignment of a column.
 type Side uint8
 
 const (
@@ -15,26 +15,26 @@ const (
 
 const Gap = 2 // cells between columns, and the margin
 
-// Table is rows of cells. The last column may be a remark, which wraps.
+// Table is a table of cells. The last column may be a remark, which wraps.
 type Table struct {
 	Sides  []Side
 	Rows   [][]Text
 	Remark bool
-	Picked int // the row that the answer speaks of; 0 is none
-	// early: a remark may begin in the column before its own when that is empty.
+	Picked int // the row that the answer is about; 0 for none
+	// Early lets a remark begin in the previous column if that is empty.
 	Early bool
-	// most bounds the width of a column; longer texts are shortened in the middle. 0 is no bound.
+	// Most bounds the width of columns; longer texts are shortened in the middle. 0 means no bound.
 	Most map[int]int
-	// Give are columns that a page without room for all gives up before the last ones, in order.
+	// Give are the columns that a narrow page drops, in order, before the last ones.
 	Give []int
-	// continued are the rows that go on with a wrapped cell of the row above.
+	// continued marks rows that continue a wrapped cell of the row above.
 	continued map[int]bool
 }
 
 // Row adds a row; a nil cell is empty.
 func (tb *Table) Row(cellsOf ...Text) { tb.Rows = append(tb.Rows, cellsOf) }
 
-// Wrapped adds a row whose cell at a column goes on in rows below it where it is wider than n.
+// Wrapped adds a row whose cell at column at wraps into rows below it if wider than n.
 func (tb *Table) Wrapped(at, n int, cellsOf ...Text) {
 	lines := cellsOf[at].Wrap(n)
 	cellsOf[at] = lines[0]
@@ -50,7 +50,7 @@ func (tb *Table) Wrapped(at, n int, cellsOf ...Text) {
 	}
 }
 
-// Add writes the table on a page.
+// Add writes the table to a page.
 func (p *Page) Add(tb *Table) {
 	if p.Style.Endless {
 		p.Put(tb.grid())
@@ -59,7 +59,7 @@ func (p *Page) Add(tb *Table) {
 	tb.clean(p)
 	tb.layout()
 	tb.narrow(p.Style.Cells())
-	var below Text // a remark without room beside its row, which stands below all lines of the row
+	var below Text // a remark without room beside its row goes below all lines of the row
 	for i, r := range tb.Rows {
 		if rest := p.row(tb, r); rest != nil {
 			below = rest
@@ -98,8 +98,7 @@ func (tb *Table) layout() {
 	}
 }
 
-// align pads the cells of a column to one width. Column heads have no digits and are set right over
-// numbers.
+// align pads the cells of a column to one width. Column heads have no digits and are right-aligned over numbers.
 func align(column []*Text, s Side) {
 	width := 0
 	before, after := points(column, s)
@@ -120,7 +119,7 @@ func align(column []*Text, s Side) {
 	}
 }
 
-// points gives the widest parts of numbers before and after the decimal point.
+// points returns the largest widths of numbers before and after the decimal point.
 func points(column []*Text, s Side) (before, after int) {
 	if s != Decimal {
 		return 0, 0
@@ -134,7 +133,7 @@ func points(column []*Text, s Side) (before, after int) {
 	return before, after
 }
 
-// point gives the cells of a number before its decimal point, and from it on.
+// point returns the widths of a number before its decimal point, and from it on.
 func point(s string) (before, after int) {
 	i := strings.IndexByte(s, '.')
 	if i < 0 {
@@ -143,13 +142,13 @@ func point(s string) (before, after int) {
 	return Cells(s[:i]), Cells(s[i:])
 }
 
-// Numeric reports whether a cell is a number, which aligns on its point.
+// Numeric reports whether a cell is a number, aligned on its decimal point.
 func Numeric(s string) bool {
 	s = strings.TrimLeft(s, "<>=≥+-−~ ")
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// Pad is n cells of nothing.
+// Pad returns n spaces.
 func Pad(n int) Text {
 	if n <= 0 {
 		return nil
@@ -157,7 +156,7 @@ func Pad(n int) Text {
 	return Say(strings.Repeat(" ", n))
 }
 
-// row writes one row with its remark, which wraps in its column, or returns the remark where the column is too narrow.
+// row writes one row with its remark wrapped in its column, or returns the remark if the column is too narrow.
 func (p *Page) row(tb *Table, r []Text) Text {
 	line := Pad(Gap)
 	for c, x := range r {
@@ -183,7 +182,7 @@ func (p *Page) row(tb *Table, r []Text) Text {
 	return x
 }
 
-// lastWord is the column where a row's remark begins: one further left when the cell before it is empty.
+// lastWord returns the column where a row's remark begins: one earlier if the preceding cell is empty.
 func lastWord(tb *Table, r []Text) int {
 	n := len(tb.Sides) - 1
 	if tb.Early && len(r) > n && r[n].Cells() > 0 && strings.TrimSpace(r[n-1].String()) == "" {
@@ -192,10 +191,10 @@ func lastWord(tb *Table, r []Text) int {
 	return n
 }
 
-// least cells for a column of remarks.
+// least is the minimum width of a remark column, in cells.
 const least = 16
 
-// Column aligns cells that stand in one column without a table.
+// Column aligns cells in a column outside of a table.
 func Column(list []Text, how Side) {
 	refs := make([]*Text, len(list))
 	for i := range list {

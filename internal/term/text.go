@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Span is a piece of a line in one ink, text a line or a cell.
+// Span is a piece of a line in one ink.
 type Span struct {
 	Text string
 	Ink  Ink
-	to   *Place // where faces that have links lead from here
+	to   *Place // link target, for faces that have links
 }
 
 // Text is a line or a cell, in spans.
 type Text []Span
 
-// Say makes a text of one span. Like join it is not inlined, which would be 70 kB in the six hundred places that call them.
+// Say returns a text of one span. Like Join it is not inlined, which would cost 70 kB over six hundred calls.
 //
 //go:noinline
 func Say(s string, i ...Ink) Text {
@@ -26,7 +26,7 @@ func Say(s string, i ...Ink) Text {
 	return Text{{Text: s, Ink: i[0]}}
 }
 
-// Join makes one text of several.
+// Join concatenates texts.
 //
 //go:noinline
 func Join(parts ...Text) (out Text) {
@@ -36,7 +36,7 @@ func Join(parts ...Text) (out Text) {
 	return out
 }
 
-// Cells is the width of a text on the screen.
+// Cells returns the display width of a string.
 func Cells(s string) (n int) {
 	for _, r := range s {
 		n += runeCells(r)
@@ -44,7 +44,7 @@ func Cells(s string) (n int) {
 	return n
 }
 
-// runeCells is 2 for the scripts that terminals draw wide, 0 for marks that combine.
+// runeCells returns 2 for wide scripts and 0 for combining marks.
 func runeCells(r rune) int {
 	switch {
 	case r >= 0x300 && r < 0x370, r == 0x200b, r == 0x200d, r >= 0xfe00 && r <= 0xfe0f:
@@ -56,7 +56,7 @@ func runeCells(r rune) int {
 	return 1
 }
 
-// Cells is the width of a line on the screen.
+// Cells returns the display width of a line.
 func (x Text) Cells() (n int) {
 	for _, s := range x {
 		n += Cells(s.Text)
@@ -72,7 +72,7 @@ func (x Text) String() string {
 	return b.String()
 }
 
-// Clean makes all spans safe to print and, with only, plain ASCII.
+// Clean makes all spans safe to print and, if only is set, ASCII.
 func (x Text) Clean(only bool) Text {
 	out := make(Text, len(x))
 	for i, s := range x {
@@ -81,7 +81,7 @@ func (x Text) Clean(only bool) Text {
 	return out
 }
 
-// cut shortens a text to n cells with an ellipsis at its end.
+// cut truncates a text to n cells, ending in an ellipsis.
 func (x Text) cut(n int, ellipsis string) Text {
 	if x.Cells() <= n {
 		return x
@@ -99,7 +99,7 @@ func (x Text) cut(n int, ellipsis string) Text {
 	return append(out, Span{Text: ellipsis})
 }
 
-// Prefix is how many bytes of s fit in n cells.
+// Prefix returns how many bytes of s fit in n cells.
 func Prefix(s string, n int) int {
 	for i, r := range s {
 		if n -= runeCells(r); n < 0 {
@@ -109,7 +109,7 @@ func Prefix(s string, n int) int {
 	return len(s)
 }
 
-// Shorten takes letters out of the middle of a name until it has n cells, at a hyphen when one is near.
+// Shorten removes the middle of a name down to n cells, at a nearby hyphen if there is one.
 func Shorten(s string, n int, ellipsis string) string {
 	if Cells(s) <= n || n < Cells(ellipsis)+2 {
 		return s
@@ -138,7 +138,7 @@ func lastCells(s string, n int) string {
 	return s[i:]
 }
 
-// words breaks a text into words that stay whole, each with its ink.
+// words splits a text into unbreakable words, each with its ink.
 func (x Text) words() (out []Text) {
 	var word Text
 	for _, s := range x {
@@ -157,10 +157,10 @@ func (x Text) words() (out []Text) {
 	return bound(out)
 }
 
-// units stand on the line of their number.
+// units stay on the line of their number.
 var units = strings.Fields("% B KiB MiB GiB TiB kB MB GB TB GB/s TB/s GFLOP/s TFLOP/s tok/s ns µs ms s min h days W kW kWh J")
 
-// bound joins each number with the unit behind it.
+// bound joins each number with the unit after it.
 func bound(words []Text) (out []Text) {
 	for _, w := range words {
 		if n := len(out) - 1; n >= 0 && slices.Contains(units, strings.TrimRight(w.String(), ",.;:)")) && endsInDigit(out[n].String()) {
@@ -174,7 +174,7 @@ func bound(words []Text) (out []Text) {
 
 func endsInDigit(s string) bool { return s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9' }
 
-// widest is the width of a text's longest word.
+// widest returns the width of a text's longest word.
 func (x Text) widest() (n int) {
 	for _, w := range x.words() {
 		n = max(n, w.Cells())
@@ -182,7 +182,7 @@ func (x Text) widest() (n int) {
 	return n
 }
 
-// Wrap breaks a text into lines of at most n cells, at spaces where it can.
+// Wrap breaks a text into lines of at most n cells, at spaces if possible.
 func (x Text) Wrap(n int) (lines []Text) {
 	var line Text
 	for _, w := range x.words() {
@@ -206,7 +206,7 @@ func (x Text) Wrap(n int) (lines []Text) {
 	return append(lines, line)
 }
 
-// between is a space: in the ink of both words when they share one, and to where both lead.
+// between returns a space with the ink and the link that both words share, if any.
 func between(a, b Text) Span {
 	out := Span{Text: " "}
 	if len(a) == 0 || len(b) == 0 {
