@@ -11,9 +11,9 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// blended makes one row of a class's operators that the trace does not show and of what may be any of them: kernels and
-// products that the trace does not tell apart, and of PyTorch's cheap operators all that are none of the model's, whose
-// sums and products of elements are parts of any.
+// blended merges a class's operators that the trace does not show with trace operators that could be any of them: kernels and
+// products that the trace does not distinguish and, of PyTorch's cheap operators, all that are not the model's, whose element-wise
+// sums and products may be parts of any.
 func (o *operators) blended() {
 	for _, class := range o.classes() {
 		var own, measured []*operated
@@ -33,7 +33,7 @@ func (o *operators) blended() {
 	o.rows = slices.DeleteFunc(o.rows, func(r *operated) bool { return r.blended })
 }
 
-// classes of all rows.
+// classes returns the classes of all rows.
 func (o *operators) classes() (out []string) {
 	for _, r := range o.rows {
 		if !slices.Contains(out, r.Class) {
@@ -43,7 +43,7 @@ func (o *operators) classes() (out []string) {
 	return out
 }
 
-// several is a name for so many operators.
+// several returns a name for several operators.
 func several(names []string) string {
 	if len(names) > 2 {
 		return fmt.Sprintf("%s and %d others", names[0], len(names)-1)
@@ -68,8 +68,7 @@ func blend(class string, own, measured []*operated) *operated {
 	return r
 }
 
-// lines are the rows in the order of classes, the longest first; those of a class that are none of the model's and short
-// are one.
+// lines returns the rows in the order of classes, longest first; short rows of a class that do not belong to the model are merged.
 func (o *operators) lines() (out []api.OperatorLine) {
 	order := map[string]int{}
 	for i := range o.plan.Log.Operators {
@@ -88,10 +87,10 @@ func (o *operators) lines() (out []api.OperatorLine) {
 	return out
 }
 
-// mostUnmatched rows of a class that are none of the model's are told apart.
+// mostUnmatched is the number of rows per class outside the model that are shown individually.
 const mostUnmatched = 5
 
-// lumped makes one row of what is left of a class behind its longest rows.
+// lumped merges the rows of a class after its longest ones.
 func (o *operators) lumped() (out []*operated) {
 	left, seen := map[string][]*operated{}, map[string]int{}
 	for _, r := range o.rows {
@@ -124,7 +123,7 @@ func lump(rest []*operated) *operated {
 	return r
 }
 
-// finish works out what stands beside a row's times.
+// finish computes the predicted side of a row.
 func (o *operators) finish(r *operated) {
 	switch {
 	case r.known:
@@ -165,7 +164,7 @@ func (o *operators) estimated(r *operated, e estimate) {
 	r.Within = e.low <= r.ms && r.ms <= e.high
 }
 
-// peaks are the formats whose dense peak products of a type are held against. Of 32 bits nobody says whether they are
+// peaks are the formats whose dense peak the products of a type are compared with. For FP32 it is unknown whether inputs are
 // rounded to TF32.
 var peaks = map[string]string{"c10::BFloat16": "bf16", "c10::Half": "fp16", "c10::Float8_e4m3fn": "fp8", "c10::Float8_e4m3fnuz": "fp8",
 	"c10::Float8_e5m2": "fp8", "signed char": "int8"}

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/engine/startup"
 )
 
-// sendings are what ranks send for, by the part of a step.
+// sendings maps the parts of a step to the purpose of their communication.
 var sendings = map[string]string{
 	"tp": "tensor parallel", "ep": "tokens to experts", "cp": "keys and values around", "pp": "between stages",
 	"sharding": "weights and their gradients", "reduce": "gradients of replicas",
@@ -16,8 +16,8 @@ var sendings = map[string]string{
 	"expert_parallel": "tokens to experts",
 }
 
-// sentFor is the part of a step that a collective belongs to; "" where several could be. Of those that send by the same
-// collective the size of the group decides.
+// sentFor returns the part of a step that a collective belongs to; "" if ambiguous. Among parts with the same collective, the group
+// size decides.
 func (o *operators) sentFor(m *startup.Message) string {
 	var fits, sized []string
 	for i := range o.own {
@@ -39,7 +39,7 @@ func (o *operators) sentFor(m *startup.Message) string {
 	return ""
 }
 
-// groupOf is how many ranks send to each other for a part; 0 where the plan does not say.
+// groupOf returns the number of ranks that communicate in a part; 0 if the plan does not state it.
 func (o *operators) groupOf(part string) int64 {
 	p := &o.plan.Request.Plan
 	switch part {
@@ -55,7 +55,7 @@ func (o *operators) groupOf(part string) int64 {
 	return 0
 }
 
-// carries reports whether a part of a step sends by a collective, in c10d's or NCCL's word for it.
+// carries reports whether a part of a step uses a collective, named as in c10d or NCCL.
 func carries(part, collective string) bool {
 	words := map[string]string{
 		"tp": "allreduce allgather reducescatter", "all_reduce": "allreduce allgather reducescatter", "ep": "alltoall",
@@ -66,7 +66,7 @@ func carries(part, collective string) bool {
 	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return strings.Contains(name, w) })
 }
 
-// sending is the row of a collective; an engine's own has no message, and is told by its operator's name.
+// sending returns the row of a collective; an engine's own collective has no message and is identified by its operator name.
 func (o *operators) sending(x *startup.Operator) *operated {
 	m := cmp.Or(x.Message, &startup.Message{Collective: x.Name})
 	if part := o.sentFor(m); part != "" {

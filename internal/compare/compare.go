@@ -13,11 +13,11 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// Compare lines up what an engine printed at its start with what memwall says: it reads the log, rebuilds
-// the request, sizes it, and sets figure beside figure. read.go rebuilds the request,
-// model.go finds the model, and one file each has the figures of vLLM, SGLang, llama.cpp, running servers and traces.
+// Compare compares an engine's startup output with the prediction: it reads the log, rebuilds the request, sizes it, and pairs the
+// figures. read.go reads, rebuild.go rebuilds the request, model.go finds the model, and one file each covers vLLM, SGLang,
+// llama.cpp, running servers and traces.
 
-// Compare reads a log, a trace or a profile, and sets its figures beside those of the plan that it shows.
+// Compare reads a log, a trace or a profile, and compares its figures with those of the plan it shows.
 func Compare(a *question.Env, text io.Reader, overrides *api.Request) (*api.Answer, error) {
 	log, err := read(text)
 	if err != nil {
@@ -26,10 +26,10 @@ func Compare(a *question.Env, text io.Reader, overrides *api.Request) (*api.Answ
 	return CompareFound(a, log, overrides)
 }
 
-// StartupLog is what a reader found of an engine: in its start-up log, or on the pages of a running server.
+// StartupLog is what a reader found about an engine, in its startup log or on the endpoints of a running server.
 type StartupLog = startup.Log
 
-// CompareFound does the same for what was found elsewhere than in a log.
+// CompareFound is like Compare for findings from other sources than a log.
 func CompareFound(a *question.Env, log *startup.Log, overrides *api.Request) (*api.Answer, error) {
 	if log.Engine == "torch" {
 		return compareRun(a, log, overrides)
@@ -46,16 +46,16 @@ func CompareFound(a *question.Env, log *startup.Log, overrides *api.Request) (*a
 	return s.answerWith(s.lines()), nil
 }
 
-// sized is the plan of a log, as memwall sizes it.
+// sized is the plan of a log with its sizes.
 type sized struct {
 	*Rebuilt
-	q       *question.Question // nil when the plan cannot be sized
+	q       *question.Question // nil if the plan cannot be sized
 	ranks   []engine.Rank
-	answer  *api.Answer // nil when the plan cannot be sized
-	refused error       // why it cannot
+	answer  *api.Answer // nil if the plan cannot be sized
+	refused error       // why it cannot be sized
 }
 
-// size answers the rebuilt request. One that cannot be sized leaves the printed figures.
+// size answers the rebuilt request. If it cannot be sized, only the printed figures remain.
 func size(a *question.Env, b *Rebuilt) (s *sized, err error) {
 	s = &sized{Rebuilt: b}
 	if s.q, s.refused = a.Prepare(&b.Request); s.refused != nil {
@@ -68,15 +68,15 @@ func size(a *question.Env, b *Rebuilt) (s *sized, err error) {
 	return s, err
 }
 
-// figures are memwall's own of what one engine prints.
+// figures are the predictions of what one engine prints.
 type figures interface {
-	// of is the counterpart of a printed figure.
+	// estimate returns the counterpart of a printed figure.
 	estimate(f *startup.Figure) estimate
-	// derived are lines of what follows from printed figures, and of what the log does not print.
+	// derived returns lines that follow from printed figures, and figures that the log does not print.
 	derived() []api.Line
 }
 
-// figures by the engine that printed.
+// figures returns the predictions for the engine of the log.
 func (s *sized) figures() (out figures) {
 	switch s.Log.Engine {
 	case "vllm":
@@ -92,7 +92,7 @@ func (s *sized) figures() (out figures) {
 	return out
 }
 
-// lines are the printed figures, then what follows from some of them.
+// lines returns the printed figures, followed by derived ones.
 func (s *sized) lines() []api.Line {
 	if s.q == nil {
 		return linesOf(s.Log, func(*startup.Figure) estimate { return unknown("memwall could not size the request") })
@@ -101,7 +101,7 @@ func (s *sized) lines() []api.Line {
 	return append(linesOf(s.Log, own.estimate), own.derived()...)
 }
 
-// answerWith is the answer to the rebuilt request with the lines beside it.
+// answerWith returns the answer to the rebuilt request with the lines of the comparison.
 func (s *sized) answerWith(lines []api.Line) *api.Answer {
 	a := s.answer
 	if a == nil {
@@ -121,7 +121,7 @@ func (s *sized) answerWith(lines []api.Line) *api.Answer {
 	return a
 }
 
-// renameSpeaker lets reasons, and the first notes, name the server as who said it.
+// renameSpeaker attributes the reasons, and the first notes, to the server.
 func renameSpeaker(a *api.Answer, notes int) {
 	to := strings.NewReplacer("the log", "the server", " prints", " says", " print ", " say ", "printed ", "stated ")
 	for i := range notes {

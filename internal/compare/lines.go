@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// estimate is memwall's figure in the unit of the printed one.
+// estimate is a predicted figure in the unit of the printed one.
 type estimate struct {
 	value, low, high float64
 	basis            ledger.Basis
@@ -26,30 +26,30 @@ func unknown(format string, args ...any) estimate {
 	return estimate{why: fmt.Sprintf(format, args...)}
 }
 
-// times changes the unit.
+// times converts the unit.
 func (e estimate) times(x float64) estimate {
 	e.value, e.low, e.high = e.value*x, e.low*x, e.high*x
 	return e
 }
 
-// plus adds an estimate some times; what is not known makes the sum unknown.
+// plus adds a multiple of another estimate; an unknown one makes the sum unknown.
 func (e estimate) plus(more estimate, times float64) estimate {
 	e.value, e.low, e.high = e.value+times*more.value, e.low+times*more.low, e.high+times*more.high
 	e.known = e.known && more.known
 	return e
 }
 
-// total is an estimate in bytes.
+// total returns an estimate in bytes.
 func total(t ledger.Total) estimate {
 	return estimate{value: float64(t.Bytes), low: float64(t.Low), high: float64(t.High), basis: t.Basis, known: !t.Unknown}
 }
 
-// linesOf sets an estimate beside every printed figure; the same figure of several devices is one line.
+// linesOf pairs every printed figure with an estimate; equal figures of several devices form one line.
 func linesOf(log *startup.Log, estimated func(*startup.Figure) estimate) (out []api.Line) {
 	seen := map[string]int{}
 	for _, f := range log.Figures {
 		if f.ID == "cells" {
-			continue // the caches' sizes say it
+			continue // included in the sizes of the caches
 		}
 		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
 		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
@@ -73,7 +73,7 @@ func alsoOn(have, more string) string {
 	return have + ", " + more
 }
 
-// line sets an estimate beside a printed figure. given names the printed input of the estimate.
+// line pairs a printed figure with an estimate. given names the printed input of the estimate.
 func line(f *startup.Figure, e estimate, given string) api.Line {
 	l := api.Line{Name: f.Name, Device: f.Device, Unit: f.Unit, Digits: f.Digits, Given: given, Why: e.why, At: f.Line}
 	printed := f.Value
@@ -91,7 +91,7 @@ func line(f *startup.Figure, e estimate, given string) api.Line {
 	return l
 }
 
-// smallest of the ranks' figures of a kind decides; nil where none is printed.
+// smallest returns the smallest of the ranks' figures of a kind, which is the one that applies; nil if none is printed.
 func smallest(log *startup.Log, id string) (least *startup.Figure) {
 	for i := range log.Figures {
 		if f := &log.Figures[i]; f.ID == id && (least == nil || f.Value < least.Value) {

@@ -11,11 +11,11 @@ import (
 
 const mib = float64(1 << 20)
 
-// llamacppFigures are of what llama.cpp prints. Buffers go by the names of their places: several caches on one device
-// are one figure here.
+// llamacppFigures are the predictions of what llama.cpp prints. Buffers are matched by the names of their locations: several caches
+// on one device are one figure here.
 type llamacppFigures struct{ *sized }
 
-// estimate is the counterpart of a figure.
+// estimate returns the counterpart of a figure.
 func (l llamacppFigures) estimate(f *startup.Figure) estimate {
 	if why := l.foreign(f.ID); why != "" {
 		return unknown("%s", why)
@@ -36,7 +36,7 @@ func (l llamacppFigures) estimate(f *startup.Figure) estimate {
 	return l.buffer(f)
 }
 
-// foreign says why a figure has no counterpart.
+// foreign returns why a figure has no counterpart.
 func (l llamacppFigures) foreign(id string) string {
 	switch {
 	case id == "compute_buffer" && l.Log.Noted("fork"):
@@ -49,8 +49,7 @@ func (l llamacppFigures) foreign(id string) string {
 	return ""
 }
 
-// buffer finds the engine's own print of the same name; of several for one place, the one at the same
-// position.
+// buffer returns the predicted buffer of the same name; of several at one location, the one at the same position.
 func (l llamacppFigures) buffer(f *startup.Figure) estimate {
 	nth, of := position(l.Log, f)
 	for _, name := range []string{f.Device + " " + f.Name, strings.Replace(f.Device+" "+f.Name, "CPU model", "CPU_Mapped model", 1),
@@ -72,7 +71,7 @@ func (l llamacppFigures) buffer(f *startup.Figure) estimate {
 	return unknown("memwall books no buffer of that name")
 }
 
-// printed are memwall's figures of one name. Before 2024-11 mapped buffers were called by their device.
+// printed returns the predicted figures of a name. Before 2024-11, mapped buffers were named after their device.
 func (l llamacppFigures) printed(name string) (out []estimate) {
 	for i := range l.ranks {
 		for _, p := range l.ranks[i].Prints {
@@ -104,7 +103,7 @@ func basisOf(f *startup.Figure, e estimate) estimate {
 	return e
 }
 
-// position of a figure among those of its kind and place.
+// position returns the position of a figure among those of its kind and location.
 func position(log *startup.Log, f *startup.Figure) (nth, of int) {
 	for i := range log.Figures {
 		g := &log.Figures[i]
@@ -119,11 +118,10 @@ func position(log *startup.Log, f *startup.Figure) (nth, of int) {
 	return nth, of
 }
 
-// summed are buffers of which a place may have several: one for each file of a split model, one for each
-// kind of cache.
+// summed are the buffers that a location may have several of: one per file of a split model, or one per kind of cache.
 var summed = map[string]bool{"model_buffer": true, "kv_buffer": true}
 
-// parameters: "8.03 B" are elements of all tensors of the file.
+// parameters estimates "8.03 B": the elements of all tensors in the file.
 func (l llamacppFigures) parameters(f *startup.Figure) estimate {
 	if l.noWeights != "" && strings.Contains(l.noWeights, "tensors") {
 		return unknown("%s", l.noWeights)
@@ -135,7 +133,7 @@ func (l llamacppFigures) parameters(f *startup.Figure) estimate {
 	return exactly(n)
 }
 
-// fileSize is the bytes of all tensors.
+// fileSize estimates the bytes of all tensors.
 func (l llamacppFigures) fileSize(f *startup.Figure) estimate {
 	scale := map[string]float64{"MiB": mib, "GiB": gib}[f.Unit]
 	if l.noWeights != "" || scale == 0 {
@@ -144,8 +142,8 @@ func (l llamacppFigures) fileSize(f *startup.Figure) estimate {
 	return exactly(float64(l.q.Job.Weights.Bytes()) / scale)
 }
 
-// caches of all devices together; the log prints one line for each kind of cache, in order, so that only
-// their sum has a counterpart when there are two.
+// caches estimates the caches of all devices together. The log prints one line per kind of cache, in order, so that with two kinds
+// only their sum has a counterpart.
 func (l llamacppFigures) caches(f *startup.Figure) estimate {
 	n := 0
 	for i := range l.Log.Figures {
@@ -175,7 +173,7 @@ func (l llamacppFigures) cacheTotal(id string) estimate {
 	return total(ledger.Sum(items)).times(1 / mib)
 }
 
-// derived are sums of caches of several kinds, and the buffers that the log does not print.
+// derived returns sums of caches of several kinds, and buffers that the log does not print.
 func (l llamacppFigures) derived() (out []api.Line) {
 	if l.Log.Teller != "" || l.Log.Engine == "tensorrt-llm" || l.Log.Engine == "generic" {
 		return nil // a running server prints no buffers
@@ -205,8 +203,7 @@ func (l llamacppFigures) derived() (out []api.Line) {
 	return out
 }
 
-// sumOfFigures adds up figures of one kind, at one place when one is given; nil when there are not at
-// least two.
+// sumOfFigures adds up figures of one kind, at one location if given; nil if there are fewer than two.
 func sumOfFigures(log *startup.Log, id, device string) *startup.Figure {
 	var sum *startup.Figure
 	n := 0
@@ -229,7 +226,7 @@ func sumOfFigures(log *startup.Log, id, device string) *startup.Figure {
 	return sum
 }
 
-// unprinted is the line of a buffer of ours that none of the log names.
+// unprinted returns the line of a predicted buffer that the log does not name.
 func (l llamacppFigures) unprinted(p *engine.Print) []api.Line {
 	device, name, ok := strings.Cut(p.Name, " ")
 	if !ok || l.noWeights != "" && name == "model buffer size" {

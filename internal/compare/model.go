@@ -16,20 +16,20 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// oneModel is the source of a comparison's model: whatever is asked for, it is that one.
+// oneModel is a source that resolves every reference to the comparison's model.
 type oneModel struct {
 	found *api.Resolved
 	err   error
 }
 
-// Model gives the model.
+// Model returns the model.
 func (m oneModel) Model(string) (*api.Resolved, error) { return m.found, m.err }
 
 var ErrNoModel = &api.Error{Code: api.UnknownModel, Field: "model", Message: "the log does not name a model that the catalog has",
 	Hint: "give model: a catalog id, a file or a config.json"}
 
-// model finds what the log ran: what overrides name, else an entry of the catalog with one of the log's
-// names, else the header that llama.cpp printed.
+// model returns the model that the log ran: the one overrides name, else a catalog entry with one of the log's names, else one
+// built from the header that llama.cpp printed.
 func (b *Rebuilt) model(a *question.Env, overrides *api.Request) api.ModelSource {
 	if overrides.Model != "" {
 		return a.Source()
@@ -62,7 +62,7 @@ func (b *Rebuilt) model(a *question.Env, overrides *api.Request) api.ModelSource
 	return oneModel{err: ErrNoModel}
 }
 
-// modelName is the hub's name in a path of its cache, of ModelScope's, or of a folder named after it.
+// modelName returns the hub name in a path of its cache, of ModelScope's, or of a folder named after it.
 func modelName(ref string) string {
 	ref = strings.TrimRight(strings.ReplaceAll(strings.ReplaceAll(ref, `\`, "/"), "___", "."), "/")
 	if _, rest, ok := strings.Cut(ref, "models--"); ok {
@@ -76,8 +76,7 @@ func modelName(ref string) string {
 	return ref
 }
 
-// agrees reports whether a model has the dimensions that the log prints; without printed dimensions any
-// model agrees.
+// agrees reports whether a model has the dimensions that the log prints; without printed dimensions any model agrees.
 func (b *Rebuilt) agrees(s *family.Spec) bool {
 	m := b.Log.Metadata
 	if m == nil || s == nil {
@@ -107,15 +106,15 @@ func same(m *startup.Metadata, key string, want int64) bool {
 	return most == want || want == 0
 }
 
-// near: conversions pad or cut vocabularies by a little.
+// near reports whether a vocabulary size is about as printed: conversions pad or truncate vocabularies slightly.
 func near(m *startup.Metadata, key string, want int64) bool {
 	n, ok := m.Int(key)
 	return !ok || n-want < 1024 && want-n < 1024
 }
 
-// fromHeader builds the model of a printed header. Which tensors the file has beside those that the
-// dimensions call for is not printed, but how many it has is, and how many parameters: the choice that
-// gives both is taken. When none does, or several that differ, the weights stay open.
+// fromHeader builds the model of a printed header. The header does not list tensors beyond those implied by the dimensions, but it
+// does print the numbers of tensors and parameters: the combination that matches both is used. If none does, or several different
+// ones, the weights remain open.
 func (b *Rebuilt) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
 	embedding := m.Tensors
 	defer func() { m.Tensors = embedding }()
@@ -151,7 +150,7 @@ func (b *Rebuilt) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
 	return &api.Resolved{ID: id, Name: id, Spec: any, Format: "gguf-log", Provenance: "the header that llama.cpp printed"}, nil
 }
 
-// openWeights says why the weights cannot be told from the header.
+// openWeights returns why the header does not determine the weights.
 func (b *Rebuilt) openWeights(fits []*family.Spec, any *family.Spec, m *startup.Metadata) {
 	switch {
 	case b.noWeights != "" || m.Count == 0 && len(fits) > 0:
@@ -167,12 +166,12 @@ func (b *Rebuilt) openWeights(fits []*family.Spec, any *family.Spec, m *startup.
 	}
 }
 
-// countsFit compares tensors and parameters with the printed numbers, as far as they are printed.
+// countsFit compares tensors and parameters with the printed counts, as far as printed.
 func (b *Rebuilt) countsFit(s *family.Spec, m *startup.Metadata) bool {
 	if m.Count > 0 && tensors(s) != m.Count {
 		return false
 	}
-	const tables = 1 << 14 // rotary factors, which some files count and some lack
+	const tables = 1 << 14 // rotary factors, which only some files count
 	if n := b.Log.Find("parameter_count"); n != nil && math.Abs(elements(s.Model(""))-n.Value) > tables {
 		return false
 	}
@@ -184,7 +183,7 @@ func (b *Rebuilt) countsFit(s *family.Spec, m *startup.Metadata) bool {
 	return !ok || math.Abs(n-f.Value) <= f.Half()*(1+1e-9)
 }
 
-// parametersIn counts parameters in thousands, millions, …, those of prediction layers among them.
+// parametersIn counts parameters in the given unit, including prediction layers.
 func parametersIn(m *model.Model, unit string) (float64, bool) {
 	scale := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[unit]
 	n := m.Params()
@@ -194,8 +193,7 @@ func parametersIn(m *model.Model, unit string) (float64, bool) {
 	return float64(n) / max(scale, 1), scale > 0
 }
 
-// tensorChoices are what files of one architecture may have or not: a head of its own, rotary factors,
-// biases of attention.
+// tensorChoices are tensors that files of one architecture may or may not have: an output head, rotary factors, attention biases.
 var tensorChoices = []string{
 	"output.weight", "", "output.weight rope_freqs.weight", "rope_freqs.weight",
 	"output.weight blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias",
@@ -203,7 +201,7 @@ var tensorChoices = []string{
 	"rope_factors_long.weight rope_factors_short.weight",
 }
 
-// table gives a chosen tensor dimensions; those of rotary factors are half of a head.
+// table returns the dimensions of a chosen tensor; rotary factors have half a head's.
 func (b *Rebuilt) table(chosen, name string) ([]int64, bool) {
 	if !hasWord(chosen, name) {
 		return nil, false
@@ -220,7 +218,7 @@ func hasWord(list, word string) bool {
 	return slices.Contains(strings.Fields(list), word)
 }
 
-// elements of all tensors, rotary factors among them.
+// elements counts the elements of all tensors, including rotary factors.
 func elements(m *model.Model) (n float64) {
 	for i := range m.Parts {
 		m.Parts[i].Tensors(func(_ int, t *model.Tensor) { n += float64(t.Elems()) })
@@ -228,7 +226,7 @@ func elements(m *model.Model) (n float64) {
 	return n
 }
 
-// tensors counts what a file of the model holds.
+// tensors counts the tensors in a file of the model.
 func tensors(s *family.Spec) (n int64) {
 	m := s.Model("")
 	for i := range m.Parts {

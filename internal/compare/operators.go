@@ -7,28 +7,27 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// A trace that links kernels with the operators that launched them is set beside the model's own operators, row by row.
-// Rows of a class add up to the class's line, in the trace and in what memwall says.
-// predicted.go lists memwall's operators, rows.go says which row one of the trace belongs to,
-// products.go which operator of the model a matrix product is and collectives.go what a collective is for,
-// classes.go makes lines of the rows.
+// A trace that links kernels with the operators that launched them is compared with the model's own operators, row by row. Rows of
+// a class add up to the class's line, both measured and predicted. predicted.go lists the predicted operators, rows.go assigns
+// trace operators to rows, products.go identifies matrix products and collectives.go the purpose of collectives, and classes.go
+// turns rows into lines.
 
 const mostCalls = 8
 
-// operated is a row on its way to an answer.
+// operated is a row being built.
 type operated struct {
 	api.OperatorLine
-	ms, flops, bytes float64 // measured; operations and bytes of a step
-	timed            float64 // milliseconds of what operations are known of
+	ms, flops, bytes float64 // measured; operations and bytes per step
+	timed            float64 // milliseconds with known operations
 	types            []string
-	own              float64 // ms of memwall's, 0 without
+	own              float64 // predicted ms; 0 if none
 	known            bool
-	vague            bool // of operators that the trace does not tell apart
-	blended          bool // part of another row
+	vague            bool // of operators that the trace does not distinguish
+	blended          bool // merged into another row
 	place            int
 }
 
-// operators sets the operators of a trace beside the model's.
+// operators compares the operators of a trace with the model's.
 type operators struct {
 	plan   *sized
 	device *hardware.Device
@@ -36,17 +35,17 @@ type operators struct {
 	step   estimate
 	rows   []*operated
 	byKey  map[string]*operated
-	// batched: the trace has products of many matrices, as attention has that is not fused.
+	// batched reports batched matrix products in the trace, as in unfused attention.
 	batched bool
 }
 
-// ownOperator is one of memwall's with the class of its kernels.
+// ownOperator is a predicted operator with the class of its kernels.
 type ownOperator struct {
 	speed.Operator
 	class string
 }
 
-// operatorLines are the rows of a trace that has any.
+// operatorLines returns the rows of a trace that has operators.
 func operatorLines(a *question.Env, s *sized) []api.OperatorLine {
 	if len(s.Log.Operators) == 0 {
 		return nil
@@ -65,7 +64,7 @@ func operatorLines(a *question.Env, s *sized) []api.OperatorLine {
 	return o.lines()
 }
 
-// otherShapes warns when most products are of shapes that the model does not have.
+// otherShapes warns if most products have shapes that the model does not have.
 func (o *operators) otherShapes() {
 	var all, known float64
 	for _, r := range o.rows {

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// predicted are memwall's operators, where the trace has steps and memwall a time for them.
+// predicted adds the predicted operators, if the trace has steps and their time is predicted.
 func (o *operators) predicted(a *question.Env) {
 	s := o.plan
 	if s.answer == nil || s.Log.Find("time_step") == nil {
@@ -38,7 +38,7 @@ func (o *operators) predicted(a *question.Env) {
 	}
 }
 
-// agreeing are the operators of the parts that they add up to, and of others the part alone.
+// agreeing returns the operators that add up to their part, and for other parts the part alone.
 func agreeing(list []speed.Operator, parts []api.StepPart) (out []speed.Operator) {
 	const rounding = 2e-3
 	for _, p := range parts {
@@ -58,7 +58,7 @@ func agreeing(list []speed.Operator, parts []api.StepPart) (out []speed.Operator
 	return out
 }
 
-// classOfPart is the class of kernels that a part of a step stands beside; "" for what runs no kernel.
+// classOfPart returns the kernel class compared with a part of a step; "" if it runs no kernel.
 func classOfPart(classes map[string]string, part string) string {
 	for class, parts := range classes {
 		if class != "idle" && hasWord(parts, part) {

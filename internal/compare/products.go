@@ -10,19 +10,19 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// matcher tells which operators of the model a matrix product is, by the shape of the matrix on a rank: N outputs by K
-// inputs. Operators of one shape, and those that some product of the trace could be any of, are one row.
+// matcher identifies the model's operators of a matrix product by the shape of the matrix on a rank: N outputs by K inputs.
+// Operators of equal shape, and those that a product of the trace cannot distinguish, share a row.
 type matcher struct {
 	members []linear
-	first   map[int]int // of each of memwall's operators, its first member
+	first   map[int]int // first member of each predicted operator
 	parent  []int       // of the sets that members are joined to
 	rows    map[int]*matched
-	atOnce  map[int]bool // those of memwall's operators that the trace multiplies as one
+	atOnce  map[int]bool // predicted operators that the trace multiplies as one
 }
 
-// linear is an operator that may be multiplied alone or together with its neighbours.
+// linear is an operator that may be multiplied alone or fused with its neighbors.
 type linear struct {
-	of   int // which of memwall's operators
+	of   int // index of the predicted operator
 	name string
 	n, k int64
 }
@@ -56,7 +56,7 @@ func newMatcher(own []ownOperator, trace []startup.Operator) *matcher {
 	return m
 }
 
-// experts are the members that are matrices of experts.
+// experts returns the members that are expert matrices.
 func (m *matcher) experts() (out []int) {
 	for i := range m.members {
 		if m.members[i].name == expertMatrices {
@@ -66,7 +66,7 @@ func (m *matcher) experts() (out []int) {
 	return out
 }
 
-// fused finds operators whose members the trace multiplies at once, as engines do: none of them is then multiplied alone.
+// fused finds operators whose members the trace multiplies at once, as engines do; none of them is then multiplied alone.
 func (m *matcher) fused(own []ownOperator, trace []startup.Operator) {
 	seen := map[[2]int64]bool{}
 	for i := range trace {
@@ -83,7 +83,7 @@ func (m *matcher) fused(own []ownOperator, trace []startup.Operator) {
 	}
 }
 
-// total rows of the members.
+// total returns the total rows of the members.
 func (x *ownOperator) total() (n int64) {
 	for i := range x.Members {
 		n += x.Members[i].Rows
@@ -91,7 +91,7 @@ func (x *ownOperator) total() (n int64) {
 	return n
 }
 
-// join makes one row of members.
+// join merges members into one row.
 func (m *matcher) join(list []int) {
 	for _, i := range list {
 		m.parent[m.root(i)] = m.root(list[0])
@@ -105,8 +105,8 @@ func (m *matcher) root(i int) int {
 	return i
 }
 
-// candidates are the members that a product may be of. Where none has the shape in the pass that the trace tells,
-// weights may lie the other way around (GPT-2's do), and any pass counts.
+// candidates returns the members that a product may be of. If none has the shape in the trace's pass, weights may be transposed (as
+// GPT-2's are), and any pass counts.
 func (m *matcher) candidates(p *startup.Product) []int {
 	if p.Batch != 1 {
 		return nil
@@ -123,8 +123,8 @@ func (m *matcher) candidates(p *startup.Product) []int {
 	return nil
 }
 
-// sidesOf the matrix that a product of a pass multiplies, as N and K: T×N = T×K by K×N forward, T×K = T×N by N×K for the
-// gradient of the input, N×K = N×T by T×K for that of the weight.
+// sidesOf returns the possible N and K of the matrix multiplied in a pass: T×N = T×K by K×N forward, T×K = T×N by N×K for the input
+// gradient, N×K = N×T by T×K for the weight gradient.
 func sidesOf(p *startup.Product, pass startup.Pass) [][2]int64 {
 	forward, input, weight := [2]int64{p.N, p.K}, [2]int64{p.K, p.N}, [2]int64{p.M, p.N}
 	switch pass {
@@ -140,7 +140,7 @@ func sidesOf(p *startup.Product, pass startup.Pass) [][2]int64 {
 	return [][2]int64{forward, input, weight, {p.N, p.M}}
 }
 
-// shaped are the members with a matrix of N×K, alone or as neighbours that are multiplied at once.
+// shaped returns the members with an N×K matrix, alone or fused with neighbors.
 func (m *matcher) shaped(n, k int64) (out []int) {
 	for i := range m.members {
 		sum, of := int64(0), m.members[i].of
@@ -157,7 +157,7 @@ func (m *matcher) shaped(n, k int64) (out []int) {
 	return out
 }
 
-// find the row of a product; nil for one of another shape than any operator of the model.
+// find returns the row of a product; nil if no operator of the model has its shape.
 func (m *matcher) find(p *startup.Product) *matched {
 	list := m.candidates(p)
 	if len(list) == 0 {
@@ -166,7 +166,7 @@ func (m *matcher) find(p *startup.Product) *matched {
 	return m.row(list[0])
 }
 
-// rowOf a member of one of memwall's operators.
+// rowOf returns the row of a member of a predicted operator.
 func (m *matcher) rowOf(own, at int) *matched { return m.row(m.first[own] + at) }
 
 func (m *matcher) row(i int) *matched {
@@ -192,11 +192,11 @@ func (m *matcher) row(i int) *matched {
 	return r
 }
 
-// expertMatrices is the row of experts' matrices among products: memwall books the traffic of their operands there, and
-// the rest with experts.
+// expertMatrices is the row of expert matrices among products: the prediction counts their operand traffic there, and the rest
+// under experts.
 const expertMatrices = "matrices of experts"
 
-// productName is an operator's in the words of model code.
+// productName returns an operator's name as in model code.
 func productName(x *ownOperator, r dtype.Role) string {
 	switch x.Kind {
 	case model.Head:
@@ -210,7 +210,7 @@ func productName(x *ownOperator, r dtype.Role) string {
 	return string(r)
 }
 
-// hubNames are what transformers calls the linear layers of most models; others go by their names in GGUF.
+// hubNames are the names of linear layers in transformers; others go by their GGUF names.
 var hubNames = map[dtype.Role]string{
 	dtype.AttnQ: "q_proj", dtype.AttnK: "k_proj", dtype.AttnV: "v_proj", dtype.AttnQKV: "qkv_proj", dtype.AttnOutput: "o_proj",
 	dtype.AttnQA: "q_a_proj", dtype.AttnQB: "q_b_proj",
@@ -220,7 +220,7 @@ var hubNames = map[dtype.Role]string{
 	dtype.SSMOut: "out_proj",
 }
 
-// elementOf is the operator of the model that a fused one of PyTorch, vLLM, SGLang or Liger is; "" for parts of several.
+// elementOf returns the model's operator that a fused one of PyTorch, vLLM, SGLang or Liger implements; "" if it spans several.
 func elementOf(name string) string {
 	low := strings.ToLower(name)
 	for _, x := range []struct{ kind, words string }{
@@ -234,7 +234,7 @@ func elementOf(name string) string {
 	return ""
 }
 
-// elementName is what cheap operators of a kind are called.
+// elementName returns the name for cheap operators of a kind.
 func elementName(x *ownOperator) string {
 	if x.Rest {
 		return "sums of gradients"

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// rank is the class of ranks that a log's device belongs to: "TP1", "PP1 TP0", "rank 3".
+// rank returns the class of ranks that a log's device belongs to: "TP1", "PP1 TP0", "rank 3".
 func (s *sized) rank(device string) *engine.Rank {
 	p := &s.q.Request.Plan
 	index := int64(0)
@@ -56,7 +56,7 @@ func (s *sized) graphs(r *engine.Rank) estimate {
 	return total(t).times(1 / gib)
 }
 
-// deviceTotal is the memory that the catalog says torch sees.
+// deviceTotal estimates the memory that torch sees, from the catalog.
 func deviceTotal(j *engine.Job) estimate {
 	d := j.Device(0)
 	if d == nil {
@@ -67,7 +67,7 @@ func deviceTotal(j *engine.Job) estimate {
 	return e
 }
 
-// pool is what is left for pages, with the bands of all that comes before.
+// pool estimates what remains for pages, with the bands of all that precedes it.
 func (s *sized) pool(r *engine.Rank) estimate {
 	if s.noWeights != "" {
 		return unknown("%s", s.noWeights)

@@ -17,7 +17,7 @@ import (
 	"github.com/memwall/memwall/snapshot"
 )
 
-// read tells by its first bytes what a file is.
+// read determines the kind of a file by its first bytes and reads it.
 func read(text io.Reader) (*startup.Log, error) {
 	b := bufio.NewReaderSize(text, torch.Sniffed)
 	head, err := b.Peek(torch.Sniffed)
@@ -63,7 +63,7 @@ func read(text io.Reader) (*startup.Log, error) {
 	return readLog(b)
 }
 
-// readLog gives every line to every reader; the one that knows most of them has read the log.
+// readLog feeds every line to every reader and returns the log of the one that recognizes the most lines.
 func readLog(text io.Reader) (*startup.Log, error) {
 	readers := []startup.Reader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}, &torch.SummaryReader{}}
 	n, err := startup.Read(text, readers...)
@@ -85,7 +85,7 @@ func readLog(text io.Reader) (*startup.Log, error) {
 	return best, nil
 }
 
-// LogError gives an error of reading a text the form of the contract.
+// LogError converts an error of reading a text into an api error.
 func LogError(err error) error {
 	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}

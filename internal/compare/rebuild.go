@@ -13,19 +13,19 @@ import (
 	"github.com/memwall/memwall/internal/question"
 )
 
-// Rebuilt is the request that a log shows.
+// Rebuilt is the request reconstructed from a log.
 type Rebuilt struct {
 	Log     *startup.Log
 	Request api.Request
-	// Notes say what the log lacks, and what was taken for it.
+	// Notes report what the log lacks, and what was assumed.
 	Notes []api.Note
-	// noWeights says why weights cannot be told; "" when they can.
+	// noWeights is why the weights are undetermined; "" if determined.
 	noWeights string
-	// described: the device is described by the memory that the log prints.
+	// described reports that the device is described by the memory size in the log.
 	described bool
 }
 
-// Rebuild makes the request that a log shows, with overrides on top, and gives the source that finds its model.
+// Rebuild reconstructs the request of a log, with overrides on top, and returns the source of its model.
 func Rebuild(a *question.Env, log *startup.Log, overrides *api.Request) (*Rebuilt, api.ModelSource) {
 	b := &Rebuilt{Log: log, Request: api.Request{Ask: "fit", Plan: log.Plan}}
 	b.Request.Engine = b.engine()
@@ -44,14 +44,14 @@ func (b *Rebuilt) note(code, severity, field, format string, args ...any) {
 	b.Notes = append(b.Notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
 }
 
-// noteLog takes over what the reader of the log noted.
+// noteLog adopts the notes of the log's reader.
 func (b *Rebuilt) noteLog() {
 	for _, n := range b.Log.Notes {
 		b.note(n.Code, "warn", "", "%s", n.Text)
 	}
 }
 
-// override takes every field that is given.
+// override applies every given field.
 func (b *Rebuilt) override(with *api.Request) {
 	for _, f := range api.Fields() {
 		if f.Name == "ask" || f.Name == "text" {
@@ -63,7 +63,7 @@ func (b *Rebuilt) override(with *api.Request) {
 	}
 }
 
-// engine with its version, or with the era that the lines are of.
+// engine returns the engine with its version, or with the era that the lines are from.
 func (b *Rebuilt) engine() string {
 	l := b.Log
 	switch {
@@ -80,8 +80,8 @@ func (b *Rebuilt) engine() string {
 	return l.Engine
 }
 
-// hardware: the devices that the log names, as many as the plan's groups take; a device whose name is not
-// known, but whose size is printed, is described by that size.
+// hardware returns the devices that the log names, as many as the plan's groups need; a device of unknown name but printed size is
+// described by that size.
 func (b *Rebuilt) hardware() string {
 	l := b.Log
 	used := l.Devices
@@ -106,7 +106,7 @@ func (b *Rebuilt) hardware() string {
 	return named
 }
 
-// onHost reports whether all buffers of the model lie in host memory and no device takes part.
+// onHost reports whether all buffers of the model are in host memory and no device takes part.
 func onHost(l *startup.Log) bool {
 	n := 0
 	for i := range l.Figures {
@@ -121,7 +121,7 @@ func onHost(l *startup.Log) bool {
 	return n > 0
 }
 
-// known is the hardware when the catalog has it.
+// known returns the hardware if the catalog has it.
 func (b *Rebuilt) known(name string) string {
 	if name == "" {
 		return ""
@@ -134,7 +134,7 @@ func (b *Rebuilt) known(name string) string {
 	return name
 }
 
-// stored says what the weights are in: the override, the file type, or the method with the model's name.
+// stored returns the weight format: the override, the file type, or the method with the model's name.
 func (b *Rebuilt) stored(overrides *api.Request) {
 	l := b.Log
 	switch {
@@ -151,7 +151,7 @@ func (b *Rebuilt) stored(overrides *api.Request) {
 	}
 }
 
-// fileType of a GGUF file: "Q4_K - Medium".
+// fileType sets the type of a GGUF file: "Q4_K - Medium".
 func (b *Rebuilt) fileType() {
 	if r := dtype.FindRecipe(b.Log.Quant); r != nil && r.InGGUF() != nil {
 		b.Request.Weights = r.InGGUF().Name
@@ -166,7 +166,7 @@ func (b *Rebuilt) fileType() {
 	b.note("not_in_log", "warn", "weights", "%s; f16 stands in, so that caches can be sized", b.noWeights)
 }
 
-// ggufRecipe finds a file type by its title; "all F32" and "F16" are titles of GGUF recipes too.
+// ggufRecipe returns the recipe of a file type's title; "all F32" and "F16" are titles of GGUF recipes too.
 func ggufRecipe(title string) *dtype.Recipe {
 	title = strings.TrimPrefix(strings.ToLower(title), "mostly ")
 	for _, r := range dtype.Recipes() {
@@ -177,7 +177,7 @@ func ggufRecipe(title string) *dtype.Recipe {
 	return nil
 }
 
-// settle makes fields of the log agree with each other and with overrides.
+// settle makes fields of the log consistent with each other and with overrides.
 func (b *Rebuilt) settle(overrides *api.Request) {
 	p := &b.Request.Plan
 	if overrides.Context > 0 && overrides.ContextTotal == 0 {
@@ -201,7 +201,7 @@ func (b *Rebuilt) settle(overrides *api.Request) {
 	b.slots()
 }
 
-// slots: llama.cpp pads a printed context to the slots; a cache for all of them needs no padding.
+// slots adjusts a printed context, which llama.cpp pads to the slots; a unified cache needs no padding.
 func (b *Rebuilt) slots() {
 	p := &b.Request.Plan
 	if p.Sequences > p.ContextTotal && p.ContextTotal > 0 {
@@ -209,7 +209,7 @@ func (b *Rebuilt) slots() {
 	}
 }
 
-// missing lists what the log does not tell and the figures depend on.
+// missing notes what the figures depend on but the log does not state.
 func (b *Rebuilt) missing() {
 	r := &b.Request
 	lack := func(field, text string) { b.note("not_in_log", "info", field, "%s", text) }
@@ -239,7 +239,7 @@ func (b *Rebuilt) missing() {
 	}
 }
 
-// ReadAs says in a line what a log was taken for, by the request that it shows.
+// ReadAs describes in a line how a log was interpreted, by the request it shows.
 func ReadAs(r *api.Request) string {
 	var parts []string
 	for _, f := range []struct{ name, value string }{

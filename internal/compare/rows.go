@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// row with a key, which is made when it is asked for first.
+// row returns the row of a key, creating it on first use.
 func (o *operators) row(class, key, name, shape string) *operated {
 	key = class + "\x00" + key
 	r := o.byKey[key]
@@ -22,7 +22,7 @@ func (o *operators) row(class, key, name, shape string) *operated {
 	return r
 }
 
-// matched is the row of the model's products of one shape.
+// matched returns the row of the model's products of one shape.
 func (o *operators) matched(class string, m *matched) *operated {
 	r := o.row(class, m.key, m.name, m.shape)
 	if len(m.names) > 1 {
@@ -78,11 +78,11 @@ func messageShape(m *startup.Message) string {
 	return fmt.Sprintf("%s, %d ranks", unit.Bytes(m.Bytes), m.Group)
 }
 
-// rowOf an operator of the trace.
+// rowOf returns the row of a trace operator.
 func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	class := x.Class
 	if class == "norms" && o.plan.Log.Find("time_elementwise") != nil {
-		class = "elementwise" // as the lines have them
+		class = "elementwise" // as in the lines
 	}
 	switch {
 	case x.Class == "products" && x.Product != nil:
@@ -106,18 +106,18 @@ func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	return o.row(class, x.Name, x.Name, "")
 }
 
-// unknown is a row that may be any of the model's operators that the trace does not show.
+// unknown returns a row for what may be any of the model's operators missing from the trace.
 func (o *operators) unknown(class, name string) *operated {
 	r := o.row(class, name, cmp.Or(name, "no operator known"), "")
 	r.vague = true
 	return r
 }
 
-// oneRow are classes whose operators are one row: which of them a kernel is of, its class says.
+// oneRow are classes whose operators form a single row, identified by the class.
 var oneRow = map[string]string{"experts": "experts", "attention": "attention", "loss": "loss", "optimizer": "optimizer",
 	"unpacking": "unpacking of weights", "copies": "copies"}
 
-// predictedRow adds an operator of memwall's to its row.
+// predictedRow adds a predicted operator to its row.
 func (o *operators) predictedRow(i int, m *matcher) {
 	x := &o.own[i]
 	ms := x.Seconds * 1e3
@@ -143,5 +143,5 @@ func (o *operators) predictedRow(i int, m *matcher) {
 	o.book(o.row(x.class, "kind "+name, name, ""), ms)
 }
 
-// book adds memwall's own time to a row.
+// book adds predicted time to a row.
 func (o *operators) book(r *operated, ms float64) { r.own, r.known = r.own+ms, true }

@@ -10,19 +10,19 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// A server that runs says other things than one that starts: how large its cache came to be, what it holds
-// on the device, how fast it answers.
+// A running server reports other things than a starting one: the size of its cache, the memory it holds on the device, and its
+// latencies and throughput.
 
-// servedFigures are of running servers, before those of start-up logs.
+// servedFigures are the predictions for running servers, tried before those for startup logs.
 type servedFigures struct {
 	*sized
-	printed figures // of start-up logs
+	printed figures // of startup logs
 }
 
-// derived from figures that a start-up log prints too.
+// derived returns what follows from figures that a startup log prints too.
 func (s servedFigures) derived() []api.Line { return s.printed.derived() }
 
-// estimate is the counterpart of a figure.
+// estimate returns the counterpart of a figure.
 func (s servedFigures) estimate(f *startup.Figure) estimate {
 	if strings.HasPrefix(f.ID, "speed_") {
 		return s.measured(f.ID)
@@ -47,7 +47,7 @@ func (s servedFigures) estimate(f *startup.Figure) estimate {
 	return s.printed.estimate(f)
 }
 
-// measured is a latency or a rate at the load that the server had.
+// measured estimates a latency or throughput at the server's load.
 func (s servedFigures) measured(id string) estimate {
 	v := s.answer.Speed
 	switch {
@@ -76,7 +76,7 @@ func figureOf(mid, low, high *float64) estimate {
 	return estimate{value: *mid, low: *low, high: *high, known: true, basis: ledger.Derived}
 }
 
-// parameterCount is of all tensors of the file, rotary factors among them.
+// parameterCount estimates the parameters of all tensors in the file, including rotary factors.
 func (s servedFigures) parameterCount() estimate {
 	if s.noWeights != "" && strings.Contains(s.noWeights, "tensors") {
 		return unknown("%s", s.noWeights)
@@ -91,10 +91,10 @@ func (s servedFigures) fileBytes() estimate {
 	return exactly(float64(s.q.Job.Weights.Bytes()))
 }
 
-// notOfModel are items that an engine does not count as a model's: drivers, the program itself, prompts that it keeps aside.
+// notOfModel are items that an engine does not count towards a model: drivers, the program itself, saved prompts.
 var notOfModel = map[string]bool{"driver": true, "other": true, "prompt_cache": true}
 
-// modelBytes is what a model takes of all devices, and of the host too where all of it is asked for.
+// modelBytes estimates a model's memory on all devices, and also on the host unless device is set.
 func (s servedFigures) modelBytes(device bool) estimate {
 	if s.noWeights != "" {
 		return unknown("%s", s.noWeights)
@@ -117,7 +117,7 @@ func ofModel(items []ledger.Item) estimate {
 	return total(ledger.Sum(slices.DeleteFunc(slices.Clone(items), func(it ledger.Item) bool { return notOfModel[it.ID] })))
 }
 
-// deviceUsed is what the driver shows of the first device.
+// deviceUsed estimates the memory that the driver reports for the first device.
 func (s servedFigures) deviceUsed() estimate {
 	r := &s.ranks[0]
 	if r.Unlimited {
@@ -142,7 +142,7 @@ func (s servedFigures) cachePoolBytes() estimate {
 	return exactly(float64(r.KV.Pool))
 }
 
-// capacity is of engines whose start-up log memwall does not read.
+// capacity estimates the cache capacity for engines whose startup log is not read.
 func (s servedFigures) capacity(id string) estimate {
 	r := &s.ranks[0]
 	switch {
@@ -162,7 +162,7 @@ func (s servedFigures) capacity(id string) estimate {
 	return unknown("memwall has no figure for it")
 }
 
-// capacityBand scales a count with the band of what is left beside everything else.
+// capacityBand scales a count with the band of the memory left by everything else.
 func (s servedFigures) capacityBand(n float64) estimate {
 	p := s.pool(&s.ranks[0])
 	e := estimate{value: n, low: n, high: n, known: true, basis: p.basis}

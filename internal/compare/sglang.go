@@ -10,16 +10,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// sglangNames are the names of the engine's prints for figures of the log.
+// sglangNames maps figures of the log to the names of the engine's prints.
 var sglangNames = map[string]string{
 	"avail_before": "Load weight begin. avail mem", "avail_after": "Load weight end. avail mem", "avail_pool": "Memory pool end. avail mem",
 	"kv_tokens": "max_total_num_tokens", "kv_k": "K size", "kv_v": "V size", "kv_size": "KV size", "states": "max_mamba_cache_size",
 }
 
-// sglangFigures are of what SGLang prints. Its GB are GiB.
+// sglangFigures are the predictions of what SGLang prints. Its GB are GiB.
 type sglangFigures struct{ *sized }
 
-// estimate is the counterpart of a figure.
+// estimate returns the counterpart of a figure.
 func (s sglangFigures) estimate(f *startup.Figure) estimate {
 	r := s.rank(f.Device)
 	switch f.ID {
@@ -43,7 +43,7 @@ func (s sglangFigures) estimate(f *startup.Figure) estimate {
 	return unknown("memwall has no figure for it")
 }
 
-// printOf finds a print by its name, its band filled in.
+// printOf returns a print by its name, with its band.
 func printOf(r *engine.Rank, name string) *engine.Print {
 	for i := range r.Prints {
 		if p := r.Prints[i]; p.Name == name {
@@ -54,8 +54,8 @@ func printOf(r *engine.Rank, name string) *engine.Print {
 	return nil
 }
 
-// derived are the tokens that follow from the two printed availables, and the pool's size that
-// follows from its printed tokens.
+// derived returns the tokens that follow from the two printed values of available memory, and the pool size that follows from the
+// printed tokens.
 func (s sglangFigures) derived() (out []api.Line) {
 	p, ok := sglang.PoolsOf(s.q.Sizer)
 	if !ok {
@@ -77,7 +77,7 @@ func (s sglangFigures) derived() (out []api.Line) {
 	return out
 }
 
-// sizesGiven: K and V have half of the pool each; a latent cache is one buffer.
+// sizesGiven returns the pool's buffer sizes: K and V take half each; a latent cache is one buffer.
 func (s sglangFigures) sizesGiven(p sglang.Pools, tokens *startup.Figure) (out []api.Line) {
 	size := p.Bytes(int64(tokens.Value)).GiB()
 	if size == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/snapshot"
 )
 
-// Snapshot is the report of a memory snapshot of the model that overrides name, whose tensors name what no stack does. overrides become a
-// question of training where the record has a backward pass, of serving else.
+// Snapshot returns the report of a memory snapshot for the model in overrides, whose tensors identify allocations without stacks.
+// The overrides become a training question if the record has a backward pass, else a serving question.
 func Snapshot(a *question.Env, s *snapshot.Snapshot, overrides *api.Request) (*snapshot.Report, error) {
 	m, err := a.Resolve(overrides.Model)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// A profiler's trace and the allocator's counters tell of one run what it took. Which run that was they do not: the
-// request comes from who asks, and without a model the figures stand alone.
+// A profiler trace and the allocator's counters show what a run used but not which run it was: the request comes from the caller,
+// and without a model the figures stand alone.
 
-// compareRun lines figures of a run up with the answer to a request.
+// compareRun pairs the figures of a run with the answer to a request.
 func compareRun(a *question.Env, log *startup.Log, overrides *api.Request) (*api.Answer, error) {
 	b := &Rebuilt{Log: log, Request: api.Request{Ask: "fit"}}
 	if overrides.Ask == api.AskTrain {
@@ -43,7 +43,7 @@ func compareRun(a *question.Env, log *startup.Log, overrides *api.Request) (*api
 	return out, nil
 }
 
-// sizeRun sizes the request when a model is given.
+// sizeRun sizes the request if a model is given.
 func sizeRun(a *question.Env, b *Rebuilt) (s *sized, err error) {
 	s = &sized{Rebuilt: b}
 	if b.Request.Model == "" {
@@ -57,7 +57,7 @@ func sizeRun(a *question.Env, b *Rebuilt) (s *sized, err error) {
 	return s, err
 }
 
-// sizedRun answers the request of what ran: to fit, or to train.
+// sizedRun answers the request of the run, to fit or to train.
 func sizedRun(a *question.Env, r *api.Request) (*api.Answer, error) {
 	if err := r.CheckAsk(); err != nil {
 		return nil, err
@@ -71,13 +71,13 @@ func sizedRun(a *question.Env, r *api.Request) (*api.Answer, error) {
 	return planner.Fit(a, r)
 }
 
-// runFigures are of what a profiler or an allocator tells of a run.
+// runFigures are the predictions of what a profiler or an allocator reports.
 type runFigures struct {
 	log    *startup.Log
-	answer *api.Answer // nil when the run cannot be sized
+	answer *api.Answer // nil if the run cannot be sized
 }
 
-// estimate is the counterpart of a figure.
+// estimate returns the counterpart of a figure.
 func (r runFigures) estimate(f *startup.Figure) estimate {
 	if r.answer == nil {
 		return unknown("unknown")
@@ -101,7 +101,7 @@ func (r runFigures) estimate(f *startup.Figure) estimate {
 	return unknown("memwall has no speed for this plan")
 }
 
-// allocator is what torch counts: all that lies on the device but the driver's share and what others allocate.
+// allocator estimates what torch counts: everything on the device except the driver's share and other allocators' memory.
 func (r runFigures) allocator(id string) estimate {
 	if p := r.answer.PerDevice; p != nil {
 		switch id {
@@ -124,7 +124,7 @@ func banded(mid, low, high unit.Bytes) estimate {
 	return estimate{value: float64(mid), low: float64(low), high: float64(high), known: true, basis: ledger.Derived}
 }
 
-// torchItems sums a ledger's items as torch allocates them; what its caching leaves over is reserved.
+// torchItems sums a ledger's items as torch allocates them; memory left over by caching is reserved.
 func torchItems(d *api.Device, reserved bool) estimate {
 	sum := estimate{known: true, basis: ledger.Derived}
 	for i := range d.Ledger {
@@ -140,8 +140,7 @@ func torchItems(d *api.Device, reserved bool) estimate {
 	return sum
 }
 
-// trainingParts names the parts of a step of training that a class of kernels is; of norms memwall knows no more than that they
-// are element-wise.
+// trainingParts maps kernel classes to the parts of a training step; norms are only known to be element-wise.
 var trainingParts = map[string]string{
 	"products": "products", "experts": "experts", "attention": "attention", "elementwise": "element_wise", "loss": "loss",
 	"optimizer": "optimizer", "unpacking": "dequantisation",
@@ -150,7 +149,7 @@ var trainingParts = map[string]string{
 
 const normsAre = "counted with element-wise"
 
-// stepPart is a part of a step of training. Its band is as wide as that of the whole step: nobody measured parts alone.
+// stepPart estimates a part of a training step. Its band is as wide as the whole step's, since parts have not been measured alone.
 func stepPart(s *api.TrainingStep, id string) estimate {
 	whole := estimate{value: s.Seconds * 1e3, low: s.SecondsLow * 1e3, high: s.SecondsHigh * 1e3, known: s.Seconds > 0,
 		basis: ledger.Derived}
@@ -166,7 +165,7 @@ func stepPart(s *api.TrainingStep, id string) estimate {
 	return share(whole, sum, id)
 }
 
-// share is a part of a whole, in the whole's band.
+// share returns a part of a whole, with the whole's relative band.
 func share(whole estimate, part float64, id string) estimate {
 	switch {
 	case id == "norms":
@@ -178,7 +177,7 @@ func share(whole estimate, part float64, id string) estimate {
 		basis: ledger.Derived}
 }
 
-// decodingParts are those of a decode step of a server.
+// decodingParts are the parts of a server's decode step.
 var decodingParts = map[string]string{
 	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise",
 	"collectives": "tensor_parallel all_reduce all_to_all hand_over expert_parallel", "idle": "host",
@@ -198,7 +197,7 @@ func decodePart(v *api.Speed, id string) estimate {
 	return share(whole, sum, id)
 }
 
-// addNorms adds the time of norms to that of element-wise work, as memwall books them.
+// addNorms adds the time of norms to that of element-wise work, as the prediction counts them.
 func addNorms(log *startup.Log) {
 	norms, rest := log.Find("time_norms"), log.Find("time_elementwise")
 	if norms == nil || rest == nil {
@@ -209,14 +208,13 @@ func addNorms(log *startup.Log) {
 	norms.Name = "of these, norms"
 }
 
-// heldItems are the items of a ledger that a group of a memory snapshot is of.
+// heldItems maps groups of a memory snapshot to ledger items.
 var heldItems = map[string]string{
 	"parameters": "weights lora adapters reference reward", "optimizer": "optimizer master_weights", "gradients": "gradients collectives",
 	"working": "activations checkpoints logits workspace compute output graphs encoder_cache", "kv_cache": "kv_cache state",
 }
 
-// booked is what a plan books for a group of a snapshot, in the phase that the snapshot's peak fell in: "backward_gradients". What no item
-// holds is nothing.
+// booked estimates a group of a snapshot in the phase of its peak: "backward_gradients". It is zero if no item matches.
 func (r runFigures) booked(id string) estimate {
 	phase, group, _ := strings.Cut(id, "_")
 	if heldItems[group] == "" {
@@ -244,7 +242,7 @@ func (r runFigures) booked(id string) estimate {
 	return sum
 }
 
-// phaseLike is the fullest phase of a step whose name begins with a word; nil where none does.
+// phaseLike returns the fullest phase of a step whose name begins with a word; nil if there is none.
 func phaseLike(phases []api.PhaseBytes, word string) (out *api.PhaseBytes) {
 	for i := range phases {
 		if p := &phases[i]; word != "" && strings.HasPrefix(p.Name, word) && (out == nil || p.Bytes > out.Bytes) {

@@ -15,10 +15,10 @@ const (
 	needsRoom = "give hardware"
 )
 
-// vllmFigures are of what vLLM prints.
+// vllmFigures are the predictions of what vLLM prints.
 type vllmFigures struct{ *sized }
 
-// estimate is the counterpart of a figure.
+// estimate returns the counterpart of a figure.
 func (v vllmFigures) estimate(f *startup.Figure) estimate {
 	r := v.rank(f.Device)
 	switch f.ID {
@@ -56,7 +56,7 @@ func (v vllmFigures) estimate(f *startup.Figure) estimate {
 	return v.pages(r, f.ID)
 }
 
-// pages are blocks, tokens and concurrency of memwall's own pool.
+// pages estimates blocks, tokens and concurrency of the predicted pool.
 func (v vllmFigures) pages(r *engine.Rank, id string) estimate {
 	p, ok := vllm.PagesOf(v.q.Sizer)
 	pool := v.pool(r)
@@ -73,7 +73,7 @@ func (v vllmFigures) pages(r *engine.Rank, id string) estimate {
 	return unknown("memwall has no figure for it")
 }
 
-// fromPool is what a pool of so many bytes comes to.
+// fromPool returns a figure of a pool of the given bytes.
 func (v vllmFigures) fromPool(p vllm.Pages, pool unit.Bytes, id string) float64 {
 	load := v.q.Job.Load()
 	switch id {
@@ -89,7 +89,7 @@ func (v vllmFigures) fromPool(p vllm.Pages, pool unit.Bytes, id string) float64 
 	return 0
 }
 
-// needed for one request of the full length.
+// needed estimates the memory of one request of the full length.
 func (v vllmFigures) needed() estimate {
 	p, ok := vllm.PagesOf(v.q.Sizer)
 	if !ok || v.Log.Plan.Context == 0 && v.Request.Context == 0 {
@@ -98,8 +98,8 @@ func (v vllmFigures) needed() estimate {
 	return exactly(p.Needed(int64(v.q.Request.Context)).GiB())
 }
 
-// derived follows from printed inputs: from the budget and its parts the pool; from the pool's
-// size its blocks, tokens, concurrency and the longest request; from blocks or tokens the concurrency.
+// derived returns what follows from printed inputs: the pool from the budget and its parts; blocks, tokens, concurrency and the
+// longest request from the pool; concurrency from blocks or tokens.
 func (v vllmFigures) derived() (out []api.Line) {
 	p, ok := vllm.PagesOf(v.q.Sizer)
 	if !ok {
@@ -128,7 +128,7 @@ func (v vllmFigures) derived() (out []api.Line) {
 	return append(out, v.concurrencyGiven(p)...)
 }
 
-// poolGiven: the budget less what the profile run printed, all of one process.
+// poolGiven returns the pool as the budget less what the same process's profile run printed.
 func (v vllmFigures) poolGiven() (out []api.Line) {
 	budget := v.Log.Find("budget")
 	if budget == nil {
@@ -152,8 +152,8 @@ func (v vllmFigures) poolGiven() (out []api.Line) {
 	return out
 }
 
-// lastPrinted finds the last figure of a kind that the same process prints; lines about the profile run come
-// after the one about loading, with fewer digits.
+// lastPrinted returns the last figure of a kind from the same process; lines about the profile run come after the one about
+// loading, with fewer digits.
 func lastPrinted(log *startup.Log, of *startup.Figure, id string) (found *startup.Figure) {
 	for i := range log.Figures {
 		if f := &log.Figures[i]; f.ID == id && f.Device == of.Device {
@@ -163,7 +163,7 @@ func lastPrinted(log *startup.Log, of *startup.Figure, id string) (found *startu
 	return found
 }
 
-// printedPool is the pool's printed size: in bytes when the log has them, else the smallest of the ranks.
+// printedPool returns the pool's printed size: in bytes if available, else the smallest of the ranks.
 func printedPool(log *startup.Log) (f *startup.Figure, half float64) {
 	if f = log.Find("kv_bytes"); f != nil {
 		return f, 0
@@ -179,7 +179,7 @@ func (v vllmFigures) lengthKnown(id string) bool {
 	return id != "concurrency" && id != "max_length" || v.Request.Context > 0
 }
 
-// concurrencyGiven: from printed blocks, else from printed tokens where they do not come from it.
+// concurrencyGiven returns the concurrency from printed blocks, or from printed tokens if these are independent.
 func (v vllmFigures) concurrencyGiven(p vllm.Pages) []api.Line {
 	f := smallest(v.Log, "concurrency")
 	if f == nil || v.Request.Context == 0 {
