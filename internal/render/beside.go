@@ -6,22 +6,21 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// BesideRow is a plan among others on one scale.
+// BesideRow is a plan compared with others on one scale.
 type BesideRow struct {
 	Name    string
 	Verdict memwall.Verdict
-	Figures [5]BesideFigure // needed, may use, users, tokens a second, money
+	Figures [5]BesideFigure // needed, usable, users, tokens per second, cost
 }
 
-// BesideFigure is a figure as it is printed. Best of its column are those that nothing in it beats; aside are those of a
-// plan that does not fit.
+// BesideFigure is a figure as printed. Best marks the best of its column; Aside marks figures of a plan that does not fit.
 type BesideFigure struct {
 	Words       string
 	Best, Aside bool
 	worth       float64 // more is better; 0 is not compared
 }
 
-// BesideRows are plans in the order of their answers; nil answers leave their rows empty.
+// BesideRows returns plans in the order of their answers; nil answers leave their rows empty.
 func BesideRows(answers []*memwall.Answer) []BesideRow {
 	out := make([]BesideRow, len(answers))
 	for i, a := range answers {
@@ -63,7 +62,7 @@ func besideRow(a *memwall.Answer) BesideRow {
 		}
 	}
 	if a.Verdict == memwall.DoesNotFit {
-		for c := range r.Figures { // what it would do is not compared
+		for c := range r.Figures { // hypothetical figures are not compared
 			r.Figures[c].worth, r.Figures[c].Aside = 0, c > 1
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// Parts are the blocks of an answer to pick, plan, sim or diagnose, without its notes and commands; none of other answers.
+// Parts returns the blocks of an answer to pick, plan, sim or diagnose, without its notes and commands; nil for other answers.
 func Parts(a *memwall.Answer) []term.Block {
 	p := term.NewPage(term.Style{Width: term.MaxWidth})
 	p.Style.Endless = true

@@ -34,7 +34,7 @@ func Check(r *check.Run, st term.Style) string {
 	return p.String()
 }
 
-// writeSinceBase lists what is otherwise than in the base.
+// writeSinceBase lists the differences from the base.
 func writeSinceBase(p *term.Page, r *check.Run) {
 	if r.Base == "" {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// commands writes the command lines that run the plan, of several servers in the order in which they start, broken as a shell takes them.
+// commands writes the command lines that run the plan, several servers in startup order, broken as a shell accepts them.
 func (s *screen) commands() {
 	servers := []*memwall.Answer{s.a}
 	if s.a.Start > 0 {
@@ -44,7 +44,8 @@ func (s *screen) commandsOf(a *memwall.Answer) {
 	}
 }
 
-// WorkingFlags are the command lines of a plan, or those with the change that its head names: what fails is not for copying.
+// WorkingFlags returns the command lines of a plan or, if it does not fit, those with the change in its headline, described by
+// with.
 func WorkingFlags(a *memwall.Answer) (flags map[string]string, with string) {
 	if a.Verdict != memwall.DoesNotFit {
 		return a.Flags, ""
@@ -55,8 +56,8 @@ func WorkingFlags(a *memwall.Answer) (flags map[string]string, with string) {
 	return nil, ""
 }
 
-// commandLines breaks a command between arguments; a flag stays beside its value. A word wider than a line
-// is broken where a shell joins it again.
+// commandLines breaks a command between arguments, keeping a flag with its value. A word wider than a line is broken with a
+// continuation that the shell rejoins.
 func commandLines(command string, width int) (lines []string) {
 	if first, _, _ := strings.Cut(command, " "); strings.Contains(first, "(") {
 		return codeLines(command, width)
@@ -67,8 +68,7 @@ func commandLines(command string, width int) (lines []string) {
 	return BrokenLines(command, "  ", width)
 }
 
-// scriptLines are several commands, from the first column on: the lines of a file among them, and the word that ends
-// it, stand as they are.
+// scriptLines formats several commands from the first column on; here-documents and their terminators are kept verbatim.
 func scriptLines(script string, width int) (lines []string) {
 	end := ""
 	for _, l := range strings.Split(script, "\n") {
@@ -87,7 +87,7 @@ func scriptLines(script string, width int) (lines []string) {
 	return lines
 }
 
-// BrokenLines breaks one command, its first line behind an indent.
+// BrokenLines breaks one command into lines, the first after an indent.
 func BrokenLines(command, indent string, width int) (lines []string) {
 	line := indent
 	for _, w := range arguments(command) {
@@ -115,7 +115,7 @@ func BrokenLines(command, indent string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// codeLines breaks a call of a library between its arguments.
+// codeLines breaks a library call between its arguments.
 func codeLines(command string, width int) (lines []string) {
 	indent := 2
 	for _, l := range term.Say(command).Wrap(width - 4) {
@@ -125,7 +125,7 @@ func codeLines(command string, width int) (lines []string) {
 	return lines
 }
 
-// arguments parts a command into words, quotes kept whole, each flag with its value.
+// arguments splits a command into words, keeping quotes whole and each flag with its value.
 func arguments(command string) (out []string) {
 	for _, w := range shellWords(command) {
 		n := len(out)
@@ -139,7 +139,7 @@ func arguments(command string) (out []string) {
 	return out
 }
 
-// shellWords parts a command at spaces outside of quotes.
+// shellWords splits a command at unquoted spaces.
 func shellWords(command string) (out []string) {
 	var word strings.Builder
 	var quote rune

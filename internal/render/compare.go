@@ -12,14 +12,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Compare draws what an engine printed beside what memwall says.
+// Compare draws what an engine printed next to the prediction.
 func Compare(a *memwall.Answer, all bool, st term.Style) string {
 	p := term.NewPage(st)
 	Compared(p, a, all)
 	return p.String()
 }
 
-// Compared writes what Compare draws; all: every note.
+// Compared writes what Compare draws; all includes every note.
 func Compared(p *term.Page, a *memwall.Answer, all bool) {
 	writeCompareHead(p, a)
 	for _, u := range unitsOf(a.Compare) {
@@ -31,7 +31,7 @@ func Compared(p *term.Page, a *memwall.Answer, all bool) {
 	writeCompareNotes(p, a, all)
 }
 
-// writeCompareHead is how many figures are equal, and what the log was taken for.
+// writeCompareHead writes how many figures are equal, and how the log was interpreted.
 func writeCompareHead(p *term.Page, a *memwall.Answer) {
 	equal, within, inside, both := 0, 0, 0, 0
 	for i := range a.Compare {
@@ -84,11 +84,11 @@ func unitsOf(lines []memwall.Line) (out []string) {
 	return out
 }
 
-// tellers are what the measured figures are of.
+// tellers are the sources of the measured figures.
 var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics",
 	"memory_snapshot": "snapshot"}
 
-// columnOf is the head of the measured figures.
+// columnOf maps sources to the head of the measured column.
 var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch",
 	"memory_snapshot": "held"}
 
@@ -140,7 +140,7 @@ func figureName(l *memwall.Line) string {
 	return l.Device + " " + l.Name
 }
 
-// inDigits is a number in the engine's own digits.
+// inDigits formats a number with the engine's own number of digits.
 func inDigits(v float64, digits int) string {
 	return strings.Replace(term.Commas(unit.Fixed(v, digits)), "-", "−", 1)
 }
@@ -153,7 +153,7 @@ func difference(d float64, digits int) string {
 	return "+" + s
 }
 
-// writeUnprinted lists what memwall knows and the log does not say.
+// writeUnprinted lists predictions that the log does not mention.
 func writeUnprinted(p *term.Page, lines []memwall.Line) {
 	var out []string
 	for i := range lines {

@@ -9,13 +9,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Rows of operators that are shown: those that take at least a share of all, and so many.
+// Operator rows are shown if they take at least a share of the total, up to a number.
 const (
 	leastOfAll    = 0.002
 	mostOperators = 24
 )
 
-// writeOperators draws those of a trace beside the model's.
+// writeOperators writes a trace's operators next to the model's.
 func writeOperators(p *term.Page, rows []memwall.OperatorLine) {
 	if len(rows) == 0 {
 		return
@@ -47,7 +47,7 @@ func writeOperators(p *term.Page, rows []memwall.OperatorLine) {
 	}
 }
 
-// longest is the time that a row is judged by.
+// longest returns the time by which a row is selected.
 func longest(r *memwall.OperatorLine) float64 {
 	if r.Printed != nil {
 		return *r.Printed
@@ -55,7 +55,7 @@ func longest(r *memwall.OperatorLine) float64 {
 	return *r.Ours
 }
 
-// writeOperator is a row; both: memwall has figures of some.
+// writeOperator writes a row; both reports that some rows have predictions.
 func writeOperator(tb *term.Table, r *memwall.OperatorLine, both bool) {
 	name := r.Name
 	if r.Ours == nil && r.Shape != "" {
@@ -77,7 +77,7 @@ func writeOperator(tb *term.Table, r *memwall.OperatorLine, both bool) {
 	tb.Row(term.Say(name), calls, printed, ours, ratioOf(r), reached, optional(r.PeakFraction, 100, 0, " %"), why)
 }
 
-// ratioOf a row, with a mark when it lies outside the band.
+// ratioOf formats a row's ratio, marked if outside the band.
 func ratioOf(r *memwall.OperatorLine) term.Text {
 	ratio := optional(r.Ratio, 1, 2, "")
 	if r.Ratio != nil && !r.Within {
@@ -86,7 +86,7 @@ func ratioOf(r *memwall.OperatorLine) term.Text {
 	return ratio
 }
 
-// callsOf a step, which may be fewer than one.
+// callsOf formats the calls per step, which may be fewer than one.
 func callsOf(n float64) string {
 	if n < 10 && n != math.Trunc(n) {
 		return unit.Fixed(n, 1)
@@ -94,7 +94,7 @@ func callsOf(n float64) string {
 	return term.Commas(unit.Fixed(n, 0))
 }
 
-// optional is a number that may be absent.
+// optional formats a number that may be absent.
 func optional(v *float64, times float64, digits int, unitName string) term.Text {
 	if v == nil {
 		return term.Say("")

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Diagnose draws what failed and what to do: five lines, then what they rest on.
+// Diagnose draws what failed and what to do: five lines, followed by their basis.
 func Diagnose(a *memwall.Answer, all bool, st term.Style) string {
 	p := term.NewPage(st)
 	if a.Diagnosed.Kind == diagnose.None {
@@ -23,7 +23,7 @@ func Diagnose(a *memwall.Answer, all bool, st term.Style) string {
 	return p.String()
 }
 
-// writeDiagnosed is what failed, and what that rests on.
+// writeDiagnosed writes what failed, and the evidence.
 func writeDiagnosed(p *term.Page, a *memwall.Answer) {
 	if a.Diagnosed.Kind == diagnose.None {
 		p.Opening(term.Say("✓ ", term.Bold), term.Say("no out-of-memory message found", term.Bold))
@@ -47,7 +47,7 @@ func writeDiagnosed(p *term.Page, a *memwall.Answer) {
 // labels of the lines below the first.
 func label(word string) term.Text { return term.Say(fmt.Sprintf("  %-9s ", word), term.Dim) }
 
-// writeDiagnosis is the five lines.
+// writeDiagnosis writes the five lines.
 func writeDiagnosis(p *term.Page, a *memwall.Answer) {
 	sign := term.Mark{Sign: '✗', Word: "", Ink: term.InkBad}
 	switch a.Diagnosed.Kind.Weight() {
@@ -72,7 +72,7 @@ func writeDiagnosis(p *term.Page, a *memwall.Answer) {
 	writeRun(p, a)
 }
 
-// writeRun is the command, or what memwall has to be told to give one.
+// writeRun writes the command, or what is needed to produce one.
 func writeRun(p *term.Page, a *memwall.Answer) {
 	command := a.Diagnosed.Command
 	if command == "" && a.Model == nil && slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "no_model" }) {
@@ -83,7 +83,7 @@ func writeRun(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// fixed is a fix with what it saves.
+// fixed formats a fix with its savings.
 func fixed(f *memwall.Fix) term.Text {
 	x := term.Say(f.Text)
 	var more []string
@@ -126,7 +126,7 @@ var failures = map[diagnose.Kind]string{
 	diagnose.Unscheduled:     "found no node for a pod: memory is not short",
 }
 
-// EngineTitles are names as people write them.
+// EngineTitles are display names of engines.
 var EngineTitles = map[string]string{
 	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tensorrt": "TensorRT",
 	"tgi": "TGI", "ollama": "Ollama",
@@ -140,14 +140,14 @@ var EngineTitles = map[string]string{
 	"node": "Node.js", "java": "Java", "r": "R", "jetson": "Jetson", "tt-metal": "TT-Metal", "mindspore": "MindSpore",
 }
 
-// drivers are what ran out for programs that run on PyTorch.
+// drivers are what ran out in programs that run on PyTorch.
 var (
 	drivers = map[string]string{"cuda": "CUDA", "hip": "HIP", "xpu": "XPU", "npu": "NPU", "mps": "MPS"}
 	onTorch = map[string]bool{"transformers": true, "fsdp": true, "deepspeed": true, "megatron": true, "torchtune": true,
 		"torchtitan": true, "axolotl": true, "unsloth": true, "llama-factory": true}
 )
 
-// failed is the first line: what ran out, how much, where.
+// failed returns the first line: what ran out, how much, where.
 func failed(a *memwall.Answer) string {
 	name, ok := EngineTitles[a.Diagnosed.Engine]
 	if !ok {
@@ -187,7 +187,7 @@ func failed(a *memwall.Answer) string {
 	return s
 }
 
-// writeFailure are the figures of the message.
+// writeFailure writes the figures of the message.
 func writeFailure(p *term.Page, a *memwall.Answer) {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal}}
 	tb.Row(term.Say("GiB, from the message", term.Dim), term.Say(""))
@@ -210,7 +210,7 @@ func writeFailure(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// writeMatches are allocations of that size, where there are several.
+// writeMatches writes the allocations of that size, if there are several.
 func writeMatches(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Matches) < 2 {
 		return
@@ -223,7 +223,7 @@ func writeMatches(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// writeHeldBy is what the plan holds by memwall's count.
+// writeHeldBy writes what the plan holds according to its ledger.
 func writeHeldBy(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Ledger) == 0 || a.Diagnosed.Device == "host" || len(a.Devices) == 0 {
 		return
@@ -255,7 +255,7 @@ func writeBanded(tb *term.Table, name string, b term.Banded, i term.Ink) {
 	tb.Row(term.Say(name, i), term.Say(term.GiB(b.Mid, b.Decimals()), i), term.Say(strings.TrimPrefix(band, "±"), term.Dim))
 }
 
-// writeOtherFixes are those beside the first two.
+// writeOtherFixes writes the fixes after the first two.
 func writeOtherFixes(p *term.Page, a *memwall.Answer) {
 	seen := map[string]bool{}
 	first := true
@@ -274,7 +274,7 @@ func writeOtherFixes(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// writeGrowing is the path of memory that keeps growing.
+// writeGrowing writes the path of memory that keeps growing.
 func writeGrowing(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Frees) == 0 {
 		return
@@ -291,7 +291,7 @@ func writeGrowing(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// writeMessages are all that the text holds, where it holds more than one.
+// writeMessages writes all messages in the text, if there are several.
 func writeMessages(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Found) == 1 && a.Diagnosed.Found[0].Times == 1 {
 		return

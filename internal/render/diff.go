@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Diff draws two plans beside each other: what is other, line by line, and what it buys.
+// Diff draws two plans side by side: the differences, line by line, and what they buy.
 func Diff(a *memwall.Answer, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a}
 	d := a.Diff
@@ -29,7 +29,7 @@ func Diff(a *memwall.Answer, st term.Style) string {
 	return s.page.String()
 }
 
-// buys says what the second plan has over the first: bytes, speed, users.
+// buys returns the second plan's advantages over the first: memory, speed, users.
 func buys(d *memwall.Diff) (out []string) {
 	switch n := d.Needed.Change; {
 	case n < 0:
@@ -49,7 +49,7 @@ func buys(d *memwall.Diff) (out []string) {
 	return out
 }
 
-// usersOf are those that both plans have room for; ok is false where either has no bound.
+// usersOf returns the users that each plan has room for; ok is false if either is unbounded.
 func usersOf(d *memwall.Diff) (a, b int64, ok bool) {
 	x, y := d.A.KV, d.B.KV
 	if x == nil || y == nil || x.MaxSequences == nil || y.MaxSequences == nil {
@@ -58,7 +58,7 @@ func usersOf(d *memwall.Diff) (a, b int64, ok bool) {
 	return *x.MaxSequences, *y.MaxSequences, true
 }
 
-// lengthOf is " at 32k" where the two plans differ in it.
+// lengthOf returns " at 32k" if the two plans differ in length.
 func lengthOf(d *memwall.Diff, a *memwall.Answer) string {
 	if d.A.Plan.Context == d.B.Plan.Context {
 		return ""
@@ -66,10 +66,10 @@ func lengthOf(d *memwall.Diff, a *memwall.Answer) string {
 	return " at " + unit.Length(int64(a.Plan.Context))
 }
 
-// follows are fields that change with another, where both have one value.
+// follows maps fields to the field that they change with, if both have one value.
 var follows = map[string]string{"devices": "hardware", "kv_v": "kv", "prompt_tokens": "context", "output_tokens": "context"}
 
-// follower reports whether a field only follows another that is told: one that only one plan has follows its engine.
+// follower reports whether a field only follows another one shown; a field that only one plan has follows its engine.
 func follower(d *memwall.Diff, f *memwall.FieldDiff) bool {
 	lead := follows[f.Field]
 	if f.A == nil || f.B == nil {
@@ -78,7 +78,7 @@ func follower(d *memwall.Diff, f *memwall.FieldDiff) bool {
 	return slices.ContainsFunc(d.Fields, func(o memwall.FieldDiff) bool { return o.Field == lead })
 }
 
-// changes says in words what differs.
+// changes describes the differences in words.
 func changes(d *memwall.Diff) (out []string) {
 	if d.A.Model.ID != d.B.Model.ID {
 		out = append(out, ModelName(d.B.Model)+" instead of "+ModelName(d.A.Model))
@@ -101,10 +101,10 @@ func valueOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// itemWords make words of the id of a ledger's item.
+// itemWords converts the id of a ledger item to words.
 var itemWords = strings.NewReplacer("_", " ", "kv", "KV")
 
-// diffTable is the ledgers line by line; what a pool leaves unused is no need, and stands below as free.
+// diffTable writes the ledgers line by line; unused pool space is not a need, and is shown below as free.
 func (s *screen) diffTable(d *memwall.Diff) {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal}}
 	tb.Row(term.Say("GiB per device", term.Dim), term.Say("A", term.Dim), term.Say("B", term.Dim), term.Say("change", term.Dim))
@@ -128,7 +128,7 @@ func (s *screen) diffTable(d *memwall.Diff) {
 	s.diffRates(d)
 }
 
-// diffRates are users, speeds and quality; narrow screens have no bands.
+// diffRates writes users, speeds and quality; narrow screens have no bands.
 func (s *screen) diffRates(d *memwall.Diff) {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Left}}
 	if x, y, ok := usersOf(d); ok {
@@ -155,7 +155,7 @@ func (s *screen) diffRates(d *memwall.Diff) {
 	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("quality  ", term.Dim)), term.Say(qualityWords(d.Quality)))
 }
 
-// rated is a figure of speed or cost with its band.
+// rated is a speed or cost with its band.
 type rated struct{ mid, low, high *float64 }
 
 func (s *screen) rate(tb *term.Table, name string, a, b rated, ratio *float64) {
@@ -164,7 +164,7 @@ func (s *screen) rate(tb *term.Table, name string, a, b rated, ratio *float64) {
 	}
 }
 
-// qualityWords say what B's formats change, and on what that was measured.
+// qualityWords describes the quality change of B's formats, and what it was measured on.
 func qualityWords(q *memwall.Quality) string {
 	if q == nil {
 		return "nobody measured the difference, or there is none"
@@ -172,7 +172,7 @@ func qualityWords(q *memwall.Quality) string {
 	return qualityOf(q) + ", measured on " + q.MeasuredOn
 }
 
-// ranged is a figure with its band, where there is room for it.
+// ranged formats a figure with its band, if there is room.
 func (s *screen) ranged(r rated) string {
 	out := term.Significant(*r.mid, 2)
 	if s.page.Style.Cells() < term.DefaultWidth || r.low == nil || r.high == nil {
@@ -181,7 +181,7 @@ func (s *screen) ranged(r rated) string {
 	return out + " (" + term.Significant(*r.low, 2) + "–" + term.Significant(*r.high, 2) + ")"
 }
 
-// signed is a difference with its sign; one too small for its digits has none.
+// signed formats a difference with its sign; one too small for its digits has none.
 func signed(b unit.Bytes) string {
 	s := term.GiB(max(b, -b), 2)
 	switch {

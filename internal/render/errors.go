@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// Error says what is wrong, and under it the fix or the names that may have been meant.
+// Error draws what is wrong and, below it, the fix or similar names.
 func Error(e *memwall.Error, st term.Style) string {
 	p := term.NewPage(st)
 	message := strings.TrimSpace(e.Message)
@@ -18,7 +18,7 @@ func Error(e *memwall.Error, st term.Style) string {
 	return p.String()
 }
 
-// Instead are the words that an error proposes in place of a wrong one.
+// Instead returns the words that an error suggests in place of a wrong one.
 func Instead(e *memwall.Error) []string {
 	lead, rest := hint(e.Hint)
 	if lead == "fix" {
@@ -27,7 +27,7 @@ func Instead(e *memwall.Error) []string {
 	return strings.Split(rest, ", ")
 }
 
-// hint parts a fix from what introduces it.
+// hint separates a fix from its introduction.
 func hint(s string) (lead, rest string) {
 	s = strings.TrimSpace(s)
 	if after, ok := strings.CutPrefix(s, "did you mean"); ok {

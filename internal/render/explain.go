@@ -19,7 +19,7 @@ import (
 // place is a number of an answer: its JSON pointer, and the ledger id it is known by.
 type place struct{ pointer, id, name string }
 
-// places lists the numbers that have a name of their own: ledger items and sums.
+// places returns the numbers with a name of their own: ledger items and sums.
 func places(a *memwall.Answer) (out []place) {
 	for i := range a.Devices {
 		at := fmt.Sprintf("/devices/%d", i)
@@ -40,7 +40,7 @@ func places(a *memwall.Answer) (out []place) {
 	return out
 }
 
-// speedPlaces are the lines of the speed block, under the words that it shows.
+// speedPlaces are the lines of the speed block, by the labels shown there.
 var speedPlaces = []place{
 	{"/speed/decode_tokens_per_s", "decode", "decode"}, {"/speed/total_tokens_per_s", "together", "together"},
 	{"/speed/tpot_ms", "tpot", "TPOT"},
@@ -58,7 +58,7 @@ func itemPlaces(items []memwall.Item, at string) (out []place) {
 	return out
 }
 
-// Explainable lists the names that --explain takes for an answer, without repeats.
+// Explainable returns the names that --explain accepts for an answer, without duplicates.
 func Explainable(a *memwall.Answer) (names []string) {
 	for _, p := range places(a) {
 		if _, ok := a.Explain[p.pointer]; ok && !slices.Contains(names, p.id) {
@@ -68,8 +68,8 @@ func Explainable(a *memwall.Answer) (names []string) {
 	return names
 }
 
-// Find gives the JSON pointers of an answer's numbers that a name means: a pointer, a ledger id, or the
-// last word of a pointer ("max_context").
+// Find returns the JSON pointers of an answer's numbers that a name refers to: a pointer, a ledger id, or the last component of a
+// pointer ("max_context").
 func Find(a *memwall.Answer, name string) (pointers []string) {
 	if _, ok := a.Explain["/"+strings.TrimPrefix(name, "/")]; ok {
 		return []string{"/" + strings.TrimPrefix(name, "/")}
@@ -112,8 +112,7 @@ func (s *screen) explainAll() {
 	s.otherNumbers(seen)
 }
 
-// otherNumbers lists what has no name of its own, under where it comes from. Edges of bands stand beside
-// their number already.
+// otherNumbers writes numbers without a name, by their source. Edges of bands are already shown with their number.
 func (s *screen) otherNumbers(seen map[string]bool) {
 	by := map[string][]string{}
 	for at, e := range s.a.Explain {
@@ -136,7 +135,7 @@ func (s *screen) otherNumbers(seen map[string]bool) {
 	}
 }
 
-// explain writes one number: value, formula over its values, inputs with their origin, rule.
+// explain writes one number: value, formula above its values, inputs with their sources, rule.
 func (s *screen) explain(at, id string) {
 	e := s.a.Explain[at]
 	s.explainHead(at, id, &e)
@@ -174,7 +173,7 @@ func (s *screen) explainHead(at, id string, e *memwall.Explain) {
 		term.Join(term.Say(value, term.Bold), term.Pad(term.Gap), term.Say(e.Basis.String(), term.Dim)))
 }
 
-// writeDropTo writes two texts on one line, or the second below when there is no room.
+// writeDropTo writes two texts on one line, or the second below if there is no room.
 func writeDropTo(p *term.Page, a, b term.Text) {
 	a, b = a.Clean(p.Style.ASCII), b.Clean(p.Style.ASCII)
 	if a.Cells()+term.Gap+b.Cells() <= p.Style.Cells() {
@@ -198,7 +197,7 @@ func commasSize(b unit.Bytes) string {
 	return term.Commas(n) + " " + name
 }
 
-// number prints an input: whole ones with commas, others as short as is exact.
+// number formats an input: integers with commas, others in the shortest exact form.
 func number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return unit.Count(int64(v))
@@ -206,11 +205,11 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// token is a piece of a formula above the same piece with its value put in.
+// token is a piece of a formula, aligned with the same piece as a value.
 type token struct{ Name, Value string }
 
-// Tokenise parts a formula into names with their values, and what stands between them; closing brackets
-// and commas are pieces of their own.
+// Tokenise splits a formula into names with their values, and what is between them; closing brackets and commas are separate
+// pieces.
 func Tokenise(formula string, inputs []memwall.ExplainInput) (out []token) {
 	values := map[string]string{}
 	for _, in := range inputs {
@@ -228,7 +227,7 @@ func Tokenise(formula string, inputs []memwall.ExplainInput) (out []token) {
 	return out
 }
 
-// piece is the longest head of letters of one kind.
+// piece returns the longest prefix of characters of one kind.
 func piece(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
 	kind := pieceKind(first)
@@ -254,8 +253,7 @@ func pieceKind(r rune) int {
 	return anOperator
 }
 
-// formula writes the formula and, under it, its values, in as many pairs of lines as it takes. Lines break
-// before an operator.
+// formula writes the formula and, below it, its values, in as many pairs of lines as needed. Lines break before an operator.
 func (s *screen) formula(e *memwall.Explain) {
 	if len(e.Inputs) == 0 || len(e.Inputs) == 1 && e.Inputs[0].Name == e.Formula {
 		return
@@ -279,8 +277,8 @@ func (s *screen) formula(e *memwall.Explain) {
 	flush()
 }
 
-// Chunks joins each name to the operators before it and the brackets that close after it, padded to one
-// width. A function stays with its first argument.
+// Chunks joins each name to preceding operators and following closing brackets, padded to one width. A function stays with its
+// first argument.
 func Chunks(tokens []token) (out []token) {
 	var c token
 	for i, k := range tokens {
@@ -304,7 +302,7 @@ func Chunks(tokens []token) (out []token) {
 	return out
 }
 
-// trimmed takes away what both lines begin with.
+// trimmed removes the common prefix of both lines.
 func (k token) trimmed() token {
 	for strings.HasPrefix(k.Name, " ") && strings.HasPrefix(k.Value, " ") {
 		k.Name, k.Value = k.Name[1:], k.Value[1:]

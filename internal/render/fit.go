@@ -13,18 +13,18 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// FitOptions say what of an answer is shown beyond the usual.
+// FitOptions select what is shown beyond the default.
 type FitOptions struct {
 	Explain string // "" nothing, All, or a ledger id or JSON pointer
 	Notes   bool   // all notes
-	ByLife  bool   // the ledger in groups of equal life
+	ByLife  bool   // the ledger grouped by lifetime
 	Layers  []memwall.LayerGroup
 }
 
-// All numbers are to be explained.
+// All explains all numbers.
 const All = "all"
 
-// screen is an answer on its way to a page.
+// screen is an answer being rendered on a page.
 type screen struct {
 	page *term.Page
 	a    *memwall.Answer
@@ -32,8 +32,8 @@ type screen struct {
 	foot footnotes
 }
 
-// Fit draws an answer to a fit question: verdict, the number that the user came for, picture, table, contexts, reasons, command, footnotes
-// and notes. An answer with a single number to explain shows only that.
+// Fit draws an answer to a fit question: verdict, headline figure, picture, table, contexts, reasons, command, footnotes and notes.
+// An answer with a single number to explain shows only that.
 func Fit(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a, opt: opt}
 	if opt.Explain != "" && opt.Explain != All {
@@ -62,7 +62,7 @@ func Fit(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	return s.page.String()
 }
 
-// devices draws the deciding group in full and, when ranks differ, all of them on one scale.
+// devices draws the deciding group in full and, if ranks differ, all of them on one scale.
 func (s *screen) devices() {
 	if len(s.a.Devices) == 0 {
 		return
@@ -125,14 +125,14 @@ func (s *screen) ranks() {
 	s.page.Line(term.Pad(term.Gap), term.Say(RankName(&shown[0])+" decides: least room. GiB each.", term.Dim))
 }
 
-// scaled is a bar of as many cells as its share of a common scale.
+// scaled returns a bar whose cells are its share of a common scale.
 func scaled(d *memwall.Device, n int, scale unit.Bytes) term.Text {
 	b := term.BarOf(d)
 	m := max(2, term.Apportion(n, []unit.Bytes{b.Scale, scale - b.Scale})[0])
 	return term.Join(b.Draw(m).Cells, term.Pad(n-m))
 }
 
-// also draws further models that share the hardware: their two lines and a bar each.
+// also draws further models that share the hardware, with two lines and a bar each.
 func (s *screen) also() {
 	for _, a := range s.a.Also {
 		s.page.Blank()
@@ -148,7 +148,7 @@ func (s *screen) also() {
 	}
 }
 
-// outlook is how many users fit at longer contexts, and beside it how fast the plan runs.
+// outlook writes how many users fit at longer contexts, next to the plan's speed.
 func (s *screen) outlook() {
 	speed, rungs := s.speed(), s.rungs()
 	if rungs != nil {
@@ -160,7 +160,7 @@ func (s *screen) outlook() {
 	}
 }
 
-// rungs are the same plan at longer contexts.
+// rungs returns the same plan at longer contexts.
 func (s *screen) rungs() *term.Table {
 	if len(s.a.Rungs) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (s *screen) rungs() *term.Table {
 	return tb
 }
 
-// fitsOn lists hardware that would do, when none was given.
+// fitsOn lists hardware that suffices, if none was given.
 func (s *screen) fitsOn() {
 	if len(s.a.FitsOn) == 0 {
 		return
@@ -197,13 +197,13 @@ func (s *screen) fitsOn() {
 	s.page.Add(tb)
 }
 
-// on is what --on takes.
+// on returns the value for --on.
 func on(f *memwall.FitsOn) string { return strings.ReplaceAll(f.Hardware, " ", "") }
 
-// usualChanges is how many suggestions stand under an answer.
+// usualChanges is the number of suggestions shown by default.
 const usualChanges = 4
 
-// suggestions are changes that make it fit, cheapest first; when none does, those that help most cheaply.
+// suggestions writes changes that make the plan fit, cheapest first; if there are none, those that help most cheaply.
 func (s *screen) suggestions() {
 	var shown []memwall.Suggestion
 	for _, c := range s.a.Suggestions {
@@ -231,7 +231,7 @@ func (s *screen) suggestions() {
 	}
 	saves := "saves GiB"
 	if s.page.Style.Cells() < term.DefaultWidth {
-		saves = "saves" // so that the names of changes stay whole
+		saves = "saves" // leaves room for the names of changes
 	}
 	row(term.Say("change", term.Bold), term.Say(saves, term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
@@ -243,7 +243,8 @@ func (s *screen) suggestions() {
 	s.page.Add(tb)
 }
 
-// rungSpeed is how fast a change runs: against the plan, and in tokens a second of a user where the plan itself runs nowhere.
+// rungSpeed describes the speed of a change: relative to the plan, or in tokens per second per user if the plan itself does not
+// run.
 func rungSpeed(a *memwall.Answer, c *memwall.Suggestion) string {
 	switch {
 	case !runsNowhere(a) || c.Decode == nil:
@@ -254,7 +255,7 @@ func rungSpeed(a *memwall.Answer, c *memwall.Suggestion) string {
 	return term.Significant(*c.Decode, 2) + term.NoBreak + "tok/s"
 }
 
-// times is "× 0.8"; nothing where nobody knows.
+// times returns "× 0.8"; "" if unknown.
 func times(ratio *float64) string {
 	if ratio == nil {
 		return ""
@@ -262,7 +263,7 @@ func times(ratio *float64) string {
 	return "×" + term.NoBreak + unit.Significant(*ratio, 2)
 }
 
-// who takes the device's memory.
+// who returns what limits the device's memory.
 func who(a *memwall.Answer) string {
 	if a.Plan == nil {
 		return ""
@@ -271,7 +272,7 @@ func who(a *memwall.Answer) string {
 	return engineWord(name)
 }
 
-// reasons close every answer: what limits, what scales, what breaks.
+// reasons writes the end of every answer: what limits, what scales, what breaks.
 func (s *screen) reasons() {
 	r := s.a.Reasons
 	if r == nil {
@@ -294,12 +295,12 @@ func (s *screen) footnotes() {
 	}
 }
 
-// usualNotes is how many notes stand under an answer unasked.
+// usualNotes is the number of notes shown by default.
 const usualNotes = 3
 
 var severities = map[string]int{"error": 0, "warn": 1}
 
-// notes shows what decides or went otherwise than expected; plain defaults only when asked.
+// notes writes notes that matter or are unexpected; plain defaults only on request.
 func (s *screen) notes() {
 	if s.page.Style.Cells() < term.Narrow && !s.opt.Notes {
 		return
@@ -328,7 +329,7 @@ func (s *screen) notes() {
 	}
 }
 
-// sorted gives the notes to show, in order of harm.
+// sorted returns the notes to show, most severe first.
 func (s *screen) sorted() (out []memwall.Note) {
 	for want := range 3 {
 		for _, n := range s.a.Notes {

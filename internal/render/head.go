@@ -14,8 +14,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// writeHeadline is line 2: the number that the user came for, and what it buys or lacks. Of what follows the
-// number, the fullest text that stays on the line is taken, else one has a line of its own.
+// writeHeadline writes line 2: the headline figure, and what it buys or lacks. The longest ending that fits on the line is used;
+// otherwise one goes on its own line.
 func writeHeadline(p *term.Page, a *memwall.Answer) {
 	if len(a.Devices) == 0 {
 		return
@@ -32,7 +32,7 @@ func writeHeadline(p *term.Page, a *memwall.Answer) {
 	}
 }
 
-// sibling is a smaller model of the line that the plan holds, with its speed and both scores.
+// sibling describes a smaller model of the line that the plan holds, with its speed and both scores.
 func sibling(a *memwall.Answer, s *memwall.Sibling) term.Text {
 	x := term.Join(term.Say("Smaller and fits: "), term.Say(s.Name+" "+s.Weights, term.Bold),
 		term.Say(", "+term.GiB(s.Headroom, 1)+" GiB free"))
@@ -45,7 +45,7 @@ func sibling(a *memwall.Answer, s *memwall.Sibling) term.Text {
 	return x
 }
 
-// figure1 is the number that the user came for, and what it buys or lacks, the fullest text first.
+// figure1 returns the headline figure, and what it buys or lacks, longest text first.
 func figure1(a *memwall.Answer, d *memwall.Device) (x term.Text, endings []string) {
 	switch {
 	case a.Verdict == memwall.DoesNotFit && hostLacks(a):
@@ -58,13 +58,12 @@ func figure1(a *memwall.Answer, d *memwall.Device) (x term.Text, endings []strin
 	return needs(a, d), usersAndContext(a)
 }
 
-// hostLacks: the devices hold their part, and the host does not.
+// hostLacks reports whether the devices hold their part but the host does not.
 func hostLacks(a *memwall.Answer) bool {
 	return a.Devices[0].Headroom >= 0 && a.Host != nil && a.Host.Headroom < 0
 }
 
-// writeFollow writes a text and the first of several endings that fits on its line; when none does, one of them
-// stands below.
+// writeFollow writes a text and the first of several endings that fits on its line; if none does, one goes below.
 func writeFollow(p *term.Page, x term.Text, endings []string) {
 	x = term.Join(term.Pad(term.Gap), x).Clean(p.Style.ASCII)
 	for _, e := range endings {
@@ -79,7 +78,7 @@ func writeFollow(p *term.Page, x term.Text, endings []string) {
 	}
 }
 
-// sentence is the first ending that fits on a line of its own, else the fullest, which is broken over several.
+// sentence returns the first ending that fits on a line, else the longest, broken over several.
 func sentence(p *term.Page, endings []string) string {
 	own := func(e string) string { return term.Capital(strings.TrimLeft(e, ".; ")) }
 	for _, e := range endings {
@@ -90,7 +89,7 @@ func sentence(p *term.Page, endings []string) string {
 	return own(endings[0])
 }
 
-// needs is "needs 69.5 ±0.6 of 72.8 GiB per GPU".
+// needs returns "needs 69.5 ±0.6 of 72.8 GiB per GPU".
 func needs(a *memwall.Answer, d *memwall.Device) term.Text {
 	n := term.Needed(d)
 	need, usable, name := term.Pair(n, d.Usable)
@@ -102,10 +101,10 @@ func needs(a *memwall.Answer, d *memwall.Device) term.Text {
 	return term.Join(x, term.Say(" of "+usable+" "+name+each(a)+besideOnHost(a)))
 }
 
-// muchOnHost is from where the headline says what of the weights lies in host memory.
+// muchOnHost is the amount of weights in host memory from which the headline mentions it.
 const muchOnHost = unit.GiB
 
-// besideOnHost is " and 57.5 on the host": the headline does not hide the larger half.
+// besideOnHost returns " and 57.5 on the host", so that the headline does not hide the larger half.
 func besideOnHost(a *memwall.Answer) string {
 	if a.Host == nil {
 		return ""
@@ -118,7 +117,7 @@ func besideOnHost(a *memwall.Answer) string {
 	return ""
 }
 
-// least1 is ≥ before a sum with an unknown part.
+// least1 returns ≥ before a sum with an unknown part.
 func least1(d *memwall.Device) string {
 	for i := range d.Ledger {
 		if d.Ledger[i].Unknown {
@@ -128,7 +127,7 @@ func least1(d *memwall.Device) string {
 	return ""
 }
 
-// each is "per GPU" when there are several.
+// each returns "per GPU" if there are several.
 func each(a *memwall.Answer) string {
 	n := int64(0)
 	for i := range a.Devices {
@@ -143,7 +142,7 @@ func each(a *memwall.Answer) string {
 	return " per " + deviceWord(&a.Devices[0])
 }
 
-// deviceWord is what people call the device.
+// deviceWord returns the common word for the device.
 func deviceWord(d *memwall.Device) string {
 	for _, w := range []string{"TPU", "CPU"} {
 		if strings.Contains(d.Name, w) {
@@ -158,12 +157,12 @@ func deviceWord(d *memwall.Device) string {
 	return "GPU"
 }
 
-// RankName is "GPU 0" or "GPU 0–3".
+// RankName returns "GPU 0" or "GPU 0–3".
 func RankName(d *memwall.Device) string {
 	return deviceWord(d) + " " + strings.ReplaceAll(d.Ranks, "-", "–")
 }
 
-// usersAndContext says how many users and how long a context the plan holds, the fullest text first.
+// usersAndContext describes how many users and how long a context the plan holds, longest text first.
 func usersAndContext(a *memwall.Answer) (out []string) {
 	k := a.KV
 	if k == nil || a.Plan == nil || a.Plan.Context == 0 {
@@ -187,7 +186,7 @@ func usersAndContext(a *memwall.Answer) (out []string) {
 	return out
 }
 
-// pictures is "; makes 8 at once", of pictures or of videos.
+// pictures returns "; makes 8 at once", for images or videos.
 func pictures(k *memwall.KV) []string {
 	if k.MaxSequences == nil {
 		return nil
@@ -195,7 +194,7 @@ func pictures(k *memwall.KV) []string {
 	return []string{"; makes " + unit.Count(*k.MaxSequences) + " at once"}
 }
 
-// perUser is "; 4 get 37 tok/s each" of several users, and "; 37 tok/s" of one.
+// perUser returns "; 4 get 37 tok/s each", or "; 37 tok/s" for one user.
 func perUser(a *memwall.Answer) string {
 	v := a.Speed
 	if v == nil || v.Decode == nil {
@@ -211,7 +210,7 @@ func perUser(a *memwall.Answer) string {
 	return "; " + rate
 }
 
-// lengthFor is "1 at 29,808 tokens".
+// lengthFor returns "1 at 29,808 tokens".
 func lengthFor(a *memwall.Answer) string {
 	return unit.Count(max(1, int64(a.Plan.Sequences))) + " at " + tokens(*a.KV.MaxContext)
 }
@@ -223,7 +222,7 @@ func tokens(n int64) string {
 	return unit.Count(n) + " tokens"
 }
 
-// shortBy is "2.8 GiB short: needs 26.3 of 23.5", then what would do.
+// shortBy returns "2.8 GiB short: needs 26.3 of 23.5", followed by a fix.
 func shortBy(a *memwall.Answer, d *memwall.Device) term.Text {
 	n := term.Needed(d)
 	short, _, name := term.Pair(term.Banded{Mid: -d.Headroom, Low: -d.Headroom, High: -d.Headroom}, 0)
@@ -245,7 +244,7 @@ func shortBy(a *memwall.Answer, d *memwall.Device) term.Text {
 	return term.Join(x, term.Say(" of "+usable+unitOf))
 }
 
-// hostShort is "2.8 GiB of host memory short: needs 66.8 of 64.0".
+// hostShort returns "2.8 GiB of host memory short: needs 66.8 of 64.0".
 func hostShort(m *memwall.Memory) term.Text {
 	n := term.Banded{Mid: m.Needed, Low: m.NeededLow, High: m.NeededHigh}
 	need, there, name := term.Pair(n, m.Capacity)
@@ -257,7 +256,7 @@ func hostShort(m *memwall.Memory) term.Text {
 	return term.Join(x, term.Say(" of "+there))
 }
 
-// cures are what happens and what to do, the fullest text first.
+// cures returns what happens and what to do, longest text first.
 func cures(a *memwall.Answer) []string {
 	out, w := mends(a), waiting(a)
 	if w == "" {
@@ -271,7 +270,7 @@ func cures(a *memwall.Answer) []string {
 	return append(full, starts+", others wait"+brief, starts+brief, w)
 }
 
-// waiting is ". Starts, holds 6 of 64 users, others wait": an engine that shares out a pool refuses nobody.
+// waiting returns ". Starts, holds 6 of 64 users, others wait": an engine with a shared pool rejects nobody.
 func waiting(a *memwall.Answer) string {
 	k := a.KV
 	if a.Verdict != memwall.DoesNotFit || hostLacks(a) || k == nil || k.Blocks == 0 || k.MaxSequences == nil || *k.MaxSequences < 1 ||
@@ -281,7 +280,7 @@ func waiting(a *memwall.Answer) string {
 	return fmt.Sprintf(". Starts, holds %s of %s users, others wait", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))
 }
 
-// mends are the cheapest change that is sure to help, and how to ask for it; else what the plan would hold.
+// mends returns the cheapest change that certainly helps, and how to request it; else what the plan would hold.
 func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
 		slow := slowly(s)
@@ -315,8 +314,8 @@ func mends(a *memwall.Answer) []string {
 	return nil
 }
 
-// tightFirst is a cure with which the plan is tight, where it is said before one that fits and needs other hardware, or another
-// program; nil where none is.
+// tightFirst returns a fix that leaves the plan tight, if it precedes one that fits only with other hardware or another engine; nil
+// if there is none.
 func tightFirst(a *memwall.Answer, fits *memwall.Suggestion) *memwall.Suggestion {
 	t := firstThat(a, memwall.Tight)
 	if t == nil || a.Verdict != memwall.DoesNotFit || t != &a.Suggestions[0] || !replaces(fits) || replaces(t) {
@@ -325,13 +324,13 @@ func tightFirst(a *memwall.Answer, fits *memwall.Suggestion) *memwall.Suggestion
 	return t
 }
 
-// grants reports whether a cure is a setting of the system that grants the GPU more of the memory that they share, and nothing else.
+// grants reports whether a fix only raises the system's GPU share of unified memory.
 func grants(s *memwall.Suggestion) bool {
 	to, _ := s.Patch["hardware"].(string)
 	return len(s.Patch) == 1 && strings.Contains(to, ",usable=")
 }
 
-// briefFlags are patchFlags for a headline: a pattern that names dozens of layers stands in the table of changes.
+// briefFlags returns patchFlags for a headline, without patterns that name dozens of layers, which the table of changes has.
 func briefFlags(s *memwall.Suggestion) string {
 	words := patchFlags(s)
 	if pattern, ok := s.Patch["override_tensor"].(string); ok && len(pattern) > longPattern {
@@ -340,16 +339,16 @@ func briefFlags(s *memwall.Suggestion) string {
 	return words
 }
 
-// longPattern of tensors has no room in a headline.
+// longPattern is the length from which a tensor pattern does not fit in a headline.
 const longPattern = 30
 
-// replaces reports whether a cure needs other hardware, or another program.
+// replaces reports whether a fix needs other hardware or another engine.
 func replaces(s *memwall.Suggestion) bool {
 	to, _ := s.Patch["hardware"].(string)
 	return to != "" && !strings.Contains(to, ",usable=") || s.Patch["engine"] != nil
 }
 
-// slowly is " (4.8 tok/s)" where a cure leaves fewer tokens a second than people read.
+// slowly returns " (4.8 tok/s)" if a fix leaves output below reading speed.
 func slowly(s *memwall.Suggestion) string {
 	if s.Decode == nil || *s.Decode >= readsAtEase {
 		return ""
@@ -357,7 +356,7 @@ func slowly(s *memwall.Suggestion) string {
 	return " (" + term.Significant(*s.Decode, 2) + " tok/s)"
 }
 
-// readsAtEase are the tokens a second below which people wait for words.
+// readsAtEase is the rate in tokens per second below which readers wait for words.
 const readsAtEase = 20
 
 func firstThat(a *memwall.Answer, v memwall.Verdict) *memwall.Suggestion {
@@ -369,7 +368,7 @@ func firstThat(a *memwall.Answer, v memwall.Verdict) *memwall.Suggestion {
 	return nil
 }
 
-// patchFlags says a patch in flags of the command line; fields that it takes away need no flag.
+// patchFlags formats a patch as command-line flags; removed fields need none.
 func patchFlags(s *memwall.Suggestion) string {
 	names := make([]string, 0, len(s.Patch))
 	for name := range s.Patch {
@@ -390,7 +389,7 @@ func patchFlags(s *memwall.Suggestion) string {
 	return strings.Join(out, " ")
 }
 
-// inParts writes the parts of a field that are set as its flag takes them: optimizer=host,params=host.
+// inParts formats the set parts of a field as its flag takes them: optimizer=host,params=host.
 func inParts(v reflect.Value) string {
 	var out []string
 	for i := range v.NumField() {
@@ -424,7 +423,7 @@ func flagValue(f *memwall.Field, v any) string {
 	return " " + fmt.Sprint(v)
 }
 
-// unbounded is the headline without a limit to compare with, or with an unknown part.
+// unbounded returns the headline without a limit to compare with, or with an unknown part.
 func unbounded(a *memwall.Answer, d *memwall.Device) term.Text {
 	n := term.Needed(d)
 	v, usable, name := term.Pair(n, d.Usable)

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// layers writes what the whole model is made of, one row for each kind of layer.
+// layers writes the composition of the model, one row per kind of layer.
 func (s *screen) layers() {
 	if len(s.opt.Layers) == 0 {
 		return
@@ -35,7 +35,7 @@ func (s *screen) layers() {
 		"devices.", term.Dim))
 }
 
-// ranges shows the first runs of layers; the count tells how many there are in all.
+// ranges returns the first ranges of layers; the count covers all.
 func ranges(s string) string {
 	s = strings.ReplaceAll(s, "-", "–")
 	const most = 14

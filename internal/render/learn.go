@@ -39,7 +39,7 @@ func Lesson(l *learn.Lesson, st term.Style) string {
 	return p.String()
 }
 
-// writeTry writes commands behind their label; below the first there is none.
+// writeTry writes commands, the first after a label.
 func writeTry(p *term.Page, list []string) {
 	for i, words := range list {
 		label := []string{"try it", ""}[min(i, 1)]
@@ -146,7 +146,7 @@ func writeLessonLedger(p *term.Page, b *learn.Block) {
 	p.Add(tb)
 }
 
-// writeErratum sets a figure that is often read above the right one.
+// writeErratum writes a common wrong figure above the right one.
 func writeErratum(p *term.Page, w *learn.Wrong, goesOn bool) {
 	lead := term.Join(term.Pad(term.Gap), term.Say("often read", term.Dim), term.Pad(term.LabelCells-term.Cells("often read")))
 	if goesOn {
@@ -160,7 +160,7 @@ func writeErratum(p *term.Page, w *learn.Wrong, goesOn bool) {
 	p.Para(term.Pad(term.Gap+term.LabelCells), term.Join(right, term.Say(" ("+w.Article+", "+w.Claim+")", term.Dim)))
 }
 
-// Question draws what is asked: where it stands, the text, and what may be answered.
+// Question draws a question: its position, the text, and the possible answers.
 func Question(q *learn.Question, place string, st term.Style) string {
 	p := term.NewPage(st)
 	p.Line(term.Say(place, term.Bold), term.Say("  "+term.Joined([]string{q.Topic, "level " + strconv.Itoa(q.Level)}, " · "), term.Dim))
@@ -175,7 +175,7 @@ func Question(q *learn.Question, place string, st term.Style) string {
 	return p.String()
 }
 
-// wanted names the unit that an answer is wanted in.
+// wanted returns the unit of an answer.
 func wanted(name string) string {
 	switch name {
 	case "", "count":
@@ -186,7 +186,7 @@ func wanted(name string) string {
 	return " in " + name
 }
 
-// Worked draws the answer to a question. It was answered right, wrong, or not at all.
+// Worked draws the answer to a question that was answered right, wrong, or not at all.
 func Worked(q *learn.Question, verdict string, st term.Style) string {
 	p := term.NewPage(st)
 	lead := term.Say("answer  ", term.Dim)
@@ -203,10 +203,10 @@ func Worked(q *learn.Question, verdict string, st term.Style) string {
 	return p.String()
 }
 
-// exponents are signs that are no footnotes in a sentence.
+// exponents replaces superscripts that are not footnotes.
 var exponents = strings.NewReplacer("²", "^2", "³", "^3", "⁴", "^4", "⁶", "^6")
 
-// prose makes a text of a sentence.
+// prose converts a sentence to a text.
 func prose(p *term.Page, s string, i ...term.Ink) term.Text {
 	if p.Style.ASCII {
 		s = exponents.Replace(s)

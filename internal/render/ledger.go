@@ -11,15 +11,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// ledgerTable has a row for each item: glyph and name, GiB, band (one column, or two when a band is lopsided), basis,
-// remark.
+// ledgerTable has a row per item: glyph and name, GiB, band (one column, or two if any band is asymmetric), basis, remark.
 type ledgerTable struct {
 	term.Table
 	two  bool
 	bare bool // names and numbers only: the screen has no room for more
 }
 
-// leastBanded is the width from which a ledger shows bands and bases.
+// leastBanded is the minimum width at which a ledger shows bands and bases.
 const leastBanded = 56
 
 func (s *screen) newLedgerTable(head string, items []memwall.Item, sum term.Banded) *ledgerTable {
@@ -44,12 +43,12 @@ func (s *screen) newLedgerTable(head string, items []memwall.Item, sum term.Band
 	return lt
 }
 
-// ItemBand is an item with the edges of its band; without an edge it is exact.
+// ItemBand returns an item's size with its band; an item without edges is exact.
 func ItemBand(it *memwall.Item) term.Banded {
 	return term.Banded{Mid: it.Bytes, Low: it.Low, High: it.High}
 }
 
-// put adds a row; number and band share their digits.
+// put adds a row; number and band have the same digits.
 func (lt *ledgerTable) put(name term.Text, number string, b term.Banded, basis term.Text, remark string, i term.Ink) {
 	row := []term.Text{name, term.Say(number, i)}
 	if lt.bare {
@@ -108,7 +107,7 @@ func (s *screen) ledger(i int) {
 	s.page.Add(&lt.Table)
 }
 
-// tableHead names the ranks that a table is about; of a single device the name says more than a number.
+// tableHead names the ranks of a table; for a single device, its name.
 func (s *screen) tableHead(d *memwall.Device) string {
 	switch {
 	case d.Usable == 0:
@@ -145,10 +144,10 @@ func (s *screen) item(lt *ledgerTable, it *memwall.Item, at string, depth int) {
 	}
 }
 
-// longName is the width from which what stands behind a comma becomes a remark.
+// longName is the width from which the part of a name after a comma becomes a remark.
 const longName = 26
 
-// nameOf parts a name from the remark that engines put behind a colon.
+// nameOf separates a name from the remark that engines put after a colon.
 func nameOf(it *memwall.Item) (name, remark string) {
 	if name, remark, ok := strings.Cut(it.Name, ": "); ok {
 		return name, remark
@@ -159,7 +158,7 @@ func nameOf(it *memwall.Item) (name, remark string) {
 	return it.Name, ""
 }
 
-// load says what a cache holds.
+// load describes what a cache holds.
 func (s *screen) load(id string) string {
 	p := s.a.Plan
 	if p == nil || id != "kv_cache" || p.Sequences == 0 {
@@ -178,7 +177,7 @@ func (s *screen) load(id string) string {
 	return out
 }
 
-// replacement is what a footnote says of an assumption: where its one input comes from, else its source.
+// replacement returns the footnote of an assumption: the source of its only input, else its own.
 func (s *screen) replacement(it *memwall.Item, at string) string {
 	for pointer, e := range s.a.Explain {
 		if strings.HasPrefix(pointer, at) && strings.HasSuffix(pointer, "/bytes") && e.Source == it.Source && e.Formula == it.Formula &&
@@ -191,7 +190,7 @@ func (s *screen) replacement(it *memwall.Item, at string) string {
 	return it.Source
 }
 
-// room writes what is left and what the plan may use.
+// room writes the headroom and the usable memory.
 func (s *screen) room(lt *ledgerTable, d *memwall.Device) {
 	for _, r := range s.roomRows(d, "") {
 		label, look := term.Join(term.Say("·", term.InkFree), term.Say(" "+r.Name)), term.Plain
@@ -221,7 +220,7 @@ var lifeNames = map[ledger.Life]string{
 	ledger.Ephemeral: "ephemeral, within one step",
 }
 
-// byLife writes the table of a device in groups of equal life, each with its sum.
+// byLife writes the table of a device grouped by lifetime, each group with its sum.
 func (s *screen) byLife(i int) {
 	d := &s.a.Devices[i]
 	head := s.tableHead(d)
@@ -253,7 +252,7 @@ func (s *screen) byLife(i int) {
 	s.page.Add(&lt.Table)
 }
 
-// host writes what lies in host memory.
+// host writes what is in host memory.
 func (s *screen) host(m *memwall.Memory, head, at string) {
 	if m == nil || len(m.Ledger) == 0 {
 		return

@@ -31,7 +31,7 @@ func (s *screen) picked() {
 	s.searched()
 }
 
-// firstPick says which is best, fastest and longest, each once.
+// firstPick writes which pick is best, fastest and longest, each once.
 func (s *screen) firstPick() {
 	k := BestPick(s.a)
 	rank := "the best"
@@ -57,7 +57,7 @@ func (s *screen) firstPick() {
 	}
 }
 
-// separator is the gap between an answer and what it is about, or the stop that stands there where lines are not set in cells.
+// separator returns the gap between an answer and its subject, or the punctuation used where text is not laid out in cells.
 func (s *screen) separator(stop string) string {
 	if s.page.Style.Endless {
 		return stop
@@ -65,7 +65,7 @@ func (s *screen) separator(stop string) string {
 	return term.NoBreak + term.NoBreak + " "
 }
 
-// BestPick is the one that the first line names; nil where there is none.
+// BestPick returns the pick named on the first line; nil if there is none.
 func BestPick(a *memwall.Answer) *memwall.Pick {
 	if len(a.Picks) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func BestPick(a *memwall.Answer) *memwall.Pick {
 	return cmp.Or(foremost(a, "best"), &a.Picks[0])
 }
 
-// foremost is the pick that is first in something; nil where the list does not show it.
+// foremost returns the pick that leads in something; nil if the list does not show it.
 func foremost(a *memwall.Answer, in string) *memwall.Pick {
 	for i := range a.Picks {
 		if slices.Contains(a.Picks[i].First, in) {
@@ -83,7 +83,7 @@ func foremost(a *memwall.Answer, in string) *memwall.Pick {
 	return nil
 }
 
-// pickFigures are the bytes, the speed and the longest context of a pick.
+// pickFigures describes the memory, speed and longest context of a pick.
 func (s *screen) pickFigures(k *memwall.Pick) string {
 	line := ""
 	for _, c := range k.Contexts {
@@ -103,7 +103,7 @@ func (s *screen) pickFigures(k *memwall.Pick) string {
 	return strings.TrimPrefix(line, ", ")
 }
 
-// picks is the table of models. A narrow page gives up bands and lengths, then bytes, and never the speed.
+// picks writes the table of models. A narrow page drops bands and contexts, then memory, but never speed.
 func (s *screen) picks() {
 	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Left, term.Decimal, term.Decimal, term.Right, term.Left, term.Right},
 		Give: []int{6, 7, 4, 3}}
@@ -120,7 +120,7 @@ func (s *screen) picks() {
 	s.page.Para(term.Pad(term.Gap), term.Say(scoreLegend(s.a.Picks), term.Dim))
 }
 
-// PickPatch is what makes a question of fit of a pick.
+// PickPatch returns the patch that turns a pick into a fit question.
 func PickPatch(k *memwall.Pick) map[string]any {
 	out := map[string]any{"model": k.Model, "weights": k.Weights}
 	if n := k.Plan.CPUMoE; n != nil {
@@ -129,7 +129,7 @@ func PickPatch(k *memwall.Pick) map[string]any {
 	return out
 }
 
-// ScoreCell is a published score, or an estimate with its mark.
+// ScoreCell formats a published score, or an estimate with its mark.
 func ScoreCell(s *memwall.PickScore) term.Text {
 	switch {
 	case s == nil:
@@ -160,7 +160,7 @@ func scoreLegend(all []memwall.Pick) string {
 	return out
 }
 
-// PickedNeed is what the context asked for needs.
+// PickedNeed formats the memory that the requested context needs.
 func PickedNeed(k *memwall.Pick, context int64) term.Text {
 	for _, c := range k.Contexts {
 		if c.Context == context {
@@ -170,7 +170,7 @@ func PickedNeed(k *memwall.Pick, context int64) term.Text {
 	return term.Say("—", term.Dim)
 }
 
-// hostCell is what of the weights the host holds, where experts were put there.
+// hostCell formats the weights on the host, if experts were placed there.
 func hostCell(k *memwall.Pick) term.Text {
 	if k.Host == 0 || k.Plan.CPUMoE == nil {
 		return term.Say("")
@@ -178,7 +178,7 @@ func hostCell(k *memwall.Pick) term.Text {
 	return term.Say(term.GiB(k.Host, 1))
 }
 
-// nameCells is the width of the column of names: what the others leave.
+// nameCells returns the width left for the column of names.
 func nameCells(width int) int {
 	switch {
 	case width < term.Narrow:
@@ -189,7 +189,7 @@ func nameCells(width int) int {
 	return width - 60
 }
 
-// LongestOf is the longest context that a pick has room for.
+// LongestOf formats the longest context that a pick has room for.
 func LongestOf(k *memwall.Pick) string {
 	if k.MaxContext == nil {
 		return "any"
@@ -197,7 +197,7 @@ func LongestOf(k *memwall.Pick) string {
 	return wholeLength(*k.MaxContext)
 }
 
-// wholeLength rounds a length down to thousands, and leaves a short one as it is.
+// wholeLength rounds a length down to thousands, leaving short ones as they are.
 func wholeLength(tokens int64) string {
 	if tokens >= 1024 {
 		tokens = tokens / 1024 * 1024

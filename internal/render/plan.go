@@ -10,10 +10,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// PlanOptions say what of an answer is shown beyond the usual.
+// PlanOptions select what is shown beyond the default.
 type PlanOptions struct {
 	All   bool // all changes and plans
-	If    bool // what follows from steps aside
+	If    bool // the effects of small variations
 	Notes bool
 }
 
@@ -37,7 +37,7 @@ func Plan(a *memwall.Answer, opt PlanOptions, st term.Style) string {
 	return s.page.String()
 }
 
-// changed is what must change.
+// changed writes what must change.
 func (s *screen) changed(opt PlanOptions) {
 	s.planHead()
 	s.planBest()
@@ -56,7 +56,7 @@ func (s *screen) bestCommand() {
 	}
 }
 
-// planHead is line 1: how many ways there are, and what was asked for.
+// planHead writes line 1: how many ways there are, and the request.
 func (s *screen) planHead() {
 	var close int64
 	for i := range s.a.Ladder {
@@ -85,7 +85,7 @@ func (s *screen) planHead() {
 	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+ways, m.Ink), term.Say("   ")), about)
 }
 
-// waysOf an answer are the changes that make it fit, alone or several together.
+// waysOf counts the changes that make an answer's plan fit, alone or together.
 func waysOf(a *memwall.Answer) (n int64) {
 	alone := map[string]bool{}
 	for i := range a.Ladder {
@@ -102,7 +102,7 @@ func waysOf(a *memwall.Answer) (n int64) {
 	return n
 }
 
-// planBest is line 2: what the plan lacks as asked, and the first change that mends it.
+// planBest writes line 2: the shortage as requested, and the first change that fixes it.
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
 		if b := s.a.Best; b != nil {
@@ -122,7 +122,7 @@ func (s *screen) planBest() {
 	s.page.Para(term.Pad(term.Gap), x)
 }
 
-// firstOfAny is what the first of all hardware has most or least of.
+// firstOfAny describes what makes the first of all hardware best.
 func firstOfAny(a *memwall.Answer) string {
 	minimize := ""
 	if g := a.Plan.Goal; g != nil {
@@ -139,7 +139,7 @@ func firstOfAny(a *memwall.Answer) string {
 	return "smallest"
 }
 
-// lack is "2.8 GiB short as asked", or what is free.
+// lack returns "2.8 GiB short as asked", or the headroom.
 func (s *screen) lack() term.Text {
 	d := &s.a.Devices[0]
 	n := term.Needed(d)
@@ -157,7 +157,7 @@ func (s *screen) lack() term.Text {
 	return term.Say("what it needs is not known", term.InkUnknown)
 }
 
-// buys is what a plan leaves free, and its speed.
+// buys describes a plan's headroom and speed.
 func (s *screen) buys(c *memwall.Candidate) string {
 	out := term.GiB(c.Headroom, 1) + " GiB free"
 	if c.Speed != nil && c.Speed.Decode != nil {
@@ -166,10 +166,10 @@ func (s *screen) buys(c *memwall.Candidate) string {
 	return out
 }
 
-// usualRungs is how many changes are shown unasked.
+// usualRungs is the number of changes shown by default.
 const usualRungs = 9
 
-// shownRungs are the cheapest changes; those that do not do it are shown where none does, or all are asked for.
+// shownRungs returns the cheapest changes; insufficient ones only if there is no other, or all are requested.
 func (s *screen) shownRungs(all bool) (out []memwall.Candidate) {
 	all = all || waysOf(s.a) == 0
 	for _, c := range s.a.Ladder {
@@ -183,7 +183,7 @@ func (s *screen) shownRungs(all bool) (out []memwall.Candidate) {
 	return out
 }
 
-// ladder is the table of changes: what would be better, where the plan fits as it is.
+// ladder writes the table of changes; if the plan already fits, improvements.
 func (s *screen) ladder(all bool) {
 	shown := s.shownRungs(all)
 	if len(shown) == 0 {
@@ -225,14 +225,15 @@ func (s *screen) ladder(all bool) {
 	}
 }
 
-// rungTable begins a table of changes. A narrow page gives up their quality, then speed and what they save, never what is left then.
+// rungTable returns an empty table of changes. A narrow page drops quality, then speed and savings, but never the remaining
+// headroom.
 func rungTable(head string) *term.Table {
 	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal, term.Left, term.Decimal, term.Left}, Give: []int{5, 4, 2}}
 	tb.Row(append([]term.Text{nil, term.Say(head, term.Bold)}, dimmed("saves", "then, GiB", "tok/s", "quality")...)...)
 	return tb
 }
 
-// changeCells is the width of the column of changes: what the others leave.
+// changeCells returns the width left for the column of changes.
 func (s *screen) changeCells() int {
 	switch width := s.page.Style.Cells(); {
 	case s.page.Style.Endless:
@@ -245,7 +246,7 @@ func (s *screen) changeCells() int {
 	return 23
 }
 
-// headroomAfter is what a change leaves free, or still lacks.
+// headroomAfter formats the headroom, or the remaining shortage, after a change.
 func (s *screen) headroomAfter(c *memwall.Candidate) term.Text {
 	if c.Headroom < 0 {
 		return term.Join(term.Sign(c.Verdict), term.Say(" "+term.GiB(-c.Headroom, 1)+" short"))
@@ -253,7 +254,7 @@ func (s *screen) headroomAfter(c *memwall.Candidate) term.Text {
 	return term.Join(term.Sign(c.Verdict), term.Say(" "+term.GiB(c.Headroom, 1)+" free"))
 }
 
-// TokensEach is how many tokens a second each user gets, as it is printed; a dash where nobody knows.
+// TokensEach formats the tokens per second per user; a dash if unknown.
 func TokensEach(v *memwall.Speed) string {
 	if mid, _, _ := rate(v); mid != nil {
 		return term.Significant(*mid, 2)
@@ -261,7 +262,7 @@ func TokensEach(v *memwall.Speed) string {
 	return "—"
 }
 
-// rate is of what is generated, else, where only that is known, of what is read.
+// rate returns the decode rate or, if only that is known, the prefill rate.
 func rate(v *memwall.Speed) (mid, low, high *float64) {
 	switch {
 	case v == nil:
@@ -272,7 +273,7 @@ func rate(v *memwall.Speed) (mid, low, high *float64) {
 	return v.Decode, v.DecodeLow, v.DecodeHigh
 }
 
-// qualityOf is "perplexity +0.7 %", or a dash where nobody measured.
+// qualityOf returns "perplexity +0.7 %", or a dash if not measured.
 func qualityOf(q *memwall.Quality) string {
 	if q == nil {
 		return "—"
@@ -280,7 +281,7 @@ func qualityOf(q *memwall.Quality) string {
 	return scoreName(q.Metric) + " " + percentOf(q.Mid) + " %"
 }
 
-// scoreName is a metric without the corpus on which it was taken, which the answer's JSON names.
+// scoreName returns a metric's name without its corpus, which the JSON answer has.
 func scoreName(metric string) string {
 	name, _, _ := strings.Cut(metric, "-")
 	if name == "ppl" {
@@ -301,7 +302,7 @@ func percentOf(x float64) string {
 	return "±0"
 }
 
-// nearestMiss is what comes nearest where nothing that was left open fits.
+// nearestMiss writes what comes nearest if nothing in the search space fits.
 func (s *screen) nearestMiss() {
 	c := s.a.NearestMiss
 	if c == nil {
@@ -330,7 +331,7 @@ func differ(list []memwall.Candidate) bool {
 	})
 }
 
-// machines are the smallest hardware of each kind that holds the plan.
+// machines writes the smallest hardware of each kind that holds the plan.
 func (s *screen) machines(all bool) {
 	shown := s.a.Candidates
 	if !all {
@@ -357,7 +358,7 @@ func (s *screen) machines(all bool) {
 	}
 }
 
-// rentOf is what the devices of a plan rent for, or a dash.
+// rentOf formats the rent of a plan's devices, or a dash.
 func rentOf(c *memwall.Candidate) string {
 	if c.USDPerHour == nil {
 		return "—"
@@ -365,7 +366,7 @@ func rentOf(c *memwall.Candidate) string {
 	return term.Significant(*c.USDPerHour, 2) + rentedWhole(c.Speed)
 }
 
-// searched is how many plans were looked at.
+// searched writes how many plans were evaluated.
 func (s *screen) searched() {
 	e := s.a.Evaluated
 	if e == nil || e.Decided == 0 {
@@ -376,7 +377,7 @@ func (s *screen) searched() {
 		term.Say(unit.Count(int64(e.Decided))+" plans compared", term.Dim))
 }
 
-// whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.
+// whatIf writes the effects of variations: one line for the most helpful upgrade, or a table of all.
 func (s *screen) whatIf(all bool) {
 	if all {
 		s.whatIfs("what if the plan had", s.a.Sensitivity)
@@ -391,7 +392,7 @@ func (s *screen) whatIf(all bool) {
 	}
 }
 
-// effect is what a step aside does, in words.
+// effect describes the effect of a variation.
 func (s *screen) effect(u *memwall.WhatIf) string {
 	var out []string
 	if u.Verdict != s.a.Verdict {

@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// aimed draws the fleets that serve a load within bounds: the best, a table of all, why each stands where it does, what
-// was expected to be better, and how to run the best.
+// aimed draws the fleets that serve a load within bounds: the best, a table of all, the reason for each position, what was expected
+// to be better, and how to run the best.
 func (s *screen) aimed(all bool) {
 	s.goalTitle()
 	switch {
@@ -32,7 +32,7 @@ func (s *screen) aimed(all bool) {
 	s.dayPlan()
 }
 
-// goalTitle is line 1: how many fleets hold, the load, the bounds.
+// goalTitle writes line 1: how many fleets hold, the load, the bounds.
 func (s *screen) goalTitle() {
 	m, words := term.MarkOf(memwall.Fits), term.Plural(s.fleetsHeld(), "fleet holds", "fleets hold")
 	switch {
@@ -57,7 +57,7 @@ func (s *screen) goalTitle() {
 	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+words, m.Ink), term.Say("   ")), rest)
 }
 
-// usersWords are "412 users (350–470)": as many as a fleet holds, over its band.
+// usersWords returns "412 users (350–470)": the users a fleet holds, over its band.
 func usersWords(f *memwall.Fleet) string {
 	if f == nil || f.HoldsUsers == nil {
 		return "—"
@@ -65,7 +65,7 @@ func usersWords(f *memwall.Fleet) string {
 	return term.Users(*f.HoldsUsers) + overBand(f.HoldsUsersLow, f.HoldsUsersHigh)
 }
 
-// overBand is " (350–470)"; "" where no band is known.
+// overBand returns " (350–470)"; "" if the band is unknown.
 func overBand(low, high *int64) string {
 	if low == nil || high == nil || *low == *high {
 		return ""
@@ -73,7 +73,7 @@ func overBand(low, high *int64) string {
 	return fmt.Sprintf(" (%s–%s)", unit.Count(*low), unit.Count(*high))
 }
 
-// fleetsHeld counts those that were seen to hold.
+// fleetsHeld counts the fleets that hold in simulation.
 func (s *screen) fleetsHeld() (n int64) {
 	for i := range s.a.Candidates {
 		if meetsGoal(s.a.Candidates[i].Fleet) {
@@ -83,7 +83,7 @@ func (s *screen) fleetsHeld() (n int64) {
 	return n
 }
 
-// boundWords are "TTFT p99 ≤ 500 ms", as they were given and to the last digit; those that nobody gave say so.
+// boundWords returns "TTFT p99 ≤ 500 ms" for each bound, exactly as given; defaults are marked.
 func (s *screen) boundWords() (out []string) {
 	g := s.a.Plan.Goal
 	var assumed []string
@@ -115,7 +115,7 @@ func (s *screen) boundWords() (out []string) {
 	return out
 }
 
-// goalStopped shows what promises most where no fleet was simulated to the end.
+// goalStopped writes the most promising fleets if no simulation finished.
 func (s *screen) goalStopped(all bool) {
 	if len(s.a.Candidates) == 0 {
 		s.page.Para(term.Pad(term.Gap), term.Say("no server was estimated that holds the load"))
@@ -127,12 +127,12 @@ func (s *screen) goalStopped(all bool) {
 	s.fleets(all)
 }
 
-// defaulted: nobody gave the field.
+// defaulted reports whether the field was not given.
 func (s *screen) defaulted(field string) bool {
 	return slices.ContainsFunc(s.a.Notes, func(n memwall.Note) bool { return n.Code == "default_used" && n.Field == field })
 }
 
-// goalBest is line 2.
+// goalBest writes line 2.
 func (s *screen) goalBest() {
 	b := s.a.Best
 	x := term.Join(term.Say(leastWords(s.a)+": "), term.Say(fleetWords(b), term.Bold))
@@ -148,7 +148,7 @@ func (s *screen) goalBest() {
 	s.page.Para(term.Pad(term.Gap), x)
 }
 
-// leastWords are what the best has least of: devices, where nobody's price of it is known.
+// leastWords describes the best fleet's objective: devices if its price is unknown.
 func leastWords(a *memwall.Answer) string {
 	switch what := a.Plan.Goal.Minimize; {
 	case a.Plan.Goal.MostUsers && what == "cost":
@@ -165,7 +165,7 @@ func leastWords(a *memwall.Answer) string {
 	return "least cost" + OnWhich(a)
 }
 
-// OnWhich is " to count on" where a fleet that should hold too, but of which less is known, costs less than the best.
+// OnWhich returns " to count on" if a less certain fleet costs less than the best.
 func OnWhich(a *memwall.Answer) string {
 	best := &a.Candidates[0]
 	for i := range a.Candidates {
@@ -177,10 +177,10 @@ func OnWhich(a *memwall.Answer) string {
 	return ""
 }
 
-// meetsGoal reports whether a fleet meets the goal in the simulation, surely or likely.
+// meetsGoal reports whether a fleet meets the goal in simulation, certainly or probably.
 func meetsGoal(f *memwall.Fleet) bool { return f != nil && (f.Meets == "yes" || f.Meets == "likely") }
 
-// fleetWords are "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
+// fleetWords returns "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
 func fleetWords(c *memwall.Candidate) string {
 	if c.Fleet == nil || c.Fleet.Replicas == 1 {
 		return c.Change
@@ -195,7 +195,7 @@ func dollarsAnHour(f *memwall.Fleet) string {
 	return "$" + cents(*f.USDPerHour) + " an hour"
 }
 
-// cents are shown of amounts below a thousand.
+// cents formats an amount, with cents below a thousand.
 func cents(x float64) string {
 	if x < 1000 {
 		return fmt.Sprintf("%.2f", x)
@@ -257,8 +257,7 @@ func (s *screen) fleets(all bool) {
 	}
 }
 
-// front draws the fleets of the table by what they cost and how long a token takes, or how many users they hold; those that nothing beats
-// are bold.
+// front draws the fleets of the table by cost and time per token, or users held; Pareto-optimal ones are bold.
 func (s *screen) front() {
 	yName := "TPOT p99, ms"
 	if s.a.Plan.Goal.MostUsers {
@@ -286,7 +285,7 @@ func (s *screen) front() {
 	s.scatter(dots, "$ an hour", yName)
 }
 
-// scatter draws points where the page has room for a picture.
+// scatter draws points if the page has room for a picture.
 func (s *screen) scatter(dots []term.Dot, xName, yName string) {
 	if s.page.Style.Cells() < term.Narrow || s.page.Style.Endless {
 		return
@@ -299,7 +298,7 @@ func (s *screen) scatter(dots []term.Dot, xName, yName string) {
 	}
 }
 
-// secondCell is what a fleet is judged by: its rent, or the users that it holds.
+// secondCell formats what a fleet is judged by: its rent, or the users it holds.
 func secondCell(c *memwall.Candidate, most bool) string {
 	if !most || c.Fleet == nil || c.Fleet.HoldsUsers == nil {
 		return rentDollars(c)
@@ -307,13 +306,13 @@ func secondCell(c *memwall.Candidate, most bool) string {
 	return unit.Count(*c.Fleet.HoldsUsers)
 }
 
-// fleetPlace is where a fleet is played: what its times rest on.
+// fleetPlace returns the link to a fleet's simulation, which its times rest on.
 func fleetPlace(c *memwall.Candidate) *term.Place { return &term.Place{Ask: "sim", Patch: c.Patch} }
 
-// wideFleets have a column of quality.
+// wideFleets is the width from which the table has a column of quality.
 const wideFleets = term.DefaultWidth + 20
 
-// fleetCells is the width of the column of fleets: what the others leave.
+// fleetCells returns the width left for the column of fleets.
 func (s *screen) fleetCells() int {
 	switch width := s.page.Style.Cells(); {
 	case width < term.Narrow:
@@ -327,7 +326,7 @@ func (s *screen) fleetCells() int {
 	}
 }
 
-// ranked is a number, with a star on the front.
+// ranked returns a rank, starred if on the front.
 func (s *screen) ranked(i int) string {
 	star := ""
 	if slices.Contains(s.a.Pareto, i) {
@@ -357,7 +356,7 @@ func p99(c *memwall.Candidate, first bool) string {
 	return term.Significant(p.P99, 3)
 }
 
-// runsWords are the measured runs behind a fleet.
+// runsWords describes the measured runs behind a fleet.
 func runsWords(f *memwall.Fleet) string {
 	if f == nil {
 		return "—"
@@ -372,7 +371,7 @@ func meetsShort(f *memwall.Fleet) string {
 	return map[string]string{"estimated": "est."}[f.Meets] + map[string]string{"yes": "yes", "likely": "likely", "no": "no"}[f.Meets]
 }
 
-// fleetFacts are what else is known of the best: why, what it could hold, what makes it sure, energy, owning.
+// fleetFacts writes further facts about the best: why, what it could hold, what makes it certain, energy, ownership.
 func (s *screen) fleetFacts() {
 	b := s.a.Best
 	f := b.Fleet
@@ -410,7 +409,7 @@ func holdsWords(f *memwall.Fleet) string {
 	return each
 }
 
-// upTo says that nobody looked for more, where the highest load played still holds.
+// upTo notes that higher loads were not tried if the highest one simulated still holds.
 func upTo(f *memwall.Fleet) string {
 	if n := len(f.Curve); n > 0 && f.Curve[n-1].Met {
 		return "at least"
@@ -418,7 +417,7 @@ func upTo(f *memwall.Fleet) string {
 	return "up to"
 }
 
-// loads is what the best does at other loads: a column for each of a few.
+// loads writes the best fleet at other loads, in one column each.
 func (s *screen) loads(f *memwall.Fleet) {
 	var shown []memwall.CurvePoint
 	shares := []float64{0.25, 0.5, 1, 1.5, 2}
@@ -474,7 +473,7 @@ func (s *screen) owned(o *memwall.Owned) {
 	s.labelled("to own", term.Say(words))
 }
 
-// goalMiss is what comes nearest.
+// goalMiss writes what comes nearest.
 func (s *screen) goalMiss() {
 	c := s.a.NearestMiss
 	if c == nil {
@@ -483,7 +482,7 @@ func (s *screen) goalMiss() {
 	s.page.Para(term.Pad(term.Gap), term.Join(term.Say("nearest: "), term.Say(fleetWords(c), term.Bold), term.Say(": "+c.Why)))
 }
 
-// goalSurprises are losers that looked better than they are.
+// goalSurprises writes losers that looked better than they are.
 func (s *screen) goalSurprises() {
 	if len(s.a.Surprises) == 0 {
 		return
@@ -496,7 +495,7 @@ func (s *screen) goalSurprises() {
 	}
 }
 
-// dayPlan is how the fleet goes over a day.
+// dayPlan writes how the fleet scales over a day.
 func (s *screen) dayPlan() {
 	d := s.a.Day
 	if d == nil {
@@ -520,7 +519,7 @@ func (s *screen) dayPlan() {
 	}
 }
 
-// goalFiles are how to run the best.
+// goalFiles writes how to run the best.
 func (s *screen) goalFiles() {
 	if s.a.Best == nil {
 		return
@@ -531,7 +530,7 @@ func (s *screen) goalFiles() {
 	}
 }
 
-// searchedFor is how many servers were sized.
+// searchedFor writes how many servers were sized.
 func (s *screen) searchedFor() {
 	e := s.a.Evaluated
 	if e == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// trained draws the plans of a training run: the best one, the others with what they lose, what else may be chosen,
-// what rules of thumb would choose, and the files that run it.
+// trained draws the plans of a training run: the best, the others with their losses, further choices, what rules of thumb would
+// choose, and the files that run it.
 func (s *screen) trained(all bool) {
 	s.trainHead()
 	if s.a.Best == nil {
@@ -49,7 +49,7 @@ func (s *screen) trainHead() {
 	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+word, m.Ink), term.Say("   ")), asked)
 }
 
-// leastWord is what the best plan has least of.
+// leastWord returns the word for the best plan's objective.
 func (s *screen) leastWord() string {
 	if g := s.a.Plan.Goal; g != nil {
 		switch g.Minimize {
@@ -62,7 +62,7 @@ func (s *screen) leastWord() string {
 	return "fastest: "
 }
 
-// trainBest is line 2, its figures, and what of a step it loses.
+// trainBest writes line 2, its figures, and its losses per step.
 func (s *screen) trainBest() {
 	b := s.a.Best
 	s.page.Para(term.Pad(term.Gap), term.Join(term.Say(s.leastWord()), term.Say(changeOf(b), term.Bold)))
@@ -82,7 +82,7 @@ func (s *screen) trainBest() {
 	s.page.Para(term.Pad(term.Gap), term.Say(b.Why, term.Dim))
 }
 
-// changeOf a plan in words.
+// changeOf describes a plan.
 func changeOf(c *memwall.Candidate) string {
 	if c.Change == "" {
 		return "as asked"
@@ -90,7 +90,7 @@ func changeOf(c *memwall.Candidate) string {
 	return c.Change
 }
 
-// timeOf a plan: of the run, or of a step where nobody says how many tokens it has.
+// timeOf formats the time of a run, or of a step if the number of tokens is unknown.
 func timeOf(c *memwall.Candidate) string {
 	switch {
 	case c.Run != nil:
@@ -101,7 +101,7 @@ func timeOf(c *memwall.Candidate) string {
 	return "—"
 }
 
-// runCost of a plan: of the run, or of a million tokens.
+// runCost formats the cost of a run, or of a million tokens.
 func runCost(c *memwall.Candidate) string {
 	switch {
 	case c.Run != nil && c.Run.USD != nil:
@@ -112,7 +112,7 @@ func runCost(c *memwall.Candidate) string {
 	return "—"
 }
 
-// dollars are short: $420, $12.0K, $3.40M.
+// dollars formats an amount compactly: $420, $12.0K, $3.40M.
 func dollars(x float64) string {
 	if x < 10_000 {
 		return "$" + term.Significant(x, 3)
@@ -120,7 +120,7 @@ func dollars(x float64) string {
 	return "$" + term.Brief(int64(x))
 }
 
-// trainColumns begin a table of plans.
+// trainColumns returns an empty table of plans.
 func (s *screen) trainColumns() *term.Table {
 	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Right, term.Right, term.Decimal}}
 	time, cost := "a step", "$/1M tok"
@@ -132,7 +132,7 @@ func (s *screen) trainColumns() *term.Table {
 	return tb
 }
 
-// trainRow adds a plan, and why it stands there below it.
+// trainRow adds a plan, with the reason for its position below.
 func (s *screen) trainRow(tb *term.Table, i int, why bool) {
 	c := &s.a.Candidates[i]
 	tb.Wrapped(1, s.planCells(), term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)),
@@ -145,7 +145,7 @@ func (s *screen) trainRow(tb *term.Table, i int, why bool) {
 	}
 }
 
-// planCells is the width of the column of plans: what the others leave.
+// planCells returns the width left for the column of plans.
 func (s *screen) planCells() int {
 	if width := s.page.Style.Cells(); width < term.Narrow {
 		return max(12, width-20)
@@ -153,14 +153,14 @@ func (s *screen) planCells() int {
 	return s.page.Style.Cells() - 41
 }
 
-// Plans that are shown unasked.
+// Numbers of plans shown by default.
 const (
 	mostLayouts   = 6
 	mostOthers    = 3
 	mostTradeOffs = 4
 )
 
-// trainTable is the plans in order: of each layout the best, and then what else is on the front.
+// trainTable writes the plans in order: the best of each layout, then the rest of the front.
 func (s *screen) trainTable(all bool) {
 	shown, tb := s.shownPlans(all), s.trainColumns()
 	for n, i := range shown {
@@ -185,8 +185,7 @@ func (s *screen) trainTable(all bool) {
 	}
 }
 
-// trainFront draws plans by how long they take and what they cost: those that nothing beats, by number where one is short, and in
-// front of others.
+// trainFront draws plans by time and cost: Pareto-optimal ones in front, by number if that is short.
 func (s *screen) trainFront() {
 	var front, others []term.Dot
 	for i := range s.a.Candidates {
@@ -210,7 +209,7 @@ func (s *screen) trainFront() {
 	s.scatter(append(front, others...), x, y+" · ●, numbers: nothing found beats them")
 }
 
-// trainDot is where a plan stands; false where its cost is not known.
+// trainDot returns a plan's dot; false if its cost is unknown.
 func trainDot(c *memwall.Candidate) (d term.Dot, ok bool) {
 	switch {
 	case c.Run != nil && c.Run.USD != nil:
@@ -221,8 +220,8 @@ func trainDot(c *memwall.Candidate) (d term.Dot, ok bool) {
 	return d, false
 }
 
-// shownPlans are indices of candidates: of each layout the best, and the best of machines, methods and frameworks that
-// have none among these; all where all are asked for.
+// shownPlans returns the indices of candidates to show: the best of each layout, and the best of machines, methods and frameworks
+// that have none among these; all if requested.
 func (s *screen) shownPlans(all bool) (out []int) {
 	var layouts, kinds []string
 	others := 0
@@ -245,18 +244,18 @@ func (s *screen) shownPlans(all bool) (out []int) {
 	return out
 }
 
-// kindKey tells what is trained where by what.
+// kindKey returns the key of a plan's method, machine and framework.
 func kindKey(c *memwall.Candidate) string {
 	return fmt.Sprint(c.Plan.Hardware, c.Plan.Devices, c.Plan.Method, c.Plan.Framework)
 }
 
-// layoutKey tells plans apart that are more than a micro-batch, chunks or recomputation from each other.
+// layoutKey returns a key shared by plans that differ only in micro-batch, virtual stages or recomputation.
 func layoutKey(c *memwall.Candidate) string {
 	p := c.Plan
 	return fmt.Sprint(p.Hardware, p.Devices, p.Method, p.Framework, p.Optimizer, p.Sharding, p.TP, p.PP, p.CP, p.EP)
 }
 
-// tradeOffs are other plans of the front: some of them, from the nearest to the best one to the farthest.
+// tradeOffs returns other plans of the front, from the nearest to the best to the farthest.
 func (s *screen) tradeOffs(shown []int) (out []int) {
 	var front []int
 	for _, i := range s.a.Pareto {
@@ -273,7 +272,7 @@ func (s *screen) tradeOffs(shown []int) (out []int) {
 	return out
 }
 
-// surprises are what rules of thumb would choose.
+// surprises writes what rules of thumb would choose.
 func (s *screen) surprises() {
 	for i := range s.a.Surprises {
 		c := &s.a.Surprises[i]
@@ -285,7 +284,7 @@ func (s *screen) surprises() {
 	}
 }
 
-// trainMiss is what comes nearest where nothing fits.
+// trainMiss writes what comes nearest if nothing fits.
 func (s *screen) trainMiss() {
 	c := s.a.NearestMiss
 	if c == nil {

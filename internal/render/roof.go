@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Roof draws what a device allows a model at most: two sentences, then every figure with its formula.
+// Roof draws a device's upper bounds for a model: two sentences, then every figure with its formula.
 func Roof(r *memwall.Roof, st term.Style) string {
 	p := term.NewPage(st)
 	p.Heading(r.Device, r.Model, r.Weights, "KV "+r.KV, unit.Length(r.Context))
@@ -35,7 +35,7 @@ func Roof(r *memwall.Roof, st term.Style) string {
 	return p.String()
 }
 
-// bounded is a figure with the words before it.
+// bounded is a figure with its introduction.
 type bounded struct {
 	name   string
 	figure *memwall.Explain
@@ -55,7 +55,7 @@ func writeBounds(p *term.Page, title string, list []bounded) {
 	}
 }
 
-// roofLine is line 2: both roofs, or what is not known.
+// roofLine writes line 2: both roofs, or what is unknown.
 func roofLine(r *memwall.Roof) string {
 	var out []string
 	if r.Decode != nil {
@@ -70,7 +70,7 @@ func roofLine(r *memwall.Roof) string {
 	return strings.Join(out, "; ")
 }
 
-// quantity prints a figure in the unit that suits it.
+// quantity formats a figure in a suitable unit.
 func quantity(e *memwall.Explain) string {
 	switch e.Unit {
 	case "B":
@@ -83,7 +83,7 @@ func quantity(e *memwall.Explain) string {
 	return unit.Rate(e.Value) + " " + e.Unit
 }
 
-// Why draws what each figure of a device decides.
+// Why draws what each figure of a device determines.
 func Why(h *card.Hardware, st term.Style) string {
 	p := term.NewPage(st)
 	p.Heading(h.Name)
@@ -100,7 +100,7 @@ func Why(h *card.Hardware, st term.Style) string {
 	return p.String()
 }
 
-// Figure prints a fact in the unit that suits it; unknown is a dash.
+// Figure formats a fact in a suitable unit; unknown is a dash.
 func Figure(f *card.Fact) string {
 	if f == nil {
 		return "—"

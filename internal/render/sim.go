@@ -11,14 +11,13 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// SimOptions say what of a simulation is shown beyond the usual.
+// SimOptions select what is shown beyond the default.
 type SimOptions struct {
 	Notes bool // all notes
 }
 
-// Sim draws what became of a workload: whether it is held, how long users wait, a table of percentiles, throughput, the KV
-// cache and the queue over time, what runs out, and what techniques buy. A plan that has no memory for the model is drawn
-// as fit draws it.
+// Sim draws the outcome of a workload: whether it holds, waiting times, a table of percentiles, throughput, KV cache and queue over
+// time, what runs out, and what techniques gain. A plan without memory for the model is drawn as by Fit.
 func Sim(a *memwall.Answer, opt SimOptions, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
 	if a.Simulated == nil {
@@ -44,7 +43,7 @@ func (s *screen) played() {
 	s.runs()
 }
 
-// simTitle is line 1: whether the load is held, the load, what serves it.
+// simTitle writes line 1: whether the load holds, the load, what serves it.
 func (s *screen) simTitle() {
 	m := simMark(s.a.Simulated)
 	rest := asked(s.a)
@@ -58,7 +57,7 @@ func (s *screen) simTitle() {
 	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say("   ")), append([]string{loadWords(s.a)}, rest...))
 }
 
-// mostTitle is line 1 where the most users are asked for: how many, within what, and what serves them.
+// mostTitle writes line 1 for the most users: how many, within which bounds, and what serves them.
 func (s *screen) mostTitle(n int64, rest []string) {
 	m, words := term.MarkOf(memwall.Fits), "holds "+term.Users(n)
 	if n == 0 {
@@ -85,7 +84,7 @@ func simMark(v *memwall.Simulated) term.Mark {
 	return term.Mark{Sign: '✓', Word: "holds", Ink: term.Bold}
 }
 
-// loadWords say who asks.
+// loadWords describes the load.
 func loadWords(a *memwall.Answer) string {
 	w := a.Plan.Workload
 	what := "requests"
@@ -109,7 +108,7 @@ func loadWords(a *memwall.Answer) string {
 	return unit.Rate(w.Rate) + " " + what + "/s"
 }
 
-// simHeadline is line 2: how long users wait, or since when more wait than are served.
+// simHeadline writes line 2: waiting times, or since when the queue grows.
 func (s *screen) simHeadline() {
 	v := s.a.Simulated
 	var out []string
@@ -135,7 +134,7 @@ func (s *screen) simHeadline() {
 	s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(out, " · ")))
 }
 
-// since a time of the simulation.
+// since formats a time of the simulation.
 func since(at float64) string {
 	if at < 1 {
 		return "the beginning"
@@ -143,13 +142,13 @@ func since(at float64) string {
 	return unit.Seconds(at).String()
 }
 
-// pair99 is "p50 0.21 p99 0.94 s".
+// pair99 returns "p50 0.21 p99 0.94 s".
 func pair99(p *memwall.Percentiles) string {
 	scale, name := timeScale(p.P99)
 	return "p50 " + rateOf(p.P50/scale) + " p99 " + rateOf(p.P99/scale) + term.NoBreak + name
 }
 
-// timeScale is the unit for a time in milliseconds: what one of it is worth, and its name.
+// timeScale returns the unit for a time in milliseconds: its value in milliseconds, and its name.
 func timeScale(ms float64) (worth float64, name string) {
 	switch {
 	case ms < 1000:
@@ -160,7 +159,7 @@ func timeScale(ms float64) (worth float64, name string) {
 	return 3_600_000, "h"
 }
 
-// timed prints a time with two digits, and three from ten on.
+// timed formats a time with two digits, or three from ten on.
 func timed(ms, worth float64) string {
 	if x := ms / worth; x >= 10 {
 		return term.Significant(x, 3)
@@ -168,7 +167,7 @@ func timed(ms, worth float64) string {
 	return term.Significant(ms/worth, 2)
 }
 
-// unserved are those whom nobody answered, and preemptions.
+// unserved describes rejected and unfinished requests, and preemptions.
 func unserved(a *memwall.Answer) (out []string) {
 	v := a.Simulated
 	for _, x := range []struct {
@@ -189,7 +188,7 @@ func unserved(a *memwall.Answer) (out []string) {
 	return out
 }
 
-// waits are percentiles of the times of a request.
+// waits writes percentiles of the times of a request.
 func (s *screen) waits() {
 	v := s.a.Simulated
 	if v.TTFT == nil {
@@ -226,7 +225,7 @@ func (s *screen) waits() {
 	s.page.Add(tb)
 }
 
-// edgesOf the band, by the rows of the table; nil where they were not played.
+// edgesOf returns the edges of the band, by table row; nil if they were not simulated.
 func edgesOf(v *memwall.Simulated) (low, high [5]*memwall.Percentiles) {
 	rows := func(e *memwall.Edge) (out [5]*memwall.Percentiles) {
 		if e != nil {
@@ -237,12 +236,12 @@ func edgesOf(v *memwall.Simulated) (low, high [5]*memwall.Percentiles) {
 	return rows(v.Low), rows(v.High)
 }
 
-// labelled is a line behind a word.
+// labelled writes a line after a label.
 func (s *screen) labelled(word string, parts ...term.Text) {
 	s.page.Para(term.Join(term.Pad(term.Gap), term.Say(fmt.Sprintf("%-11s", word), term.Dim)), term.Join(parts...))
 }
 
-// became is what the server did: throughput, goal, cache and queue over time, what ran out.
+// became writes what the server did: throughput, goal, cache and queue over time, what ran out.
 func (s *screen) became() {
 	v := s.a.Simulated
 	s.page.Blank()
@@ -280,7 +279,7 @@ func (s *screen) goal() {
 		rateOf(*v.Goodput)+" requests/s"))
 }
 
-// overTime draws the use of the KV cache on a scale of all of it, and the queue on one of its longest.
+// overTime draws the use of the KV cache relative to its size, and the queue relative to its maximum.
 func (s *screen) overTime() {
 	v := s.a.Simulated
 	p := PoolOf(s.a)
@@ -296,7 +295,7 @@ func (s *screen) overTime() {
 	}
 }
 
-// Peak is the highest of a series.
+// Peak returns the maximum of a series.
 func Peak(all []float64) (most float64) {
 	for _, x := range all {
 		most = max(most, x)
@@ -304,7 +303,7 @@ func Peak(all []float64) (most float64) {
 	return most
 }
 
-// spark draws a series in a few cells, with a gap behind it; nothing where the page is narrow.
+// spark draws a series in a few cells, followed by a gap; nothing if the page is narrow.
 func (s *screen) spark(all []float64, whole float64, look term.Ink) term.Text {
 	if s.page.Style.Cells() < term.Narrow || s.page.Style.Endless || len(all) == 0 {
 		return nil // pages have charts
@@ -318,7 +317,7 @@ func (s *screen) spark(all []float64, whole float64, look term.Ink) term.Text {
 	return term.Join(term.Say(b.String(), look), term.Say(term.NoBreak+term.NoBreak))
 }
 
-// runsOutWords say what those who wait wait for.
+// runsOutWords describes what queued requests wait for.
 func runsOutWords(a *memwall.Answer) string {
 	v := a.Simulated
 	share := term.Percent(v.PromptShare)
@@ -342,7 +341,7 @@ func runsOutWords(a *memwall.Answer) string {
 	return "nothing; prefill takes " + share + " of the compute time"
 }
 
-// pool is how well the KV cache is used.
+// pool writes how well the KV cache is used.
 func (s *screen) pool() {
 	p := PoolOf(s.a)
 	if p == nil {
@@ -359,7 +358,7 @@ func (s *screen) pool() {
 	s.labelled("waste", term.Say(wasteWords(&p.Waste)))
 }
 
-// PoolOf is how the KV cache was used; nil where nobody knows.
+// PoolOf returns how the KV cache was used; nil if unknown.
 func PoolOf(a *memwall.Answer) *memwall.PoolUse {
 	if a.KV == nil {
 		return nil
@@ -367,7 +366,7 @@ func PoolOf(a *memwall.Answer) *memwall.PoolUse {
 	return a.KV.PoolUse
 }
 
-// wasteWords say which places of the cache hold no token though they are taken.
+// wasteWords describes which slots of the cache are allocated but hold no token.
 func wasteWords(w *memwall.Waste) string {
 	out := share100(w.Total) + " of the KV cache is allocated and holds no token"
 	var of []string
@@ -385,7 +384,7 @@ func wasteWords(w *memwall.Waste) string {
 	return out
 }
 
-// share100 is a share in percent, and less than a tenth of one where it is.
+// share100 formats a fraction as a percentage, with a lower bound of a tenth of a percent.
 func share100(x float64) string {
 	if x > 0 && x < 0.001 {
 		return "<0.1 %"
@@ -396,14 +395,14 @@ func share100(x float64) string {
 var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache",
 	"no-speculation": "no speculation"}
 
-// ofTier begins the name of another size of the tier below the cache.
+// ofTier is the prefix of a different size of the tier below the cache.
 const ofTier = "kv-tier="
 
 func ofTiers(all []memwall.Versus) bool {
 	return slices.ContainsFunc(all, func(o memwall.Versus) bool { return strings.HasPrefix(o.Name, ofTier) })
 }
 
-// versusName is what stands beside the plan, in words.
+// versusName describes an alternative compared with the plan.
 func versusName(name string) string {
 	if size, tiered := strings.CutPrefix(name, ofTier); tiered {
 		return "KV tier of " + size
@@ -411,7 +410,7 @@ func versusName(name string) string {
 	return versusNames[name]
 }
 
-// versus is a row for the plan and one for each technique less.
+// versus writes a row for the plan and one for each alternative.
 func (s *screen) versus() {
 	v := s.a.Simulated
 	if len(v.Versus) == 0 {
@@ -445,7 +444,7 @@ func dimmed(words ...string) (out []term.Text) {
 	return out
 }
 
-// outcome is a row of what became of a workload, which stands at a place of the answer.
+// outcome returns a row with the outcome of a workload, at a pointer of the answer.
 func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse, tiers bool) []term.Text {
 	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)),
 		term.LinkedNumber(rateOf(l.Throughput.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p, tiers)}
@@ -458,7 +457,7 @@ func capacityOf(l *memwall.Load, at string) term.Text {
 	return term.LinkedNumber(rateOf(*l.Capacity), at+"/holds_requests_per_s")
 }
 
-// tierWords is how much of it tiers below the device brought back.
+// tierWords describes how much the tiers below the device brought back.
 func tierWords(p *memwall.PoolUse) string {
 	out, names := "", map[string]string{"host": "host memory", "nvme": "NVMe", "store": "the shared store"}
 	for _, t := range p.Tiers {
@@ -474,7 +473,7 @@ func first99(p *memwall.Percentiles, at string) term.Text {
 	return term.LinkedNumber(timed(p.P99, 1000), at+"/ttft_ms/p99")
 }
 
-// wasted is how much of the cache holds nothing or, beside other tiers, how much of the prompts was found in one.
+// wasted formats how much of the cache holds nothing or, with other tiers, how much of the prompts they held.
 func wasted(p *memwall.PoolUse, tiers bool) term.Text {
 	switch {
 	case p == nil:
@@ -485,7 +484,7 @@ func wasted(p *memwall.PoolUse, tiers bool) term.Text {
 	return term.Say(share100(p.Waste.Total))
 }
 
-// versusNote says what the columns compare.
+// versusNote explains the columns.
 func versusNote(all []memwall.Versus) string {
 	out := "holds/s: the most requests a second of this mix; we: how many times that the plan holds"
 	if ofTiers(all) {
@@ -499,7 +498,7 @@ func versusNote(all []memwall.Versus) string {
 	return out
 }
 
-// simSuggestions are what would hold the load.
+// simSuggestions writes what would hold the load.
 func (s *screen) simSuggestions() {
 	for i := range s.a.Suggestions {
 		x := &s.a.Suggestions[i]
@@ -512,7 +511,7 @@ func (s *screen) simSuggestions() {
 	}
 }
 
-// runs say how much was simulated.
+// runs writes how much was simulated.
 func (s *screen) runs() {
 	v, w := s.a.Simulated, s.a.Plan.Workload
 	out := term.Plural(v.Requests.Finished, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
@@ -531,7 +530,7 @@ func (s *screen) runs() {
 	s.page.Para(term.Pad(term.Gap), term.Say(out, term.Dim))
 }
 
-// uncounted says of how many requests no times are shown.
+// uncounted describes how many requests are not in the times.
 func uncounted(v *memwall.Simulated) string {
 	if v == nil || v.Requests.Warmup == 0 {
 		return ""
@@ -539,7 +538,7 @@ func uncounted(v *memwall.Simulated) string {
 	return ", the first " + unit.Count(v.Requests.Warmup) + " not counted"
 }
 
-// wallWords say how long an answer took, where that was long enough to notice.
+// wallWords describes how long an answer took, if noticeable.
 func wallWords(seconds float64) string {
 	switch {
 	case seconds == 0:
@@ -550,7 +549,7 @@ func wallWords(seconds float64) string {
 	return ", simulated in " + unit.Seconds(seconds).String()
 }
 
-// SimHeadText is the first lines of the screen.
+// SimHeadText returns the first lines of the screen.
 func SimHeadText(a *memwall.Answer) []string {
 	s := &screen{page: term.NewPage(term.Style{Width: 88}), a: a}
 	if a.Simulated == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/internal/term"
 )
 
-// writeBeside draws two blocks next to each other where the page is wide enough, else one below the other.
+// writeBeside draws two blocks side by side if the page is wide enough, else one below the other.
 func writeBeside(p *term.Page, first, second []term.Text) {
 	width := 0
 	for _, l := range first {
@@ -33,14 +33,14 @@ func writeBeside(p *term.Page, first, second []term.Text) {
 	}
 }
 
-// block is what a table draws on a page of its own.
+// block returns a table drawn on a page of its own.
 func block(p *term.Page, tb *term.Table) []term.Text {
 	own := term.NewPage(p.Style)
 	own.Add(tb)
 	return own.Lines
 }
 
-// speed is how fast the plan runs; nil when nobody knows.
+// speed returns the plan's speed; nil if unknown.
 func (s *screen) speed() []term.Text {
 	v := s.a.Speed
 	if v == nil || v.Decode == nil && v.Prefill == nil || runsNowhere(s.a) {
@@ -71,7 +71,7 @@ func (s *screen) speed() []term.Text {
 	return lines
 }
 
-// runsNowhere: the plan serves nobody, so that no speed of it is shown.
+// runsNowhere reports whether the plan serves nobody, so that no speed is shown.
 func runsNowhere(a *memwall.Answer) bool { return a.Verdict == memwall.DoesNotFit && waiting(a) == "" }
 
 // speedLine is a figure with its band.
@@ -80,7 +80,7 @@ type speedLine struct {
 	mid, low, high *float64
 }
 
-// digits are more where the band is narrow.
+// digits returns the number of digits, more if the band is narrow.
 func (l *speedLine) digits() int {
 	if *l.high-*l.low < 0.15**l.mid {
 		return 3
@@ -104,7 +104,7 @@ func speedLines(v *memwall.Speed, users int64) []speedLine {
 		speedLine{"cost", "$/M tok", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh})
 }
 
-// seconds prints long times in seconds.
+// seconds converts long times to seconds.
 func seconds(l speedLine) speedLine {
 	if l.mid == nil || *l.mid < 1000 {
 		return l
@@ -117,7 +117,7 @@ func seconds(l speedLine) speedLine {
 	return l
 }
 
-// boundBy says what decoding waits for, and how near it comes to the datasheet.
+// boundBy describes what decoding is bound by, and the fraction of the datasheet rate achieved.
 func boundBy(v *memwall.Speed) string {
 	x := string(v.Bound)
 	if f := v.BandwidthFraction; f != nil && x == "memory" {
@@ -129,7 +129,7 @@ func boundBy(v *memwall.Speed) string {
 	return x
 }
 
-// rentedWhole says of how many devices the rent is, where that is more than the plan uses.
+// rentedWhole states how many devices the rent is for, if more than the plan uses.
 func rentedWhole(v *memwall.Speed) string {
 	if v == nil || v.RentedDevices == 0 {
 		return ""

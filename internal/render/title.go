@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// asked says what a plan runs: model, formats, hardware, engine.
+// asked describes what a plan runs: model, formats, hardware, engine.
 func asked(a *memwall.Answer) (out []string) {
 	out = append(out, ModelName(a.Model))
 	if a.Plan == nil {
@@ -26,7 +26,7 @@ func asked(a *memwall.Answer) (out []string) {
 	return out
 }
 
-// ModelName is the name of a model, else its id.
+// ModelName returns the name of a model, else its id.
 func ModelName(m *memwall.ModelInfo) string {
 	switch {
 	case m == nil:
@@ -37,7 +37,7 @@ func ModelName(m *memwall.ModelInfo) string {
 	return m.ID
 }
 
-// formats of the weights, and of the cache when it is not a 16-bit one.
+// formats returns the weight format, and the cache format unless 16-bit.
 func formats(p *plan.Plan) string {
 	s := p.Weights
 	switch p.KV {
@@ -67,7 +67,7 @@ func machine(a *memwall.Answer) string {
 	return strings.Join(names, " + ")
 }
 
-// inOrder sorts groups of ranks by their first rank; an answer has the deciding one first.
+// inOrder sorts groups of ranks by their first rank; answers have the deciding one first.
 func inOrder(groups []memwall.Device) []memwall.Device {
 	out := slices.Clone(groups)
 	stable.Sort(out, func(a, b memwall.Device) int { return cmp.Compare(firstRank(&a), firstRank(&b)) })
@@ -96,7 +96,7 @@ var engineNames = map[string]string{
 	"ktransformers": "KTransformers", "mlc": "MLC LLM",
 }
 
-// engineText is the engine with its version and how it shares the model out.
+// engineText returns the engine with its version and parallel layout.
 func engineText(a *memwall.Answer) string {
 	name, version, _ := strings.Cut(a.Plan.Engine, "@")
 	s := engineWord(name)
@@ -124,7 +124,7 @@ func engineWord(name string) string {
 	return name
 }
 
-// HeadText is the first lines of the screen.
+// HeadText returns the first lines of the screen.
 func HeadText(a *memwall.Answer) []string {
 	p := term.NewPage(term.Style{Width: 110})
 	p.Title(a.Verdict, asked(a))

@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Train draws an answer to a question of training: verdict, the peak and the phase that it falls in, phases as bars,
-// the ledger of the peak, how long a step and the run take, what would help, and how to configure it.
+// Train draws an answer to a training question: verdict, the peak and its phase, phases as bars, the ledger of the peak, the
+// duration of a step and the run, fixes, and configuration.
 func Train(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	s := &screen{page: term.NewPage(st), a: a, opt: opt}
 	if opt.Explain != "" && opt.Explain != All {
@@ -37,7 +37,7 @@ func Train(a *memwall.Answer, opt FitOptions, st term.Style) string {
 	return s.page.String()
 }
 
-// TrainAsked says what is trained, how, on what and by what.
+// TrainAsked describes what is trained, how, and on what.
 func TrainAsked(a *memwall.Answer) []string {
 	p := a.Plan
 	how := map[string]string{"full": "full training", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA",
@@ -50,7 +50,7 @@ func TrainAsked(a *memwall.Answer) []string {
 	return []string{ModelName(a.Model), how, batch, machine(a), layoutOf(p)}
 }
 
-// layoutOf is the framework and how ranks share the work.
+// layoutOf describes the framework and the parallel layout.
 func layoutOf(p *memwall.Request) string {
 	out := []string{p.Framework}
 	for _, g := range []struct {
@@ -67,10 +67,10 @@ func layoutOf(p *memwall.Request) string {
 	return strings.Join(out, ", ")
 }
 
-// peak is line 2: what the worst rank needs, in which phase, and what nvidia-smi will show.
+// peak writes line 2: what the worst rank needs, in which phase, and what nvidia-smi will show.
 func (s *screen) peak() { s.page.Para(term.Pad(term.Gap), PeakText(s.a)) }
 
-// PeakText is the peak against what may be used; of a plan that does not fit, what is short and what would do.
+// PeakText returns the peak relative to usable memory; if the plan does not fit, the shortage and a fix.
 func PeakText(a *memwall.Answer) term.Text {
 	d, w := &a.Devices[0], a.PerDevice
 	n := term.Needed(d)
@@ -96,7 +96,7 @@ func PeakText(a *memwall.Answer) term.Text {
 	return x
 }
 
-// smiText is what nvidia-smi will show of a step that runs, in GiB, which is said where another unit stands before it; "" of others.
+// smiText returns what nvidia-smi will show for a step that runs, in GiB, with the unit if before has another; else "".
 func smiText(a *memwall.Answer, before string) string {
 	w := a.PerDevice
 	if w == nil || a.Devices[0].Usable == 0 || a.Verdict == memwall.DoesNotFit {
@@ -110,7 +110,7 @@ func smiText(a *memwall.Answer, before string) string {
 	return shown
 }
 
-// phases are bars on one scale.
+// phases draws bars on one scale.
 func (s *screen) phases() {
 	d := &s.a.Devices[0]
 	phases := d.Occupied()
@@ -138,7 +138,7 @@ func (s *screen) phases() {
 	}
 }
 
-// step is how long a step takes, what of, and a whole run.
+// step writes how long a step takes, its parts, and the whole run.
 func (s *screen) step() {
 	for i, r := range StepRows(s.a) {
 		if i == 0 {
@@ -148,7 +148,7 @@ func (s *screen) step() {
 	}
 }
 
-// StepRows say how long a step of training takes, what of, and a whole run: names and words.
+// StepRows returns labels and texts for the duration of a training step, its parts, and the whole run.
 func StepRows(a *memwall.Answer) (out [][2]string) {
 	v := a.Step
 	if v == nil {
@@ -181,7 +181,7 @@ func diskText(m *memwall.Memory) string {
 
 func took(x float64) string { return unit.Seconds(x).String() }
 
-// tookWithin is a time with its band: 2.4 h (1.9–3.1 h), and 95 ms (80 ms–0.11 s) where its edges are in unlike units.
+// tookWithin formats a time with its band: 2.4 h (1.9–3.1 h), or 95 ms (80 ms–0.11 s) if the units differ.
 func tookWithin(x, low, high float64) string {
 	from, to := took(low), took(high)
 	number, name, _ := strings.Cut(from, " ")
@@ -191,7 +191,7 @@ func tookWithin(x, low, high float64) string {
 	return fmt.Sprintf("%s (%s–%s)", took(x), from, to)
 }
 
-// largestParts are the parts of a step that take most.
+// largestParts describes the longest parts of a step.
 func largestParts(v *memwall.TrainingStep) string {
 	parts := append([]memwall.StepPart(nil), v.Parts...)
 	sort.SliceStable(parts, func(i, j int) bool { return parts[i].Seconds > parts[j].Seconds })
@@ -214,7 +214,7 @@ func runText(r *memwall.TrainingRun) string {
 	return out
 }
 
-// configNames says that a configuration is there.
+// configNames mentions the available configurations.
 func (s *screen) configNames() {
 	var names []string
 	for name := range s.a.Config {

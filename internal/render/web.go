@@ -10,18 +10,18 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// Head is what an answer comes to, in the words of the terminal, for faces that set them in their own way.
+// Head is the gist of an answer in the terminal's words, for faces with a layout of their own.
 type Head struct {
 	Sign   string // ✓ ~ ✗ ?
 	Word   string // Yes, Tight, No, Unknown
 	Answer string // "3.0 GiB short per GPU"
-	Under  string // what that rests on, and what would do
+	Under  string // the basis, and a fix
 }
 
 var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Tight", memwall.DoesNotFit: "No",
 	memwall.Unknown: "Unknown"}
 
-// HeadOf an answer to a question whether something fits.
+// HeadOf returns the head of a fit answer.
 func HeadOf(a *memwall.Answer) Head {
 	h := Head{Sign: string(term.MarkOf(a.Verdict).Sign), Word: verdictWords[a.Verdict]}
 	if len(a.Devices) == 0 {
@@ -52,7 +52,7 @@ func HeadOf(a *memwall.Answer) Head {
 	return h
 }
 
-// LedgerRow is a line of a ledger as it is printed.
+// LedgerRow is a ledger line as printed.
 type LedgerRow struct {
 	ID      string
 	Class   string // of its colour: f0 to f5, "" for sums
@@ -62,14 +62,14 @@ type LedgerRow struct {
 	Basis   string
 	Remark  string
 	Note    string // a footnote's text
-	Pointer string // of its figure in the answer
+	Pointer string // to its figure in the answer
 	Sum     bool
 	Short   bool
-	Limit   bool // what may be used
+	Limit   bool // usable memory
 	band    term.Banded
 }
 
-// LedgerRows are the lines of one group of ranks: items, what is needed, what is left and what may be used.
+// LedgerRows returns the lines of one group of ranks: items, need, headroom and usable memory.
 func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
 	s := &screen{page: term.NewPage(term.Style{Width: term.DefaultWidth}), a: a}
 	d := &a.Devices[device]
@@ -86,7 +86,7 @@ func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
 	return append(out, s.roomRows(d, at)...)
 }
 
-// GroupOf names a group of ranks and what its figures are.
+// GroupOf names a group of ranks and the unit of its figures.
 func GroupOf(a *memwall.Answer, device int) string {
 	d := &a.Devices[device]
 	if d.Count == 1 {
@@ -112,7 +112,7 @@ func (s *screen) ledgerRow(it *memwall.Item, at string, i int) LedgerRow {
 	return r
 }
 
-// roomRows are what is left, or lacks, and what may be used.
+// roomRows returns the headroom or shortage, and the usable memory.
 func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 	if d.Usable == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 		Pointer: at + "/usable_bytes"})
 }
 
-// RungRow is a change as it is printed.
+// RungRow is a change as printed.
 type RungRow struct {
 	Change, Saves, Speed, Then string
 	Verdict                    memwall.Verdict
@@ -143,7 +143,7 @@ type RungRow struct {
 	Patch                      map[string]any
 }
 
-// RungRows are the suggestions of an answer.
+// RungRows returns the suggestions of an answer.
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
@@ -153,20 +153,20 @@ func RungRows(a *memwall.Answer) (out []RungRow) {
 	return out
 }
 
-// VerdictWords are "✓ fits" and the like.
+// VerdictWords returns "✓ fits" and the like.
 func VerdictWords(v memwall.Verdict) string {
 	m := term.MarkOf(v)
 	return string(m.Sign) + " " + m.Word
 }
 
-// Origin is how a number was made, as it is printed.
+// Origin is the derivation of a number, as printed.
 type Origin struct {
 	Pointer, Name, Value, Basis, Band, Rule string
-	Formula                                 [][2]string // pieces, and the same with values put in
+	Formula                                 [][2]string // pieces, and the same with values
 	Inputs                                  [][3]string // name, value, origin
 }
 
-// OriginOf a number of an answer that was asked to explain itself; nil where there is none.
+// OriginOf returns the derivation of a number in an explained answer; nil if there is none.
 func OriginOf(a *memwall.Answer, name string) *Origin {
 	found := Find(a, name)
 	if len(found) == 0 {
@@ -178,7 +178,7 @@ func OriginOf(a *memwall.Answer, name string) *Origin {
 	return o
 }
 
-// OriginFrom is how a number by itself was made.
+// OriginFrom returns the derivation of a single number.
 func OriginFrom(name string, e *memwall.Explain) *Origin {
 	o := &Origin{Name: name, Value: sized(e.Value, e.Unit), Basis: e.Basis.String(), Rule: e.Source}
 	switch {
@@ -202,7 +202,7 @@ func OriginFrom(name string, e *memwall.Explain) *Origin {
 // SpeedRow is a figure of speed with its band.
 type SpeedRow struct{ Name, Value, Unit, Band, Pointer string }
 
-// SpeedRows are the speeds of an answer, and what bounds them.
+// SpeedRows returns the speeds of an answer, and what bounds them.
 func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
 	v := a.Speed
 	if v == nil || a.Plan == nil || runsNowhere(a) {
@@ -231,15 +231,15 @@ func speedPointer(name string) string {
 	return ""
 }
 
-// NotesOf an answer in order of harm, plain defaults left out.
+// NotesOf returns the notes of an answer, most severe first, without plain defaults.
 func NotesOf(a *memwall.Answer) []memwall.Note { return (&screen{a: a}).sorted() }
 
-// CommandOf breaks a command line as a shell takes it.
+// CommandOf breaks a command line as a shell accepts it.
 func CommandOf(command string, width int) string {
 	return strings.Join(commandLines(command, width), "\n")
 }
 
-// Names of what a question is about, as people write them.
+// Names returns the display names of what a question is about.
 func Names(a *memwall.Answer) (model, hardware, engine string) {
 	if a.Model != nil {
 		model = a.Model.Name
@@ -253,7 +253,7 @@ func Names(a *memwall.Answer) (model, hardware, engine string) {
 	return model, hardware, engine
 }
 
-// Palette is the CSS of pictures that are parts of a page, in one of its two themes.
+// Palette returns the CSS of embedded pictures in one of two themes.
 func Palette(dark bool) string {
 	var b strings.Builder
 	for f := range term.Families {
