@@ -56,9 +56,20 @@ func checkExperts(j *Job) error {
 	case ranks%ep != 0:
 		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
 			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks),
-			Fix:     fmt.Sprintf("--tp %d, or a smaller ep", ep)}
+			Fix:     spreadFix(ep, ranks, j.Devices())}
 	}
 	return nil
+}
+
+// spreadFix of ep over ranks that it does not divide: as many ranks where there are as many devices, else all that there are.
+func spreadFix(ep, ranks, devices int64) string {
+	switch {
+	case ep <= devices:
+		return fmt.Sprintf("--tp %d, or a smaller ep", ep)
+	case ranks == 1:
+		return fmt.Sprintf("leave ep out, or %d devices", ep)
+	}
+	return fmt.Sprintf("--ep %d, or %d devices", ranks, ep)
 }
 
 // CheckEvenExperts rejects expert parallelism that gives ranks unequal numbers of experts, for engines that do the same

@@ -195,14 +195,36 @@ func HostedWindow(b *ledger.Book, h *Hosted) ledger.Item {
 // OffloadingConnector; sglang/srt/mem_cache/memory_pool_host.py).
 func EvictedItems(b *ledger.Book, p *plan.Plan, pool unit.Bytes) []ledger.Item {
 	var n ledger.Num
+	segment := segmentItems(b, p)
 	switch {
 	case p.KVHost > 0:
 		n = b.Size("kv_host_bytes", unit.Bytes(p.KVHost), "plan")
 	case p.KVHostRatio != nil:
 		n = b.Floor(b.Mul(b.In("kv_host_ratio", *p.KVHostRatio, "plan"), b.Size("pool", pool, "caches on the device")))
 	default:
+		return segment
+	}
+	return append([]ledger.Item{ledger.Known("evicted_caches", "KV offload buffer", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
+		"docs/formulas.md#cpu-offload")}, segment...)
+}
+
+// CheckSegment rejects a share of Mooncake's store without the store.
+func CheckSegment(p *plan.Plan) error {
+	if p.KVStoreSegment == 0 || p.KVStore == "mooncake" {
 		return nil
 	}
-	return []ledger.Item{ledger.Known("evicted_caches", "KV offload buffer", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
+	return &plan.Problem{Field: "kv_store_segment_bytes", Value: fmt.Sprint(int64(p.KVStoreSegment)), Impossible: true,
+		Message: "kv_store_segment_bytes: a share of Mooncake's store, and kv_store is not mooncake", Fix: "--kv-store mooncake"}
+}
+
+// segmentItems are what a rank contributes to Mooncake's store: allocated and registered with its transport at start, by a client
+// in the process of each rank (sglang/srt/mem_cache/storage/mooncake_store/mooncake_store.py, per_tp_global_segment_size;
+// vllm/distributed/kv_transfer/kv_connector/v1/mooncake/store/worker.py, embedded mode).
+func segmentItems(b *ledger.Book, p *plan.Plan) []ledger.Item {
+	if p.KVStoreSegment == 0 {
+		return nil
+	}
+	n := b.Size("kv_store_segment_bytes", unit.Bytes(p.KVStoreSegment), "plan")
+	return []ledger.Item{ledger.Known("evicted_caches", "segment of the shared KV store", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
 		"docs/formulas.md#cpu-offload")}
 }

@@ -60,6 +60,7 @@ func (p *Plan) Check() error {
 		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50},
 		{"kv_host_bytes", int64(p.KVHost), 1 << 50}, {"kv_tier_disk_bytes", int64(p.KVTierDisk), 1 << 50},
 		{"kv_store_bytes", int64(p.KVStoreSize), 1 << 50},
+		{"kv_store_segment_bytes", int64(p.KVStoreSegment), 1 << 50},
 	} {
 		switch {
 		case c.value < 0:

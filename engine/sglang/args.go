@@ -1,6 +1,7 @@
 package sglang
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -205,9 +206,9 @@ func argStore(l *launch, v string) error {
 // mooncakeFile is the variable that names Mooncake's own file.
 const mooncakeFile = "SGLANG_HICACHE_MOONCAKE_CONFIG_PATH"
 
-// stored reads what the server gives of its host's memory to Mooncake's store, all ranks together: from the argument, else from the
-// file, else from the variable; of other stores the argument is not read
-// (mem_cache/storage/mooncake_store/mooncake_store.py, _load_config and per_rank_global_segment_size).
+// stored reads what the server gives of its host's memory to Mooncake's store, the ranks of a TP group together: from the argument,
+// else from the file, else from the variable; of other stores the argument is not read
+// (mem_cache/storage/mooncake_store/mooncake_store.py, MooncakeStoreConfig and per_tp_global_segment_size).
 func (l *launch) stored(c *argv.Command) error {
 	if l.storing != "" {
 		l.Unknown = append(l.Unknown, "--hicache-storage-backend-extra-config "+argv.Quote(argv.Blotted(l.storing)))
@@ -232,14 +233,17 @@ func (l *launch) stored(c *argv.Command) error {
 	case keys != nil:
 		return l.segment("global_segment_size", keys["global_segment_size"])
 	}
+	if alone, _ := c.Getenv("MOONCAKE_STANDALONE_STORAGE"); alone == "1" || strings.EqualFold(alone, "true") {
+		return nil // another process has it
+	}
 	v, _ := c.Getenv("MOONCAKE_GLOBAL_SEGMENT_SIZE")
 	return l.segment("MOONCAKE_GLOBAL_SEGMENT_SIZE", v)
 }
 
-// segment of the store; of nothing how much others give is not known.
+// segment of the store: each rank of a TP group gives its share, of 4 GiB where nothing is said (environ.py).
 func (l *launch) segment(argument, v string) error {
-	n, err := argv.Segment(argument, v)
-	l.Plan.KVStoreSize = plan.Size(n)
+	n, err := argv.Segment(argument, cmp.Or(strings.TrimSpace(v), "4gb"))
+	l.Plan.KVStoreSegment = plan.Size(n / max(1, l.Plan.TP))
 	return err
 }
 

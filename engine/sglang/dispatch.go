@@ -2,6 +2,7 @@ package sglang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -29,11 +30,19 @@ func dispatched(p *plan.Plan) int64 {
 }
 
 // variables in front of the command.
-func variables(p *plan.Plan) string {
-	if p.DispatchTokens == 0 || p.DispatchTokens == usualDispatched {
-		return ""
+func variables(p *plan.Plan) (out string) {
+	if n := p.DispatchTokens; n > 0 && n != usualDispatched {
+		out = fmt.Sprintf("%s=%d ", mostDispatched, n)
 	}
-	return fmt.Sprintf("%s=%d ", mostDispatched, p.DispatchTokens)
+	if p.KVStoreSegment > 0 && !slices.ContainsFunc(p.EngineArgs, setsStore) {
+		out += fmt.Sprintf("MOONCAKE_GLOBAL_SEGMENT_SIZE=%d ", int64(p.KVStoreSegment)*max(1, p.TP))
+	}
+	return out
+}
+
+// setsStore reports an argument that says Mooncake's settings itself.
+func setsStore(arg string) bool {
+	return strings.HasPrefix(arg, "--hicache-storage-backend-extra-config")
 }
 
 // dispatcher are the arguments of what brings tokens to their experts.

@@ -54,6 +54,9 @@ const gb = 1_000_000_000 // of --hicache-size (sglang/srt/mem_cache/memory_pool_
 // checkEvicted refuses sizes that the flags cannot say.
 func (s *sizer) checkEvicted() error {
 	p := s.job.Plan
+	if err := engine.CheckSegment(p); err != nil {
+		return err
+	}
 	n := int64(p.KVHost)
 	refuse := func(message, fix string) error {
 		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(n), Impossible: true, Message: message, Fix: fix}

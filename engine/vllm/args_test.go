@@ -61,13 +61,13 @@ func TestFromArgs(t *testing.T) {
 			`LMCACHE_CONFIG_FILE=a.yaml|--kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`},
 		{"cat > a.yaml <<EOF\nchunk_size: 256\nmax_local_cpu_size: 40\nlocal_disk: file:///kv\nmax_local_disk_size: 100 # GB\nremote_url: mooncakestore://h:50051/\nextra_config:\n  global_segment_size: 21474836480\nEOF\n" +
 			`export LMCACHE_CONFIG_FILE=a.yaml LMCACHE_MAX_LOCAL_CPU_SIZE=60; vllm serve M/N -tp 2 --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}'`, "M/N",
-			`{"tp":2,"kv_host_bytes":64424509440,"kv_tier_disk_bytes":214748364800,"kv_store":"mooncake","kv_store_bytes":42949672960}`, "", ""},
+			`{"tp":2,"kv_host_bytes":64424509440,"kv_tier_disk_bytes":214748364800,"kv_store":"mooncake","kv_store_segment_bytes":21474836480}`, "", ""},
 		{"cat > a.yaml <<EOF\nlocal_cpu: true\nmax_local_disk_size: 100\nEOF\n" +
 			`LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both","kv_connector_extra_config":{"lmcache.max_local_cpu_size":8.5}}'`, "M/N",
 			`{"kv_host_bytes":9126805504}`, "", ""},
 		{"cat > m.json <<EOF\n{\"metadata_server\": \"P2PHANDSHAKE\", \"global_segment_size\": \"30GB\", \"master_server_address\": \"h:50051\"}\nEOF\n" +
 			`MOONCAKE_CONFIG_PATH=m.json vllm serve M/N -tp 4 --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector","kv_role":"kv_both"}'`, "M/N",
-			`{"tp":4,"kv_store":"mooncake","kv_store_bytes":128849018880}`, "", ""},
+			`{"tp":4,"kv_store":"mooncake","kv_store_segment_bytes":32212254720}`, "", ""},
 		{`MOONCAKE_CONFIG_PATH=m.json vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector","kv_role":"kv_both"}'`, "M/N",
 			`{"kv_store":"mooncake"}`, "", "MOONCAKE_CONFIG_PATH=m.json"},
 		{`vllm serve M/N --kv-transfer-config '{"kv_connector":"OffloadingConnector","kv_connector_extra_config":{"cpu_bytes_to_use":-1}}'`, "M/N", `{}`, "",

@@ -53,7 +53,7 @@ func (l *launch) connected(c *argv.Command) error {
 		if err != nil {
 			return err
 		}
-		p.KVStoreSize = bytesOf(float64(each) * float64(k.each) * float64(max(1, p.DP)))
+		p.KVStoreSegment = bytesOf(float64(each))
 	}
 	p.KVTierDisk = k.disk()
 	switch size := k.hostMemory(); {
@@ -104,7 +104,11 @@ func (k *connector) segment() (int64, error) {
 		own = fmt.Sprintf("%.0f", x)
 	}
 	v, _ := k.c.Getenv("MOONCAKE_GLOBAL_SEGMENT_SIZE")
-	return argv.Segment("global_segment_size", cmp.Or(own, k.file["extra_config.global_segment_size"], k.file["global_segment_size"], v))
+	usual := "" // mooncake/store/worker.py, MooncakeStoreConfig
+	if k.Name == "MooncakeStoreConnector" && k.file != nil && k.file["mode"] != "standalone-store" {
+		usual = "4gb"
+	}
+	return argv.Segment("global_segment_size", cmp.Or(own, k.file["extra_config.global_segment_size"], k.file["global_segment_size"], v, usual))
 }
 
 // disk is what a connector keeps on disk below the host's memory: LMCache's size is of each rank and counts where there is a place for

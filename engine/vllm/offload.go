@@ -87,6 +87,9 @@ func (s *sizer) checkOffload() error {
 			Fix:     "vllm@" + evicts.String() + " or newer",
 			Message: fmt.Sprintf("vLLM %s has no --kv-offloading-size", s.job.Version)}
 	}
+	if err := engine.CheckSegment(s.job.Plan); err != nil {
+		return err
+	}
 	n, o := s.job.Plan.CPUOffload, s.offloading()
 	if n == 0 {
 		return nil

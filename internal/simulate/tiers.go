@@ -131,7 +131,7 @@ func (p *Player) checkStore(r *api.Request) error {
 			Message: "kv_store: nothing is asked for again where prefixes are not cached",
 			Hint:    "vllm or sglang with their prefix cache, or leave it out"}
 	}
-	if r.KVStoreSize == 0 {
+	if p.storeSize() == 0 {
 		p.Question.Job.Note("store_unbounded", "info", "kv_store_bytes",
 			"the store of KV blocks is taken to keep all: --kv-store-size says how much")
 	}
@@ -153,8 +153,18 @@ func (p *Player) store() *sim.Store {
 		rate = storeLink
 	}
 	row := p.rowBytes()
-	return &sim.Store{Rows: int64(float64(r.KVStoreSize) / (row * float64(p.ranks()))), Hits: hitsOf(r),
+	return &sim.Store{Rows: int64(float64(p.storeSize()) / (row * float64(p.ranks()))), Hits: hitsOf(r),
 		Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+}
+
+// storeSize is what is said, else what all ranks of all replicas contribute; 0 keeps all.
+func (p *Player) storeSize() unit.Bytes {
+	r, q := &p.Question.Original, &p.Question.Request
+	if r.KVStoreSize > 0 {
+		return unit.Bytes(r.KVStoreSize)
+	}
+	replicas := max(1, q.DP) * max(1, int64(r.Replicas)) * q.Workers()
+	return unit.Bytes(float64(r.KVStoreSegment) * float64(p.ranks()) * float64(replicas))
 }
 
 // level is a tier of so many bytes in host memory or on NVMe, which a field of the request says.

@@ -81,7 +81,7 @@ func AutoscaleSentence(r *autoscale.ScalingReport) string {
 		return "one replica misses the goal even for a single request: a faster plan or a wider bound"
 	}
 	if best := r.Chosen(); best != nil {
-		words := fmt.Sprintf("%s of the day's %s requests in time with %s replicas on average, at most %d", percent(best.Kept),
+		words := fmt.Sprintf("%s of %s requests in time with %s replicas on average, at most %d", percent(best.Kept),
 			unit.Count(int64(r.Load.Requests)), term.Significant(best.Mean, 3), best.Peak)
 		if best.USD != nil {
 			words += fmt.Sprintf("; $%s", dollars(*best.USD))
