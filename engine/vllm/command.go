@@ -17,7 +17,7 @@ import (
 // Command returns "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{chunkSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())},
+	args := append([]string{chunkSetting(j) + cacheSetting(j) + "vllm serve", argv.Quote(j.CheckpointName())},
 		argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
 	if p.TP == 1 && j.Devices() > p.Ranks() {
 		args = append(args, "--tensor-parallel-size 1") // said, because memwall would take all devices
@@ -37,7 +37,7 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, changed(j)...)
 	args = append(args, switches(p)...)
 	args = append(args, draftArguments(j)...)
-	return strings.Join(append(args, p.EngineArgs...), " ")
+	return strings.Join(append(args, engineArgs(j)...), " ")
 }
 
 // changed are the settings of memory and steps.
@@ -58,6 +58,8 @@ func changed(j *engine.Job) (args []string) {
 	}
 	if p.KVHost > 0 && swaps(j.Version) {
 		args = append(args, "--swap-space "+strconv.FormatFloat(unit.Bytes(p.KVHost).GiB(), 'f', -1, 64))
+	} else if byLMCache(j) {
+		args = append(args, "--kv-transfer-config "+argv.Quote(`{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`))
 	} else if p.KVHost > 0 { // of all ranks together
 		all := unit.Bytes(p.KVHost) * unit.Bytes(max(1, p.TP)*max(1, p.PP))
 		args = append(args, "--kv-offloading-size "+strconv.FormatFloat(all.GiB(), 'f', -1, 64))

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // connector is --kv-transfer-config (vllm/config/kv_transfer.py, KVTransferConfig).
@@ -36,7 +39,7 @@ func (l *launch) connected(c *argv.Command) error {
 	text := "--kv-transfer-config " + argv.Quote(argv.Blotted(l.connector))
 	p := &l.Plan
 	k := connector{c: c, each: plan.Size(max(1, p.TP) * max(1, p.PP))}
-	if before(c.Tag(), evicts) || json.Unmarshal([]byte(l.connector), &k) != nil || k.Role != "kv_both" && k.Role != "" {
+	if json.Unmarshal([]byte(l.connector), &k) != nil || before(c.Tag(), k.since()) || k.Role != "kv_both" && k.Role != "" {
 		l.Unknown = append(l.Unknown, text)
 		return nil
 	}
@@ -66,7 +69,10 @@ func (l *launch) connected(c *argv.Command) error {
 		p.KVHost = size
 	}
 	if strings.HasPrefix(k.Name, "LMCache") {
-		l.Beside = append(l.Beside, "--kv-offloading-backend lmcache")
+		l.Beside = append(l.Beside, lmcacheBackend)
+		if v := k.lmcache("local_cpu"); strings.EqualFold(v, "false") || v == "0" { // allocated all the same, as a buffer for other tiers
+			l.Unknown = append(l.Unknown, argv.ShownAs("LMCACHE_LOCAL_CPU", v))
+		}
 	}
 	return nil
 }
@@ -157,6 +163,33 @@ func (k *connector) hostMemory() plan.Size {
 		return k.dynamo("DYN_KVBM_CPU_CACHE_GB") / k.each
 	}
 	return 0
+}
+
+// lmcacheBackend is the argument that has LMCache keep what --kv-offloading-size says.
+const lmcacheBackend = "--kv-offloading-backend lmcache"
+
+// engineArgs are those of the plan without one that the version does not have: its connector stands in the command.
+func engineArgs(j *engine.Job) []string {
+	if !j.Version.Before(evicts) {
+		return j.Plan.EngineArgs
+	}
+	return slices.DeleteFunc(slices.Clone(j.Plan.EngineArgs), func(arg string) bool { return arg == lmcacheBackend })
+}
+
+// cacheSetting is the variable in front of the command that gives LMCache's size, in GiB of each rank.
+func cacheSetting(j *engine.Job) string {
+	if !byLMCache(j) {
+		return ""
+	}
+	return "LMCACHE_MAX_LOCAL_CPU_SIZE=" + strconv.FormatFloat(unit.Bytes(j.Plan.KVHost).GiB(), 'f', -1, 64) + " "
+}
+
+// since is the first version whose connector is read.
+func (k *connector) since() engine.Version {
+	if k.Name == "LMCacheConnectorV1" {
+		return caches
+	}
+	return evicts
 }
 
 // bytesOf is a size that a plan may have; 0 of others.

@@ -77,15 +77,27 @@ func (s *sizer) Hosted() (out []engine.Hosted) {
 // evicts is the first version that has --kv-offloading-size (vllm/config/cache.py; which it was is from memory).
 var evicts = engine.V(0, 12, 0)
 
+// caches is the first version with LMCacheConnectorV1 (#16625, 2025-04-26); the LMCacheConnector of 0.8.0 to 0.10.0 (#12953) is the
+// earlier engine's.
+var caches = engine.V(0, 8, 5)
+
 // swaps: V0 has --swap-space for what it evicts.
 func swaps(v engine.Version) bool { return v.Before(v1Default) }
 
+// byLMCache reports a version in which only LMCache keeps evicted caches in host memory.
+func byLMCache(j *engine.Job) bool {
+	return j.Plan.KVHost > 0 && !j.Version.Before(caches) && j.Version.Before(evicts)
+}
+
 // checkOffload refuses what vLLM does not move, and remarks on what it moves in vain.
 func (s *sizer) checkOffload() error {
-	if n := s.job.Plan.KVHost; n > 0 && !swaps(s.job.Version) && s.job.Version.Before(evicts) {
+	if n, v := s.job.Plan.KVHost, s.job.Version; n > 0 && !swaps(v) && v.Before(caches) {
 		return &plan.Problem{Field: "kv_host_bytes", Value: fmt.Sprint(int64(n)), Impossible: true,
-			Fix:     "vllm@" + evicts.String() + " or newer",
-			Message: fmt.Sprintf("vLLM %s has no --kv-offloading-size", s.job.Version)}
+			Fix:     "vllm@" + caches.String() + " or newer",
+			Message: fmt.Sprintf("vLLM %s has neither --kv-offloading-size nor LMCacheConnectorV1", v)}
+	} else if byLMCache(s.job) {
+		s.job.Note("lmcache", "info", "kv_host_bytes",
+			"vLLM %s has no --kv-offloading-size: LMCache keeps evicted caches in host memory and must be installed beside it", v)
 	}
 	if err := engine.CheckSegment(s.job.Plan); err != nil {
 		return err
