@@ -114,7 +114,8 @@ func (k *connector) segment() (int64, error) {
 	if k.Name == "MooncakeStoreConnector" && k.file != nil && k.file["mode"] != "standalone-store" {
 		usual = "4gb"
 	}
-	return argv.Segment("global_segment_size", cmp.Or(own, k.file["extra_config.global_segment_size"], k.file["global_segment_size"], v, usual))
+	const key = "global_segment_size"
+	return argv.Segment(key, cmp.Or(own, k.file["extra_config."+key], k.file[key], v, usual))
 }
 
 // disk is what a connector keeps on disk below the host's memory: LMCache's size is of each rank and counts where there is a place for
