@@ -98,21 +98,42 @@ func BrokenLines(command, indent string, width int) (lines []string) {
 		if strings.TrimSpace(line) != "" {
 			line += " "
 		}
+		if flag, value, ok := strings.Cut(w, " "); ok && w[0] == '-' && term.Cells(line)+term.Cells(w)+2 > width {
+			lines, line, w = append(lines, line+flag+" \\"), "    ", value
+		}
 		for term.Cells(line)+term.Cells(w)+2 > width {
-			n := term.Prefix(w, width-1-term.Cells(line))
+			n := term.Prefix(w, width-2-term.Cells(line))
 			if n == len(w) { // something must follow, or the space after it is lost
 				_, size := utf8.DecodeLastRuneInString(w)
 				n -= size
 			}
-			if n == 0 {
+			joint := openQuote(w[:max(n, 0)])
+			if n <= len(joint) { // nothing of the word would be said
 				break
 			}
-			lines = append(lines, line+w[:n]+"\\")
-			line, w = "", w[n:]
+			lines = append(lines, line+w[:n]+joint+"\\")
+			line, w = "", joint+w[n:]
 		}
 		line += w
 	}
 	return append(lines, line)
+}
+
+// openQuote is the single quote that a part of a word leaves open, in which a shell keeps a backslash and a line's end.
+func openQuote(part string) string {
+	var quote rune
+	for _, r := range part {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		case r == quote:
+			quote = 0
+		}
+	}
+	if quote == '\'' {
+		return "'"
+	}
+	return ""
 }
 
 // codeLines breaks a library call between its arguments.
