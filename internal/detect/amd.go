@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// amd reads what the kernel's driver says of each card; names that no file knows are asked of AMD's programs.
+// amd reads what the kernel driver reports about each card; missing names are looked up with AMD's tools.
 func (m Machine) amd(ctx context.Context) (s seen) {
 	for _, folder := range m.drm("0x1002") {
 		d := m.amdCard(folder)
@@ -31,7 +31,7 @@ func (m Machine) amd(ctx context.Context) (s seen) {
 	return s
 }
 
-// drm are the folders of the devices of a maker that can compute or draw.
+// drm returns the folders of a vendor's devices that compute or draw.
 func (m Machine) drm(vendor string) (out []string) {
 	for _, c := range m.list("sys/class/drm", "card") {
 		folder := c + "/device"
@@ -56,12 +56,12 @@ func (m Machine) amdCard(folder string) device {
 	return d
 }
 
-// idOf is the number of a chip and its revision, "744c c8".
+// idOf returns the number of a chip and its revision, "744c c8".
 func (m Machine) idOf(folder string) string {
 	return strings.TrimPrefix(m.line(folder+"/device"), "0x") + " " + strings.TrimPrefix(m.line(folder+"/revision"), "0x")
 }
 
-// slot is the address on the bus that uevent gives: "0000:03:00.0".
+// slot returns the bus address in uevent: "0000:03:00.0".
 func slot(uevent string) string {
 	for line := range strings.Lines(uevent) {
 		if at, ok := strings.CutPrefix(line, "PCI_SLOT_NAME="); ok {
@@ -71,8 +71,8 @@ func slot(uevent string) string {
 	return ""
 }
 
-// lanes reads a connection as the kernel says it, "16.0 GT/s PCIe" and "16". Cards at rest run slower, and behind a
-// bridge of their own they show the bridge's: the most that both ends can is taken, with the lanes in use.
+// lanes parses a link as reported by the kernel, "16.0 GT/s PCIe" and "16". Idle cards run slower, and behind a bridge of their own
+// they report the bridge's: the maximum that both ends support is used, with the current lanes.
 func (m Machine) lanes(folder string) string {
 	speed, _, _ := strings.Cut(m.line(folder+"/max_link_speed"), " ")
 	gen := map[string]int{"8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}[speed]
@@ -83,7 +83,7 @@ func (m Machine) lanes(folder string) string {
 	return fmt.Sprintf("%dx%d", gen, n)
 }
 
-// amdNames finds the names of chips that say none: libdrm's table, then the programs.
+// amdNames looks up the names of chips that report none: in libdrm's table, then with the tools.
 func (m Machine) amdNames(ctx context.Context, s *seen) {
 	table := ""
 	for i := range s.devices {
@@ -109,7 +109,7 @@ func (m Machine) amdNames(ctx context.Context, s *seen) {
 	}
 }
 
-// unnamed: a card has no name; that of a processor's graphics does not matter.
+// unnamed reports whether a card has no name, other than an integrated GPU.
 func unnamed(all []device) bool {
 	for i := range all {
 		if all[i].name == "" && all[i].memory >= smallCard {
@@ -119,7 +119,7 @@ func unnamed(all []device) bool {
 	return false
 }
 
-// askAMD asks amd-smi, then rocm-smi, for the names of the cards in order.
+// askAMD queries amd-smi, then rocm-smi, for the names of the cards in order.
 func (m Machine) askAMD(ctx context.Context) (names []string, tool string) {
 	out, err := m.ask(ctx, "amd-smi", "static", "--asic", "--json")
 	if names = amdSMI(out); err == nil && len(names) > 0 {
@@ -129,7 +129,7 @@ func (m Machine) askAMD(ctx context.Context) (names []string, tool string) {
 	return rocmSMI(out), "rocm-smi"
 }
 
-// amdName finds a chip in libdrm's amdgpu.ids: lines of "744C,	C8,	AMD Radeon RX 7900 XTX".
+// amdName looks up a chip in libdrm's amdgpu.ids: lines of "744C, C8, AMD Radeon RX 7900 XTX".
 func amdName(table, chip string) string {
 	id, revision, _ := strings.Cut(chip, " ")
 	for line := range strings.Lines(table) {
@@ -142,7 +142,7 @@ func amdName(table, chip string) string {
 	return ""
 }
 
-// leaveGraphics drops the graphics of a processor beside real cards, and of processors that the catalog does not have.
+// leaveGraphics drops integrated GPUs next to discrete ones, and those of processors not in the catalog.
 func (m Machine) leaveGraphics(s *seen) {
 	cpu := cpuinfo(m.readUpTo("proc/cpuinfo", 8<<10))
 	kept := s.devices[:0:0]
@@ -170,11 +170,11 @@ func (m Machine) leaveGraphics(s *seen) {
 	s.devices = kept
 }
 
-// smallCard is more than a processor's graphics carve out by default, and less than a card has that models run on.
+// smallCard is more than an integrated GPU reserves by default, and less than any card used for models has.
 const smallCard = 3 * unit.GiB
 
-// amdUsers reads what the kernel says of programs that compute: /sys/class/kfd/kfd/proc/PID/vram_GPUID, in bytes. The
-// numbers of GPUs are those of the topology's nodes, which name the address on the bus.
+// amdUsers reads the memory of compute processes from the kernel: /sys/class/kfd/kfd/proc/PID/vram_GPUID, in bytes. GPU ids are
+// those of the topology's nodes, which give the bus address.
 func (m Machine) amdUsers(devices []device) {
 	at := m.kfdNodes()
 	for _, folder := range m.list("sys/class/kfd/kfd/proc", "") {
@@ -194,7 +194,7 @@ func (m Machine) amdUsers(devices []device) {
 	}
 }
 
-// kfdNodes gives the address on the bus of each GPU's number: location_id holds bus, device and function.
+// kfdNodes returns the bus address by GPU id: location_id encodes bus, device and function.
 func (m Machine) kfdNodes() map[string]string {
 	at := map[string]string{}
 	for _, node := range m.list("sys/class/kfd/kfd/topology/nodes", "") {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// amdSMI reads the names in what amd-smi static --asic --json prints, in order. Warnings may stand before the JSON, and
-// older versions print the list alone.
+// amdSMI parses the names in the output of amd-smi static --asic --json, in order. Warnings may precede the JSON, and older
+// versions print a bare list.
 func amdSMI(out []byte) (names []string) {
 	type gpu struct {
 		ASIC json.RawMessage `json:"asic"`
@@ -34,8 +34,8 @@ func amdSMI(out []byte) (names []string) {
 	return names
 }
 
-// rocmSMI reads the names in what rocm-smi --showproductname --json prints: "card0": {"Card Series": …}, in the spellings
-// of versions 5 and 6.
+// rocmSMI parses the names in the output of rocm-smi --showproductname --json: "card0": {"Card Series": …}, in the spellings of
+// versions 5 and 6.
 func rocmSMI(out []byte) (names []string) {
 	var cards map[string]map[string]any
 	if i := bytes.IndexByte(out, '{'); i >= 0 {
@@ -54,7 +54,7 @@ func rocmSMI(out []byte) (names []string) {
 	return names
 }
 
-// rocmName is the card's series; of "Arcturus GL-XL [Instinct MI100]" what stands in brackets.
+// rocmName returns the card's series; for "Arcturus GL-XL [Instinct MI100]" the text in brackets.
 func rocmName(c map[string]any) string {
 	for _, key := range []string{"Card Series", "Card series", "Device Name", "Card Model", "Card model"} {
 		name, _ := c[key].(string)

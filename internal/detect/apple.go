@@ -10,8 +10,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// apple asks sysctl for the chip, its memory and the limit on what the GPU may hold of it, and the registry for the GPU's
-// cores. sysctl prints what it knows before it complains of a key that this macOS does not have.
+// apple queries sysctl for the chip, its memory and the limit on GPU memory, and the registry for the number of GPU cores. sysctl
+// prints the keys it knows before it fails on one that this macOS lacks.
 func (m Machine) apple(ctx context.Context) (s seen) {
 	out, err := m.ask(ctx, "sysctl", "machdep.cpu.brand_string", "hw.memsize", "hw.physicalcpu", "iogpu.wired_limit_mb")
 	chip, total, cores := printable(keyed(string(out), "machdep.cpu.brand_string")), appleMemory(string(out)), 0
@@ -47,7 +47,7 @@ func appleMemory(sysctl string) unit.Bytes {
 	return unit.Bytes(n)
 }
 
-// wiredLimit is what an owner allows the GPU, in MiB; 0 is the system's own choice.
+// wiredLimit returns the owner's limit for the GPU, in MiB in sysctl; 0 means the system's default.
 func wiredLimit(sysctl string) unit.Bytes {
 	n, ok := believedSize(keyed(sysctl, "iogpu.wired_limit_mb"))
 	if !ok || n > maxSize>>20 {
@@ -58,7 +58,7 @@ func wiredLimit(sysctl string) unit.Bytes {
 
 var coreCount = regexp.MustCompile(`"gpu-core-count"\s*=\s*(\d{1,4})\b`)
 
-// gpuCores reads the registry's entry of the GPU.
+// gpuCores parses the registry's entry of the GPU.
 func gpuCores(ioreg string) int {
 	found := coreCount.FindStringSubmatch(ioreg)
 	if found == nil {
@@ -68,7 +68,7 @@ func gpuCores(ioreg string) int {
 	return n
 }
 
-// appleWords are the chip's name with cores and memory, as the catalog reads it.
+// appleWords returns the chip's name with cores and memory, as the catalog parses it.
 func appleWords(d *device) string {
 	size := fmt.Sprintf(" %dGB", d.memory/unit.GiB)
 	if d.cores > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// processor reads what the kernel says of the first logical processor, and how many there are.
+// processor reads what the kernel reports about the first logical processor, and counts them.
 func (m Machine) processor() *card.Processor {
 	c := cpuinfo(m.readUpTo("proc/cpuinfo", 8<<10))
 	if c.Name == "" {
@@ -54,24 +54,24 @@ func cpuinfo(text string) *card.Processor {
 	return c
 }
 
-// vectorSets are the instruction sets that inference on processors uses, best first, as /proc/cpuinfo calls them.
+// vectorSets are the instruction sets used for CPU inference, best first, as named in /proc/cpuinfo.
 var vectorSets = []string{"amx_int8", "amx_bf16", "avx512_bf16", "avx512_vnni", "avx512f", "avx_vnni", "avx2", "fma", "f16c", "sve2", "sve",
 	"i8mm", "bf16", "asimddp", "asimd"}
 
-// armPart are cores of servers by implementer and part number, as in Linux' arch/arm64/include/asm/cputype.h.
+// armPart are server cores by implementer and part number, as in Linux arch/arm64/include/asm/cputype.h.
 var armPart = map[string]string{
 	"0x41 0xd0c": "Neoverse N1", "0x41 0xd40": "Neoverse V1", "0x41 0xd49": "Neoverse N2", "0x41 0xd4f": "Neoverse V2",
 	"0x41 0xd84": "Neoverse V3",
 	"0x41 0xd0b": "Cortex-A76", "0x41 0xd42": "Cortex-A78AE", "0xc0 0xac3": "Ampere-1", "0xc0 0xac4": "Ampere-1A",
 }
 
-// small is a number of processors.
+// small parses a number of processors.
 func small(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n > 0 && n < 1<<16
 }
 
-// countList counts "0-63,128" as the kernel writes lists; 0 where it is none.
+// countList counts the items of a kernel list such as "0-63,128"; 0 if it is invalid.
 func countList(s string) (n int) {
 	for part := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -88,11 +88,11 @@ func countList(s string) (n int) {
 	return n
 }
 
-// wordsAround are what makers write beside the name of a processor.
+// wordsAround matches what vendors write around a processor's name.
 var wordsAround = regexp.MustCompile(`(?i)^\d+th gen |\((r|tm)\)| cpu\b| processor\b| \d+-core\b| @ .*$| w/ .*$| with radeon .*$`)
 
-// chipOf is the catalog's id of a processor that runs here as a whole: of a virtual machine that has a part of one, nothing
-// follows for the rate of its memory.
+// chipOf returns the catalog id of a processor used as a whole; for a virtual machine with part of one, the memory bandwidth is
+// unknown.
 func chipOf(c *card.Processor) string {
 	name := strings.Join(strings.Fields(wordsAround.ReplaceAllString(c.Name, "")), " ")
 	d, _, err := hardware.Find(name)
@@ -102,7 +102,7 @@ func chipOf(c *card.Processor) string {
 	return d.ID
 }
 
-// lastCache is the last level of cache of all processors: the first one's, times the groups that share one.
+// lastCache returns the total last-level cache: the first one's, times the number of groups sharing one.
 func (m Machine) lastCache(threads int) unit.Bytes {
 	levels := m.list("sys/devices/system/cpu/cpu0/cache", "index")
 	if len(levels) == 0 || threads == 0 {
@@ -117,7 +117,7 @@ func (m Machine) lastCache(threads int) unit.Bytes {
 	return unit.Bytes(n) * unit.KiB * unit.Bytes(max(1, threads/sharing))
 }
 
-// channels counts the memory channels that hold a module, by the kernel's error detection; 0 where it is not loaded.
+// channels counts the populated memory channels, by the kernel's error detection; 0 if it is not loaded.
 func (m Machine) channels() int {
 	found := map[string]bool{}
 	for _, mc := range m.list("sys/devices/system/edac/mc", "mc") {

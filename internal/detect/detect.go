@@ -18,47 +18,46 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Machine is a machine to look at. Its ports are what reaches outside.
+// Machine is a machine to inspect. Its fields are the access to the outside.
 type Machine struct {
 	OS string // as runtime.GOOS
-	// Files are those of the machine, by their paths without the first slash; nil: none can be read.
+	// Files are the machine's files, by path without the leading slash; nil if none can be read.
 	Files fs.FS
-	// Run runs a program and gives what it printed until it ended or ctx did; nil: there are no programs.
+	// Run runs a program and returns its output until it ends or ctx does; nil if programs cannot be run.
 	Run Runner
-	// Env is a variable of the environment, and whether it is set.
+	// Env returns an environment variable, and whether it is set.
 	Env func(name string) (string, bool)
-	// RAM is what the system says of its memory where no file does; nil: nothing.
+	// RAM returns the system's memory if no file has it; nil if not available.
 	RAM func() (total, free unit.Bytes, ok bool)
-	// Patience is how long one program may take, and how long all files may; 0: three seconds.
+	// Patience is the time limit for each program, and for all files together; 0 means three seconds.
 	Patience time.Duration
 }
 
-// Runner runs a program. What was printed before an error is given with it.
+// Runner runs a program. Output before an error is returned with it.
 type Runner func(ctx context.Context, name string, args ...string) ([]byte, error)
 
-// patience is more than a driver needs that is awake; one that sleeps may take longer, and its devices are then
-// known by their names alone.
+// patience is more than an awake driver needs; a sleeping one may take longer, and its devices are then known by name only.
 const patience = 3 * time.Second
 
-// seen is what a look at one part found.
+// seen is the result of inspecting one part.
 type seen struct {
 	devices []device
 	link    topology.Link
 	host    *card.LocalHost
 	cpu     *card.Processor
 	notes   []string
-	// graphics are those of a processor: worth a note where there is nothing else.
+	// graphics are integrated GPUs, worth a note if there is nothing else.
 	graphics []string
 }
 
 func (s *seen) note(text string) { s.notes = append(s.notes, text) }
 
-// Look looks at all parts at once and gives up on those that do not answer.
+// Look inspects all parts concurrently and gives up on those that do not answer in time.
 func (m Machine) Look() *card.Local {
 	if m.Patience == 0 {
 		m.Patience = patience
 	}
-	// A part that runs two programs ends the second in time to tell of the first.
+	// A part that runs two programs ends the second in time to report the first.
 	whole, stop := context.WithTimeout(context.Background(), 2*m.Patience)
 	defer stop()
 	most, end := context.WithTimeout(whole, m.Patience+m.Patience/2)
@@ -80,7 +79,7 @@ func (m Machine) Look() *card.Local {
 	return local(&all)
 }
 
-// await takes an answer that is there, or that comes before the end of ctx.
+// await returns an answer that is available before ctx ends.
 func await(ctx context.Context, answer chan seen) (seen, bool) {
 	select {
 	case s := <-answer:
@@ -95,7 +94,7 @@ func await(ctx context.Context, answer chan seen) (seen, bool) {
 	}
 }
 
-// part is a look at one kind of thing.
+// part inspects one kind of hardware.
 type part struct {
 	name string
 	look func(context.Context) seen
@@ -128,7 +127,7 @@ func (s *seen) add(o seen) {
 	}
 }
 
-// ask runs a program for as long as patience lasts.
+// ask runs a program within the time limit.
 func (m Machine) ask(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if m.Run == nil {
 		return nil, fs.ErrNotExist
@@ -142,7 +141,7 @@ func (m Machine) ask(ctx context.Context, name string, args ...string) ([]byte, 
 	return out, err
 }
 
-// has tells whether a file or folder is there.
+// has reports whether any of the files or folders exists.
 func (m Machine) has(names ...string) bool {
 	for _, name := range names {
 		if m.Files == nil {
@@ -155,7 +154,7 @@ func (m Machine) has(names ...string) bool {
 	return false
 }
 
-// env is a variable, "" where it is not set.
+// env returns a variable; "" if it is not set.
 func (m Machine) env(name string) (string, bool) {
 	if m.Env == nil {
 		return "", false

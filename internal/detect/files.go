@@ -11,14 +11,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// maxFile bounds what is read of a file, maxEntries of a folder.
+// maxFile bounds the bytes read of a file, maxEntries the entries of a folder.
 const (
 	maxFile    = 64 << 10
 	maxEntries = 1024
 )
 
-// read gives the beginning of a file; "" where it cannot be read. Kernels compute such files while they are read, so
-// that the bound is one of time too.
+// read returns the beginning of a file; "" if it cannot be read. Kernels compute such files on reading, so that reads are bounded
+// in time too.
 func (m Machine) read(name string) string { return m.readUpTo(name, maxFile) }
 
 func (m Machine) readUpTo(name string, most int64) string {
@@ -29,21 +29,21 @@ func (m Machine) readUpTo(name string, most int64) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	text, _ := io.ReadAll(io.LimitReader(f, most))
 	return string(text)
 }
 
-// line is a file of one line.
+// line reads a file of one line.
 func (m Machine) line(name string) string { return strings.TrimSpace(m.readUpTo(name, 4096)) }
 
-// number is a file of one number.
+// number reads a file containing one number.
 func (m Machine) number(name string) (int64, bool) {
 	n, err := strconv.ParseInt(m.line(name), 0, 64)
 	return n, err == nil
 }
 
-// size is a file of one number of bytes; 0 where it says nothing.
+// size reads a file containing a number of bytes; 0 if there is none.
 func (m Machine) size(name string) unit.Bytes {
 	n, ok := m.number(name)
 	if !ok || n < 0 || n > maxSize {
@@ -52,10 +52,10 @@ func (m Machine) size(name string) unit.Bytes {
 	return unit.Bytes(n)
 }
 
-// maxSize bounds a memory that is believed.
+// maxSize is the largest plausible memory size.
 const maxSize = 1 << 50
 
-// list gives the entries of a folder that begin so, in order of their numbers.
+// list returns the entries of a folder with a prefix, in numeric order.
 func (m Machine) list(folder, prefix string) []string {
 	if m.Files == nil {
 		return nil
@@ -79,7 +79,7 @@ func (m Machine) list(folder, prefix string) []string {
 	return out
 }
 
-// keyed finds "key: value" in a text of such lines.
+// keyed returns the value of "key: value" in a text of such lines.
 func keyed(text, key string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		k, v, ok := strings.Cut(line, ":")

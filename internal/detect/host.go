@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// host looks at the processor and its memory, less what a control group withholds.
+// host inspects the processor and its memory, within the control group's limit.
 func (m Machine) host(context.Context) seen {
 	s := m.memory()
 	s.cpu = m.processor()
@@ -37,7 +37,7 @@ func (m Machine) memory() (s seen) {
 	return s
 }
 
-// amounts reads MemTotal and MemAvailable of /proc/meminfo, in kB that are KiB; kernels before 3.14 say MemFree alone.
+// amounts parses MemTotal and MemAvailable of /proc/meminfo, in kB meaning KiB; kernels before 3.14 have only MemFree.
 func amounts(text string) (total, free unit.Bytes, ok bool) {
 	total, ok = kib(keyed(text, "MemTotal"))
 	free, known := kib(keyed(text, "MemAvailable"))
@@ -60,13 +60,13 @@ func kib(s string) (unit.Bytes, bool) {
 	return unit.Bytes(n) * unit.KiB, true
 }
 
-// group is a control group with a limit on memory, and what its members hold of it.
+// group is a control group with a memory limit, and its members' usage.
 type group struct {
 	limit, used unit.Bytes
 	file        string
 }
 
-// tightest is the control group of this process or above it that leaves the least.
+// tightest returns the control group of this process or above it that leaves the least.
 func (m Machine) tightest() (best group) {
 	for _, folder := range groupFolders(m.read("proc/self/cgroup")) {
 		for _, files := range groupFiles {
@@ -79,8 +79,7 @@ func (m Machine) tightest() (best group) {
 	return best
 }
 
-// groupFiles are the names of a limit, of what is used, and of the caches that count as used and are given back, of
-// versions 2 and 1.
+// groupFiles are the files of the limit, the usage, and the reclaimable caches included in it, for versions 2 and 1.
 var groupFiles = [...]struct{ limit, used, cache string }{
 	{"memory.max", "memory.current", "inactive_file"},
 	{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
@@ -97,8 +96,8 @@ func (m Machine) groupOf(folder string, f struct{ limit, used, cache string }) g
 	return g
 }
 
-// groupFolders are the folders of the groups that /proc/self/cgroup names and of those above them, in both versions.
-// In a container the path is often that of the host, which is not there: the top folder is then the container's own.
+// groupFolders returns the folders of the groups named in /proc/self/cgroup and of their parents, in both versions. In a container
+// the path is often the host's and does not exist: the top folder is then the container's own.
 func groupFolders(text string) (out []string) {
 	add := func(root, below string) {
 		for p := path.Clean("/" + below); ; p = path.Dir(p) {
@@ -121,7 +120,7 @@ func groupFolders(text string) (out []string) {
 	return out
 }
 
-// spaced finds "key value" in a text of such lines.
+// spaced returns the value of "key value" in a text of such lines.
 func spaced(text, key string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if k, v, ok := strings.Cut(line, " "); ok && k == key {

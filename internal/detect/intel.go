@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// intel reads the numbers of the chips; a processor's own graphics have none of these, and are no device here. xpu-smi is
-// asked where a chip with memory of its own is there and this list does not know it.
+// intel reads the chip numbers; integrated GPUs are not in the table and are not devices here. xpu-smi is queried if there is an
+// unknown chip with memory of its own.
 func (m Machine) intel(ctx context.Context) (s seen) {
 	asked := false
 	for _, folder := range m.drm("0x8086") {
@@ -31,7 +31,7 @@ func (m Machine) intel(ctx context.Context) (s seen) {
 	return s
 }
 
-// intelMemory is a card's own memory where the driver says it: xe by tile, i915 of some kernels as a whole.
+// intelMemory returns a card's own memory if the driver reports it: xe per tile, i915 of some kernels as a whole.
 func (m Machine) intelMemory(folder string) (all unit.Bytes) {
 	if b := m.size(folder + "/lmem_total_bytes"); b > 0 {
 		return b
@@ -42,8 +42,8 @@ func (m Machine) intelMemory(folder string) (all unit.Bytes) {
 	return all
 }
 
-// intelName are cards by the number of their chip, as Mesa's include/pci_ids/iris_pci_ids.h has them. Two A770 with
-// unlike memory have one number.
+// intelName maps chip numbers to cards, from Mesa's include/pci_ids/iris_pci_ids.h. Two A770 variants with different memory share a
+// number.
 var intelName = map[string]string{
 	"56a0": "Intel Arc A770", "56a1": "Intel Arc A750", "56a2": "Intel Arc A580", "56a5": "Intel Arc A380", "56a6": "Intel Arc A310",
 	"e20b": "Intel Arc B580", "e20c": "Intel Arc B570", "e212": "Intel Arc Pro B50", "e211": "Intel Arc Pro B60",
@@ -51,7 +51,7 @@ var intelName = map[string]string{
 	"0bd5": "Intel Data Center GPU Max 1550", "0bda": "Intel Data Center GPU Max 1100",
 }
 
-// askIntel asks xpu-smi for the cards.
+// askIntel queries xpu-smi for the cards.
 func (m Machine) askIntel(ctx context.Context, s *seen) {
 	out, err := m.ask(ctx, "xpu-smi", "discovery", "-j")
 	list := xpuSMI(out)
@@ -62,7 +62,7 @@ func (m Machine) askIntel(ctx context.Context, s *seen) {
 	s.devices = list
 }
 
-// xpuSMI reads the devices of xpu-smi discovery -j; memory is there only with newer versions.
+// xpuSMI parses the devices of xpu-smi discovery -j; only newer versions include memory.
 func xpuSMI(out []byte) (devices []device) {
 	var all struct {
 		List []struct {
@@ -85,7 +85,7 @@ func xpuSMI(out []byte) (devices []device) {
 	return devices
 }
 
-// anyBytes is a size that JSON gives as a number or as text.
+// anyBytes returns a size that JSON has as a number or as text.
 func anyBytes(v any) unit.Bytes {
 	switch x := v.(type) {
 	case float64:

@@ -10,14 +10,14 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// trifle is less than any program takes that uses a device: drivers show some MiB of a card at rest.
+// trifle is less than any program using a device takes: drivers report some MiB on an idle card.
 const trifle = 64 * unit.MiB
 
-// maxUsers are named; the rest is counted.
+// maxUsers is the number of programs named; the rest is counted.
 const maxUsers = 3
 
-// inUse says what others hold of the devices: the most on one of them, and a sentence; of machines without devices, what
-// they hold of the host.
+// inUse returns what other processes hold of the devices: the maximum over devices, and a sentence. For machines without devices it
+// is what they hold of the host.
 func inUse(devices []known, host *card.LocalHost) (reserved unit.Bytes, text string) {
 	var parts []string
 	same := true
@@ -44,7 +44,7 @@ func inUse(devices []known, host *card.LocalHost) (reserved unit.Bytes, text str
 	return reserved, text
 }
 
-// taken is what others hold of what a program may use: what the driver counts may reach a little beyond it.
+// taken returns what others hold of a device's usable memory; the driver's count may slightly exceed it.
 func (k *known) taken() unit.Bytes {
 	switch {
 	case k.usable > 0:
@@ -55,7 +55,7 @@ func (k *known) taken() unit.Bytes {
 	return min(k.used, k.memory)
 }
 
-// usedByOthers says what others hold of one device, and who.
+// usedByOthers describes what others hold of one device.
 func (k *known) usedByOthers(numbered bool) string {
 	text := fmt.Sprintf("%s of %s GiB", unit.Fixed(k.used.GiB(), 1), unit.Fixed(k.memory.GiB(), 1))
 	if numbered {
@@ -75,7 +75,7 @@ func (k *known) usedByOthers(numbered bool) string {
 	return text
 }
 
-// describeUser is a program with its number: "Xorg (pid 835, 550 MiB)".
+// describeUser describes a program with its PID: "Xorg (pid 835, 550 MiB)".
 func describeUser(u card.User) string {
 	var facts []string
 	if u.PID > 0 {
@@ -94,7 +94,7 @@ func describeUser(u card.User) string {
 	return name + " (" + strings.Join(facts, ", ") + ")"
 }
 
-// biggest are the programs in order of what they hold.
+// biggest sorts programs by what they hold.
 func biggest(users []card.User) []card.User {
 	out := slices.Clone(users)
 	stable.Sort(out, func(a, b card.User) int { return int(max(-1, min(1, b.Bytes-a.Bytes))) })

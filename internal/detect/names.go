@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// printable is a name of a driver or a program, without what a terminal would obey, and not longer than a line.
+// printable returns a driver's or program's name without control sequences, at most a line long.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
@@ -21,7 +21,7 @@ func printable(s string) string {
 	return s
 }
 
-// programOf is the name of a program in its command line: without folders and arguments.
+// programOf returns the name of a program from its command line, without folders and arguments.
 func programOf(command string) string {
 	command, _, _ = strings.Cut(command, " -")
 	if i := strings.LastIndexByte(command, '\\'); i >= 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// nvidia asks nvidia-smi, where the kernel has the driver; what the driver's own files say stands in for it.
+// nvidia queries nvidia-smi if the kernel has the driver, falling back to the driver's own files.
 func (m Machine) nvidia(ctx context.Context) (s seen) {
 	if !m.HasNVIDIA() {
 		return s
@@ -20,7 +20,7 @@ func (m Machine) nvidia(ctx context.Context) (s seen) {
 	gpus, attached, broken := smiXML(out)
 	switch {
 	case len(gpus) == 0 && wsl:
-		return s // Windows' graphics of any maker
+		return s // graphics of any vendor on Windows
 	case len(gpus) == 0:
 		return m.nvidiaFiles(why(err, broken))
 	case broken != nil || attached > len(gpus):
@@ -39,13 +39,13 @@ func (m Machine) nvidia(ctx context.Context) (s seen) {
 	return s
 }
 
-// HasNVIDIA: the kernel has NVIDIA's driver, or may have it behind Windows'.
+// HasNVIDIA reports whether the kernel has NVIDIA's driver, or may have it under Windows.
 func (m Machine) HasNVIDIA() bool {
 	return m.has("proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/dxg", "Windows/System32/nvidia-smi.exe",
 		"Program Files/NVIDIA Corporation/NVSMI/nvidia-smi.exe")
 }
 
-// why says why a program's answer is of no use.
+// why returns why a program's answer is unusable.
 func why(err, broken error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -58,7 +58,7 @@ func why(err, broken error) string {
 	return "named no device"
 }
 
-// nvidiaFiles reads the names of the devices, all that the driver's files tell.
+// nvidiaFiles reads the names of the devices, which is all that the driver's files contain.
 func (m Machine) nvidiaFiles(reason string) (s seen) {
 	for _, folder := range m.list("proc/driver/nvidia/gpus", "") {
 		if name := printable(keyed(m.read(folder+"/information"), "Model")); name != "" {
@@ -75,7 +75,7 @@ func (m Machine) nvidiaFiles(reason string) (s seen) {
 	return s
 }
 
-// topology asks how the devices are connected.
+// topology queries how the devices are connected.
 func (m Machine) topology(ctx context.Context, s *seen) {
 	out, err := m.ask(ctx, "nvidia-smi", "topo", "-m")
 	t, broken := topology.Read(string(out))
@@ -90,7 +90,7 @@ func (m Machine) topology(ctx context.Context, s *seen) {
 	s.link = t.Among(at)
 }
 
-// device of a card of nvidia-smi; of one that is cut into instances, the largest of these.
+// device returns the device of a card; if it is partitioned with MIG, its largest instance.
 func (g *smiGPU) device() device {
 	d := device{
 		vendor: "NVIDIA", name: printable(g.Name), uuid: strings.TrimSpace(g.UUID), index: g.index,
@@ -110,7 +110,7 @@ func (g *smiGPU) device() device {
 	return d
 }
 
-// remarks on one card.
+// remarks returns remarks on one card.
 func (g *smiGPU) remarks() (out []string) {
 	name := printable(g.Name)
 	switch n := len(g.Instances); {
@@ -122,7 +122,7 @@ func (g *smiGPU) remarks() (out []string) {
 	return out
 }
 
-// largest instance of a card, the first of equals that holds least.
+// largest returns the largest instance of a card, of equal ones the first with the least in use.
 func (g *smiGPU) largest() *smiInstance {
 	best := &g.Instances[0]
 	for i := range g.Instances {
@@ -135,7 +135,7 @@ func (g *smiGPU) largest() *smiInstance {
 	return best
 }
 
-// pcie is the generation that card and slot agree on, which a card at rest does not show, and the lanes in use.
+// pcie returns the generation supported by both card and slot, which an idle card does not run at, and the lanes in use.
 func (g *smiGPU) pcie() string {
 	gen, ok := small(strings.TrimSpace(g.Gen))
 	lanes, wide := small(strings.TrimSuffix(strings.TrimSpace(g.Lanes), "x"))
@@ -151,7 +151,7 @@ func (g *smiGPU) pcie() string {
 	return fmt.Sprintf("%dx%d", gen, lanes)
 }
 
-// mib reads "24564 MiB"; 0 for "N/A" and the like.
+// mib parses "24564 MiB"; 0 for "N/A" and the like.
 func mib(s string) unit.Bytes {
 	number, ok := strings.CutSuffix(strings.TrimSpace(s), " MiB")
 	if !ok {

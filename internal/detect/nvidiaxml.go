@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 )
 
-// smiGPU is a device in what nvidia-smi -q -x prints (nvsmi_device_v10 to v13.dtd), as far as it is read.
+// smiGPU is a device in the output of nvidia-smi -q -x (nvsmi_device_v10 to v13.dtd), as far as it is used.
 type smiGPU struct {
 	Name      string        `xml:"product_name"`
 	UUID      string        `xml:"uuid"`
@@ -31,8 +31,8 @@ type smiInstance struct {
 	Memory   smiMemory `xml:"fb_memory_usage"`
 }
 
-// smiMemory counts in "MiB". Used is without Reserved, which the driver keeps; drivers before 510 print no Reserved and
-// count it as used.
+// smiMemory counts in "MiB". Used excludes Reserved, which the driver keeps; drivers before 510 print no Reserved and include it in
+// Used.
 type smiMemory struct {
 	Total    string `xml:"total"`
 	Reserved string `xml:"reserved"`
@@ -51,8 +51,8 @@ const maxGPUs = 256
 
 var errTooMany = errors.New("more devices than a machine has")
 
-// smiXML reads the devices of nvidia-smi -q -x, and how many it says are attached. Of an answer that breaks off, the
-// devices before the break are given with the error.
+// smiXML parses the devices of nvidia-smi -q -x, and the number attached. For truncated output, it returns the devices before the
+// break with the error.
 func smiXML(text []byte) (gpus []smiGPU, attached int, err error) {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -93,7 +93,7 @@ func (p *smiProcess) user() card.User {
 	return card.User{PID: max(0, pid), Name: programOf(p.Name), Bytes: mib(p.Used)}
 }
 
-// usersOf are the programs of one instance.
+// usersOf returns the programs on one instance.
 func usersOf(g *smiGPU, in *smiInstance) (out []card.User) {
 	for _, p := range g.Processes {
 		if p.Instance == in.Instance {
@@ -103,7 +103,7 @@ func usersOf(g *smiGPU, in *smiInstance) (out []card.User) {
 	return out
 }
 
-// believedSize is a number of bytes or the like, where it is one that a device may have.
+// believedSize parses a plausible number of bytes.
 func believedSize(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0 && n < maxSize

@@ -13,7 +13,7 @@ type memoryStatus struct {
 	total, free, pageTotal, pageFree, virt, virtFree, ext uint64
 }
 
-// ram asks GlobalMemoryStatusEx of kernel32.
+// ram calls GlobalMemoryStatusEx of kernel32.
 func ram() (total, free unit.Bytes, ok bool) {
 	s := memoryStatus{}
 	s.length = uint32(unsafe.Sizeof(s))

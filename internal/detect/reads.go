@@ -8,15 +8,15 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// What a watch reads again and again, with the bounds that a look has.
+// What a watch reads repeatedly, with the same bounds as a single look.
 
-// ReadFile gives the beginning of a file; "" where it cannot be read.
+// ReadFile returns the beginning of a file; "" if it cannot be read.
 func (m Machine) ReadFile(name string, most int64) string { return m.readUpTo(name, most) }
 
-// Has tells whether one of some files or folders is there.
+// Has reports whether any of the files or folders exists.
 func (m Machine) Has(names ...string) bool { return m.has(names...) }
 
-// Names are the names in a folder, at most so many; none where it cannot be read.
+// Names returns at most most names in a folder; none if it cannot be read.
 func (m Machine) Names(folder string, most int) (out []string) {
 	if m.Files == nil {
 		return nil
@@ -25,7 +25,7 @@ func (m Machine) Names(folder string, most int) (out []string) {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	d, ok := f.(fs.ReadDirFile)
 	if !ok {
 		return nil
@@ -37,7 +37,7 @@ func (m Machine) Names(folder string, most int) (out []string) {
 	return out
 }
 
-// Link is where a symbolic link leads; "" where nobody says.
+// Link returns the target of a symbolic link; "" if unknown.
 func (m Machine) Link(name string) string {
 	to, err := fs.ReadLink(m.Files, name)
 	if err != nil {
@@ -46,7 +46,7 @@ func (m Machine) Link(name string) string {
 	return to
 }
 
-// Ask runs a program for as long as patience lasts.
+// Ask runs a program within the time limit.
 func (m Machine) Ask(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if m.Patience == 0 {
 		m.Patience = patience
@@ -54,29 +54,29 @@ func (m Machine) Ask(ctx context.Context, name string, args ...string) ([]byte, 
 	return m.ask(ctx, name, args...)
 }
 
-// Memory is the processor's, less what a control group withholds; nil where nobody says.
+// Memory returns the host's memory within the control group's limit; nil if unknown.
 func (m Machine) Memory() *card.LocalHost { return m.memory().host }
 
-// Keyed finds "key: value" in a text of such lines.
+// Keyed returns the value of "key: value" in a text of such lines.
 func Keyed(text, key string) string { return keyed(text, key) }
 
-// KiB reads a number of KiB, with or without " kB".
+// KiB parses a number of KiB, with or without " kB".
 func KiB(s string) (unit.Bytes, bool) { return kib(s) }
 
-// Printable is a name without what a terminal would obey.
+// Printable returns a name without control sequences.
 func Printable(s string) string { return printable(s) }
 
-// ProgramOf is the name of a program by its path or command line.
+// ProgramOf returns the name of a program from its path or command line.
 func ProgramOf(s string) string { return programOf(s) }
 
-// Gauge is what files say of a device at one moment; of NVIDIA's none do.
+// Gauge is a device's current state according to files; NVIDIA has none.
 type Gauge struct {
 	Name        string
 	Total, Used unit.Bytes
 	Users       []card.User
 }
 
-// Gauges are the cards of AMD, by the kernel's files alone: amdgpu counts what is used, and amdkfd of which program.
+// Gauges returns AMD's cards from the kernel's files alone: amdgpu counts memory in use, and amdkfd per program.
 func (m Machine) Gauges() (out []Gauge) {
 	var cards []device
 	for _, folder := range m.drm("0x1002") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// visibleNVIDIA keeps the devices that CUDA_VISIBLE_DEVICES leaves to programs.
+// visibleNVIDIA keeps the devices in CUDA_VISIBLE_DEVICES.
 func (m Machine) visibleNVIDIA(s *seen) {
 	m.keepVisible(s, "CUDA_VISIBLE_DEVICES")
 	if order, _ := m.env("CUDA_DEVICE_ORDER"); order == "PCI_BUS_ID" {
@@ -19,7 +19,7 @@ func (m Machine) visibleNVIDIA(s *seen) {
 	}
 }
 
-// visibleAMD keeps those of ROCR_VISIBLE_DEVICES, and of these those of HIP_VISIBLE_DEVICES.
+// visibleAMD keeps the devices in ROCR_VISIBLE_DEVICES and, of these, those in HIP_VISIBLE_DEVICES.
 func (m Machine) visibleAMD(s *seen) {
 	for _, name := range []string{"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"} {
 		m.keepVisible(s, name)
@@ -43,8 +43,8 @@ func (m Machine) keepVisible(s *seen, name string) {
 	s.devices = kept
 }
 
-// chosen are the devices of a list of numbers and UUIDs, which may be cut short. As in CUDA, the first word that means
-// none ends the list; ok is false where the first already names a device that is not there.
+// chosen returns the devices of a list of indices and UUIDs, which may be abbreviated. As in CUDA, the first invalid word ends the
+// list; ok is false if the first word already names a device that does not exist.
 func chosen(all []device, list string) (out []device, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
 		d := named(all, strings.TrimSpace(word))

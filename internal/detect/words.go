@@ -11,31 +11,31 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// device is an accelerator as its driver says it. Sizes are 0 where it does not.
+// device is an accelerator as reported by its driver. Unreported sizes are 0.
 type device struct {
 	vendor, name string
 	index        int
 	uuid         string
-	chip, bus    string // number of the chip, and address on the bus
+	chip, bus    string // number of the chip, and bus address
 	pcie         string // "4x16"
 	memory, used unit.Bytes
-	told         bool // what is used
-	// usable is memory less what the driver keeps, or what the owner allows.
+	told         bool // usage is reported
+	// usable is memory less the driver's reserve, or the owner's limit.
 	usable unit.Bytes
-	// shared is memory of the host that the driver lends, sharedUsed what is lent.
+	// shared is host memory lent by the driver, sharedUsed the part in use.
 	shared, sharedUsed unit.Bytes
 	users              []card.User
-	slice              *smiInstance // the part of a card that a program may have
+	slice              *smiInstance // the part of a card available to a program
 	cores              int          // of the GPU
 }
 
-// known is a device with what the catalog has of it; row is nil where it has nothing.
+// known is a device with its catalog row; row is nil if there is none.
 type known struct {
 	device
 	row *hardware.Device
 }
 
-// local puts what was seen into words that --on takes.
+// local describes what was seen in the syntax of --on.
 func local(s *seen) *card.Local {
 	l := &card.Local{Processor: s.cpu, Host: s.host, Notes: s.notes}
 	devices := recognised(s, l)
@@ -55,8 +55,8 @@ func local(s *seen) *card.Local {
 	return l
 }
 
-// recognised finds the devices in the catalog, and keeps those that one program uses together: of one maker, whole cards
-// before parts of them.
+// recognised looks up the devices in the catalog, and keeps those that one program uses together: of one vendor, whole cards before
+// partitions.
 func recognised(s *seen, l *card.Local) []known {
 	var all []known
 	for _, d := range s.devices {
@@ -88,7 +88,7 @@ func recognised(s *seen, l *card.Local) []known {
 	return all
 }
 
-// oneMaker keeps the devices of the maker with most memory.
+// oneMaker keeps the devices of the vendor with the most memory.
 func oneMaker(all []known, l *card.Local) []known {
 	sum := map[string]unit.Bytes{}
 	best := ""
@@ -112,8 +112,7 @@ func oneMaker(all []known, l *card.Local) []known {
 	return out
 }
 
-// row is what the catalog has of a device, nil where it has none of that name and memory. Beside its name the memory tells
-// which of several it is.
+// row returns the catalog row of a device; nil if there is none of that name and memory. Memory distinguishes variants of a name.
 func row(d *device) *hardware.Device {
 	name := d.name
 	if d.vendor == "Apple" {
@@ -134,7 +133,7 @@ func row(d *device) *hardware.Device {
 	return nil
 }
 
-// has: a device of so much memory may be this one; drivers show between 92 and 101 % of what a card is sold with.
+// has reports whether a device with this much memory may be the row's; drivers report 92 to 101 % of the nominal size.
 func has(r *hardware.Device, memory unit.Bytes) bool {
 	if memory == 0 || r.Unified != nil {
 		return true
@@ -152,7 +151,7 @@ func catalogued(name string) bool {
 	return err == nil && !r.IsCPU()
 }
 
-// apuOf is the catalog's name of a processor whose graphics share its memory; "" for others.
+// apuOf returns the catalog name of a processor whose GPU shares its memory; "" for others.
 func apuOf(cpu string) string {
 	name := strings.NewReplacer("+", "", "amd ", "").Replace(strings.ToLower(wordsAround.ReplaceAllString(cpu, "")))
 	r, _, err := hardware.Find(strings.TrimSpace(name))
@@ -162,7 +161,7 @@ func apuOf(cpu string) string {
 	return r.ID
 }
 
-// share settles the memory of a device that has none of its own: what the driver lends it, or all that the host has.
+// share sets the memory of a device without its own: what the driver lends, or all of the host's.
 func (k *known) share(host *card.LocalHost) {
 	if k.row == nil || k.row.Unified == nil || k.vendor == "Apple" {
 		k.foldReserve()
@@ -178,7 +177,7 @@ func (k *known) share(host *card.LocalHost) {
 	}
 }
 
-// foldReserve takes what the driver keeps out of what it says is used, where it does not tell them apart.
+// foldReserve subtracts the driver's reserve from usage if the driver does not separate them.
 func (k *known) foldReserve() {
 	if k.vendor == "NVIDIA" && k.usable == 0 && k.slice == nil && k.row != nil && k.row.Usable.Known {
 		kept := max(0, k.row.Reported.Value-k.row.Usable.Value)
@@ -200,7 +199,7 @@ func (k *known) card() card.LocalDevice {
 	return d
 }
 
-// headOf names the devices and gives the keys that the catalog does not know of them.
+// headOf names the devices and returns the keys that the catalog does not determine.
 func headOf(devices []known, ln topology.Link, l *card.Local) (head string, keys []string) {
 	if len(devices) == 0 {
 		return "", nil
@@ -236,7 +235,7 @@ func headOf(devices []known, ln topology.Link, l *card.Local) (head string, keys
 	return strings.Join(names, "+"), nil
 }
 
-// unsaidKeys remarks on what cannot be said of one of several kinds.
+// unsaidKeys remarks on what cannot be expressed for one of several kinds.
 func unsaidKeys(k *known, l *card.Local) {
 	if keys := k.keys([]known{*k}, topology.Link{}); len(keys) > 0 {
 		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand",
@@ -251,7 +250,7 @@ func wordOf(k *known) string {
 	return k.row.ID
 }
 
-// like are devices of one kind that follow each other.
+// like are consecutive devices of one kind.
 type like struct {
 	known
 	count int
@@ -283,7 +282,7 @@ func counted(n int, word string) string {
 	return fmt.Sprintf("%dx%s", n, word)
 }
 
-// custom describes a device that the catalog does not have, by its memory.
+// custom describes a device that is not in the catalog, by its memory.
 func (k *known) custom() string {
 	words := fmt.Sprintf("name=%s,vendor=%s,memory=%s", plainName(k.name), strings.ToLower(k.vendor), exactly(k.memory))
 	if k.usable > 0 && k.usable < k.memory {
@@ -292,8 +291,8 @@ func (k *known) custom() string {
 	return words
 }
 
-// sliced describes a MIG instance: its memory as the driver says it, and its share of the card's rates. Memory and its
-// rate are cut in eighths, multiprocessors are counted.
+// sliced describes a MIG instance: its memory as reported, and its share of the card's rates. Memory and its bandwidth are divided
+// in eighths; multiprocessors are counted.
 func (k *known) sliced(l *card.Local) string {
 	words := fmt.Sprintf("name=%s MIG %dGB,vendor=nvidia,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())),
 		exactly(k.memory))
@@ -310,7 +309,7 @@ func (k *known) sliced(l *card.Local) string {
 	return words + ",arch=" + k.row.Architecture
 }
 
-// keys are what this machine's driver and slots say otherwise than the catalog.
+// keys returns what this machine's driver and slots report differently from the catalog.
 func (k *known) keys(devices []known, ln topology.Link) (out []string) {
 	usable, pcie := devices[0].usable, devices[0].pcie
 	for _, d := range devices[1:] {
@@ -337,7 +336,7 @@ func memoryOf(r *hardware.Device) unit.Bytes {
 	return m
 }
 
-// slower of two connections; "" where one is not known.
+// slower returns the slower of two links; "" if one is unknown.
 func slower(a, b string) string {
 	if lanesRate(b) < lanesRate(a) {
 		return b
@@ -345,7 +344,7 @@ func slower(a, b string) string {
 	return a
 }
 
-// lanesRate compares connections: lanes times 2 to the generation.
+// lanesRate returns a link's relative rate: lanes times 2 to the generation.
 func lanesRate(s string) (r int) {
 	var gen, lanes int
 	if n, _ := fmt.Sscanf(s, "%dx%d", &gen, &lanes); n != 2 || gen > 8 {
@@ -354,8 +353,7 @@ func lanesRate(s string) (r int) {
 	return lanes << gen
 }
 
-// linkKey is needed where the links are not those that the catalog takes: NVLink bridges that are there, and NVLink that is
-// not.
+// linkKey returns the key needed if the links differ from what the catalog assumes: NVLink bridges present, or NVLink absent.
 func linkKey(r *hardware.Device, ln topology.Link) []string {
 	bridge := strings.Contains(r.Link.Name, "bridge")
 	own := r.Link.EachWay.Known && r.Vendor == "NVIDIA"
@@ -368,7 +366,7 @@ func linkKey(r *hardware.Device, ln topology.Link) []string {
 	return nil
 }
 
-// withHost adds the processor and its memory: what others leave of it, and all of it.
+// withHost adds the processor and its memory: the amount free, and the total.
 func withHost(head string, keys []string, devices []known, s *seen) (words, idle string) {
 	if s.cpu != nil && s.cpu.ID != "" && head != "" && !strings.Contains(head, "=") && !unified(devices) {
 		head += "+" + counted(s.cpu.Sockets, s.cpu.ID)
@@ -386,7 +384,7 @@ func withHost(head string, keys []string, devices []known, s *seen) (words, idle
 	return words + ",host=" + roughly(s.host.Free), words + ",host=" + roughly(bound(s.host))
 }
 
-// cpuWord names the processor, or says how many cores it has where the catalog does not know it.
+// cpuWord names the processor, or gives its cores if the catalog does not know it.
 func cpuWord(c *card.Processor) (head string, keys []string) {
 	switch {
 	case c != nil && c.ID != "":
@@ -397,12 +395,12 @@ func cpuWord(c *card.Processor) (head string, keys []string) {
 	return "cpu", nil
 }
 
-// unified: the devices' memory is the host's.
+// unified reports whether the devices' memory is the host's.
 func unified(devices []known) bool {
 	return len(devices) > 0 && devices[0].row != nil && devices[0].row.Unified != nil
 }
 
-// bound is what the host has, or what a control group allows of it.
+// bound returns the host's memory, within the control group's limit.
 func bound(h *card.LocalHost) unit.Bytes {
 	if h.Limit > 0 {
 		return h.Limit
@@ -410,7 +408,7 @@ func bound(h *card.LocalHost) unit.Bytes {
 	return h.Total
 }
 
-// exactly writes a size of whole MiB, or bytes.
+// exactly formats a size in whole MiB, or in bytes.
 func exactly(b unit.Bytes) string {
 	if b%unit.MiB == 0 {
 		return fmt.Sprintf("%dMiB", b/unit.MiB)
@@ -418,7 +416,7 @@ func exactly(b unit.Bytes) string {
 	return fmt.Sprintf("%d", b)
 }
 
-// roughly writes a size in whole GiB or MiB, rounded down: what is free of a host changes while it is looked at.
+// roughly formats a size in whole GiB or MiB, rounded down, since a host's free memory fluctuates.
 func roughly(b unit.Bytes) string {
 	if b >= 4*unit.GiB {
 		return fmt.Sprintf("%dGiB", b/unit.GiB)
@@ -426,7 +424,7 @@ func roughly(b unit.Bytes) string {
 	return fmt.Sprintf("%dMiB", max(1, b/unit.MiB))
 }
 
-// plainName keeps what the grammar allows in a name.
+// plainName keeps the characters that the grammar allows in a name.
 func plainName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune(" .-_", r) {

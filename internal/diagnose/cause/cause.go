@@ -17,11 +17,11 @@ const (
 	ConfidenceLow    = "low"
 )
 
-// reason is why a program ran out of memory, and how sure that is.
+// reason is why a program ran out of memory, with its confidence.
 type reason struct{ text, confidence string }
 
-// cause is the first reason that holds: what the figures of the message prove before what the ledger says, and both before
-// what its words suggest.
+// cause returns the first reason that applies: what the message's figures prove, then what the ledger says, then what the message's
+// words suggest.
 func (p *failed) cause(matches []api.Match) reason {
 	f := p.first
 	for _, r := range []reason{{overflowed(f), ConfidenceHigh}, {carvedOut(f), ConfidenceHigh}, {stated(p.report, f), ConfidenceHigh},
@@ -34,7 +34,7 @@ func (p *failed) cause(matches []api.Match) reason {
 	return reason{withoutFigures(f), ConfidenceLow}
 }
 
-// overflowed: no model has a tensor of that size.
+// overflowed explains sizes that no tensor has.
 func overflowed(f *diagnose.Finding) string {
 	if !f.Overflowed {
 		return ""
@@ -42,7 +42,7 @@ func overflowed(f *diagnose.Finding) string {
 	return "the size that was asked for is beyond any memory: a shape is wrong or overflowed, and nothing lacks"
 }
 
-// carvedOut: a graphics unit of a processor that sees only what the firmware set aside for it.
+// carvedOut explains an integrated GPU that sees only the memory reserved by the firmware.
 func carvedOut(f *diagnose.Finding) string {
 	if f.Backend != "hip" || !f.Capacity.Known || f.Capacity.Bytes > mostCarvedOut {
 		return ""
@@ -51,10 +51,10 @@ func carvedOut(f *diagnose.Finding) string {
 		f.Capacity.Bytes)
 }
 
-// mostCarvedOut: no card that ROCm runs on has so little.
+// mostCarvedOut is less than any card that ROCm runs on has.
 const mostCarvedOut = 2 * unit.GiB
 
-// stated are causes that the message says itself.
+// stated returns causes that the message states itself.
 func stated(report *diagnose.Report, f *diagnose.Finding) string {
 	switch f.Kind {
 	case diagnose.KVCacheTooSmall:
@@ -100,10 +100,10 @@ func stated(report *diagnose.Report, f *diagnose.Finding) string {
 	return ""
 }
 
-// batchSystems end jobs at the memory that these asked for; Slurm's has the kernel do it.
+// batchSystems kill jobs at the memory limit they requested; Slurm leaves it to the kernel.
 var batchSystems = []string{"slurm", "lsf", "pbs", "condor"}
 
-// plainCauses need no figures; the first place takes what was requested, the second the limit.
+// plainCauses need no figures; the first verb takes the request, the second the limit.
 var plainCauses = map[diagnose.Kind]string{
 	diagnose.KVCacheFull:    "the KV cache is full: requests wait or are computed again, none fails%[1]s%[2]s",
 	diagnose.MemoryPressure: "the allocator gives memory back and takes it again: the device is almost full%[1]s%[2]s",
@@ -142,7 +142,7 @@ func inUseText(a diagnose.Amount) string {
 	return fmt.Sprintf(", holding %s", a.Bytes)
 }
 
-// cacheCause: what is left holds less than one sequence.
+// cacheCause explains that the remaining memory holds less than one sequence.
 func cacheCause(f *diagnose.Finding) string {
 	switch {
 	case f.Requested.Known && f.Free.Known && f.Needed > 0:
@@ -185,19 +185,19 @@ func growthCause(r *diagnose.Report) string {
 	return ""
 }
 
-// largerThanAll: no plan frees enough for one allocation that is larger than the device.
+// largerThanAll explains a single allocation that is larger than the device, which no change of plan fits.
 func largerThanAll(f *diagnose.Finding, matches []api.Match) reason {
 	if !f.Requested.Known || !f.Capacity.Known || f.Requested.Bytes <= f.Capacity.Bytes {
 		return reason{}
 	}
-	if f.Backend == "tpu" { // the compiler adds up what the whole program takes
+	if f.Backend == "tpu" { // the compiler sums what the whole program needs
 		return reason{fmt.Sprintf("the program takes %s of the device's %s", f.Requested.Bytes, f.Capacity.Bytes), ConfidenceHigh}
 	}
 	return reason{fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
 		allocationName(matches)), ConfidenceHigh}
 }
 
-// allocationName names the allocation, where one has the size.
+// allocationName returns the allocation of that size, if there is one.
 func allocationName(matches []api.Match) string {
 	if len(matches) == 0 {
 		return ""
@@ -205,7 +205,7 @@ func allocationName(matches []api.Match) string {
 	return ": " + matches[0].Name
 }
 
-// usedByOthers: without the other processes it would have had room.
+// usedByOthers explains a request that would have fit without the other processes.
 func usedByOthers(f *diagnose.Finding) reason {
 	short, others := missingBytes(f), others(f)
 	if short != nil && others >= *short && !nothingOwn(f) {
@@ -219,13 +219,13 @@ func usedByOthers(f *diagnose.Finding) reason {
 	return reason{}
 }
 
-// nothingOwn: the process holds no tensor, and the device is not free.
+// nothingOwn reports whether the process holds no tensor while the device is not free.
 func nothingOwn(f *diagnose.Finding) bool {
 	return f.Capacity.Known && f.Free.Known && f.Allocated.Known && f.Allocated.Bytes == 0 && f.Free.Bytes < f.Capacity.Bytes
 }
 
-// others is what other processes hold: as the message lists them, else what neither this process nor anybody holds. Below a tenth
-// of the device it is what drivers keep.
+// others returns what other processes hold: as listed in the message, else what is neither free nor this process's. Below a tenth
+// of the device it is attributed to drivers.
 func others(f *diagnose.Finding) unit.Bytes {
 	b := f.Others.Bytes
 	if !f.Others.Known && f.InUse.Known && f.Free.Known && f.Capacity.Known {
@@ -240,13 +240,13 @@ func others(f *diagnose.Finding) unit.Bytes {
 	return b
 }
 
-// fragmented: what the allocator keeps without use covers the request, and is more than the odds and ends of a full device.
+// fragmented reports whether the allocator's unused memory covers the request, and exceeds the usual remainder on a full device.
 func fragmented(f *diagnose.Finding) bool {
 	covers := f.Unallocated.Known && f.Requested.Known && f.Unallocated.Bytes >= f.Requested.Bytes
 	return covers && missingBytes(f) != nil && f.Unallocated.Bytes*oddsAndEnds >= f.Capacity.Bytes
 }
 
-// oddsAndEnds: a device is full when less than this part of it is kept without use.
+// oddsAndEnds is the divisor of the device's size below which unused memory is normal on a full device.
 const oddsAndEnds = 20
 
 func inPieces(f *diagnose.Finding, matches []api.Match) reason {
@@ -258,7 +258,7 @@ func inPieces(f *diagnose.Finding, matches []api.Match) reason {
 	return reason{text + allocationName(matches), ConfidenceHigh}
 }
 
-// oneAllocation: a tensor of the plan has the size that was asked for.
+// oneAllocation explains a request equal in size to a tensor of the plan.
 func (p *failed) oneAllocation(matches []api.Match) reason {
 	if len(matches) == 0 {
 		return reason{}
@@ -283,12 +283,12 @@ func equation(m *api.Match) string {
 	return fmt.Sprintf(": %s = %s", bareFormula(m.Formula), m.Bytes)
 }
 
-// bareFormula leaves out what its numbers count.
+// bareFormula removes what a formula's numbers count.
 func bareFormula(s string) string {
 	return strings.NewReplacer(" sequences", "", " tokens", "").Replace(s)
 }
 
-// unambiguous: no other allocation has the size, but for a part of the first, or the first is the one of the place where it failed.
+// unambiguous reports whether no other allocation has the size except part of the first, or the first is at the place of failure.
 func (p *failed) unambiguous(matches []api.Match) bool {
 	first, n := matches[0].Name, 0
 	for _, m := range matches {
@@ -305,7 +305,7 @@ func (p *failed) unambiguous(matches []api.Match) bool {
 	return false
 }
 
-// byLedger: memwall's own count of the plan says that it does not fit.
+// byLedger explains that the plan does not fit by its own ledger.
 func (p *failed) byLedger() reason {
 	if p.base == nil || len(p.base.Devices) == 0 || p.first.Device == "host" {
 		return reason{}
@@ -321,7 +321,7 @@ func (p *failed) byLedger() reason {
 	return reason{}
 }
 
-// heaviest names the items that take most.
+// heaviest names the largest items.
 func heaviest(items []api.Item, n int) string {
 	var parts []string
 	for range n {
@@ -348,7 +348,7 @@ func listedIn(parts []string, it *api.Item) bool {
 	return false
 }
 
-// places in words.
+// placeWords describes places.
 var placeWords = map[diagnose.Place]string{
 	diagnose.Loading: "while weights were loaded", diagnose.Profiling: "in the engine's profile run, the largest batch that it allows",
 	diagnose.KVCache: "while the KV cache was allocated",
@@ -381,10 +381,10 @@ func byPlace(f *diagnose.Finding) reason {
 	return reason{what + words + memoryInUse(f), confidenceMedium}
 }
 
-// full of fullOf parts of a device: more than that in tensors leaves no room for what comes beside them.
+// full/fullOf is the fraction of a device above which tensors leave no room for everything else.
 const full, fullOf = 8, 10
 
-// isFull: the program holds nearly all of the device itself, or of what the system lets it hold.
+// isFull explains that the program itself holds nearly all of the device, or of its allowance.
 func isFull(f *diagnose.Finding) reason {
 	room, of := f.Capacity, "the device is full"
 	if !room.Known {
@@ -403,7 +403,7 @@ func isFull(f *diagnose.Finding) reason {
 	return reason{text, ConfidenceHigh}
 }
 
-// memoryInUse says what the program had by then.
+// memoryInUse describes what the program held at that point.
 func memoryInUse(f *diagnose.Finding) string {
 	switch {
 	case f.Allocated.Known && f.Capacity.Known:
@@ -414,10 +414,10 @@ func memoryInUse(f *diagnose.Finding) string {
 	return ""
 }
 
-// spareOf: less than this part of a device that is free may be what an allocator rounds up.
+// spareOf is the divisor of a device's size below which free memory may be an allocator's rounding.
 const spareOf = 10
 
-// spare: more is free than was asked for.
+// spare reports whether more is free than was requested.
 func spare(f *diagnose.Finding) bool {
 	if f.Kind != diagnose.DeviceMemory || f.Place != diagnose.Nowhere || !f.Requested.Known || !f.Free.Known || !f.Capacity.Known {
 		return false
@@ -426,7 +426,7 @@ func spare(f *diagnose.Finding) bool {
 	return f.Allocated.Bytes > 0 && f.Requested.Bytes < free && free*spareOf >= f.Capacity.Bytes && free < f.Capacity.Bytes
 }
 
-// refused: what the process holds and asks for is less than half of the device, and nobody says what is free.
+// refused reports whether what the process holds and requests is less than half of the device, with unknown free memory.
 func refused(f *diagnose.Finding) bool {
 	if !f.Requested.Known || !f.Allocated.Known || !f.Capacity.Known || f.Free.Known || f.Others.Known {
 		return false
@@ -435,7 +435,7 @@ func refused(f *diagnose.Finding) bool {
 	return f.Kind == diagnose.DeviceMemory && f.Place == diagnose.Nowhere && (f.Requested.Bytes+held)*2 < f.Capacity.Bytes
 }
 
-// withoutFigures is what can be said of a message without figures or places.
+// withoutFigures explains a message without figures or places.
 func withoutFigures(f *diagnose.Finding) string {
 	switch f.Kind {
 	case diagnose.Killed:

@@ -18,9 +18,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Diagnose answers what a program printed when memory ran out: what failed, which allocation it is likely to have been,
-// and what to change. diagnose/ reads the text, plan.go rebuilds the plan that failed, match.go looks
-// for the allocation, cause.go says why, fixes.go what helps.
+// Diagnose explains the output of a program that ran out of memory: what failed, which allocation it probably was, and what to
+// change. Package diagnose reads the text, plan.go rebuilds the failed plan, match.go looks for the allocation, cause.go explains,
+// and fixes.go lists what helps.
 
 // Diagnose reads what a program printed, and answers why memory ran out and what helps.
 func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Answer, error) {
@@ -28,7 +28,7 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 		return nil, err
 	}
 	log := bufio.NewReader(text)
-	if head, _ := log.Peek(2); torch.Sniff(head) == torch.Pickle { // what cannot be read is an error of the reader
+	if head, _ := log.Peek(2); torch.Sniff(head) == torch.Pickle { // the reader reports its errors
 		return nil, &api.Error{Code: api.BadFile, Field: "text",
 			Message: "the file is a pickle, as torch.cuda.memory._dump_snapshot writes, and no log", Hint: "memwall snapshot FILE"}
 	}
@@ -50,8 +50,7 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 	return p.diagnosed(), nil
 }
 
-// nameEngine: where the message is a library's, the program is the one that is given, else the one whose start the text
-// holds.
+// nameEngine sets the program of a library's message: the one given, else the one whose startup the text contains.
 func (t *reading) nameEngine() {
 	if t.first.Engine != "pytorch" && t.first.Engine != "" {
 		return
@@ -63,7 +62,7 @@ func (t *reading) nameEngine() {
 	t.first.Engine = cmp.Or(name, t.first.Engine)
 }
 
-// checkDiagnose refuses fields that neither servers nor training have.
+// checkDiagnose rejects fields that neither serving nor training has.
 func checkDiagnose(r *api.Request) error {
 	for i := range api.Fields() {
 		if f := &api.Fields()[i]; !f.Value(r).IsZero() && !f.OfAsk(api.AskDiagnose) && !f.OfAsk("fit") && !f.OfAsk(api.AskTrain) {
@@ -74,7 +73,7 @@ func checkDiagnose(r *api.Request) error {
 	return nil
 }
 
-// reading is a text, with the first failure that it tells of.
+// reading is a text, with the first failure it reports.
 type reading struct {
 	report    *diagnose.Report
 	first     *diagnose.Finding
@@ -82,20 +81,20 @@ type reading struct {
 	heard     *heard
 }
 
-// failed is the plan that failed, as far as the text and the overrides tell it, and memwall's answer to it.
+// failed is the failed plan, as far as known from the text and the overrides, with the answer to it.
 type failed struct {
 	*reading
 	notes  []api.Note
-	plan   *api.Request       // nil when the text tells none
-	base   *api.Answer        // nil when the plan cannot be sized
-	fit    *question.Question // of a server
-	train  *training.Training // of training
+	plan   *api.Request       // nil if the text shows none
+	base   *api.Answer        // nil if the plan cannot be sized
+	fit    *question.Question // if serving
+	train  *training.Training // if training
 	readAs string
-	// described: the device is described by the capacity that the message prints.
+	// described reports that the device is described by the capacity in the message.
 	described bool
 }
 
-// diagnosed is the answer: the failure, its cause and what helps, beside the plan that failed.
+// diagnosed returns the answer: the failure, its cause and what helps, with the failed plan.
 func (p *failed) diagnosed() *api.Answer {
 	f, matches := p.first, p.match()
 	x := &api.Diagnosed{Kind: f.Kind, Engine: f.Engine, Backend: f.Backend, Device: f.Device, Place: f.Place, Requested: known(f.Requested),
@@ -132,7 +131,7 @@ func known(a diagnose.Amount) *unit.Bytes {
 	return &a.Bytes
 }
 
-// missingBytes is what was missing; nil when the message does not tell.
+// missingBytes returns the shortage; nil if the message does not state it.
 func missingBytes(f *diagnose.Finding) *unit.Bytes {
 	if !f.Requested.Known || !f.Free.Known || f.Requested.Bytes <= f.Free.Bytes {
 		return nil

@@ -23,13 +23,13 @@ const (
 	now       = "now"
 	later     = "later"
 	maxFixes  = 8
-	shareStep = 100 // shares are given in hundredths
-	// worthwhile: a change that saves less than this part of what is missing is not named.
+	shareStep = 100 // shares are in hundredths
+	// worthwhile is the divisor of the shortage below which a change's savings are not worth mentioning.
 	worthwhile = 20
 )
 
-// fixes lists what helps: first what the message's own figures call for, then single changes of the plan, each asked
-// again, those for the next start before those that change more.
+// fixes returns what helps: first what the message's figures call for, then single changes of the plan, each evaluated, with those
+// for the next start before larger ones.
 func (p *failed) fixes(matches []api.Match) []api.Fix {
 	all := append(p.ofMessage(), p.ofPlan()...)
 	all = unlessThere(all, ofRow(p.first))
@@ -40,7 +40,7 @@ func (p *failed) fixes(matches []api.Match) []api.Fix {
 	return distinct(all)
 }
 
-// unlessThere adds fixes in words for a time that has none with figures.
+// unlessThere adds verbal fixes for a time that has none with figures.
 func unlessThere(all, words []api.Fix) []api.Fix {
 	have := map[string]bool{}
 	for _, f := range all {
@@ -54,7 +54,7 @@ func unlessThere(all, words []api.Fix) []api.Fix {
 	return all
 }
 
-// distinct keeps the first of fixes that say or do the same.
+// distinct keeps the first of fixes with the same words or effect.
 func distinct(all []api.Fix) (out []api.Fix) {
 	for _, f := range all {
 		same := func(o api.Fix) bool {
@@ -69,7 +69,7 @@ func distinct(all []api.Fix) (out []api.Fix) {
 
 func patchKey(p map[string]any) string { return fmt.Sprint(p) }
 
-// ofRow is what the row of the message says.
+// ofRow returns the fixes of the message's row.
 func ofRow(f *diagnose.Finding) (out []api.Fix) {
 	if x := f.Fix; x != nil {
 		out = append(out, api.Fix{When: now, Text: x.Now}, api.Fix{When: later, Text: x.Later})
@@ -77,7 +77,7 @@ func ofRow(f *diagnose.Finding) (out []api.Fix) {
 	return out
 }
 
-// ofMessage are fixes whose figures the message has.
+// ofMessage returns the fixes whose figures are in the message.
 func (p *failed) ofMessage() (out []api.Fix) {
 	f := p.first
 	switch f.Kind {
@@ -117,12 +117,12 @@ func (p *failed) ofMessage() (out []api.Fix) {
 	return append(out, p.lowerShare()...)
 }
 
-// listers are the tools that say who holds a device.
+// listers are the tools that list the processes on a device.
 var listers = map[string]string{"hip": "rocm-smi --showpids", "npu": "npu-smi info", "xpu": "xpu-smi ps"}
 
 func lister(f *diagnose.Finding) string { return cmp.Or(listers[f.Backend], "nvidia-smi") }
 
-// endOthers: what other processes hold is more than what lacks.
+// endOthers suggests ending other processes that hold more than the shortage.
 func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
 	if !f.Others.Known || !lacks.Known || f.Others.Bytes < lacks.Bytes {
 		return nil
@@ -132,12 +132,13 @@ func endOthers(f *diagnose.Finding, lacks diagnose.Amount) []api.Fix {
 		{When: later, Text: "a device of its own for each program"}}
 }
 
-// allocatorSettings are the environment variables of PyTorch's allocators whose segments can grow: c10/cuda/CUDAAllocatorConfig.cpp
-// (which a build for HIP reads by its own name), torch_npu/csrc/core/npu/NPUCachingAllocator.cpp.
+// allocatorSettings are the environment variables of PyTorch's allocators with expandable segments:
+// c10/cuda/CUDAAllocatorConfig.cpp (which a HIP build reads under its own name), torch_npu/csrc/core/npu/NPUCachingAllocator.cpp.
 var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hip": "PYTORCH_HIP_ALLOC_CONF",
 	"npu": "PYTORCH_NPU_ALLOC_CONF"}
 
-// pieces: segments that grow do not leave holes (PyTorch 2.1 and later, where the system is not Windows: CUDAAllocatorConfig.cpp).
+// pieces suggests expandable segments, which avoid fragmentation (PyTorch 2.1 and later, except on Windows:
+// CUDAAllocatorConfig.cpp).
 func (p *failed) pieces() []api.Fix {
 	f := p.first
 	name := allocatorSettings[f.Backend]
@@ -147,7 +148,7 @@ func (p *failed) pieces() []api.Fix {
 	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(f.Unallocated)}}
 }
 
-// fewerSequences: as many as there are blocks of recurrent states for, of which each takes one.
+// fewerSequences suggests as many sequences as there are blocks of recurrent states, of which each takes one.
 func fewerSequences(f *diagnose.Finding) []api.Fix {
 	if f.Place != diagnose.Graphs || f.Available <= 0 || f.Available >= f.Needed {
 		return nil
@@ -156,7 +157,7 @@ func fewerSequences(f *diagnose.Finding) []api.Fix {
 		Patch: map[string]any{"max_num_seqs": f.Available}}}
 }
 
-// raisedShare is above the share at which SGLang's weights leave nothing for the cache, as it says itself.
+// raisedShare suggests more than the share at which SGLang reports that weights leave nothing for the cache.
 func raisedShare(f *diagnose.Finding) []api.Fix {
 	share := math.Ceil(f.Share*shareStep)/shareStep + 1.0/shareStep
 	if f.Engine != "sglang" || f.Share == 0 || share > highestShare {
@@ -166,10 +167,10 @@ func raisedShare(f *diagnose.Finding) []api.Fix {
 		Patch: map[string]any{"mem_fraction_static": share}}}
 }
 
-// highestShare leaves graphs and activations a little of a device.
+// highestShare leaves a little of a device for graphs and activations.
 const highestShare = 0.96
 
-// shorter: the longest sequence that the message says would do, or that follows from its figures.
+// shorter suggests the longest sequence that the message says would fit, or that follows from its figures.
 func shorter(f *diagnose.Finding) []api.Fix {
 	n := f.Longest
 	if n == 0 && f.Needed > 0 && f.Requested.Known && f.Free.Known && f.Requested.Bytes > 0 {
@@ -191,10 +192,10 @@ func shorter(f *diagnose.Finding) []api.Fix {
 	return []api.Fix{x}
 }
 
-// leastContext is the shortest that people serve: system prompts and tools alone take as much.
+// leastContext is the shortest useful context: system prompts and tools alone need as much.
 const leastContext = 2048
 
-// smallerShare is the largest share of the device that is free.
+// smallerShare suggests the largest share of the device that is free.
 func smallerShare(f *diagnose.Finding) []api.Fix {
 	if !f.Free.Known || !f.Capacity.Known || f.Capacity.Bytes <= 0 {
 		return nil
@@ -213,7 +214,7 @@ func smallerShare(f *diagnose.Finding) []api.Fix {
 	return []api.Fix{x, end}
 }
 
-// enoughShare: with less than this part of the share that was asked for, what is left is the rest of somebody else's device.
+// enoughShare is the fraction of the requested share below which the free remainder belongs to another user's device.
 const enoughShare = 0.75
 
 func plain(share float64) string {
@@ -223,7 +224,7 @@ func plain(share float64) string {
 	return unit.Fixed(share, 2)
 }
 
-// lowerShare: an engine that fills its share leaves what comes later too little room; a smaller share leaves more.
+// lowerShare suggests a smaller share for an engine whose share leaves too little for later allocations.
 func (p *failed) lowerShare() []api.Fix {
 	f, short := p.first, missingBytes(p.first)
 	field := map[string]string{"vllm": "gpu_memory_utilization", "sglang": "mem_fraction_static"}[f.Engine]
@@ -244,14 +245,14 @@ func (p *failed) lowerShare() []api.Fix {
 		plain(share)), Saves: &saves, Patch: map[string]any{field: share}}}
 }
 
-// startFields are those that the arguments of the next start change, without another model file or another device.
+// startFields are changed by arguments of the next start, without another model file or device.
 var startFields = []string{"context", "context_total", "kv", "kv_v", "prompt_tokens", "output_tokens", "sequences", "ubatch",
 	"batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs",
 	"gpu_memory_utilization", "mem_fraction_static",
 	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split",
 	"swa_full", "sharding"}
 
-// when a patch can be made.
+// when returns the time at which a patch can be applied.
 func when(patch map[string]any) string {
 	for field := range maps.Keys(patch) {
 		if !slices.Contains(startFields, field) {
@@ -261,7 +262,7 @@ func when(patch map[string]any) string {
 	return now
 }
 
-// ofPlan are single changes of the plan that save memory, asked again, the cheapest that save enough first.
+// ofPlan returns single changes of the plan that save memory, evaluated, with the cheapest sufficient ones first.
 func (p *failed) ofPlan() (out []api.Fix) {
 	if p.first.Device == "host" || p.first.Kind.Weight() == diagnose.NotMemory {
 		return nil
@@ -279,11 +280,11 @@ func (p *failed) ofPlan() (out []api.Fix) {
 	return out
 }
 
-// phaseOf a step of training is where a place stands.
+// phaseOf maps places to phases of a training step.
 var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward",
 	diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
 
-// enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
+// enough ranks a change: 2 if the plan then fits, 1 if it saves at least the shortage.
 func enough(f *api.Fix, short *unit.Bytes) int {
 	switch saves := short == nil || *f.Saves >= *short; {
 	case saves && f.Verdict != api.DoesNotFit:
@@ -311,7 +312,7 @@ func (p *failed) changes() []api.Suggestion {
 	return out
 }
 
-// command runs the plan with the first fix that has a patch; the plan as it was where none has one.
+// command returns the command of the plan with the first fix that has a patch, else of the plan as it was.
 func (p *failed) command(fixes []api.Fix) string {
 	for i := range fixes {
 		if f := &fixes[i]; f.Patch == nil && f.When == now && strings.HasPrefix(f.Text, "PYTORCH_") {
@@ -323,7 +324,7 @@ func (p *failed) command(fixes []api.Fix) string {
 	return ""
 }
 
-// sayable: every field of the patch has a flag, where the command is one of this program.
+// sayable reports whether every field of the patch has a flag of this program.
 func (p *failed) sayable(f *api.Fix) bool {
 	for name := range f.Patch {
 		if field := api.FieldByName(name); p.train != nil && (field == nil || field.Flag == "") {
@@ -333,20 +334,20 @@ func (p *failed) sayable(f *api.Fix) bool {
 	return true
 }
 
-// firstWord is an assignment at the start of a text.
+// firstWord returns an assignment at the start of a text.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return strings.TrimSuffix(word, ",")
 }
 
-// patched is the command line of the plan with a fix; without a plan, the engine's own flag.
+// patched returns the plan's command line with a fix; without a plan, the engine's own flag.
 func (p *failed) patched(f *api.Fix) string {
 	if p.base == nil {
 		return engineCommand(p.first.Engine, f)
 	}
 	asked := *p.plan
 	if p.described && p.train != nil {
-		asked.Hardware = "" // the device is known by its size alone
+		asked.Hardware = "" // the device is only known by size
 	}
 	if asked.Devices == 1 {
 		asked.Devices = 0
@@ -368,13 +369,13 @@ func (p *failed) patched(f *api.Fix) string {
 	return ""
 }
 
-// engineFlags are what engines call the fields that a message alone can set.
+// engineFlags are the engines' flags for fields that a message alone can set.
 var engineFlags = map[string]map[string]string{
 	"vllm":   {"context": "--max-model-len", "gpu_memory_utilization": "--gpu-memory-utilization", "max_num_seqs": "--max-num-seqs"},
 	"sglang": {"context": "--context-length", "mem_fraction_static": "--mem-fraction-static"},
 }
 
-// engineCommand is an engine's own command line with a fix; "" where the engine has no flag for it.
+// engineCommand returns an engine's own command line with a fix; "" if the engine has no flag for it.
 func engineCommand(engine string, f *api.Fix) string {
 	for field, value := range f.Patch {
 		if name := engineFlags[engine][field]; name != "" {
@@ -385,7 +386,7 @@ func engineCommand(engine string, f *api.Fix) string {
 	return ""
 }
 
-// CommandLine is the command of this program that asks a request.
+// CommandLine returns this program's command that asks a request.
 func CommandLine(r *api.Request) string {
 	parts := []string{"memwall", r.Ask, r.Model}
 	for i := range api.Fields() {
@@ -416,7 +417,7 @@ func flagValue(f *api.Field, v any) string {
 	return s
 }
 
-// pointed is what a pointer leads to, else the value.
+// pointed dereferences pointers.
 func pointed(v reflect.Value) reflect.Value {
 	if v.Kind() == reflect.Pointer {
 		return v.Elem()

@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// frees says what gives memory back that keeps growing, and what does not.
+// frees returns what releases memory that keeps growing, and what does not.
 func frees(f *diagnose.Finding) []api.Fix {
 	var cached *unit.Bytes
 	if f.Unallocated.Known {

@@ -16,17 +16,17 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Which allocation was it? A message gives its size to two digits behind the point. The plan's own allocations are listed
-// from the operators of a rank's share, values of so many rows among them, and those of that size are named.
+// To identify an allocation, its size, printed with two decimals, is compared with the plan's own allocations, listed from the
+// operators of a rank's share, including values of that many rows.
 
 const maxMatches = 4
 
-// allocation is one tensor that the plan may ask for.
+// allocation is a tensor that the plan may allocate.
 type allocation struct {
 	name  string
 	place diagnose.Place
 	terms []term
-	// per is the number of tokens that its rows are of, 0 where it has none: what is solved for when nobody says.
+	// tokens is the number of tokens in its rows, 0 if none; it is solved for if not given.
 	tokens int64
 }
 
@@ -35,7 +35,7 @@ type term struct {
 	unit  string
 }
 
-// bytes multiplies the terms; ok is false beyond what can be counted.
+// bytes multiplies the terms; ok is false on overflow.
 func (x *allocation) bytes() (n int64, ok bool) {
 	n = 1
 	for _, t := range x.terms {
@@ -56,7 +56,7 @@ func (x *allocation) formula() string {
 	return strings.Join(parts, " × ")
 }
 
-// match lists the plan's allocations that have the requested size, the likeliest first.
+// match returns the plan's allocations of the requested size, likeliest first.
 func (p *failed) match() []api.Match {
 	if p.base == nil || !p.first.Requested.Known || p.first.Kind.Weight() == diagnose.NotMemory {
 		return nil
@@ -94,7 +94,7 @@ func hit(x *allocation, f *diagnose.Finding) (api.Match, bool) {
 	return api.Match{Name: x.name, Formula: x.formula(), Bytes: unit.Bytes(n), Exact: true}, true
 }
 
-// equal: so many bytes lead to the printed figure.
+// equal reports whether n bytes print as the figure.
 func equal(n int64, f *diagnose.Finding) bool {
 	asked := f.Requested
 	if askedByTorch(f) {
@@ -105,7 +105,7 @@ func equal(n int64, f *diagnose.Finding) bool {
 
 func abs64(n int64) int64 { return max(n, -n) }
 
-// askedByTorch: PyTorch's allocator asked.
+// askedByTorch reports whether PyTorch's allocator made the request.
 func askedByTorch(f *diagnose.Finding) bool {
 	switch f.Backend {
 	case "cuda", "hip", "xpu":
@@ -114,7 +114,7 @@ func askedByTorch(f *diagnose.Finding) bool {
 	return false
 }
 
-// booked compares with the ledger's items: llama.cpp asks for a buffer in one piece.
+// booked compares with the ledger's items, since llama.cpp allocates each buffer as a whole.
 func (p *failed) booked() (out []api.Match) {
 	if askedByTorch(p.first) {
 		return nil
@@ -152,8 +152,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// solve looks for a round number of tokens that makes an allocation as large as was asked for: lengths of single batches
-// are in no plan.
+// solve looks for a round number of tokens that gives an allocation the requested size, since a plan does not fix the lengths of
+// single batches.
 func solve(all []allocation, f *diagnose.Finding) (out []api.Match) {
 	asked := f.Requested
 	seen := map[string]bool{}
@@ -179,7 +179,7 @@ func solve(all []allocation, f *diagnose.Finding) (out []api.Match) {
 	return out
 }
 
-// rest are the terms without those of tokens.
+// rest returns the terms without tokens.
 func (x *allocation) rest() (out []term) {
 	for _, t := range x.terms {
 		if t.unit != "sequences" && t.unit != "tokens" {
@@ -189,7 +189,7 @@ func (x *allocation) rest() (out []term) {
 	return out
 }
 
-// roundest is the number of a range that the highest power of two divides; 0 when the range is empty.
+// roundest returns the number in a range divisible by the highest power of two; 0 if the range is empty.
 func roundest(low, high int64) int64 {
 	if low > high || low < 1 {
 		return 0
@@ -202,13 +202,13 @@ func roundest(low, high int64) int64 {
 	return 0
 }
 
-// rankShare is the network that one rank computes, and how many tokens it does at once.
+// rankShare is the network computed by one rank, with the tokens it processes at once.
 type rankShare struct {
 	part     *model.Part
 	groups   shard.Parallel
-	rows     []term // of the values: sequences × tokens, or tokens
-	sequence int64  // tokens of one sequence
-	samples  int64  // sequences that are sampled at once
+	rows     []term // rows of the values: sequences × tokens, or tokens
+	sequence int64  // tokens per sequence
+	samples  int64  // sequences sampled at once
 	trains   bool
 }
 
@@ -233,7 +233,7 @@ func (p *failed) rankShare() *rankShare {
 	return s
 }
 
-// tokens of all rows.
+// tokens returns the tokens of all rows.
 func (s *rankShare) tokens() (n int64) {
 	n = 1
 	for _, t := range s.rows {
@@ -242,7 +242,7 @@ func (s *rankShare) tokens() (n int64) {
 	return n
 }
 
-// allocations of a rank: values of operators, logits, score matrices, matrices and what an optimizer keeps of them.
+// allocations returns those of a rank: operator outputs, logits, score matrices, weights and optimizer states.
 func (p *failed) allocations() (out []allocation) {
 	s := p.rankShare()
 	if s == nil || p.base.Model == nil {
@@ -270,7 +270,7 @@ const (
 	bytes32 = 4
 )
 
-// logits of all rows, of the rows but the last (labels are shifted), and of those that are sampled.
+// logits returns those of all rows, of all rows but the last (labels are shifted), and of the sampled rows.
 func (s *rankShare) logits() (out []allocation) {
 	for i := range s.part.Post.Ops {
 		o := &s.part.Post.Ops[i]
@@ -292,7 +292,7 @@ func (s *rankShare) logits() (out []allocation) {
 	return out
 }
 
-// valueNames are values by the operator that makes them.
+// valueNames are outputs by the operator that computes them.
 var valueNames = map[dtype.Role]struct {
 	name  string
 	place diagnose.Place
@@ -303,7 +303,7 @@ var valueNames = map[dtype.Role]struct {
 	dtype.AttnK: {"keys", diagnose.Attention}, dtype.TokenEmbd: {"hidden states", diagnose.Forward},
 }
 
-// values that an operator writes.
+// values returns the outputs of an operator.
 func (s *rankShare) values(o *model.Op) (out []allocation) {
 	if o.Kind == model.Attention && o.Attn != nil {
 		for _, width := range []term{{bytes16, "B"}, {bytes32, "B"}} {
@@ -335,7 +335,7 @@ func (s *rankShare) values(o *model.Op) (out []allocation) {
 	return out
 }
 
-// tensors that an operator owns, as weights or gradients in 16 bits, and in fp32 as states or copies.
+// tensors returns an operator's matrices, as 16-bit weights or gradients, and as FP32 states or copies.
 func (s *rankShare) tensors(o *model.Op) (out []allocation) {
 	if o.Lent {
 		return nil
@@ -354,7 +354,7 @@ func (s *rankShare) tensors(o *model.Op) (out []allocation) {
 	return out
 }
 
-// states are flat buffers of all parameters, whole and as shards of the data-parallel ranks.
+// states returns the flat buffers of all parameters, whole and sharded over the data-parallel ranks.
 func (p *failed) states() (out []allocation) {
 	if p.train == nil || p.train.Question.Request.Method != "full" {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// heard are the engines' readers of start-up logs, which listen while a text is searched.
+// heard are the engines' startup log readers, which receive the text as it is searched.
 type heard struct{ readers []startup.Reader }
 
 func newHeard() *heard {
@@ -36,7 +36,7 @@ func (h *heard) listeners() (out []diagnose.Listener) {
 	return out
 }
 
-// log is what the reader that knows most of the lines has read; nil when none knows any.
+// log returns the log of the reader that recognizes the most lines; nil if none recognizes any.
 func (h *heard) log() (best *startup.Log) {
 	for _, r := range h.readers {
 		if l := r.Log(); l.Signs > 0 && (best == nil || l.Signs > best.Signs) {
@@ -46,8 +46,7 @@ func (h *heard) log() (best *startup.Log) {
 	return best
 }
 
-// rebuild finds the plan that failed and sizes it. The error is of an override; what the text gives and does not fit
-// together is a note.
+// rebuild finds the failed plan and sizes it. It returns errors of overrides; inconsistencies within the text become notes.
 func rebuild(env *question.Env, t *reading) (*failed, error) {
 	p := &failed{reading: t}
 	if k := t.first.Kind; k.Weight() == diagnose.NotMemory && k != diagnose.ContextLength {
@@ -75,7 +74,7 @@ func rebuild(env *question.Env, t *reading) (*failed, error) {
 	return p, err
 }
 
-// planned: a plan of model and device tells more of such a failure.
+// planned reports whether a plan of model and device adds to such a failure.
 func planned(f *diagnose.Finding) bool {
 	switch f.Kind {
 	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart,
@@ -85,7 +84,7 @@ func planned(f *diagnose.Finding) bool {
 	return false
 }
 
-// log is what the readers heard, else what a command in the text says, else nothing but settings.
+// log returns what the readers found, else what a command in the text says, else only settings.
 func (t *reading) log() *startup.Log {
 	l := &startup.Log{Engine: "vllm"}
 	if own := t.heard.log(); own != nil && !t.trains() {
@@ -102,7 +101,7 @@ func (t *reading) log() *startup.Log {
 			continue
 		}
 		l.Named(r.Model)
-		if len(l.Figures) == 0 && l.Metadata == nil { // nothing of a start that says it better
+		if len(l.Figures) == 0 && l.Metadata == nil { // the startup lines do not say it better
 			version := l.Version
 			l.Plan, l.Engine = r.Plan, r.Plan.Engine
 			if l.Plan.Weights == "" {
@@ -121,7 +120,7 @@ func (t *reading) log() *startup.Log {
 	return l
 }
 
-// RecipeInName is the format that the name of a GGUF file ends in; "" when it does not.
+// RecipeInName returns the format at the end of a GGUF file's name; "" if there is none.
 func RecipeInName(file string) string {
 	name, ok := strings.CutSuffix(file, ".gguf")
 	if r := dtype.FindRecipe(name[strings.LastIndexAny(name, "-./")+1:]); ok && r != nil {
@@ -154,7 +153,7 @@ func (t *reading) trains() bool {
 	return false
 }
 
-// bySize describes the device by the capacity that the message prints, where nothing names it.
+// bySize describes the device by the capacity in the message if nothing names it.
 func (p *failed) bySize() string {
 	if !p.first.Capacity.Known || p.first.Capacity.Bytes <= 0 || p.first.Kind == diagnose.HostKilled {
 		return ""
@@ -166,7 +165,7 @@ func (p *failed) bySize() string {
 	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
 }
 
-// asFit sizes the plan of a server. What is refused leaves the message alone.
+// asFit sizes a serving plan. If it is refused, only the message remains.
 func (p *failed) asFit(a *question.Env, c *compare.Rebuilt) error {
 	r := &c.Request
 	for _, n := range c.Notes {
@@ -191,7 +190,7 @@ func (p *failed) asFit(a *question.Env, c *compare.Rebuilt) error {
 	return nil
 }
 
-// asTraining sizes a step of training.
+// asTraining sizes a training step.
 func (p *failed) asTraining(a *question.Env, found *api.Request) error {
 	r := &api.Request{Ask: api.AskTrain, Model: found.Model, Hardware: found.Hardware}
 	for _, s := range p.report.Settings {
@@ -216,7 +215,7 @@ func (p *failed) asTraining(a *question.Env, found *api.Request) error {
 	return nil
 }
 
-// ofTraining takes the overrides that training has.
+// ofTraining applies the overrides that training has.
 func (p *failed) ofTraining(r *api.Request) {
 	for i := range api.Fields() {
 		f := &api.Fields()[i]
@@ -229,7 +228,7 @@ func (p *failed) ofTraining(r *api.Request) {
 	}
 }
 
-// trainedAs says in a line what the text was taken for.
+// trainedAs describes in a line how the text was interpreted.
 func (p *failed) trainedAs() string {
 	r := p.base.Plan
 	parts := []string{"read as: " + r.Model, r.Method, fmt.Sprintf("%d × %d tokens", r.MicroBatch, r.SequenceLength), r.Framework}
@@ -239,7 +238,7 @@ func (p *failed) trainedAs() string {
 	return strings.Join(parts, ", ")
 }
 
-// refused: an override that is wrong is the user's to mend; a plan that only the text describes is left out.
+// refused returns errors of overrides, which the user can fix; a plan described only by the text is dropped.
 func (p *failed) refused(err error, r *api.Request) error {
 	e := api.AsError(err)
 	if f := api.FieldByName(e.Field); f != nil && !f.Value(p.overrides).IsZero() {

@@ -8,23 +8,23 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// remedy is what a practitioner changes first, where no plan says more: of a kind of failure, in programs and at a place of
-// them. The first row that holds is taken; now and later are in the order in which one tries them.
+// remedy is what a practitioner changes first if no plan says more, for a kind of failure in certain programs and places. The first
+// matching row applies; now and later are in the order to try.
 type remedy struct {
 	kind    diagnose.Kind
-	engines []string // none: any
+	engines []string // any if empty
 	place   diagnose.Place
 	now     []string
 	later   []string
 }
 
-// trainer stands for any program whose text shows that it trains: PyTorch itself trains and infers.
+// trainer stands for any program whose text shows training: PyTorch itself both trains and infers.
 const trainer = "trainer"
 
-// onMac stands for any program of PyTorch's Metal back end: one device, which shares its memory with the system.
+// onMac stands for any program using PyTorch's Metal backend: one device, sharing its memory with the system.
 const onMac = "mps"
 
-// trainers are programs that do nothing else.
+// trainers are programs that only train.
 var trainers = []string{trainer, "deepspeed", "megatron", "torchtune", "torchtitan", "axolotl", "unsloth", "llama-factory", "fsdp"}
 
 const (
@@ -34,8 +34,8 @@ const (
 	fewerBits   = "weights in fewer bits, or more devices"
 )
 
-// remedies in words. Flags are those of the engines' own command lines: vllm serve --help (0.24), sglang.launch_server (0.5),
-// llama-server --help (b6500), Ollama's FAQ (0.12), TGI's launcher (3.3).
+// remedies are verbal fixes. Flags are the engines' own: vllm serve --help (0.24), sglang.launch_server (0.5), llama-server --help
+// (b6500), Ollama's FAQ (0.12), TGI's launcher (3.3).
 var remedies = slices.Concat(servingRemedies, localRemedies, pictureRemedies, trainingRemedies, hostRemedies, generalRemedies)
 
 var servingRemedies = []remedy{
@@ -150,7 +150,7 @@ var localRemedies = []remedy{
 			"more layers on the GPU: a larger -ngl"}, []string{"a file of fewer bits, or more host memory"}},
 }
 
-// pictureRemedies are those of programs that make pictures: ComfyUI's options (comfy/cli_args.py), and diffusers' guide to less memory
+// pictureRemedies are for image generators: ComfyUI's options (comfy/cli_args.py), and diffusers' memory guide
 // (docs/source/en/optimization/memory.md).
 var pictureRemedies = []remedy{
 	{diagnose.DeviceMemory, []string{"comfyui"}, diagnose.Pictures,
@@ -233,7 +233,7 @@ var hostRemedies = []remedy{
 		[]string{"less that is offloaded to the host"}},
 }
 
-// generalRemedies hold for any program.
+// generalRemedies apply to any program.
 var generalRemedies = []remedy{
 	{diagnose.DeviceMemory, nil, "", []string{"a smaller batch, a shorter context, or fewer sequences at once"}, []string{fewerBits}},
 	{diagnose.AllocationLimit, nil, "", []string{"smaller single buffers: a smaller batch, flash attention"},
@@ -249,7 +249,7 @@ var generalRemedies = []remedy{
 		[]string{"a bound: a window or a length for caches, a restart between jobs"}},
 }
 
-// inWords are the fixes of the row that holds, for what the message and the plan leave open.
+// inWords returns the fixes of the matching row, for what the message and the plan leave open.
 func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	if larger := largerThanAll(p.first, matches); larger.text != "" && len(matches) == 0 && maybeScores(p.first) {
 		out = append(out, api.Fix{When: now, Text: "flash attention or SDPA, which never make all scores at once: " +
@@ -275,21 +275,21 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	return out
 }
 
-// farShort: a host that lacks more than a fifth of what a model needs loads another model first, and one that lacks half has no other way:
-// no context makes up for that.
+// farShort reports whether a host lacks so much of a model's memory that no context compensates: above a fifth, try another model
+// first; above half, there is no other way.
 func farShort(f *diagnose.Finding, part, of unit.Bytes) bool {
 	return f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known && f.Free.Bytes*of < f.Requested.Bytes*part
 }
 
-// maybeScores reports whether an allocation without a name may be of all scores of attention at once: no other place of a model makes one
-// that is larger than a device.
+// maybeScores reports whether an unnamed allocation may be a full attention score matrix: nothing else in a model makes one larger
+// than a device.
 func maybeScores(f *diagnose.Finding) bool {
 	elsewhere := []diagnose.Place{diagnose.Optimizer, diagnose.Loss, diagnose.Loading, diagnose.KVCache, diagnose.Saving, diagnose.Adapters,
 		diagnose.Input, diagnose.Sampler}
 	return f.Kind == diagnose.DeviceMemory && f.Backend != "tpu" && !slices.Contains(elsewhere, f.Place)
 }
 
-// findRemedy is the row of a failure; nil where none holds.
+// findRemedy returns the row of a failure; nil if none matches.
 func findRemedy(f *diagnose.Finding, trains bool) *remedy {
 	program := f.Engine
 	switch {
