@@ -75,6 +75,7 @@ func (s *server) receive(now time.Duration) {
 		t.remote, t.first = false, now
 		s.share(t) // what has arrived is cached like what was computed (scheduler.py, _update_waiting_for_remote_kv)
 		s.join(at)
+		s.joined[len(s.joined)-1].token = received
 	}
 }
 

@@ -46,6 +46,7 @@ func (s *server) hangUp(at int32, now time.Duration) {
 func (s *server) stop(at int32, t *slot) {
 	if t.state == decodes {
 		s.leave(t)
+		s.joined.drop(t.ID)
 	} else {
 		s.unlist(at)
 	}

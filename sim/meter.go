@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Result is the outcome of a run.
 type Result struct {
@@ -96,14 +99,37 @@ func (m *meter) queued(s *server, now time.Duration) {
 // gaps records the gaps between tokens: the first repetition of a step follows whatever was computed since the last
 // token.
 func (m *meter) gaps(s *server, st *step) {
-	d := st.batch.Decodes
-	if d == 0 || m.opt.NoGaps {
+	if m.opt.NoGaps {
+		s.joined = s.joined[:0]
 		return
 	}
-	fresh := min(d, s.fresh)
-	m.Gap.add(st.start+st.each-s.token, d-fresh)
-	m.Gap.add(st.each, fresh+d*(st.n-1))
-	s.token, s.fresh = st.end, 0
+	if d := st.batch.Decodes; d > 0 {
+		m.Gap.add(st.start+st.each-s.token, d-m.firstGaps(s, st))
+		m.Gap.add(st.each, d*(st.n-1))
+		s.token = st.end
+	}
+	for i := range s.joined {
+		if s.joined[i].token == composed {
+			s.joined[i].token = st.end
+		}
+	}
+}
+
+// firstGaps records the gaps before the second tokens, and counts them.
+func (m *meter) firstGaps(s *server, st *step) (n int64) {
+	s.joined = slices.DeleteFunc(s.joined, func(j joining) bool {
+		switch j.token {
+		case composed:
+			return false // its first token comes with this step
+		case received:
+			m.Gap.add(st.each, 1)
+		default:
+			m.Gap.add(st.start+st.each-j.token, 1)
+		}
+		n++
+		return true
+	})
+	return n
 }
 
 // room records the use of a cache, counting what decoding sequences allocate in the step at half on average.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/memwall/memwall/workload"
 )
@@ -37,12 +38,28 @@ func (s *server) windowed(context int64) bool {
 	return s.Reserve == nil && s.Window > 0 && context < s.Rows*s.BlockTokens
 }
 
+// joining is a sequence that has had no token since it joined those that decode.
+type joining struct {
+	id    int64
+	token time.Duration // when its last token came, composed or received
+}
+
+type joins []joining
+
+// drop forgets a sequence that goes before its answer is whole.
+func (j *joins) drop(id int64) {
+	*j = slices.DeleteFunc(*j, func(x joining) bool { return x.id == id })
+}
+
+// composed: the token comes with the step that is being composed. received: it came from another server before that step.
+const composed, received = -1, -2
+
 // join starts decoding a slot whose prompt is computed.
 func (s *server) join(at int32) {
 	t := &s.slots.all[at]
 	d := &s.dec
 	t.state, t.joined, t.gen = decodes, d.tick, t.gen+1
-	s.fresh++
+	s.joined = append(s.joined, joining{t.ID, composed})
 	remaining := t.Output - t.made
 	if s.draft.on() {
 		d.n, d.sum, d.left = d.n+1, d.sum+t.computed, d.left+remaining
@@ -90,6 +107,7 @@ func (s *server) preempt(at int32) {
 	switch t.state {
 	case decodes:
 		s.leave(t)
+		s.joined.drop(t.ID)
 	case prefills:
 		s.unlist(at)
 	}

@@ -35,7 +35,7 @@ type server struct {
 	frail           bool  // the first would start from cached rows that may be evicted: a shorter start may fit
 	until           time.Duration
 	token           time.Duration // time of the last token of the decoding sequences
-	fresh           int64         // sequences that joined since
+	joined          joins         // those that have had no token since they joined
 	reserved, final int64         // rows reserved by running requests, and their final tokens
 	bold            boldness
 	draft           drafting

@@ -129,6 +129,8 @@ type twinStep struct {
 	lasts      []*twinSeq // whose last one it is
 	decoders   []*twinSeq
 	batch      speed.Batch
+	context    int64
+	pairs      float64
 }
 
 type twinServer struct {
@@ -139,7 +141,9 @@ type twinServer struct {
 	cur, next        *twinStep
 	coming           []twinHanded // the next first
 	dry, stuck       bool
-	again            bool // somebody was preempted or refused, which may let others in at once
+	share            float64 // PromptsFirst's, of answers that room is kept for
+	full, scarce     bool    // nobody fits until one ends; the last who was not admitted lacked room
+	again            bool    // somebody was preempted or refused, which may let others in at once
 	t                *twin
 }
 
@@ -386,6 +390,7 @@ func (s *twinServer) finish(st *twinStep) {
 			s.free(q, q.computed)
 			s.running = remove(s.running, q)
 		}
+		s.full = false
 		s.t.over(s, q, st.end, Finished)
 	}
 	for _, q := range s.running {
@@ -402,32 +407,6 @@ func remove(from []*twinSeq, q *twinSeq) []*twinSeq {
 	return slices.DeleteFunc(from, func(o *twinSeq) bool { return o == q })
 }
 
-// receive caches of prompts that were computed elsewhere, in order: each has its seat and its blocks while it is in transit.
-func (s *twinServer) receive(now time.Duration) {
-	for len(s.waiting) > 0 && s.waiting[0].remote {
-		q := s.waiting[0]
-		if s.seats() >= s.MaxSequences || s.total(q, q.r.Prompt) > int64(len(s.pool.queue)) {
-			break
-		}
-		s.waiting = s.waiting[1:]
-		q.computed, q.made, q.decoding = q.r.Prompt, 1, true
-		s.grow(q)
-		at := now
-		if s.Handover != nil {
-			at += time.Duration(math.Round(1e9 * s.Handover(q.r.Prompt)))
-		}
-		s.coming = append(s.coming, twinHanded{at, q})
-		slices.SortStableFunc(s.coming, func(a, b twinHanded) int { return int(a.at - b.at) })
-	}
-	for len(s.coming) > 0 && s.coming[0].at <= now {
-		q := s.coming[0].q
-		s.coming = s.coming[1:]
-		q.remote, q.first = false, now // its first gap is from the start of its first step
-		s.cache(q, q.computed)
-		s.running = append(s.running, q)
-	}
-}
-
 // seats that are taken.
 func (s *twinServer) seats() int64 { return int64(len(s.running) + len(s.coming)) }
 
@@ -435,83 +414,121 @@ func (s *twinServer) seats() int64 { return int64(len(s.running) + len(s.coming)
 func (s *twinServer) compose(now time.Duration) *twinStep {
 	st := &twinStep{}
 	s.receive(now)
+	s.again = false
+	if s.Policy == PromptsFirst {
+		s.promptsFirst(st, now)
+	} else {
+		s.inflight(st, now)
+	}
+	if st.batch.Decodes+st.batch.Prefill == 0 {
+		return nil
+	}
+	s.timed(st)
+	return st
+}
+
+// inflight is the policy of that name.
+func (s *twinServer) inflight(st *twinStep, now time.Duration) {
 	budget, preempted := s.Budget, false
 	s.makeRoom(&preempted)
 	s.again = preempted
-	context, pairs := int64(0), 0.0
-	prompt := func(q *twinSeq, n int64) {
-		pairs += float64(n) * (float64(q.computed) + float64(n)/2)
-		st.batch.Prefill += n
-		st.batch.Prompts++
-		if s.compute(st, q, n); q.decoding || q.ending {
-			st.batch.Finished++
-		}
-		budget -= n
-	}
 	running := slices.Clone(s.running)
+	budget -= s.decode(st)
 	for _, q := range running {
+		if n := min(s.piece(q), budget); n > 0 && !q.ending && !slices.Contains(st.decoders, q) {
+			budget -= s.prompt(st, q, n)
+		}
+	}
+	for !preempted && len(s.waiting) > 0 && !s.waiting[0].remote && s.seats() < s.MaxSequences {
+		if !s.admit(st, &budget, now, 0) {
+			break
+		}
+	}
+	if st.batch.Decodes > 0 && s.Budget < st.batch.Decodes+st.batch.Prefill || int64(len(s.running)) > s.MaxSequences {
+		panic("a step beyond its bounds")
+	}
+}
+
+// admit who waits first, or refuse one that fits nowhere; false: it goes on waiting. Beside what it computes now, so many tokens of others
+// have to find room with its whole answer; nobody asks where that is zero.
+func (s *twinServer) admit(st *twinStep, budget *int64, now time.Duration, kept int64) bool {
+	q := s.waiting[0]
+	hits := s.match(q, (q.goal()-1)/s.BlockTokens)
+	q.computed = int64(len(hits)) * s.BlockTokens
+	n := s.piece(q)
+	s.scarce = false
+	fits := n <= *budget || !s.WholePrompts
+	n = min(n, *budget)
+	fits = fits && n > 0
+	if fits {
+		fits = s.room(q, hits, n)
+		if s.Policy == PromptsFirst && s.seats() > 0 {
+			fits = fits && s.total(q, q.goal()+q.r.Output-q.made+kept)-int64(len(hits))*s.Full <= int64(len(s.pool.queue))
+		}
+		s.scarce = !fits
+	}
+	if !fits && s.seats() > 0 {
+		q.computed = 0
+		return false
+	}
+	s.waiting = s.waiting[1:]
+	if !fits {
+		how := Refused
+		if q.made > 0 {
+			how = Failed
+		}
+		s.t.over(s, q, now, how)
+		s.again = true
+		return true
+	}
+	if q.preempted == 0 {
+		q.admitted, q.hits = now, int64(len(hits))
+	}
+	for _, row := range hits {
+		s.pool.use(row)
+	}
+	q.rows = hits
+	s.running = append(s.running, q)
+	*budget -= s.prompt(st, q, n)
+	return true
+}
+
+// decode a token of each sequence that decodes, and count them.
+func (s *twinServer) decode(st *twinStep) int64 {
+	for _, q := range slices.Clone(s.running) {
 		if q.decoding && !q.ending {
-			context += q.computed
+			st.context += q.computed
 			st.batch.Decodes++
 			st.decoders = append(st.decoders, q)
 			s.compute(st, q, 1)
 			q.inFlight = true
-			budget--
 		}
 	}
-	for _, q := range running {
-		if n := min(s.piece(q), budget); n > 0 && !q.ending && !slices.Contains(st.decoders, q) {
-			prompt(q, n)
-		}
+	return st.batch.Decodes
+}
+
+// prompt computes a piece of a prompt.
+func (s *twinServer) prompt(st *twinStep, q *twinSeq, n int64) int64 {
+	st.pairs += float64(n) * (float64(q.computed) + float64(n)/2)
+	st.batch.Prefill += n
+	st.batch.Prompts++
+	if s.compute(st, q, n); q.decoding || q.ending {
+		st.batch.Finished++
 	}
-	for !preempted && len(s.waiting) > 0 && !s.waiting[0].remote && s.seats() < s.MaxSequences {
-		q := s.waiting[0]
-		hits := s.match(q, (q.goal()-1)/s.BlockTokens)
-		q.computed = int64(len(hits)) * s.BlockTokens
-		n := s.piece(q)
-		fits := n <= budget || !s.WholePrompts
-		n = min(n, budget)
-		fits = fits && n > 0 && s.room(q, hits, n)
-		if !fits && s.seats() > 0 {
-			q.computed = 0
-			break
-		}
-		s.waiting = s.waiting[1:]
-		if !fits {
-			how := Refused
-			if q.made > 0 {
-				how = Failed
-			}
-			s.t.over(s, q, now, how)
-			s.again = true
-			continue
-		}
-		if q.preempted == 0 {
-			q.admitted, q.hits = now, int64(len(hits))
-		}
-		for _, row := range hits {
-			s.pool.use(row)
-		}
-		q.rows = hits
-		s.running = append(s.running, q)
-		prompt(q, n)
-	}
+	return n
+}
+
+// timed gives a step its time.
+func (s *twinServer) timed(st *twinStep) {
 	b := &st.batch
-	if b.Decodes+b.Prefill == 0 {
-		return nil
-	}
 	if b.Decodes > 0 {
-		b.Context = context/b.Decodes/contextStep*contextStep + contextStep/2
+		b.Context = st.context/b.Decodes/contextStep*contextStep + contextStep/2
 	}
 	if b.Prefill > 0 {
 		l := float64(b.Prefill)
-		b.Cached = max(0, int64((pairs-l*l/(2*float64(b.Prompts)))/l))
+		b.Cached = max(0, int64((st.pairs-l*l/(2*float64(b.Prompts)))/l))
 	}
 	st.each = max(1, time.Duration(math.Round(1e9*s.Timer(*b))))
-	if b.Decodes > 0 && s.Budget < b.Decodes+b.Prefill || int64(len(s.running)) > s.MaxSequences {
-		panic("a step beyond its bounds")
-	}
-	return st
 }
 
 // piece is how much of a request a step would compute.
@@ -802,20 +819,6 @@ func anything(seed uint64) (f Fleet, source func() workload.Source) {
 	return f, func() workload.Source { return &scripted{sessions: sessions, at: map[uint64]int{}, think: think} }
 }
 
-// disaggregate has prompts computed by workers of their own, whose caches take a while.
-func disaggregate(f *Fleet, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 11))
-	worker := f.Replicas[0]
-	worker.Blocks += r.Int64N(worker.Blocks)
-	worker.Budget = worker.MaxSequences + r.Int64N(300)
-	for range 1 + r.IntN(3) {
-		f.Prefills = append(f.Prefills, worker)
-	}
-	for i, slow := 0, []float64{0, 1e-6, 1e-4}[r.IntN(3)]; slow > 0 && i < len(f.Replicas); i++ {
-		f.Replicas[i].Handover = func(prompt int64) float64 { return slow * float64(prompt%40) }
-	}
-}
-
 // beginnings of a prompt: spans of a few names, of lengths that differ.
 func beginnings(r *rand.Rand, names, prompt int64) (spans []workload.Span) {
 	for names > 0 && r.IntN(3) > 0 && len(spans) < 4 {
@@ -837,6 +840,11 @@ func beginnings(r *rand.Rand, names, prompt int64) (spans []workload.Span) {
 func agree(t *testing.T, seed uint64) (preempted, cached int64) {
 	t.Helper()
 	f, source := anything(seed)
+	if f.Replicas[0].Reserve == nil && seed%5 < 2 {
+		for i := range f.Replicas {
+			f.Replicas[i].Policy, f.Replicas[i].Mixed = PromptsFirst, seed%5 == 0
+		}
+	}
 	if rep := &f.Replicas[0]; seed%4 == 3 && rep.Reserve == nil && !rep.Promise {
 		disaggregate(&f, seed)
 	}
