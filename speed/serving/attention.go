@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// attention of one kind of layer: decoding reads the cache, a prompt multiplies.
+// attention is the attention of one kind of layer: decoding reads the cache, prefill multiplies.
 type attention struct {
 	heads    float64        // query heads of the rank
 	read     model.Features // bytes that decoding reads and writes

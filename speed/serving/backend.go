@@ -2,8 +2,8 @@ package serving
 
 import "strings"
 
-// Backends of mixtures are whose kernels multiply routed experts. Engines take them from each other: those of
-// TensorRT-LLM come with FlashInfer to vLLM and SGLang.
+// Backends of mixtures of experts, by whose kernels compute routed experts. Engines share them: TensorRT-LLM's come to vLLM and
+// SGLang with FlashInfer.
 const (
 	BackendTRTLLM   = "trtllm"
 	BackendCutlass  = "cutlass"

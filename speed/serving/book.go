@@ -39,8 +39,8 @@ func (b *book) need(name string, levels []coef.Level) int {
 	return len(b.uses) - 1
 }
 
-// levels that a coefficient of a kernel inherits from: the class of what it works on, the device, and the
-// program whose kernels they are. The levels named step are what whole steps say beyond single kernels.
+// levels returns the levels that a kernel coefficient inherits from: its class, the device, and the engine whose kernels they are.
+// Levels named step are what whole steps show beyond single kernels.
 func (b *book) levels(class string) []coef.Level { return b.products(class, "") }
 
 // products differ by the arithmetic too, which classes share.

@@ -89,7 +89,7 @@ func (c *Clock) indivisible(b *speed.Batch) bool {
 	return c.m.in.Eager || c.m.in.Dispatch.Kernels != "" || b.Prefill > 0 && len(c.stages) > 1
 }
 
-// apart is the time of a batch from what its kernels follow from: those of decoding alone, and those of a step with prompts on one stage.
+// apart composes the time of a batch from its kernels: those of decoding alone, and those of a step with prompts on one stage.
 func (c *Clock) apart(b speed.Batch) (seconds float64) {
 	decodes := computed(c.m.width, b.Decodes)
 	seconds = c.tokens.remembered(decodes+b.Prefill, c.perTokens) + c.outputs.remembered(decodes+b.Finished, c.perOutputs)
@@ -110,7 +110,7 @@ func (c *Clock) apart(b speed.Batch) (seconds float64) {
 	return seconds
 }
 
-// host is what the engine's own code takes of a step: the terms of hostTerms, of which those of the stage are known before.
+// host returns the time of the engine's own code in a step: the terms of hostTerms, with the stage's precomputed.
 func (s *clockStage) host(m *Model, b *speed.Batch) float64 {
 	t := s.own
 	if b.Prefill == 0 || !s.alone {
@@ -122,7 +122,7 @@ func (s *clockStage) host(m *Model, b *speed.Batch) float64 {
 	return t
 }
 
-// byTokens are the seconds of kernels by their number of tokens, in pages: the steps of a run have few of all numbers.
+// byTokens caches kernel seconds by number of tokens, in pages, since the steps of a run use few of all numbers.
 type byTokens [mostTokens / page]*[page]float64
 
 // mostTokens are those of which times are kept, a page of them at a time.

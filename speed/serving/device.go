@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// device are the rates of an accelerator that kernels are measured against: bytes and operations a second.
+// device holds the rates of an accelerator that kernels are measured against: bytes and operations per second.
 type device struct {
 	id, family string
 	bandwidth  float64
@@ -26,8 +26,8 @@ func newDevice(d *hardware.Device) device {
 	return out
 }
 
-// tileOf is the rows of a tile of a prompt's attention: 128 where a multiprocessor has room for them (FlashAttention 3 and its kin, on
-// Hopper and Blackwell with HBM), 64 elsewhere (FlashAttention 2 with a paged cache: run_mha_fwd_splitkv_dispatch, kBlockM).
+// tileOf returns the tile rows of prefill attention: 128 if a multiprocessor has room for them (FlashAttention 3 and similar, on
+// Hopper and Blackwell with HBM), else 64 (FlashAttention 2 with a paged cache: run_mha_fwd_splitkv_dispatch, kBlockM).
 func tileOf(family string) float64 {
 	switch family {
 	case "hopper-hbm", "blackwell-hbm":
@@ -36,7 +36,7 @@ func tileOf(family string) float64 {
 	return 64
 }
 
-// perMultiprocessor is what one of Hopper's does in 16 bits: 989 TFLOP/s over 132.
+// perMultiprocessor is the 16-bit rate of one Hopper multiprocessor: 989 TFLOP/s over 132.
 const perMultiprocessor = 7.5e12
 
 // multiprocessors of a device; of one whose number nobody gives, as many of Hopper's as have its peak.
@@ -80,7 +80,7 @@ func (d *device) arithmetic(s *dtype.Scheme) arithmetic {
 	return a
 }
 
-// share of the board's figures that a rank has: a program sees each die as a device.
+// share returns a rank's fraction of the board's figures: programs see each die as a device.
 func (d *device) share() float64 {
 	if d.hw.Dies > 1 {
 		return 1 / float64(d.hw.Dies)
@@ -88,7 +88,7 @@ func (d *device) share() float64 {
 	return 1
 }
 
-// memory is the kind of it: "hbm", "gddr".
+// memory returns the kind of memory: "hbm", "gddr".
 func (d *device) memory() string { return d.family[strings.LastIndexByte(d.family, '-')+1:] }
 
 // peak of a format, in operations a second; 16 bits where the device lacks it.

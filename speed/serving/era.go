@@ -2,13 +2,13 @@ package serving
 
 import "github.com/memwall/memwall/engine"
 
-// early are the first versions of engines whose kernels and own code are still those of today: vLLM 0.6 (September
-// 2024) took its scheduler and its output processing off the path of a step, TensorRT-LLM 1.0 moved to another runtime.
-// What came before, measured in static batches of 2023 and 2024, was slower, on AMD's devices several times.
+// early maps engines to the first version whose kernels and own code resemble today's: vLLM 0.6 (September 2024) moved scheduling
+// and output processing off the critical path of a step; TensorRT-LLM 1.0 changed its runtime. Earlier versions, measured in static
+// batches of 2023 and 2024, were slower, several times so on AMD devices.
 var early = map[string]engine.Version{"vllm": engine.V(0, 6, 0), "tensorrt-llm": engine.V(1, 0, 0)}
 
-// eraOf a version of an engine on a device: what its stack took there beyond that of today is known by this name. ""
-// is today's, and that of a version that nobody states.
+// eraOf returns the name under which a device's coefficients know an earlier version's software stack; "" for today's stack and for
+// an unknown version.
 func eraOf(d *device, name string, v engine.Version) string {
 	if !Early(name, v) {
 		return ""
@@ -16,7 +16,7 @@ func eraOf(d *device, name string, v engine.Version) string {
 	return eraKey(d.id, name)
 }
 
-// Early reports whether an engine's version has the stack of another era.
+// Early reports whether an engine's version has an earlier software stack.
 func Early(name string, v engine.Version) bool {
 	first, ok := early[name]
 	return ok && v != (engine.Version{}) && !v.AtLeast(first)

@@ -63,11 +63,12 @@ func (m *Model) Closed(l Load) Figures {
 	return f
 }
 
-// roomOff is how far off the room in the caches may be: nine of ten start-up logs that no constant saw are within (docs/accuracy.md, vLLM's pool).
+// roomOff is the relative error of the cache capacity: nine of ten held-out start-up logs are within it (docs/accuracy.md, vLLM's
+// pool).
 const roomOff = 0.1
 
-// knee widens the band of the first token to what it is with less room and with more, and reports whether users wait for room in the
-// one case alone.
+// knee widens the band of the first token to its values with less and with more cache capacity, and reports whether users wait for
+// capacity in only one of these cases.
 func (m *Model) knee(l Load, p loop, f *speed.Figure) bool {
 	first := func(factor float64) (seconds float64, waits bool) {
 		v := *m
@@ -115,8 +116,8 @@ func variance(elasticity, vars []float64) (v float64) {
 	return v
 }
 
-// band around a figure. Of a server that was measured by its owner it is what such figures are off, beside how well
-// its own agree; it does not rest on what the coefficients leave open: that is what was measured.
+// band returns the band around a figure. For a server measured by its owner, it is the error of such figures plus the disagreement
+// of the server's own, and does not depend on the coefficients, whose effect was measured.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
 	if own, ok := m.table.Own(m.Own(kind)); ok {
 		return band(m.table, OwnSpread+kind, "", mid, own)
@@ -141,7 +142,7 @@ func band(t *coef.Table, kind, group string, mid, variance float64) speed.Figure
 	return speed.Figure{Mid: mid, Low: low, High: high}
 }
 
-// Most is the load that gives the most tokens a second: as many users as the caches hold.
+// Most returns the load with the highest throughput: as many users as the caches hold.
 func (m *Model) Most(prompt, output int64) Load {
 	const many = 1 << 20 // users where nothing bounds them
 	l := Load{Users: many, Prompt: prompt, Output: output}

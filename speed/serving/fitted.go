@@ -2,5 +2,5 @@ package serving
 
 import "github.com/memwall/memwall/speed/coef"
 
-// Fitted is the table of coefficients that measurements gave.
+// Fitted returns the table of coefficients fitted to measurements.
 func Fitted() (*coef.Table, error) { return fitted() }

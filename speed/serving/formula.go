@@ -8,8 +8,8 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Formulas say how the parts of the time of a token are made that Closed gives, and the time to the first token of
-// that load and of a user alone: each as it is computed, with its numbers.
+// Formulas returns the formulas, with their numbers, of the parts of the time per token returned by Closed, and of the time to
+// first token for that load and for a single user.
 func (m *Model) Formulas(l Load) []speed.Formula {
 	p := m.loop(l)
 	out := m.parts(m.batches(l, &p).decode, &p)
@@ -100,7 +100,7 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 	return out
 }
 
-// times that a step runs a kernel: of two batches twice, and what is hidden of an exchange less.
+// times formats how often a step runs a kernel: twice with two batches, less what is hidden of an exchange.
 func (w *writer) times(r execution) string {
 	text := w.in("times", r.count, "a step") + " × "
 	if alone := w.m.times(r.op); r.times != alone {
@@ -216,7 +216,7 @@ func (w *writer) together(p *loop) string {
 	return w.in("together", p.together, "share of requests that start in a burst")
 }
 
-// queue is the wait for the prompts of others: of those that come meanwhile, and of those that started together.
+// queue formats the wait for others' prompts: those arriving meanwhile, and those that started together.
 func (w *writer) queue(p *loop) string {
 	rho := w.in("rho", p.rho(), "share of the time that prompts take")
 	return fmt.Sprintf("0.5 × %s × %s / (1 - %s) × (1 - %s) + %s × (%s + %s - 2) / 2 × %s", w.stall(p), rho, rho, w.together(p), w.together(p),
@@ -239,7 +239,7 @@ func firstToken(name string, p *loop) speed.Formula {
 	return speed.Formula{Part: name, Text: text + ")", Inputs: w.inputs}
 }
 
-// Formulas say how the parts of the time of a token are made, and the time to the first one.
+// Formulas returns the formulas of the parts of the time per token, and of the time to first token.
 func (p *Pools) Formulas(l Load) []speed.Formula {
 	q, decode := p.loop(l)
 	out := p.decode.parts(decode, &loop{expected: q.expected})

@@ -4,9 +4,9 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Fractions of the datasheet's rates that a rank of the first stage reaches in a step: bytes of weights and caches
-// over what its memory could move in that time, operations over its peak of 16 bits (or what the device has of the
-// widest); of a board with several dies one of them.
+// Fractions returns the fractions of datasheet rates that a rank of the first stage reaches in a step: bytes of weights and caches
+// over what its memory could move in that time, and operations over its 16-bit peak (or its widest format's). On a board with
+// several dies, it is for one of them.
 func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 	r := m.stages[0].rank
 	p := r.Points(b)
@@ -19,14 +19,14 @@ func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 	return (w.Weights + w.CacheRead + w.CacheWrite) / (m.device.bandwidth * seconds), w.FLOPs / (m.device.arithmetic(nil).peak * seconds)
 }
 
-// Decoding is the step that decodes a load.
+// Decoding returns the decode step of a load.
 func (m *Model) Decoding(l Load) speed.Batch {
 	_, k := m.shape(l)
 	b := k.decode
 	return b
 }
 
-// Prompting is the step that a prompt of a load takes by itself.
+// Prompting returns the step of a single prompt of a load.
 func (m *Model) Prompting(l Load) speed.Batch {
 	return speed.Batch{Prefill: max(1, l.Prompt), Prompts: 1, Finished: 1}
 }

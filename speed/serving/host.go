@@ -5,8 +5,8 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// hostCoefs are what the engine's own code takes: for each small kernel, in each step, for each sequence of a step, more
-// in a step with a prompt that no graph holds; before the first step of a request, and how many steps a request waits for the next.
+// hostCoefs are the times of the engine's own code: per small kernel, per step, per sequence of a step, per step with prompts
+// outside of graphs, before the first step of a request, and the steps a request waits for the next.
 type hostCoefs struct {
 	small, step, request, prompt int
 	front, wait                  int
@@ -14,7 +14,7 @@ type hostCoefs struct {
 	stream, batch                int // shares of what sending and batching may hold the first token back
 	eager                        int // launch of a kernel that no graph holds
 	launch                       int // what one takes on the device's hosts, over that, where none has graphs
-	overlap                      int // of a step's kernels: the time that they take together over the sum of what each takes alone
+	overlap                      int // time of a step's kernels over the sum of their individual times
 }
 
 func (b *book) host() hostCoefs {
@@ -35,7 +35,7 @@ func (m *Model) onHost(s *stage, p *point) (t float64) {
 	return t
 }
 
-// hostSlopes adds the same to slopes: each term is proportional to its coefficient.
+// hostSlopes adds the same terms to slopes: each is proportional to its coefficient.
 func (m *Model) hostSlopes(s *stage, p *point, out []float64) {
 	m.hostTerms(s, p, func(coef int, times float64) { out[coef] += times * m.c[coef] })
 }
@@ -55,10 +55,10 @@ func (m *Model) hostTerms(s *stage, p *point, f func(coef int, times float64)) {
 // alone reports whether the engine computes prompts in steps of their own (SGLang without mixed chunks).
 func (m *Model) alone() bool { return m.in.Engine == "sglang" }
 
-// Step is the time of a batch on the stages of a replica, in seconds, one after the other.
+// Step returns the time of a batch through the stages of a replica, in seconds.
 func (m *Model) Step(b speed.Batch) (seconds float64) { return m.step(b, 1) }
 
-// Together is the time of a batch where all replicas that share experts compute prompts as this one does, in seconds.
+// Together returns the time of a batch, in seconds, if all replicas that share experts prefill as this one does.
 func (m *Model) Together(b speed.Batch) float64 { return m.step(b, m.peers) }
 
 // step in which so many of the replicas that share experts compute prompts.
@@ -83,7 +83,7 @@ func (m *Model) withHost(s *stage, p *point, kernels float64) float64 {
 	return m.withLaunches(s, p, kernels) + m.onHost(s, p)
 }
 
-// withLaunches is what kernels take of which some are launched one by one: while a host launches, the device computes.
+// withLaunches returns the time of kernels of which some are launched individually: while the host launches, the device computes.
 func (m *Model) withLaunches(s *stage, p *point, kernels float64) float64 {
 	if t := m.launching(s, p); t > 0 {
 		return norm(kernels, t)
@@ -105,7 +105,7 @@ func (m *Model) launching(s *stage, p *point) float64 {
 	return 0
 }
 
-// Parts are where the time of a step goes.
+// Parts returns the parts of a step's time.
 func (m *Model) Parts(b speed.Batch) []speed.Part { return m.partsOf(b, 1) }
 
 func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
@@ -135,9 +135,9 @@ func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 	return out
 }
 
-// bound of a kernel: what would make it faster. Floors count as host: nothing but a larger kernel helps. Arithmetic
-// that multiplies the padding of tiles more than rows of use is not what the kernel lacks: where its roof of memory is
-// the nearer one, more rows would cost next to nothing, and what it waits for is memory.
+// bound returns what would make a kernel faster. Floors count as host: only a larger kernel helps. Arithmetic spent mostly on the
+// padding of tiles is not a bottleneck: if the memory roof is closer, more rows would cost next to nothing, and the kernel is
+// memory bound.
 func (m *Model) bound(o *op, p *point) speed.Bound {
 	if o.bound == speed.Network {
 		return o.bound

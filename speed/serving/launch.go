@@ -19,8 +19,8 @@ func (s *stage) count(k *speed.Kernel) {
 	s.small += float64(k.Count) * passes(k.Op.Kind)
 }
 
-// passes is how many kernels that only pass through memory an operator is or brings along, as engines fuse them: a sum goes with the
-// norm behind it, one kernel turns queries and keys, attention writes the cache first, a router chooses what its product scored.
+// passes returns how many memory-bound kernels an operator is or brings along, given the engines' fusions: a residual sum is fused
+// with the following norm, one kernel rotates queries and keys, attention writes the cache first, a router selects by its scores.
 func passes(k model.OpKind) float64 {
 	switch k {
 	case model.Norm, model.Glu, model.Act, model.Attention, model.Route, model.Combine, model.Conv:
@@ -31,8 +31,8 @@ func passes(k model.OpKind) float64 {
 	return 0
 }
 
-// launched is how many launches a step of so many tokens with prompts has: all of its kernels, or where graphs of such a size are
-// captured, each attention and the graph of what lies before it (vllm/compilation/backends.py splits at these).
+// launched returns the number of launches of a step with prompts: all of its kernels or, if graphs of that size are captured, each
+// attention and the graph before it (vllm/compilation/backends.py splits there).
 func (s *stage) launched(in *In, tokens float64) float64 {
 	if in.graphed(tokens) {
 		return s.pieces
@@ -43,7 +43,7 @@ func (s *stage) launched(in *In, tokens float64) float64 {
 // graphed reports whether a step of so many tokens with prompts runs as graphs between its attentions.
 func (in *In) graphed(tokens float64) bool { return tokens <= float64(in.GraphTokens) }
 
-// countLaunches of a step: its kernels, those that only pass through memory, and those that quantise.
+// countLaunches counts a step's kernels, those that are memory bound, and those that quantize.
 func (s *stage) countLaunches() {
 	s.launches = s.small
 	for i := range s.ops {

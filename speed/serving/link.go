@@ -7,8 +7,7 @@ type collective struct {
 	perToken  float64 // bytes of a step's token
 	perOutput float64
 	ranks     float64
-	// reach is to how many other ranks a token of this one goes, and comes back from: an exchange instead of an
-	// all-reduce.
+	// reach is the number of other ranks that a token is sent to and returned from: an exchange instead of an all-reduce.
 	reach float64
 	rate  float64 // of a device's link, one way, bytes a second
 	at    collectiveCoefs
@@ -32,9 +31,9 @@ func (b *book) collective(link string, rate float64, ranks int64) *collective {
 	return &collective{ranks: float64(ranks), rate: rate * b.wired(link, ranks), at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l), b.need("link.grow", l), b.need("link.crowd", l)}}
 }
 
-// wired is the share of a device's links that reach other ranks of a group: where each pair of devices has a link of its
-// own (XGMI of one board) rather than a switch, those to the others of the board lie idle. A board of two dies is wired
-// otherwise, and taken as a switch.
+// wired returns the fraction of a device's links that reach other ranks of a group: if each pair of devices has its own link (XGMI
+// within a board) rather than a switch, links to the board's other devices are idle. A two-die board is connected differently, and
+// treated as a switch.
 func (d *device) wired(link string, ranks int64) float64 {
 	board := d.hw.PerNode
 	if link != "XGMI" || d.hw.Dies > 1 || !board.Known || ranks < 2 || ranks >= int64(board.Value) {

@@ -10,17 +10,17 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Kernel is a single kernel as benchmarks time it: the coefficients that its time depends on, and the law.
+// Kernel is a single kernel as timed by benchmarks: the coefficients that its time depends on, and its law.
 type Kernel struct {
 	Uses    []coef.Use
 	Seconds func(c []float64) float64
-	// Roof is the time by the datasheet alone, in seconds: the longer of arithmetic at the peak and of bytes at the
-	// memory's rate; of an all-reduce, of 2(n-1)/n of its bytes at the link's.
+	// Roof is the time by datasheet alone, in seconds: the longer of arithmetic at peak and of bytes at memory bandwidth; for an
+	// all-reduce, 2(n-1)/n of its bytes at the link rate.
 	Roof float64
 }
 
-// ProductKernel is a matrix product of m rows of activations. A bare one finds them in its format; others quantise them
-// first, as engines do.
+// ProductKernel returns the kernel of a matrix product with m rows of activations. A bare one receives them in its format;
+// otherwise they are quantized first, as engines do.
 func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64, bare bool) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
@@ -28,15 +28,14 @@ func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows,
 	return Kernel{b.uses, func(c []float64) float64 { return p.secondsFor(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
 }
 
-// Heads are the dimensions of an attention that is timed alone, KV the bytes of a cached element, Wide those of
-// an operand of its products.
+// Heads are the dimensions of an attention timed alone; KV is the bytes per cached element, Wide those of a matmul operand.
 type Heads struct {
 	Sequences, Tokens, Heads, KVHeads, Width int64
 	Cached                                   int64 // tokens of each that a prompt finds computed
 	KV, Wide                                 float64
 }
 
-// DecodeKernel is the attention of a decode step.
+// DecodeKernel returns the attention kernel of a decode step.
 func DecodeKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	a := b.heads(&h)
@@ -44,7 +43,7 @@ func DecodeKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }, a.roof(&p, &b.device)}
 }
 
-// PrefillKernel is the causal attention of prompts.
+// PrefillKernel returns the causal attention kernel of prefill.
 func PrefillKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	a := b.heads(&h)
@@ -62,7 +61,7 @@ func (b *book) heads(h *Heads) *attention {
 	return a
 }
 
-// AllReduceKernel is an all-reduce of some bytes over the devices of a node.
+// AllReduceKernel returns an all-reduce of the given bytes over the devices of a node.
 func AllReduceKernel(hw *hardware.Device, engine string, ranks int64, bytes float64) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	name, rate := b.peers()
@@ -70,7 +69,7 @@ func AllReduceKernel(hw *hardware.Device, engine string, ranks int64, bytes floa
 	return Kernel{b.uses, func(c []float64) float64 { return l.secondsFor(bytes, c) }, l.roof(bytes)}
 }
 
-// roof of the product alone: its activations lie ready in its format.
+// roof returns the roofline time of the product alone, with activations in its format.
 func (g *product) roof(m float64, d *device) float64 {
 	bare := *g
 	bare.quantise = false

@@ -5,8 +5,8 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Operators lists what a step without prompts consists of for each token that it yields, but for the host and for drafting.
-// Those of a part add up to that of Closed.
+// Operators returns the operators of a step without prompts, per token generated, without host time and drafting. Those of a part
+// add up to that of Closed.
 func (m *Model) Operators(l Load) (out []speed.Operator) {
 	p := m.loop(l)
 	batch := m.batches(l, &p).decode
@@ -30,8 +30,7 @@ type operating struct {
 	kernel int
 }
 
-// apart divides the time of a kernel among the operators that it is: by layers where their matrices are alike, by bytes
-// where they only pass through memory.
+// apart divides a kernel's time among its operators: by layers if their matrices are equal, by bytes if memory bound.
 func (o *op) apart(told []operating, place int, p *point, seconds float64) (out []speed.Operator) {
 	if seconds == 0 {
 		return nil

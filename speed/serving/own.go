@@ -1,10 +1,10 @@
 package serving
 
-// OwnSpread is the spread of figures of one model and a version of an engine on one device: how far off one is once the
-// others have said what the server is like.
+// OwnSpread is the prefix of the spread among figures of one model and engine version on one device: the error of one figure given
+// the others.
 const OwnSpread = "own-"
 
-// Own names what a calibration knows of a kind of figure, of a model and an engine on a device.
+// Own returns the name under which a calibration stores a kind of figure for a model and engine on a device.
 func (m *Model) Own(kind string) string {
 	return kind + "/" + m.in.Device.ID + "/" + m.in.Engine + "/" + m.in.Model.ID
 }

@@ -27,11 +27,11 @@ type Pools struct {
 	base, burst     int
 }
 
-// Coefficients of pools: what the router and the hand-over take however short a prompt is, and how many requests
-// start together.
+// Coefficients of pools: the time of the router and the hand-over regardless of prompt length, and how many requests start
+// together.
 const poolsBase, poolsBurst = "pools.base", "pools.burst"
 
-// NewPools joins the models of a worker of each kind.
+// NewPools combines the models of a prefill and a decode worker.
 func NewPools(prefill, decode *Model, s Split) *Pools {
 	p := &Pools{prefill: prefill, decode: decode, split: s, uses: append([]coef.Use(nil), prefill.uses...)}
 	for i := range decode.uses {
@@ -43,7 +43,7 @@ func NewPools(prefill, decode *Model, s Split) *Pools {
 	return p
 }
 
-// need gives the number of a coefficient: that of the other pool where all its levels are the same.
+// need returns the index of a coefficient: the other pool's if all levels are the same.
 func (p *Pools) need(u *coef.Use) int {
 	for i := range p.uses {
 		if alike(&p.uses[i], u) {
@@ -66,7 +66,7 @@ func alike(a, b *coef.Use) bool {
 	return true
 }
 
-// Use takes the values of the coefficients from a table.
+// Use sets the coefficients from a table.
 func (p *Pools) Use(t *coef.Table) {
 	c := make([]float64, len(p.uses))
 	p.vars, p.table = make([]float64, len(p.uses)), t
@@ -83,17 +83,17 @@ func (p *Pools) take(c []float64) {
 	p.c, p.prefill, p.decode = c, p.prefill.With(c[:len(p.prefill.uses)]), p.decode.With(own)
 }
 
-// With gives a view of the pools with other coefficients, in the order of Uses.
+// With returns a view of the pools with other coefficients, in the order of Uses.
 func (p *Pools) With(c []float64) *Pools {
 	v := *p
 	v.take(c)
 	return &v
 }
 
-// Uses are the coefficients that the pools depend on.
+// Uses returns the coefficients that the pools depend on.
 func (p *Pools) Uses() []coef.Use { return p.uses }
 
-// Values of the coefficients, in the order of Uses.
+// Values returns the coefficients, in the order of Uses.
 func (p *Pools) Values() []float64 { return append([]float64(nil), p.c...) }
 
 // queue is the closed loop of pools, in seconds and sequences.
@@ -106,8 +106,8 @@ type queue struct {
 	room, share   float64 // sequences that a rank of decode holds, and its share of the users
 }
 
-// loop measures the steps of a load. How many sequences decode at a time follows from how long prompts take, and what
-// a step takes from how many there are: both settle in a few rounds.
+// loop determines the steps of a load. The number of sequences decoding depends on prefill times, and the step time on that number;
+// the two converge in a few rounds.
 func (p *Pools) loop(l Load) (q queue, decode speed.Batch) {
 	q = p.shape(l)
 	own, busy, times := p.prompts(l)
@@ -123,7 +123,7 @@ func (p *Pools) loop(l Load) (q queue, decode speed.Batch) {
 	return q, decode
 }
 
-// shape is the loop before its steps are timed.
+// shape returns the loop before its steps are timed.
 func (p *Pools) shape(l Load) queue {
 	q := queue{users: math.Max(1, float64(l.Users)), output: math.Max(1, float64(l.Output)), expected: p.decode.in.Speculation.Expected(), burst: p.c[p.burst]}
 	if !l.Burst {
@@ -135,7 +135,7 @@ func (p *Pools) shape(l Load) queue {
 	return q
 }
 
-// Wire is the link between the workers of a machine: between its nodes, in a single node between its devices.
+// Wire returns the link between the workers of a machine: between nodes or, in a single node, between devices.
 func Wire(m *hardware.Machine) hardware.Link {
 	if m.Inter.EachWay.Known {
 		return m.Inter
@@ -143,13 +143,12 @@ func Wire(m *hardware.Machine) hardware.Link {
 	return m.Intra
 }
 
-// HandOver is how long a prompt of some tokens takes to be decoded elsewhere, once it is computed: the router's time and the
-// transfer of its caches.
+// HandOver returns the seconds between the end of a prompt's prefill and its decoding elsewhere: router time and cache transfer.
 func (p *Pools) HandOver(prompt int64) float64 {
 	return p.c[p.base] + p.Transfer(Load{Users: 1, Prompt: prompt, Output: 1})
 }
 
-// Transfer is how long the caches of a prompt are on the way: each rank sends its own.
+// Transfer returns the seconds to transfer a prompt's caches: each rank sends its own.
 func (p *Pools) Transfer(l Load) float64 {
 	if p.split.Wire.EachWay.Value <= 0 {
 		return 0
@@ -159,10 +158,10 @@ func (p *Pools) Transfer(l Load) float64 {
 	return r.Work(&at).CacheWrite / float64(p.split.Wire.EachWay.Value)
 }
 
-// steps says how often the steps of prompts are run: for one prompt, and for each of the pool's.
+// steps counts how often prefill steps run: for one prompt, and for each of the pool's.
 type steps struct{ own, each float64 }
 
-// prompts are the step of a prompt that comes alone, and that of a rank with as many as it computes at once.
+// prompts returns the step of a single prompt, and that of a rank with as many as it computes at once.
 func (p *Pools) prompts(l Load) (own, busy speed.Batch, s steps) {
 	chunk, prompt := p.prefill.chunk(), max(1, l.Prompt)
 	pieces := (prompt + chunk - 1) / chunk
@@ -176,8 +175,7 @@ func (p *Pools) prompts(l Load) (own, busy speed.Batch, s steps) {
 	return own, busy, steps{float64(pieces), float64(pieces) / float64(busy.Prompts) / ranks}
 }
 
-// batch is the step of the sequences of a rank that decode: of its share of the users those that do not wait for
-// their prompts, and that find room.
+// batch returns the decode step of a rank: its share of the users, without those waiting for their prompts or for capacity.
 func (p *Pools) batch(l Load, q *queue) speed.Batch {
 	n := q.users * q.share
 	if q.decode > 0 {
@@ -187,7 +185,7 @@ func (p *Pools) batch(l Load, q *queue) speed.Batch {
 	return speed.Batch{Decodes: max(1, int64(math.Round(math.Min(n, q.room)))), Context: l.Prompt + l.Output/2}
 }
 
-// perToken is the time between the tokens of a request: no prompt stands between its steps.
+// perToken returns the time between the tokens of a request, with no prefill between its steps.
 func (q *queue) perToken() float64 { return q.decode / q.expected }
 
 // together is the share of requests that start in a burst.
@@ -224,22 +222,22 @@ func (q *queue) closed() Closed {
 	return c
 }
 
-// Mean figures of a load.
+// Mean returns the mean figures of a load.
 func (p *Pools) Mean(l Load) Closed {
 	q, _ := p.loop(l)
 	return q.closed()
 }
 
-// Saturated reports whether requests wait for room in the caches.
+// Saturated reports whether requests wait for space in the caches.
 func (p *Pools) Saturated(l Load) bool {
 	q := p.shape(l)
 	return q.users*q.share > q.room
 }
 
-// Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.
+// Variance returns the variance of a figure's logarithm due to the coefficients, given its elasticities.
 func (p *Pools) Variance(elasticity []float64) float64 { return variance(elasticity, p.vars) }
 
-// Elasticities says how each figure follows from each coefficient, with as many sequences decoding as there are.
+// Elasticities returns how each figure depends on each coefficient, for the given number of sequences decoding.
 func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	q, decode := p.loop(l)
 	c, n := q.closed(), len(p.c)
@@ -270,8 +268,7 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	return c, e
 }
 
-// through adds what the coefficients change by way of one time or number of a loop, of which slope has the derivatives
-// by their logarithms.
+// through adds the effect of coefficients via one time or count of a loop, whose derivatives by their logarithms are in slope.
 func (e *Elasticities) through(at *float64, slope []float64, closed func() Closed, c Closed) {
 	was := *at
 	if was == 0 {
@@ -288,10 +285,10 @@ func (e *Elasticities) through(at *float64, slope []float64, closed func() Close
 	}
 }
 
-// SpreadPools is the group of bands of pools.
+// SpreadPools is the group of the pools' bands.
 const SpreadPools = "pools"
 
-// Closed gives the steady state of a load.
+// Closed returns the steady state of a load.
 func (p *Pools) Closed(l Load) Figures {
 	c, e := p.Elasticities(l)
 	q, decode := p.loop(l)
@@ -308,7 +305,7 @@ func (p *Pools) Closed(l Load) Figures {
 	return f
 }
 
-// bound of the loop: room in the caches of decode, prompts where users queue for them, else what a step waits for.
+// bound returns the bottleneck of the loop: decode cache capacity, prefill if users queue for it, else that of a step.
 func (p *Pools) bound(l Load, q *queue, parts []speed.Part) speed.Bound {
 	switch {
 	case q.users*q.share > q.room:

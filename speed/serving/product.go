@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// product is a matrix product of a rank: weights of rows × cols with activations of some rows.
+// product is a matrix product of a rank: rows × cols weights with a number of rows of activations.
 type product struct {
 	output     bool // of rows with logits alone
 	rows, cols float64
@@ -20,7 +20,7 @@ type product struct {
 	at [5]int
 }
 
-// multiplies is the arithmetic of a linear layer: Marlin's kernels read weights of few bits, and multiply in 16.
+// multiplies returns the arithmetic of a linear layer: Marlin's kernels read narrow weights and multiply in 16 bits.
 func (b *book) multiplies(s *dtype.Scheme) arithmetic {
 	if b.linear == BackendMarlin && Class(s) != "16bit" {
 		return b.device.arithmetic(nil)
@@ -45,7 +45,7 @@ func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) pro
 	return p
 }
 
-// Class of a matrix for its products: kernels differ by it.
+// Class returns the class of a matrix, by which product kernels differ.
 func Class(s *dtype.Scheme) string {
 	if s == nil {
 		return "16bit"
@@ -113,7 +113,7 @@ func (g *product) quantised(m float64, d *device, c []float64) float64 {
 	return g.quantising(m) / (d.bandwidth * share(c[g.at[4]]))
 }
 
-// quantising is what passes through memory where activations of 16 bits are quantised: a kernel of its own.
+// quantising returns the bytes moved to quantize 16-bit activations in a separate kernel.
 func (g *product) quantising(m float64) float64 {
 	if !g.quantise {
 		return 0

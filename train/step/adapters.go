@@ -8,14 +8,14 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// targets are the roles that peft's names of linear layers mean.
+// targets maps peft's names of linear layers to roles.
 var targets = map[string][]dtype.Role{
 	"q_proj": {dtype.AttnQ, dtype.AttnQKV}, "k_proj": {dtype.AttnK, dtype.AttnQKV}, "v_proj": {dtype.AttnV, dtype.AttnQKV}, "c_attn": {dtype.AttnQKV},
 	"qkv_proj": {dtype.AttnQKV}, "o_proj": {dtype.AttnOutput}, "gate_proj": {dtype.FFNGate}, "up_proj": {dtype.FFNUp}, "down_proj": {dtype.FFNDown},
 }
 
-// adapted reports whether a linear layer has an adapter. Where nobody says which have, all layers of blocks do, as
-// QLoRA wants it (arXiv:2305.14314, section 4).
+// adapted reports whether a linear layer has an adapter. If the target layers are not given, all layers of blocks have one, as in
+// QLoRA (arXiv:2305.14314, section 4).
 func (m *Model) adapted(t *model.Tensor, k *speed.Kernel) bool {
 	list := m.in.Training.LoRA
 	switch {
@@ -27,16 +27,16 @@ func (m *Model) adapted(t *model.Tensor, k *speed.Kernel) bool {
 	return slices.ContainsFunc(list, func(name string) bool { return slices.Contains(targets[name], t.Role) })
 }
 
-// Bytes that peft moves for each element of an adapted layer beside the thin products: its input, dropped out and
-// read by the first matrix, and cast to 32 bits and back where the adapter is kept in these; the adapter's result,
-// scaled and added (peft, tuners/lora/layer.py).
+// Bytes that peft moves per element of an adapted layer in addition to the low-rank products: its input after dropout, read by the
+// first matrix, and cast to FP32 and back if the adapter is kept in FP32; and the adapter's result, scaled and added (peft,
+// tuners/lora/layer.py).
 const (
 	adapterIn, adapterInWide   = 7, 17
 	adapterOut, adapterOutWide = 10, 14
 	adapterKernels             = 5
 )
 
-// adapter adds what adapters cost: their products are thin, so that traffic and launches are all that shows.
+// adapter adds the cost of adapters: their products are thin, so that only traffic and launches matter.
 func (w *walker) adapter(k *speed.Kernel) {
 	in, out := 0.0, 0.0
 	for _, t := range k.Op.W {

@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// Classes of frameworks, whose kernels and schedules are alike: Megatron's, those that shard weights with PyTorch's
-// FSDP or like it, and those on transformers' modules as they stand.
+// Classes of frameworks with similar kernels and schedules: Megatron's, those that shard weights with PyTorch FSDP or similarly,
+// and those that run transformers' modules unmodified.
 const (
 	megatron = "megatron"
 	sharded  = "sharded"
@@ -18,13 +18,13 @@ const (
 	early    = "early" // Megatron of 2021 and 2022, before fused attention
 )
 
-// classes of the frameworks that are known; others count as sharded.
+// classes of known frameworks; others count as sharded.
 var classes = map[string]string{
 	"megatron": megatron, "megatron-lm": megatron, "megatron-bridge": megatron, "nemo": megatron, "primus": megatron, "megatron-deepspeed": megatron, "mcore": megatron, "hai-llm": megatron,
 	"transformers": eager, "deepspeed": eager, "peft": eager, "trl": eager, "ms-swift": eager, "axolotl": eager, "unsloth": eager, "llama-factory": eager,
 }
 
-// framework splits "megatron-bridge@26.04".
+// framework splits a framework such as "megatron-bridge@26.04" into name and version.
 func (m *Model) framework() (name, version string) {
 	name, version, _ = strings.Cut(strings.ToLower(m.in.Training.Framework), "@")
 	return name, version
@@ -42,11 +42,11 @@ func (m *Model) class() string {
 	return c
 }
 
-// Family is the group of devices that reach like shares of their peaks: chips of one instruction set, and boards
-// without a fast link apart from those with.
+// Family returns the group of devices that reach similar fractions of their peaks: chips of one instruction set, with boards
+// without a fast link separate from those with one.
 func Family(d *hardware.Device) string { return d.Architecture + "/" + d.Capability }
 
-// release of a framework that is numbered by year and month: "26.04"; "" for others.
+// release returns the release of a framework numbered by year and month, "26.04"; "" for others.
 func (m *Model) release() string {
 	_, v := m.framework()
 	year, rest, ok := strings.Cut(v, ".")
@@ -57,18 +57,18 @@ func (m *Model) release() string {
 	return year + "." + month
 }
 
-// deviceLevels are those that a coefficient of the device inherits along.
+// deviceLevels appends the levels that a device coefficient inherits along.
 func (m *Model) deviceLevels(out []coef.Level) []coef.Level {
 	d := m.device
 	return append(out, coef.Level{Name: "vendor", Key: d.Vendor}, coef.Level{Name: "form", Key: d.Form}, coef.Level{Name: "architecture", Key: d.Architecture},
 		coef.Level{Name: "family", Key: Family(d)}, coef.Level{Name: "device", Key: d.ID}, coef.Level{Name: "power", Key: "all", By: m.starved()})
 }
 
-// ample is the power for an operation in 16 bits at the peak beyond which products are not held back by it: that of
-// an H100, 700 W for 989 TFLOPS. Narrower operations take less energy in proportion to their bits.
+// ample is the power per 16-bit operation at peak beyond which matmuls are not power limited: that of an H100, 700 W for 989
+// TFLOPS. Narrower operations take proportionally less energy.
 const ample = 700 / 989e12
 
-// starved is how far a device's power for an operation lies below ample, as a logarithm. 0 where it is not known.
+// starved returns how far a device's power per operation is below ample, as a logarithm; 0 if unknown.
 func (m *Model) starved() float64 {
 	if !m.device.TDP.Known {
 		return zero
@@ -76,15 +76,15 @@ func (m *Model) starved() float64 {
 	return math.Min(zero, math.Log(float64(m.device.TDP.Value)/m.format.wide/ample))
 }
 
-// clock is the share of its clock that a device keeps when all tensor cores work: power grows with the third power
-// of the clock, whose voltage rises with it (Chandrakasan et al., IEEE JSSC 27(4), 1992), so that the clock follows
-// the cube root of what there is.
+// clock returns the fraction of its clock that a device keeps when all tensor cores work: power grows with the cube of the clock,
+// since voltage rises with it (Chandrakasan et al., IEEE JSSC 27(4), 1992), so that the clock follows the cube root of the
+// available power.
 func (m *Model) clock() float64 { return math.Exp(m.starved() / 3) }
 
-// zero as a covariate: the table takes an exact 0 for one that was not given.
+// zero stands for 0 as a covariate: the table takes an exact 0 for one not given.
 const zero = -1e-9
 
-// softwareLevels are those that a coefficient of the framework inherits along.
+// softwareLevels appends the levels that a framework coefficient inherits along.
 func (m *Model) softwareLevels(out []coef.Level) []coef.Level {
 	name, _ := m.framework()
 	c, t := m.class(), m.in.Training
@@ -104,10 +104,10 @@ func (m *Model) softwareLevels(out []coef.Level) []coef.Level {
 	return out
 }
 
-// mixed: weights are kept wider than they are multiplied in, so that some operators run in 32 bits.
+// mixed reports whether weights are kept wider than they are multiplied in, so that some operators run in FP32.
 func (m *Model) mixed() bool { return strings.HasSuffix(m.precision(), "-mixed") }
 
-// overlaps: gradients are reduced while others are computed. Megatron's early data parallelism and DeepSpeed's
+// overlaps reports whether gradients are reduced while others are computed. Megatron's early data parallelism and DeepSpeed's
 // ZeRO-1 reduce them after the last pass.
 func (m *Model) overlaps() bool {
 	name, _ := m.framework()

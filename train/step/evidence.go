@@ -6,8 +6,8 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// RestsOn says how near the measurements are that a prediction rests on: runs on the device or on its family, and
-// with the framework or with others of its class.
+// RestsOn describes how close the measurements behind a prediction are: runs on the device or its family, and with the framework or
+// others of its class.
 func (p *Predictor) RestsOn() string {
 	name, _ := p.framework()
 	return p.deviceEvidence() + ", " + p.frameworkEvidence(name)

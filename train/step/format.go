@@ -6,20 +6,19 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// format is what products are multiplied in: 16 bits, and fewer in the layers where the precision says so. Head,
-// router and attention stay in 16 bits under all published recipes (Transformer Engine, torchao, Megatron).
+// format is the format of matmuls: 16 bits, or fewer in the layers where the precision says so. Head, router and attention stay in
+// 16 bits under all published recipes (Transformer Engine, torchao, Megatron).
 type format struct {
-	wide, narrow float64 // peaks, operations a second; narrow 0 without
+	wide, narrow float64 // peaks, operations per second; narrow is 0 if there is none
 	name         string  // "fp8", "mxfp8", "nvfp4" ...; "" without
 	bytes        float64 // of a narrow number with its scale
-	clock        float64 // share of the clock behind the peaks that the device keeps
+	clock        float64 // fraction of the clock behind the peaks that the device keeps
 }
 
-// special formats are others than FP8 with a scale for each tensor, which the coefficients start from.
+// special reports whether the format differs from FP8 with per-tensor scales, which the coefficients start from.
 func (f *format) special() bool { return f.narrow > 0 && f.name != "fp8" }
 
-// narrow formats: the peak that they use, and bytes of a number with its scale (OCP MX 1.0: one byte for 32;
-// NVFP4: one for 16).
+// narrow formats: the peak they use, and bytes per number with its scale (OCP MX 1.0: one byte per 32; NVFP4: one per 16).
 var narrow = map[string]struct {
 	peak  string
 	bytes float64

@@ -7,7 +7,8 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// thaw is the share of a model's layers that train, and of those that a gradient goes through: all of both where none is frozen.
+// thaw holds the fraction of a model's layers that train, and the fraction that a gradient passes through; both are 1 if none is
+// frozen.
 type thaw struct{ learns, reached float64 }
 
 func thawed(in *Input) thaw {
@@ -28,7 +29,7 @@ func thawed(in *Input) thaw {
 	return thaw{float64(n) / all, (all - float64(lowest)) / all}
 }
 
-// learning is the share of a kernel's layers whose weights train.
+// learning returns the fraction of a kernel's layers whose weights train.
 func (t *thaw) learning(in *Input, k *speed.Kernel) float64 {
 	if k.Layer >= 0 {
 		return t.learns
@@ -39,7 +40,7 @@ func (t *thaw) learning(in *Input, k *speed.Kernel) float64 {
 	return 0
 }
 
-// reach is the share of them that a gradient goes through.
+// reach returns the fraction of them that a gradient passes through.
 func (t *thaw) reach(k *speed.Kernel) float64 {
 	if k.Layer >= 0 {
 		return t.reached
@@ -47,7 +48,7 @@ func (t *thaw) reach(k *speed.Kernel) float64 {
 	return 1
 }
 
-// savedWhole: the module is trained in full beside adapters or frozen layers.
+// savedWhole reports whether the module is fully trained next to adapters or frozen layers.
 func savedWhole(in *Input, k *speed.Kernel) bool {
 	name := map[model.OpKind]string{model.Head: "lm_head", model.Embed: "embed_tokens"}[k.Op.Kind]
 	return name != "" && slices.Contains(in.Training.Full, name)

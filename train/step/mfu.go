@@ -14,5 +14,6 @@ package step
 // NeMo 24 and Megatron's README the whole square, and InternEvo and BigScience report HFU.
 type flops struct{ useful, done float64 }
 
-// AtPeak is the seconds that the model's own arithmetic takes at the device's dense peak in 16 bits: over those of a step its MFU.
+// AtPeak returns the seconds that the model's own arithmetic takes at the device's dense 16-bit peak; divided by the step time, it
+// is the MFU.
 func (m *Model) AtPeak() float64 { return m.flops.useful / m.format.wide }

@@ -17,26 +17,26 @@ import (
 //   - Activations: inputs of layers go out in the forward and come back in the backward pass, beside the computation
 //     (trl, torchtune and unsloth, on a stream of their own).
 
-// aside is what a step moves beside the devices' memory, and the step of the optimizer there. The zero value is none.
+// aside is what a step moves outside of device memory, and the optimizer step there. The zero value is none.
 type aside struct {
-	moves  []speed.Move // that computation hides
-	after  []speed.Move // that nothing hides
-	stored []speed.Move // to NVMe and back, at the rate of the store
-	adam   float64      // bytes that all ranks of a node read and write in the host's memory
+	moves  []speed.Move // hidden by computation
+	after  []speed.Move // not hidden
+	stored []speed.Move // to NVMe and back, at the store's rate
+	adam   float64      // bytes that all ranks of a node read and write in host memory
 	host   unit.ByteRate
-	// rate of the host's memory is assumed.
+	// assumed reports that the host's memory rate is assumed.
 	assumed bool
 	program string
 
-	link, cpu speed.Figure // shares of the link's and of the host's rate that are reached
+	link, cpu speed.Figure // fractions reached of the link's and the host's rate
 }
 
 func away(where string) bool { return where != "" && where != "none" }
 
-// fsdp: parameters and states leave the device together (torch/distributed/fsdp, CPUOffload).
+// fsdp reports whether parameters and states are offloaded together (torch/distributed/fsdp, CPUOffload).
 func (m *Model) fsdp() bool { return m.fullySharded() && m.in.Training.Sharding != "zero3" }
 
-// offload works out what lies elsewhere costs. The error is a *plan.Problem.
+// offload computes the costs of offloading. The error is a *plan.Problem.
 func (m *Model) offload() (err error) {
 	o := m.in.Plan.Offload
 	if o == nil || !away(o.Optimizer) && !away(o.Params) && !away(o.Activations) {
@@ -71,7 +71,7 @@ func (m *Model) offload() (err error) {
 	return nil
 }
 
-// optimizerAt is where its states lie.
+// optimizerAt returns where the optimizer states are.
 func (m *Model) optimizerAt(o *plan.Offload) string {
 	if m.fsdp() && !away(o.Optimizer) {
 		return o.Params
@@ -79,18 +79,18 @@ func (m *Model) optimizerAt(o *plan.Offload) string {
 	return o.Optimizer
 }
 
-// sharers are the devices of a node, which share its host's memory and disk.
+// sharers returns the devices of a node, which share its host memory and disk.
 func (m *Model) sharers() int64 { return min(m.groups.devices, m.groups.domain) }
 
-// move adds a copy that computation hides.
+// move adds a copy hidden by computation.
 func (a *aside) move(name string, bytes float64, rate unit.ByteRate) {
 	if bytes > 0 {
 		a.moves = append(a.moves, speed.Move{Name: name, Bytes: bytes, Rate: rate})
 	}
 }
 
-// paramsAway: FSDP copies shards as they are kept, in 32 bits where it trains them, and casts them on the device;
-// ZeRO-3 keeps them in 16.
+// paramsAway adds offloaded parameters: FSDP copies shards as stored, in FP32 if it trains in FP32, and casts them on the device;
+// ZeRO-3 stores them in 16 bits.
 func (m *Model) paramsAway(rate unit.ByteRate) {
 	bytes := m.perRank(func(w *weightSum) float64 {
 		if m.fsdp() && m.precision() != "bf16" && !m.frozen() {
@@ -101,7 +101,7 @@ func (m *Model) paramsAway(rate unit.ByteRate) {
 	m.aside.move("params", 2*bytes*float64(m.groups.passes), rate)
 }
 
-// activationsAway: the stream that enters each layer, out and back.
+// activationsAway adds offloaded activations: the residual stream entering each layer, out and back.
 func (m *Model) activationsAway(rate unit.ByteRate) {
 	g := &m.groups
 	stream := activation * float64(m.in.Model.Hidden) * float64(g.micro*g.sequence) / float64(g.cp)
@@ -140,14 +140,14 @@ func (m *Model) optimizerAway(rate unit.ByteRate) {
 	m.once.update = 0 // not on the device
 }
 
-// perRank sums what a rank holds of common and of expert weights, each shared by so many of its replicas.
+// perRank sums what a rank holds of common and of expert weights, each sharded over a number of its replicas.
 func (m *Model) perRank(of func(*weightSum) float64, shards func(replicas int64) int64) float64 {
 	g, h := &m.groups, &m.once.held
 	n := of(&h.common)/float64(shards(g.dp*g.cp)) + of(&h.experts)/float64(shards(g.expertReplicas()))
 	return n / float64(g.pp)
 }
 
-// times of what lies elsewhere: copies as far as computing for so long does not hide them, and what nothing hides.
+// times returns the times of offloading: copies as far as not hidden by computing for the given time, and what nothing hides.
 func (a *aside) times(computed float64) (copies, optimizer, nvme speed.Figure) {
 	if a.link.Mid == 0 {
 		return
@@ -167,11 +167,10 @@ func (a *aside) times(computed float64) (copies, optimizer, nvme speed.Figure) {
 	return copies, optimizer, nvme
 }
 
-// slowStore is how much longer a store may take than at its rate of reading, because it writes as much as it reads:
-// assumed.
+// slowStore is how much longer a store may take than at its read rate because it writes as much as it reads; assumed.
 const slowStore = 3
 
-// HostRate is the memory rate of the hosts that the step rests on, when it is assumed and matters.
+// HostRate returns the assumed memory rate of the hosts; assumed is false if it was given or does not matter.
 func (m *Model) HostRate() (rate unit.ByteRate, assumed bool) {
 	return m.aside.host, m.aside.assumed && m.aside.adam > 0
 }

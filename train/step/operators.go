@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Operators lists what a step consists of. Parts without operators are one of Rest each.
+// Operators returns the operators of a step. Parts without operators are represented by one Rest each.
 func (p *Predictor) Operators() ([]speed.Operator, error) {
 	o := &operators{p: p}
 	if err := o.walk(); err != nil {
@@ -34,7 +34,7 @@ type operators struct {
 	out   []speed.Operator
 }
 
-// operatorWork is the work of a kernel in one pass, and how often a step does it.
+// operatorWork is the work of a kernel in one pass, and its count per step.
 type operatorWork struct {
 	work
 	kernel speed.Kernel
@@ -42,8 +42,8 @@ type operatorWork struct {
 	turns  float64
 }
 
-// walk lists the work of all kernels of the decoder, and of the layers that predict further tokens, each of which ends
-// in the head again.
+// walk lists the work of all kernels of the decoder, and of the multi-token prediction layers, each of which ends in the head
+// again.
 func (o *operators) walk() error {
 	m := *o.p.Model // its weights are counted again
 	heads := 1.0
@@ -74,7 +74,7 @@ func (o *operators) next(k *speed.Kernel, turns float64) *work {
 	return &w.work
 }
 
-// add what a kernel takes of each part.
+// add adds a kernel's contribution to each part.
 func (o *operators) add(w *operatorWork) {
 	t := o.p.computing(&w.work, o.p.values[:])
 	for _, part := range t.list() {

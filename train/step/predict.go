@@ -11,23 +11,22 @@ import (
 //go:embed fitted.tsv
 var fitted []byte
 
-// Fitted is the table of coefficients that measurements gave.
+// Fitted returns the table of coefficients fitted to measurements.
 var Fitted = sync.OnceValues(func() (*coef.Table, error) { return coef.Parse(fitted) })
 
-// Step is the time of a step. Parts are seconds and add up to Seconds.Mid.
+// Step is the time of a step. Parts are in seconds and add up to Seconds.Mid.
 type Step struct {
 	Seconds         speed.Figure
-	TokensPerDevice speed.Figure // a second
-	TFLOPsPerDevice float64      // of the model's arithmetic, 1e12 operations a second
-	MFU, HFU        float64      // shares of the device's dense peak in 16 bits; see mfu.go
+	TokensPerDevice speed.Figure // per second
+	TFLOPsPerDevice float64      // of the model's arithmetic, 1e12 operations per second
+	MFU, HFU        float64      // fractions of the device's dense 16-bit peak; see mfu.go
 	Bound           speed.Bound
 	Parts           []Part
-	// Bubble is the share of what a step does in every pass that a pipeline waits in; the parts have it within.
+	// Bubble is the fraction of each pass that the pipeline idles; the parts include it.
 	Bubble float64
 }
 
-// Part of a step. Low and High are the band of a part that rests on measurements of its own; 0 where the step's is all
-// that is known.
+// Part is a part of a step. Low and High are the band of a part with measurements of its own; 0 if only the step's band is known.
 type Part struct {
 	speed.Part
 	Low, High float64
@@ -40,7 +39,7 @@ type Predictor struct {
 	values, variance [coefficients]float64
 }
 
-// With gives the run the coefficients of a table.
+// With returns a Predictor with the coefficients of a table.
 func (m *Model) With(t *coef.Table) *Predictor {
 	p := &Predictor{Model: m, table: t}
 	var all [coefficients]coef.Coef
@@ -51,7 +50,7 @@ func (m *Model) With(t *coef.Table) *Predictor {
 	return p
 }
 
-// Predict gives the time of a step with its parts.
+// Predict returns the time of a step with its parts.
 func (p *Predictor) Predict() (s Step) {
 	alone, t := p.alone(p.values[:])
 	s.Seconds = speed.Figure{Mid: alone, Low: alone, High: alone}
@@ -69,10 +68,10 @@ func (p *Predictor) Predict() (s Step) {
 	return s
 }
 
-// Middle is the seconds of a step without a band, for searches.
+// Middle returns the seconds of a step without a band, for searches.
 func (p *Predictor) Middle() float64 { return p.Seconds(p.values[:]) }
 
-// elsewhere adds what lies in host memory and on NVMe.
+// elsewhere adds the time of host memory and NVMe.
 func (p *Predictor) elsewhere(s *Step, t *terms) {
 	copies, optimizer, nvme := p.aside.times(t.computed() + t.host)
 	for _, x := range []struct {
@@ -87,7 +86,7 @@ func (p *Predictor) elsewhere(s *Step, t *terms) {
 	}
 }
 
-// bound is what the parts wait for most.
+// bound returns what the parts wait for most.
 func bound(parts []Part) speed.Bound {
 	list := make([]speed.Part, len(parts))
 	for i := range parts {
@@ -96,8 +95,7 @@ func bound(parts []Part) speed.Bound {
 	return speed.Largest(list)
 }
 
-// Spread is the name of the errors that the band is made of: those of runs on a class of frameworks, with and
-// without experts.
+// Spread returns the name of the errors that determine the band: those of runs with a class of frameworks, with or without experts.
 func (m *Model) Spread() string {
 	if m.step.experts > 0 {
 		return "step-experts"
@@ -105,7 +103,7 @@ func (m *Model) Spread() string {
 	return "step-dense"
 }
 
-// Variance of the logarithm of the step's time on the devices, by what is not known of the coefficients.
+// Variance returns the variance of the logarithm of the step's time on the devices due to uncertain coefficients.
 func (p *Predictor) Variance() (v float64) {
 	const by = 1e-3
 	mid, _ := p.alone(p.values[:])
@@ -123,7 +121,7 @@ func (p *Predictor) Variance() (v float64) {
 	return v
 }
 
-// parts of a step, scaled to its time: waiting for slower ranks lengthens all of them.
+// parts returns the parts of a step scaled to its time, since waiting for slower ranks lengthens all of them.
 func (p *Predictor) parts(seconds float64, t *terms) []Part {
 	scale, all := seconds/t.sum(), t.list()
 	out := make([]Part, 0, len(all))
@@ -136,7 +134,7 @@ func (p *Predictor) parts(seconds float64, t *terms) []Part {
 	return out
 }
 
-// list names the parts.
+// list returns the named parts.
 func (t *terms) list() []speed.Part {
 	return []speed.Part{
 		{Name: "products", Seconds: t.products, Bound: speed.Compute}, {Name: "experts", Seconds: t.experts, Bound: speed.Compute},

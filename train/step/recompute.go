@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// recompute says how much of the forward pass is done again before the backward pass: all layers, one layer of so
-// many, or some operators (Korthikanti et al., arXiv:2205.05198; Megatron's --recompute-modules).
+// recompute describes how much of the forward pass is recomputed before the backward pass: all layers, every n-th layer, or some
+// operators (Korthikanti et al., arXiv:2205.05198; Megatron's --recompute-modules).
 type recompute struct {
-	layers  float64 // share of layers that are repeated whole
+	layers  float64 // fraction of layers recomputed in full
 	half    bool    // torchtitan's selective mode keeps the result of every second product, and attention's
 	modules []string
 }
@@ -41,7 +41,7 @@ func (m *Model) recompute() (r recompute) {
 	return r
 }
 
-// blockShare of the layers are the first so many of each chunk of a stage.
+// blockShare returns the fraction of layers that are among the first count of each virtual stage.
 func blockShare(m *Model, count string) float64 {
 	n, err := strconv.ParseFloat(count, 64)
 	if err != nil || n < 1 {
@@ -50,7 +50,7 @@ func blockShare(m *Model, count string) float64 {
 	return min(1, n*float64(m.groups.pp*m.groups.vpp)/float64(len(m.in.Model.Decoder().Layers)))
 }
 
-// repeats is how many times an operator's forward pass is repeated.
+// repeats returns how many times an operator's forward pass is repeated.
 func (r *recompute) repeats(k *speed.Kernel) float64 {
 	if r.layers > 0 {
 		return r.layers
@@ -76,7 +76,7 @@ func (r *recompute) every(k *speed.Kernel) float64 {
 	return 1
 }
 
-// repeats reports whether a module of Megatron's list holds the operator.
+// repeats reports whether a module of Megatron's list contains the operator.
 func repeats(module string, k *speed.Kernel) bool {
 	switch module {
 	case "core_attn":

@@ -6,18 +6,18 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// once is what a step does a single time: gradients reduced among replicas, the optimizer, and the buckets that its
-// shards are sent in.
+// once is the work done once per step: gradient reduction among replicas, the optimizer, and the buckets in which its shards are
+// sent.
 type once struct {
 	held    heldWeights
-	update  float64 // seconds of reading and writing the states
-	reduce  float64 // seconds of sending gradients and weights
-	gather  float64 // seconds of gathering shared weights and scattering gradients, where a pipeline does so once for all passes
+	update  float64 // seconds to read and write the states
+	reduce  float64 // seconds to send gradients and weights
+	gather  float64 // seconds to gather sharded weights and scatter gradients, if a pipeline does so once for all passes
 	buckets float64 // messages of the optimizer's shards
 }
 
-// schedule sums a step: passes of the slowest stage, and the bubble, (p-1)/v passes of a mean stage (interleaved
-// 1F1B: Narayanan et al., arXiv:2104.04473, section 2.2).
+// schedule sums a step: the passes of the slowest stage, and the bubble, (p-1)/v passes of an average stage (interleaved 1F1B:
+// Narayanan et al., arXiv:2104.04473, section 2.2).
 func (m *Model) schedule(layers, head *work) {
 	g := &m.groups
 	m.sharedWeights(layers)
@@ -39,11 +39,10 @@ func (m *Model) schedule(layers, head *work) {
 	m.totals(layers, head)
 }
 
-// turns is how often all layers and the head are gone through.
+// turns counts how often all layers and the head are executed.
 type turns struct{ layers, head float64 }
 
-// slowest are the turns of the slowest stage in a pass: of the last one, which has the head, or of one before it that has
-// more layers.
+// slowest returns the turns of the slowest stage in a pass: the last one, which has the head, or an earlier one with more layers.
 func (m *Model) slowest(layers, head *work) turns {
 	slow, last := m.stages()
 	busy := func(t turns) float64 {
@@ -56,8 +55,8 @@ func (m *Model) slowest(layers, head *work) turns {
 	return end
 }
 
-// bubble is the share of 1F1B's idle time that a schedule leaves: ones that part the gradients of weights from those
-// of inputs fill it with the former (Qi et al., arXiv:2401.10241, section 2; ZB-V: arXiv:2405.15362).
+// bubble returns the fraction of 1F1B's idle time that a schedule leaves: schedules that separate weight gradients from input
+// gradients fill it with the former (Qi et al., arXiv:2401.10241, section 2; ZB-V: arXiv:2405.15362).
 func bubble(schedule string) float64 {
 	switch schedule {
 	case "zb-h1", "dualpipe", "dualpipe-v": // DualPipe: arXiv:2412.19437, table 2, with backward passes of two forward ones
@@ -68,9 +67,8 @@ func bubble(schedule string) float64 {
 	return 1
 }
 
-// stages are the shares of the layers that the largest stage and the last one hold. Megatron lets embedding and
-// head count as a layer each where the layers leave room for that; where layers do not divide, its recipes place
-// them by hand.
+// stages returns the fractions of the layers held by the largest stage and by the last one. Megatron can count embedding and head
+// as a layer each if the number of layers allows; otherwise its recipes place layers by hand.
 func (m *Model) stages() (slow, last float64) {
 	n, p := int64(len(m.in.Model.Decoder().Layers)), m.groups.pp
 	even := 1 / float64(p)
@@ -86,7 +84,7 @@ func (m *Model) stages() (slow, last float64) {
 	return math.Ceil(float64(n)*even) / float64(n), math.Floor(float64(n)*even) / float64(n)
 }
 
-// sharedWeights adds what weights cost that replicas share, in each pass and once a step.
+// sharedWeights adds the cost of weights shared by replicas, per pass and per step.
 func (m *Model) sharedWeights(layers *work) {
 	g, h := &m.groups, &m.once.held
 	// a gradient is reduced in 32 bits, but where all numbers have 16
@@ -101,7 +99,7 @@ func (m *Model) sharedWeights(layers *work) {
 	m.share(layers, &h.experts, g.expertReplicas(), wide)
 }
 
-// expertReplicas are the ranks that hold the same experts.
+// expertReplicas returns the ranks that hold the same experts.
 func (g *groups) expertReplicas() int64 {
 	if g.ep <= 1 {
 		return g.dp * g.cp
@@ -109,7 +107,7 @@ func (g *groups) expertReplicas() int64 {
 	return max(1, g.dp*g.cp*g.tp/(g.ep*max(1, g.tp/g.ep)))
 }
 
-// share adds the cost of weights with so many replicas; gradient is the bytes of one, 0 where they are frozen.
+// share adds the cost of weights with a number of replicas; gradient is its bytes per parameter, 0 if frozen.
 func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient float64) {
 	g, o := &m.groups, &m.once
 	pp := float64(g.pp)
@@ -140,7 +138,7 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 	}
 }
 
-// around is the seconds in which a buffer goes around a ring of replicas once; none for one.
+// around returns the seconds in which a buffer passes once around a ring of replicas; 0 for one replica.
 func (g *groups) around(bytes float64, replicas int64) float64 {
 	if replicas == 1 {
 		return 0
@@ -148,7 +146,7 @@ func (g *groups) around(bytes float64, replicas int64) float64 {
 	return bytes * ring(replicas) / g.ring()
 }
 
-// bucket is the elements that ZeRO sends at a time. Only the fitted time of one rests on it: another size gives another time.
+// bucket is the number of elements that ZeRO sends at a time. Only the fitted time of a bucket depends on it.
 const bucket = 0.25e9
 
 func (m *Model) optimizerShards(replicas int64) int64 {
@@ -162,8 +160,8 @@ func (m *Model) optimizerShards(replicas int64) int64 {
 	return replicas
 }
 
-// gathers is what shared weights cost all stages in a pass: gathered forward and, where they are let go, backward,
-// and gradients scattered, which ZeRO-2 does in each pass too (Rajbhandari et al., arXiv:1910.02054, section 7).
+// gathers returns the seconds that sharded weights cost all stages in a pass: gathered forward and, if freed, backward, and
+// gradients scattered, which ZeRO-2 also does in each pass (Rajbhandari et al., arXiv:1910.02054, section 7).
 func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float64 {
 	g := &m.groups
 	stored := m.gathered() * held.bytes
@@ -177,14 +175,14 @@ func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float
 	return g.around(bytes, replicas)
 }
 
-// replicates is what a pass takes to sum the shares of gradients among groups that share the same weights, of so many replicas.
+// replicates returns the seconds per pass to sum gradient shards among groups that hold the same weights.
 func (m *Model) replicates(held *weightSum, replicas int64, gradient float64) float64 {
 	sharing := m.sharing(replicas)
 	return 2 * gradient * held.trained / float64(sharing) * ring(replicas/sharing) / m.groups.slow
 }
 
-// sharing are the ranks that hold shares of the same weights, of so many replicas: all, or those of a node with HSDP, which
-// gathers within it and all-reduces the shares of gradients across nodes (PyTorch, torch/distributed/fsdp, HYBRID_SHARD).
+// sharing returns the ranks that shard the same weights: all replicas, or those of a node with HSDP, which gathers within the node
+// and all-reduces gradient shards across nodes (PyTorch, torch/distributed/fsdp, HYBRID_SHARD).
 func (m *Model) sharing(replicas int64) int64 {
 	g := &m.groups
 	if m.in.Training.Sharding != "hsdp" {
@@ -193,8 +191,8 @@ func (m *Model) sharing(replicas int64) int64 {
 	return min(replicas, max(1, g.domain/(g.tp*g.pp)))
 }
 
-// gathered is how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps
-// them from forward to backward; DeepSpeed's ZeRO-2 holds all of them.
+// gathered returns how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps them from
+// forward to backward; DeepSpeed's ZeRO-2 holds all of them.
 func (m *Model) gathered() float64 {
 	switch {
 	case m.fullySharded():
@@ -205,7 +203,7 @@ func (m *Model) gathered() float64 {
 	return 0
 }
 
-// stageLinks adds what stages send to their neighbours: activations forward and gradients backward.
+// stageLinks adds the traffic between neighboring stages: activations forward and gradients backward.
 func (m *Model) stageLinks(layers *work) {
 	g := &m.groups
 	if g.pp == 1 {

@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// scoreBytes are moved for each score, by so many forward passes.
+// scoreBytes returns the bytes moved per score, for the given number of forward passes.
 func (m *Model) scoreBytes(forward float64) (bytes float64) {
 	passes := fusedScores
 	if c := m.class(); c == eager || c == sharded {
@@ -48,7 +48,7 @@ func (m *Model) scoreBytes(forward float64) (bytes float64) {
 	return bytes
 }
 
-// square adds attention that is not fused: the products of all queries with all keys, and the traffic of their scores.
+// square adds unfused attention: the products of all queries with all keys, and the traffic of their scores.
 func (w *walker) square(k *speed.Kernel, p passesOf) {
 	a := k.Attn
 	scores := float64(a.Heads) * w.tokens * w.share * float64(w.m.groups.sequence)

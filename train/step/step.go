@@ -23,63 +23,63 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// Input is a training run, every setting filled in. DP is derived from the devices where it is 0.
+// Input is a training run with every setting filled in. A DP of 0 is derived from the devices.
 type Input struct {
 	Model    *model.Model
-	Weights  *model.Weights // what the base is stored in while it trains: bf16, or nf4 and gptq of qlora
+	Weights  *model.Weights // format of the base during training: bf16, or nf4 and gptq with qlora
 	Machine  *hardware.Machine
 	Plan     *plan.Plan
 	Training *plan.Training
 	Extras   Extras
 }
 
-// Extras are settings of single frameworks that plan.Training has no field for.
+// Extras are settings of individual frameworks that plan.Training has no field for.
 type Extras struct {
-	// AsyncTP cuts the products of a tensor group into pieces that are sent while others are multiplied.
+	// AsyncTP splits the matmuls of a tensor group into pieces that are sent while others are computed.
 	AsyncTP bool
-	// GatherFP8 sends sharded weights in 8 bits (torchao's enable_fsdp_float8_all_gather).
+	// GatherFP8 gathers sharded weights in 8 bits (torchao's enable_fsdp_float8_all_gather).
 	GatherFP8 bool
-	// DropTokens: experts take no more than their share, so that all ranks send the same.
+	// DropTokens limits experts to their capacity, so that all ranks send the same amount.
 	DropTokens bool
-	// ScatterMoE multiplies all experts of a layer in one kernel; else transformers loops over them.
+	// ScatterMoE computes all experts of a layer in one kernel; otherwise transformers loops over them.
 	ScatterMoE bool
-	// Prediction trains the layers of multi-token prediction too, where the model has any.
+	// Prediction also trains the multi-token prediction layers, if the model has any.
 	Prediction bool
-	// OptimizerShards is how many ranks share the optimizer states; 0: all that hold the same weights.
+	// OptimizerShards is the number of ranks that shard the optimizer states; 0 means all that hold the same weights.
 	OptimizerShards int64
-	// Report names the publication of a measurement, whose own way to measure the fit sets apart; "" predicts.
+	// Report is the publication of a measurement, whose method the fit accounts for; "" for predictions.
 	Report string
 }
 
-// Model is a run compiled to the seconds that its parts take at the rates of the datasheet.
+// Model is a run compiled to the seconds of its parts at datasheet rates.
 type Model struct {
 	in     Input
 	device *hardware.Device
 	groups groups
 	format format
-	step   work  // of a whole step on the slowest rank, its bubbles included
-	turns  turns // of the layers and of the head that the step is
+	step   work  // of a whole step on the slowest rank, including bubbles
+	turns  turns // of the layers and of the head in the step
 	once   once
 	aside  aside
-	tokens float64 // of a step, all devices together
-	spread float64 // log2 of how many domains of fast links the run spans
+	tokens float64 // per step, over all devices
+	spread float64 // log2 of the number of fast-link domains that the run spans
 	flops  flops
 	floor  float64
 	thaw   thaw
-	bubble float64 // share of the slowest rank's passes that it waits in
+	bubble float64 // fraction of the slowest rank's passes that it idles
 }
 
-// groups are the sizes of the parallel groups, and how often each part runs.
+// groups are the sizes of the parallel groups, and the count of each part.
 type groups struct {
 	tp, pp, vpp, cp, ep, dp int64
 	devices                 int64
 	domain                  int64 // devices that share the fast link
-	micro, passes           int64 // sequences of a pass, and passes of a step
+	micro, passes           int64 // sequences per pass, and passes per step
 	sequence                int64
-	fast, slow              float64 // bytes a second of one device, in a domain and across
+	fast, slow              float64 // bytes per second of one device, within a domain and across
 }
 
-// Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
+// Compile determines the work of a step. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
 	m := &Model{in: in, thaw: thawed(&in)}
 	if err := m.machine(); err != nil {
@@ -138,7 +138,7 @@ func (m *Model) sizes() error {
 	return m.links()
 }
 
-// chunks of the pipeline have a layer each at the least; embedding and head may be chunks of their own.
+// chunks checks that each virtual stage has at least one layer; embedding and head may be stages of their own.
 func (m *Model) chunks() error {
 	g, layers := &m.groups, int64(len(m.in.Model.Decoder().Layers))
 	most := layers + 2
@@ -152,7 +152,7 @@ func (m *Model) chunks() error {
 	return nil
 }
 
-// passes of a step: what is given, or what the global batch takes.
+// passes returns the passes per step: as given, or as the global batch requires.
 func passes(g *groups, global int64) int64 {
 	switch {
 	case g.passes > 0:
@@ -182,7 +182,7 @@ func (m *Model) links() error {
 	return nil
 }
 
-// rate is what a device sends over when a group spans so many neighbours.
+// rate returns the rate of a device in a group that spans the given neighbors.
 func (g *groups) rate(span int64) float64 {
 	if span <= g.domain {
 		return g.fast
@@ -190,8 +190,8 @@ func (g *groups) rate(span int64) float64 {
 	return g.slow
 }
 
-// ring is the rate of a ring over all devices: it enters a domain once, over all links to the outside that the
-// tensor group leaves free.
+// ring returns the rate of a ring over all devices: it enters a domain once, over all external links that the tensor group leaves
+// free.
 func (g *groups) ring() float64 {
 	if g.devices <= g.domain {
 		return g.fast
@@ -213,7 +213,7 @@ func (m *Model) work() error {
 	return nil
 }
 
-// prediction is the index of the part of multi-token prediction; 0 without.
+// prediction returns the index of the multi-token prediction part; 0 if there is none.
 func (m *Model) prediction() int {
 	for i := range m.in.Model.Parts {
 		if m.in.Extras.Prediction && m.in.Model.Parts[i].Name == model.PartMTP {
@@ -223,7 +223,7 @@ func (m *Model) prediction() int {
 	return 0
 }
 
-// predict adds the layers of multi-token prediction; each ends in the head again.
+// predict adds the multi-token prediction layers, each of which ends in the head again.
 func (m *Model) predict(part int, layers, head *work) error {
 	more, _, err := m.part(part)
 	if err != nil {
@@ -235,7 +235,7 @@ func (m *Model) predict(part int, layers, head *work) error {
 	return nil
 }
 
-// kernels gives f what one rank of the tensor and expert groups runs of a part, all layers.
+// kernels calls f for everything that one rank of the tensor and expert groups runs of a part, over all layers.
 func (m *Model) kernels(part int, f func(*speed.Kernel)) error {
 	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
 	if err != nil {
@@ -245,19 +245,19 @@ func (m *Model) kernels(part int, f func(*speed.Kernel)) error {
 	return nil
 }
 
-// activation is the bytes of a number between operators: all frameworks compute in 16 bits.
+// activation is the bytes per number between operators: all frameworks compute in 16 bits.
 const activation = 2
 
-// frozen: only adapters train, the model's own weights do not.
+// frozen reports whether only adapters train.
 func (m *Model) frozen() bool { return m.in.Training.Method != "" && m.in.Training.Method != "full" }
 
-// on reads a setting that may be absent.
+// on dereferences an optional setting.
 func on(b *bool) bool { return b != nil && *b }
 
-// sequenceParallel: the tensor group shares norms and residual sums.
+// sequenceParallel reports whether the tensor group shards norms and residual sums.
 func (m *Model) sequenceParallel() bool { return m.groups.tp > 1 && on(m.in.Training.SequenceParallel) }
 
-// fullySharded: every rank holds a share of all weights and gathers them for each layer.
+// fullySharded reports whether every rank holds a shard of all weights and gathers them for each layer.
 func (m *Model) fullySharded() bool {
 	switch m.in.Training.Sharding {
 	case "zero3", "fsdp", "fsdp2", "hsdp":
@@ -266,5 +266,5 @@ func (m *Model) fullySharded() bool {
 	return false
 }
 
-// precision of the products, in lower case.
+// precision returns the precision of matmuls in lower case.
 func (m *Model) precision() string { return strings.ToLower(m.in.Training.Precision) }

@@ -2,27 +2,26 @@ package step
 
 import "math"
 
-// terms are the seconds of a step, by part, before ranks wait for each other.
+// terms are the seconds of a step by part, before ranks wait for each other.
 type terms struct {
 	products, experts, attention, elementwise, loss, unpack, dispatch, host float64
 	tensor, gather, sent, ring, hop                                         float64
 	reduce, update, fixed                                                   float64
-	grow                                                                    float64 // by which waiting and the publication lengthen all
+	grow                                                                    float64 // factors of waiting and of the publication
 }
 
-// hideable is how much of the computation what is gathered may overlap with: assumed, and hardly told by the rows. With all of
-// it, those left out by source are off by 9.0 % in place of 8.9, by model and by device by as much.
+// hideable is the fraction of computation that gathering may overlap with: assumed, since the rows hardly determine it. With 1
+// instead, the error leaving out sources is 9.0 % instead of 8.9, and the same by model and by device.
 const hideable = 0.8
 
-// backward is the share of computation that gradients are made in. That as much of it as of all hides what nodes sum (HSDP) is assumed:
-// no row has it.
+// backward is the fraction of computation in the backward pass. That it hides inter-node reductions (HSDP) to the same extent is
+// assumed: no row has them.
 const backward = 2.0 / 3
 
-// slower is the larger of two times that run beside each other, somewhat more where they are alike: their power mean
-// of order 4.
+// slower returns the larger of two concurrent times, somewhat more if they are similar: their power mean of order 4.
 func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 
-// at gives the parts of a step by coefficients in the order of Uses.
+// at returns the parts of a step with coefficients in the order of Uses.
 func (m *Model) at(c []float64) (t terms) {
 	t = m.computing(&m.step, c)
 	m.waits(&t, c)
@@ -33,7 +32,7 @@ func (m *Model) at(c []float64) (t terms) {
 	return t
 }
 
-// computing is what the device does: linear in the work, so that the times of operators add up to that of a step.
+// computing returns the device time: linear in the work, so that operator times add up to the step.
 func (m *Model) computing(w *work, c []float64) (t terms) {
 	multiply := c[atMultiply] * m.format.clock
 	t.products = w.wide/multiply + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.waves*c[atWaves] + w.quantise*c[atQuantise]
@@ -49,12 +48,12 @@ func (m *Model) computing(w *work, c []float64) (t terms) {
 	return t
 }
 
-// computed is what the device does.
+// computed returns the device time.
 func (t *terms) computed() float64 {
 	return t.products + t.experts + t.attention + t.elementwise + t.loss + t.unpack
 }
 
-// waits adds the host, which launches operators beside the device: the slower of both counts, smoothly.
+// waits adds the host, which launches operators concurrently with the device: the slower of the two counts, smoothly.
 func (m *Model) waits(t *terms, c []float64) {
 	w := &m.step
 	device := t.computed()
@@ -63,7 +62,7 @@ func (m *Model) waits(t *terms, c []float64) {
 	t.dispatch = w.dispatches * c[atDispatch]
 }
 
-// sends adds traffic: gathering shows a share of itself whatever happens, and else what computation does not hide.
+// sends adds communication: a fixed fraction of gathering is always exposed, and otherwise what computation does not hide.
 func (m *Model) sends(t *terms, c []float64) {
 	w := &m.step
 	if w.gather > 0 {
@@ -83,44 +82,44 @@ func (m *Model) sends(t *terms, c []float64) {
 	}
 }
 
-// pairs: the schedule runs a forward pass of one micro-batch beside the backward pass of another, so that what one sends to experts and
-// to stages goes while the other computes (arXiv:2412.19437, section 3.2.1). No row has it: that what is sent hides as well as
-// what is gathered is assumed.
+// pairs reports whether the schedule runs the forward pass of one micro-batch concurrently with the backward pass of another, so
+// that expert and stage communication of one overlaps with the other's computation (arXiv:2412.19437, section 3.2.1). No row has
+// it: that this hides as well as gathering is assumed.
 func pairs(m *Model) bool {
 	s := m.in.Training.Schedule
 	return m.groups.pp > 1 && (s == "dualpipe" || s == "dualpipe-v")
 }
 
-// Seconds of a step by coefficients in the order of Uses, with what lies elsewhere.
+// Seconds returns the seconds of a step with coefficients in the order of Uses, including offloading.
 func (m *Model) Seconds(c []float64) float64 {
 	s, t := m.alone(c)
 	copies, optimizer, nvme := m.aside.times(t.computed() + t.host)
 	return s + copies.Mid + optimizer.Mid + nvme.Mid
 }
 
-// alone is the step on the devices: never less than its products at the peak.
+// alone returns the step on the devices: never less than its matmuls at peak.
 func (m *Model) alone(c []float64) (float64, terms) {
 	t := m.at(c)
 	return math.Max(m.floor, t.sum()*t.grow), t
 }
 
-// sum of all parts.
+// sum returns the sum of all parts.
 func (t *terms) sum() float64 {
 	return t.computed() + t.host + t.dispatch + t.tensor + t.gather + t.sent + t.ring + t.hop + t.reduce + t.update + t.fixed
 }
 
-// Tokens of a step, all devices together.
+// Tokens returns the tokens per step, over all devices.
 func (m *Model) Tokens() float64 { return m.tokens }
 
-// PerDevice turns seconds of a step into tokens a second of one device.
+// PerDevice converts seconds per step to tokens per second per device.
 func (m *Model) PerDevice(seconds float64) float64 {
 	return m.tokens / seconds / float64(m.groups.devices)
 }
 
-// Floor is the least that a step can take: its products at the peak of the format that they are multiplied in.
+// Floor returns the minimum seconds of a step: its matmuls at the peak of their format.
 func (m *Model) Floor() float64 { return m.floor }
 
-// totals of a step that hold for the whole run.
+// totals computes the figures of a step for the whole run.
 func (m *Model) totals(layers, head *work) {
 	g := &m.groups
 	passes, pp := float64(g.passes), float64(g.pp)
@@ -130,5 +129,5 @@ func (m *Model) totals(layers, head *work) {
 	m.flops = flops{useful: passes / pp * (layers.useful + head.useful), done: passes / pp * (layers.done + head.done)}
 }
 
-// Busy is the seconds of products at the peak of the slowest rank with the bubbles that it waits in.
+// Busy returns the seconds of the slowest rank's matmuls at peak, including its bubbles.
 func (m *Model) Busy() float64 { return m.step.products() }

@@ -5,9 +5,9 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// split adds what a tensor group sends for a product whose columns are cut: its result is reduced forward, the
-// gradient of what it came from backward, each 2 (t-1)/t of the result. With sequence parallelism what backward
-// needs is gathered again; recomputation repeats the gathering (Korthikanti et al., arXiv:2205.05198, section 4.2).
+// split adds the tensor-parallel communication of a column-parallel product: its result is reduced in the forward pass and its
+// input's gradient in the backward pass, each moving 2 (t-1)/t of the result. With sequence parallelism, the input of the backward
+// pass is gathered again; recomputation repeats the gathering (Korthikanti et al., arXiv:2205.05198, section 4.2).
 func (w *walker) split(k *speed.Kernel) {
 	g := &w.m.groups
 	if g.tp == 1 || k.Op.Kind != model.Linear || len(k.Op.W) == 0 || k.Op.W[0].ColsBy == model.Whole {
@@ -21,12 +21,12 @@ func (w *walker) split(k *speed.Kernel) {
 	w.out.tensor += w.count * times * bytes / g.rate(g.tp)
 }
 
-// ring is the share of a buffer that each of n ranks sends to gather or scatter it.
+// ring returns the fraction of a buffer that each of n ranks sends to gather or scatter it.
 func ring(n int64) float64 { return float64(n-1) / float64(n) }
 
-// combine adds what experts cost beside their products: tokens copied to the order of experts and back, and sent to
-// the ranks that hold them. Of a token's choices that lie in one other domain a copy is sent once (DeepSeek-V3,
-// arXiv:2412.19437, section 3.2.2).
+// combine adds the costs of experts other than their products: tokens permuted to expert order and back, and sent to the ranks that
+// hold the experts. Of a token's choices in the same remote domain, one copy is sent (DeepSeek-V3, arXiv:2412.19437, section
+// 3.2.2).
 func (w *walker) combine(k *speed.Kernel) {
 	g := &w.m.groups
 	repeat := w.recipe.repeats(k)
@@ -51,7 +51,7 @@ func (w *walker) combine(k *speed.Kernel) {
 	}
 }
 
-// reached is the chance that one of so many choices falls into a share.
+// reached returns the probability that any of a number of choices falls into a share.
 func reached(share, choices float64) float64 {
 	miss := 1.0
 	for range int(choices) {
@@ -60,9 +60,9 @@ func reached(share, choices float64) float64 {
 	return 1 - miss
 }
 
-// context adds the keys and values that the ranks of a context group pass around: forward, and twice backward
-// (Ring Attention, arXiv:2310.01889). Ranks that share out heads exchange queries, keys, values and the output instead, and backward
-// the gradients of all (Ulysses, arXiv:2309.14509).
+// context adds the keys and values that the ranks of a context group pass around: once forward and twice backward (Ring Attention,
+// arXiv:2310.01889). Ranks that divide heads exchange queries, keys, values and the output instead, and all their gradients
+// backward (Ulysses, arXiv:2309.14509).
 func (w *walker) context(k *speed.Kernel) {
 	g := &w.m.groups
 	if g.cp == 1 {

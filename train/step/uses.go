@@ -8,27 +8,27 @@ import (
 
 // Coefficients, and what they are multiplied with.
 const (
-	coefMultiply = "multiply" // share of the peak that products in 16 bits reach
-	coefNarrow   = "narrow"   // the same of products in 8 and 4 bits
-	coefExperts  = "experts"  // of that, what products of experts reach
-	coefAttend   = "attend"   // share of the peak that attention reaches
-	coefEdges    = "edges"    // tokens of a sequence at which attention takes twice as long: tiles half empty, prologues
-	coefOperands = "operands" // of the time to move operands and results, what products do not hide
-	coefQuantise = "quantise" // time of making numbers narrow, over bytes / memory rate
-	coefSmall    = "small"    // time that narrow matrices add, over that of the product at its peak
-	coefWaves    = "waves"    // share of a wave of tiles that products lose
-	coefAligned  = "aligned"  // the same of sides that are no multiple of 64
+	coefMultiply = "multiply" // fraction of the peak reached by 16-bit matmuls
+	coefNarrow   = "narrow"   // the same for 8-bit and 4-bit matmuls
+	coefExperts  = "experts"  // fraction of that reached by expert matmuls
+	coefAttend   = "attend"   // fraction of the peak reached by attention
+	coefEdges    = "edges"    // tokens per sequence at which attention takes twice as long: half-empty tiles, prologues
+	coefOperands = "operands" // of the time to move operands and results, the part not hidden by matmuls
+	coefQuantise = "quantise" // time of quantizing activations, over bytes / memory rate
+	coefSmall    = "small"    // time added by narrow matrices, over that of the product at its peak
+	coefWaves    = "waves"    // fraction of a wave of tiles lost by matmuls
+	coefAligned  = "aligned"  // the same for sides that are not a multiple of 64
 	coefElement  = "element"  // time of element-wise work, over bytes / memory rate
-	coefAdapters = "adapters" // of the same beside adapters
+	coefAdapters = "adapters" // the same next to adapters
 	coefLoss     = "loss"     // of logits and their gradient
 	coefPermute  = "permute"  // of sorting tokens by expert
 	coefScan     = "scan"     // time of scans, over operations / peak
 	coefScores   = "scores"   // of score matrices, over bytes / memory rate
 	coefSum      = "sum"      // of summing gradients
-	coefUnpack   = "unpack"   // of unpacking weights of 4 bits
+	coefUnpack   = "unpack"   // of unpacking 4-bit weights
 	coefSteps    = "steps"    // of unpacking by many operators
-	coefLaunch   = "launch"   // seconds that the host takes for an operator
-	coefDispatch = "dispatch" // seconds that sending tokens to the experts of a layer waits
+	coefLaunch   = "launch"   // seconds of host time per operator
+	coefDispatch = "dispatch" // seconds of latency to send tokens to the experts of a layer
 	coefLoop     = "loop"     // seconds that the host takes for one expert of a loop
 	coefMatrix   = "matrix"   // seconds that the host takes for one expert's product of a group
 	coefTensor   = "tensor"   // of the time that a tensor group sends at the link's rate, what shows
