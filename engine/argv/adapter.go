@@ -13,8 +13,8 @@ var rankInName = regexp.MustCompile(`(?i)(?:^|[-_./\\ ])(?:lora|qlora)?[-_]?(?:r
 // What is taken for a rank.
 const leastRank, mostRank = 4, 512
 
-// RankOf is the rank of a LoRA adapter by the name of its file or folder, 0 where the name says none: nothing else on a command
-// line does.
+// RankOf returns the rank of a LoRA adapter from the name of its file or folder, the only place on a command line that has it; 0 if
+// the name has none.
 func RankOf(name string) plan.Int {
 	hit := rankInName.FindStringSubmatch(name)
 	if hit == nil {
@@ -27,7 +27,7 @@ func RankOf(name string) plan.Int {
 	return plan.Int(n)
 }
 
-// Adapter adds the adapter of a file to a plan; a file whose name says no rank is listed as unread.
+// Adapter adds a file's adapter to a plan; if its name has no rank, it is listed as unread.
 func Adapter(l *Launch, flag, name string) {
 	const most = 256
 	if rank := RankOf(name); rank > 0 && len(l.Plan.Adapters) < most {

@@ -19,7 +19,7 @@ const (
 	maxDepth = 4 // of sh -c inside docker run inside sudo
 )
 
-// Error says which argument is wrong, and what would be right.
+// Error describes a wrong argument and how to fix it.
 type Error struct{ Argument, Value, Problem, Fix string }
 
 func (e *Error) Error() string {
@@ -34,7 +34,7 @@ func (e *Error) Hint() string { return e.Fix }
 
 func wrong(argument, value, problem, fix string) *Error { return &Error{argument, value, problem, fix} }
 
-// Wrong makes an Error.
+// Wrong returns an Error.
 func Wrong(argument, value, problem, fix string) error { return wrong(argument, value, problem, fix) }
 
 // shorten a value that an error quotes, in valid UTF-8.

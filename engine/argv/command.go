@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/format/shell"
 )
 
-// Command is one command of a pasted text, without its wrappers.
+// Command is a command of a pasted text, without its wrappers.
 type Command struct {
 	// Program is the base name of what runs, without .exe; of "python -m x.y" it is "x.y".
 	Program string
@@ -278,7 +278,7 @@ func has(list, name string) bool {
 	return slices.Contains(strings.Fields(list), name)
 }
 
-// BaseName is the last part of a path, of either system, without .exe.
+// BaseName returns the last element of a Unix or Windows path, without .exe.
 func BaseName(path string) string {
 	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
 		path = path[i+1:]
@@ -310,7 +310,7 @@ func countDevices(list string) (n int64) {
 	return n
 }
 
-// Words splits a text as a shell does; what it cannot read is one word.
+// Words splits a text like a shell; a text that cannot be parsed is one word.
 func Words(text string) []string {
 	if len(text) > MaxText {
 		return nil

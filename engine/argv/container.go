@@ -38,7 +38,7 @@ func (c *Command) container(words []string, depth int) ([]Command, error) {
 	return c.contained(entry, words[1:], depth)
 }
 
-// Contained is what a container runs: an image, the program that replaces the image's own, and arguments.
+// Contained returns the commands run by a container: an image, an entrypoint that replaces the image's own, and arguments.
 func Contained(c Command, entrypoint, arguments []string) ([]Command, error) {
 	return c.contained(entrypoint, arguments, 0)
 }
@@ -172,7 +172,7 @@ var tells = []struct{ program, flags string }{
 	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers --cache-type-k -ctk --tensor-split --n-cpu-moe"},
 }
 
-// ServerOf is the program that takes such arguments, told by its flags; "" where none of them tells it.
+// ServerOf returns the program that takes the arguments, identified by its flags; "" if none identifies it.
 func ServerOf(args []string) string {
 	for _, t := range tells {
 		for _, a := range args {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Dotted gathers keys that stand behind a flag with dots, --name.key value, into one flag with an object, as vLLM's parser does
-// (vllm/utils/argparse_utils.py, FlexibleArgumentParser). Deeper keys, and an object that stands beside them, are kept.
+// Dotted merges dotted flags, --name.key value, into one flag with a JSON object, like vLLM's parser (vllm/utils/argparse_utils.py,
+// FlexibleArgumentParser). Deeper keys, and an object given for the same flag, are kept.
 func Dotted(args []string) []string {
 	var out []string
 	objects := map[string]map[string]any{}

@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/format/shell"
 )
 
-// Expand puts variables into a word as a container's start does: $(NAME) of Kubernetes, $NAME and ${NAME:-default} of
-// compose files and shells. What nobody sets stays as it stands.
+// Expand expands variables in a word as when a container starts: Kubernetes' $(NAME), and $NAME and ${NAME:-default} of compose
+// files and shells. Unset variables are left as they are.
 func Expand(word string, env []Variable) string { return shell.Fill(word, env) }
 
 // blank are words that stand where the reader of a page is to put one: <MODEL>, {{ model }}, [model], PATH_TO_MODEL.

@@ -2,8 +2,8 @@ package argv
 
 import "strings"
 
-// ExpertKernels are an engine's names of whose kernels multiply routed experts, each with a plan's (moe_backend). Of
-// several that mean the same the first is the one to ask for.
+// ExpertKernels maps an engine's names for expert kernels to a plan's (moe_backend). Of several with the same meaning, the first is
+// used in commands.
 type ExpertKernels []struct{ Engine, Plan string }
 
 // Name is what the engine calls a plan's; "" for the engine's own choice.

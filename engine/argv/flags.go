@@ -21,7 +21,7 @@ type Flag[T any] struct {
 	Unread bool
 }
 
-// Kind says what follows a flag.
+// Kind is the kind of value that follows a flag.
 type Kind uint8
 
 const (
@@ -152,7 +152,7 @@ func (r *reader[T]) set(f *Flag[T], flag string, values []string) error {
 	return Named(f.Set(r.t, v), flag, v)
 }
 
-// Named puts the flag, and the value as it may be shown, into an error that a setter made.
+// Named adds the flag, and its value as it may be shown, to a setter's error.
 func Named(err error, flag, value string) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Argument == "" {
 		e.Argument = flag
@@ -302,7 +302,7 @@ func written(arg string, values []string, attached bool) string {
 // Quote writes a word so that a shell reads it back.
 func Quote(s string) string { return safe.Word(s) }
 
-// Names of the flags of a table, as they stand on the command line.
+// Names returns the flags of a table, as written on the command line.
 func Names[T any](flags []Flag[T]) (out []string) {
 	for i := range flags {
 		out = append(out, strings.Fields(flags[i].Names)...)

@@ -52,7 +52,7 @@ func isServer(word string) bool {
 	return !isFlag(word) && !strings.ContainsAny(word, " \t\n=") && c.Tag() != "" && c.entrypoint(nil) != ""
 }
 
-// Documents are the here-documents of a text, with the variables that it sets put in.
+// Documents returns the here-documents of a text, with variables that it sets expanded.
 func Documents(text string) (out []string) {
 	script, err := follow(Tidied(text), nil)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Launch is what a command line asks for, in memwall's words.
+// Launch is the content of a command line, as a plan.
 type Launch struct {
 	// Engine is its canonical name, with @version when an image's tag tells it.
 	Engine string
@@ -60,7 +60,7 @@ func Backend(l *Launch, v string) {
 // torchNames are what PyTorch calls formats that states are kept in.
 var torchNames = map[string]string{"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 
-// TorchName is what --mamba-ssm-cache-dtype and its kin call a format.
+// TorchName returns the name of a format for --mamba-ssm-cache-dtype and similar flags.
 func TorchName(format string) string {
 	if n := torchNames[format]; n != "" {
 		return n
@@ -171,7 +171,7 @@ func Bool(v string) (bool, error) {
 	return false, &Error{Value: v, Problem: "is neither on nor off", Fix: "1 or 0"}
 }
 
-// Serves keeps the first of the names that a server answers to; it has no bearing on memory.
+// Serves records the first served model name, which does not affect memory.
 func Serves(l *Launch, v string) error {
 	if l.Served == "" && !Open(v) {
 		l.Served, _, _ = strings.Cut(v, " ")
@@ -180,7 +180,7 @@ func Serves(l *Launch, v string) error {
 	return nil
 }
 
-// Into makes a setter of a field and a reader of values.
+// Into returns a setter from a field accessor and a value parser.
 func Into[T, V any](read func(string) (V, error), field func(*T) *V) func(*T, string) error {
 	return func(t *T, text string) error {
 		v, err := read(text)
@@ -194,7 +194,7 @@ func Into[T, V any](read func(string) (V, error), field func(*T) *V) func(*T, st
 // Text is a value as it stands.
 func Text(v string) (string, error) { return v, nil }
 
-// On makes a setter of a switch that means value; --switch=false means the opposite.
+// On returns a setter for a switch that means value; --switch=false means the opposite.
 func On[T any](value bool, field func(*T) **bool) func(*T, string) error {
 	return func(t *T, text string) error {
 		v := value
@@ -210,7 +210,7 @@ func On[T any](value bool, field func(*T) **bool) func(*T, string) error {
 	}
 }
 
-// ModelRef checks that a model's name is one, and not a variable that the text does not set.
+// ModelRef checks that a model's name is not a variable left unset by the text.
 func ModelRef(v string) (string, error) {
 	switch {
 	case v == "":
@@ -221,7 +221,7 @@ func ModelRef(v string) (string, error) {
 	return v, nil
 }
 
-// EngineAt puts a version behind an engine's name.
+// EngineAt appends a version to an engine's name.
 func EngineAt(name, version string) string {
 	if version == "" {
 		return name

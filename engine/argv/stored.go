@@ -14,7 +14,7 @@ var methods = map[string]struct {
 // plainDtypes are what --dtype makes of each other when it loads.
 var plainDtypes = map[string]bool{"bf16": true, "f16": true, "f32": true}
 
-// StoredArgs say how a checkpoint is stored, when its name does not.
+// StoredArgs returns the arguments that state how a checkpoint is stored if its name does not.
 func StoredArgs(weights, stored string) []string {
 	switch {
 	case weights == "" || weights == stored:

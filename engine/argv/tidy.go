@@ -75,7 +75,7 @@ func batch(text string) string {
 // fenced gives what lies within the fences of a text; all of it where there are none.
 func fenced(text string) string { return Unfenced(text, "\n") }
 
-// Unfenced gives what lies within the fences of a text, with a text between two of them; all of it where there are none.
+// Unfenced returns the contents of a text's code fences, joined by between; all of the text if there are none.
 func Unfenced(text, between string) string {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return text

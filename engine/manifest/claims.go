@@ -7,8 +7,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Claims ask for devices by a claim and not by a plugin's resource (Dynamic Resource Allocation, resource.k8s.io/v1, Kubernetes 1.34):
-// any device of the driver's class with at least so much memory.
+// Claims request devices by resource claims instead of a plugin's resource (Dynamic Resource Allocation, resource.k8s.io/v1,
+// Kubernetes 1.34): any device of the driver's class with at least the given memory.
 type Claims struct {
 	Memory unit.Bytes // of a device
 }

@@ -16,7 +16,7 @@ var (
 	modelWords  = regexp.MustCompile(`(?mi)^[ \t]*(PARAMETER|TEMPLATE|SYSTEM|ADAPTER|MESSAGE)[ \t]|"""`)
 )
 
-// IsDockerfile tells one from a Modelfile, which begins with the same word. Its end may stand without its beginning.
+// IsDockerfile distinguishes a Dockerfile from a Modelfile, which begins with the same word. The beginning may be missing.
 func IsDockerfile(text string) bool {
 	whole := dockerFirst.MatchString(text) && dockerWords.MatchString(text)
 	return (whole || dockerRuns.MatchString(text) && dockerRest.MatchString(text)) && !modelWords.MatchString(text)

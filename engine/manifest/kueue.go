@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Queue has the pods wait in a queue of Kueue until a quota admits them (kueue.x-k8s.io/v1beta1).
+// Queue makes pods wait in a Kueue queue until a quota admits them (kueue.x-k8s.io/v1beta1).
 type Queue struct{}
 
 // queue is the label by which an object names its queue.

@@ -45,7 +45,7 @@ type Service struct {
 	Queue  *Queue
 }
 
-// Scale is how many replicas there are at least and at most, and the mean of a metric over them that their number keeps.
+// Scale bounds the number of replicas, which is adjusted to keep the mean of a metric over them.
 type Scale struct {
 	Least, Most int64
 	Metric      string
@@ -60,7 +60,7 @@ type Router struct {
 	Config File
 }
 
-// File is one that the command names.
+// File is a file that the command names.
 type File struct{ Path, Text string }
 
 // place is a file's path in the container.
@@ -82,7 +82,7 @@ func (f *File) key() string {
 	}, base))
 }
 
-// Name makes a name of a model: lower-case letters, digits and dashes, as both kinds of files ask for.
+// Name converts a model's name to lower-case letters, digits and dashes, as both kinds of files require.
 func Name(model string) string {
 	model = model[strings.LastIndexAny(model, `/\`)+1:]
 	var b strings.Builder

@@ -67,8 +67,7 @@ func dedented(text string) string {
 // maxContainers of one file.
 const maxContainers = 64
 
-// Read gives the commands that the containers of a file run, in its order. Documents that cannot be read are left out
-// where others run something.
+// Read returns the commands run by a file's containers, in order. Unreadable documents are skipped if others run something.
 func Read(text string) ([]argv.Command, error) {
 	text = bare(text)
 	if read := plainReader(text); read != nil {

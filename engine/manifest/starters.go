@@ -133,8 +133,8 @@ func tabby(_ *file, d *yaml.Node) []container {
 	return []container{{entry: []string{"python", "main.py"}, args: args}}
 }
 
-// Arguments are the keys of a block as flags: {max_model_len: 8192, enforce_eager: true} is --max-model-len=8192
-// --enforce-eager=true; what lies deeper is JSON.
+// Arguments returns the keys of a block as flags: {max_model_len: 8192, enforce_eager: true} becomes --max-model-len=8192
+// --enforce-eager=true; deeper values become JSON.
 func Arguments(n *yaml.Node) (out []string) {
 	for _, k := range n.Keys {
 		v := n.Of[k]
@@ -152,7 +152,7 @@ func Arguments(n *yaml.Node) (out []string) {
 	return out
 }
 
-// ConfigArguments are the flags that a file of settings stands for.
+// ConfigArguments returns the flags equivalent to a settings file.
 func ConfigArguments(text string) (out []string, err error) {
 	docs, err := decode(text, 0)
 	for _, d := range docs {

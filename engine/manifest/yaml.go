@@ -109,7 +109,7 @@ func plain(n *yaml.Node, depth int) any {
 	return n.Scalar
 }
 
-// Settings flattens a block of keys: {a: {b: 1}} is a.b = 1. A list stands as its items with commas.
+// Settings flattens a block of keys: {a: {b: 1}} becomes a.b = 1. Lists become comma-separated items.
 func Settings(text string) (out []argv.Variable, err error) {
 	docs, err := decode(text, 0)
 	if err != nil {
@@ -121,7 +121,8 @@ func Settings(text string) (out []argv.Variable, err error) {
 	return out, nil
 }
 
-// Named are the keys of the file that a variable of the command names, flattened as Settings does; open where the text has no such file.
+// Named returns the keys of the file named by a variable of the command, flattened like Settings; open if the text does not contain
+// the file.
 func Named(c *argv.Command, variable string) (keys map[string]string, open bool, err error) {
 	file, named := c.Getenv(variable)
 	text, held := c.Files[file]

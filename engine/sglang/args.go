@@ -13,10 +13,10 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Flags are the arguments that FromArgs knows.
+// Flags returns the flags that FromArgs knows.
 func Flags() []string { return argv.Names(argFlags) }
 
-// Programs are what starts SGLang's server.
+// Programs returns the programs that start SGLang's server.
 func Programs() []string {
 	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server",
 		"sglang.bench_one_batch", "sglang.bench_offline_throughput"}

@@ -5,10 +5,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Pools says what pools come to under a plan, whatever gives their size: a log, for instance.
+// Pools computes pool sizes under a plan from any given size, such as one from a log.
 type Pools struct{ s *sizer }
 
-// PoolsOf takes a Sizer of this package; ok is false for another engine's.
+// PoolsOf returns the Pools of a Sizer of this package; ok is false for another engine's.
 func PoolsOf(z engine.Sizer) (p Pools, ok bool) {
 	s, ok := z.(*sizer)
 	return Pools{s}, ok

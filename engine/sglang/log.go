@@ -186,7 +186,7 @@ func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.CutAt(l)
 }
 
-// FromSettings is what a running server says of its own arguments: a log with a plan and no figures.
+// FromSettings converts a running server's own arguments to a log with a plan and no figures.
 func FromSettings(s startup.Settings) *startup.Log {
 	r := &Reader{}
 	r.takeSettings(s)

@@ -13,8 +13,7 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Line is one line of a log, without colours. Text keeps what stands before the engine's own words:
-// readers look for their words anywhere in it.
+// Line is a line of a log, without colors. Text includes any prefix: readers look for the engine's words anywhere in it.
 type Line struct {
 	Number int
 	Text   string
@@ -46,7 +45,7 @@ const (
 	bigEndian
 )
 
-// NewLines looks at the first bytes and refuses what is not text.
+// NewLines returns Lines for a text; it inspects the first bytes and rejects anything but text.
 func NewLines(r io.Reader) (*Lines, error) {
 	l := &Lines{r: bufio.NewReaderSize(r, 64<<10)}
 	head, err := l.r.Peek(4 << 10)
@@ -68,8 +67,8 @@ func NewLines(r io.Reader) (*Lines, error) {
 	return l, err
 }
 
-// NewStream is NewLines for what a server or a job wrote over days: any number of lines, with bytes of 0 among
-// them, as a crash leaves them. What looks like no text at all is refused.
+// NewStream is like NewLines for logs written over days: any number of lines, possibly with NUL bytes left by a crash. It rejects
+// what does not look like text at all.
 func NewStream(r io.Reader) (*Lines, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	head, err := b.Peek(4 << 10)

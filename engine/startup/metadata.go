@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Metadata is what a log prints of a GGUF file's header: keys with their values. It satisfies
-// family.Header as far as it goes; tensors are not printed, so which ones the file has is asked of Tensors.
+// Metadata is what a log prints of a GGUF file's header: keys with their values. It implements family.Header as far as possible;
+// since tensors are not printed, Tensors answers which ones the file has.
 type Metadata struct {
 	arch   string
 	values map[string]string

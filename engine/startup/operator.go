@@ -1,6 +1,6 @@
 package startup
 
-// Operator is what an operator of PyTorch launched on a device: of a step where the trace marks steps, else of all of it.
+// Operator is what a PyTorch operator launched on a device, per step if the trace marks steps, else in total.
 type Operator struct {
 	// Class of its kernels: "products" for the figure time_products.
 	Class string
@@ -24,7 +24,7 @@ func (p *Product) FLOPs() float64 {
 	return 2 * float64(p.Batch) * float64(p.M) * float64(p.N) * float64(p.K)
 }
 
-// Pass of training that a product belongs to, as far as the trace tells.
+// Pass is the training pass that a product belongs to, as far as the trace shows.
 type Pass uint8
 
 // Passes.
@@ -36,7 +36,7 @@ const (
 	SomeBackward        // one of both gradients, or a forward pass again
 )
 
-// Message of a collective.
+// Message is the message of a collective.
 type Message struct {
 	Collective string // NCCL's word: "allreduce"
 	Bytes      int64  // of the larger side of a rank

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Settings are name and value pairs that a Python program prints: "key=value, …" of a dataclass or a
-// Namespace, "'key': value" of a dict. Values are as printed, strings without their quotes.
+// Settings are name-value pairs printed by a Python program: "key=value, …" of a dataclass or Namespace, or "'key': value" of a
+// dict. Values are as printed, strings without quotes.
 type Settings map[string]string
 
 // Bounds on settings.

@@ -8,8 +8,8 @@ type Reader interface {
 	Log() *Log
 }
 
-// Read gives every line of a text to every reader and says how many lines there were. Errors are *fault.Error for a text that is no log,
-// or come from the text's own reader.
+// Read feeds every line of a text to every reader and returns the number of lines. Errors are *fault.Error if the text is not a
+// log, or come from the text's reader.
 func Read(text io.Reader, readers ...Reader) (lines int, err error) {
 	all, err := NewLines(text)
 	if err != nil {

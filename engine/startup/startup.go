@@ -21,7 +21,7 @@ const (
 	maxDevices = 1024
 )
 
-// Log is what a reader found.
+// Log is the result of a reader.
 type Log struct {
 	// Teller is who says it when it is not a log: "server" for one that was asked while it runs.
 	Teller string

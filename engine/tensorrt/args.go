@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Programs are what starts TensorRT-LLM's server.
+// Programs returns the programs that start TensorRT-LLM's server.
 func Programs() []string {
 	return []string{"trtllm-serve", "tensorrt_llm.commands.serve", "dynamo.trtllm"}
 }

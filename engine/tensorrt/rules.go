@@ -6,7 +6,7 @@ import (
 
 // What changed between versions, as rows.
 
-// Latest is the newest release that the rules were read from; 1.3 and 1.4 exist as candidates.
+// Latest is the newest release that rules were read from; 1.3 and 1.4 exist as release candidates.
 var Latest = engine.V(1, 2, 0)
 
 // pytorchBackend: from 1.0 on models run in PyTorch by default, before in a built engine (release notes 1.0).

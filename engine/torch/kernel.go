@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Class is the kind of work that a kernel does.
+// Class is the kind of work done by a kernel.
 type Class uint8
 
 // Classes of kernels.

@@ -10,7 +10,7 @@ import (
 // The text of torch.cuda.memory_summary() (torch/cuda/memory.py), since 1.4. All of its units are of 1,024, though they were
 // called KB, MB and GB before 2.0; "Requested memory" came with 2.0. NPU and XPU builds print the same table.
 
-// SummaryReader collects the tables among the lines of a log.
+// SummaryReader collects the memory summary tables in a log.
 type SummaryReader struct {
 	log    startup.Log
 	device string

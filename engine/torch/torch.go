@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/fault"
 )
 
-// Kind is what a file turned out to be by its beginning.
+// Kind is the kind of a file, by its beginning.
 type Kind uint8
 
 // Kinds of files.
@@ -27,10 +27,10 @@ const (
 	Archive // zip, as torch.save writes
 )
 
-// Sniffed is how much of a beginning is looked at.
+// Sniffed is the number of bytes inspected.
 const Sniffed = 16 << 10
 
-// Sniff tells a kind of file by its first bytes.
+// Sniff returns the kind of a file from its first bytes.
 func Sniff(head []byte) Kind {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1F, 0x8B}):
@@ -60,7 +60,7 @@ func opensWithObject(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == '{'
 }
 
-// Refused is the error of a kind that is never read; nil for others.
+// Refused returns the error for a kind that is never read; nil for others.
 func Refused(k Kind) error {
 	if k != Archive {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Trace is what a profiler's trace comes to. Times are seconds.
+// Trace is the summary of a profiler trace. Times are in seconds.
 type Trace struct {
 	// Device is the first that the trace names, of Devices; World is how many processes trained together, 0 when it is
 	// not said.
@@ -48,7 +48,7 @@ type Unknown struct {
 	Time float64
 }
 
-// Memory of the caching allocator of a device, as its events say; bytes.
+// Memory is the caching allocator's memory on a device according to its events, in bytes.
 type Memory struct {
 	Device                    int64
 	Allocated, Reserved, Last int64 // peaks, and what was allocated at the end

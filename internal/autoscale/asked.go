@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Asked is what a replay is asked for beside the plan, its lengths and its goal.
+// Asked is the input of a replay in addition to the plan, its lengths and its goal.
 type Asked struct {
 	Load        string // a file, a list of rates, or a recording of watch
 	Policies    []string
@@ -63,7 +63,7 @@ func (a *Asked) Words() []load.Word {
 	}
 }
 
-// Usual is what nobody says.
+// Usual returns the defaults.
 func Usual() *Asked {
 	return &Asked{Attainment: 0.99, Least: 1, Most: 64, Grace: 30, Scrape: 15, Notice: 120, SpotPrice: 1, Seed: 1}
 }

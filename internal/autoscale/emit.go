@@ -17,7 +17,7 @@ var forms = []struct {
 	write func(r *ScalingReport, p *Policy, w *writing) error
 }{{"hpa", writeHPA}, {"keda", writeKEDA}, {"dynamo", writeDynamo}}
 
-// FormWords are the files that a policy can be written as.
+// FormWords lists the files that a policy can be written as.
 func FormWords() string {
 	var all []string
 	for _, f := range forms {

@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Played is what the simulator says of a policy's replicas, request by request.
+// Played is the simulator's result for a policy's replicas, request by request.
 type Played struct {
 	Policy   string     `json:"policy"`
 	Requests int64      `json:"requests"`

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// ScalingRequest asks for a replay over HTTP and of agents: what the command line says, with a load in numbers and no files.
+// ScalingRequest requests a replay over HTTP or by an agent: the command line's options, with a load in numbers and no files.
 type ScalingRequest struct {
 	Request memwall.Request `json:"request" doc:"the plan, with the prompts and answers of its workload and the goal, as for sim"`
 	Load    []float64       `json:"requests_per_s" doc:"requests a second in equal parts of a day"`

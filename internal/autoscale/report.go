@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// ScalingReport is what policies made of a load.
+// ScalingReport is the outcome of policies for a load.
 type ScalingReport struct {
 	Schema   string          `json:"schema"`
 	Version  string          `json:"version"`
@@ -44,14 +44,14 @@ type ScalingReport struct {
 	answer *memwall.Answer
 }
 
-// Goal is what requests are to keep, in milliseconds; null bounds nothing.
+// Goal bounds requests, in milliseconds; null is no bound.
 type Goal struct {
 	TTFT  *float64 `json:"ttft_ms"`
 	TPOT  *float64 `json:"tpot_ms"`
 	Share float64  `json:"attainment"`
 }
 
-// LoadFigures say what the load is.
+// LoadFigures describes the load.
 type LoadFigures struct {
 	Seconds  float64   `json:"s"`
 	Part     float64   `json:"part_s"`
@@ -77,7 +77,7 @@ type Start struct {
 	Parts   []StartPart `json:"parts"`
 }
 
-// Policy is what a policy came to.
+// Policy is the outcome of a policy.
 type Policy struct {
 	Name   string     `json:"name"`
 	Metric string     `json:"metric,omitempty"`
@@ -106,13 +106,13 @@ type Policy struct {
 	schedule []int
 }
 
-// ClassShare is what requests of a priority got.
+// ClassShare is the outcome for requests of a priority.
 type ClassShare struct {
 	Kept float64 `json:"kept"`
 	Shed float64 `json:"turned_away"`
 }
 
-// Swings are replicas that a policy adds and takes again and again.
+// Swings counts replicas that a policy repeatedly adds and removes.
 type Swings struct {
 	Period  float64 `json:"period_s"`
 	Turns   int     `json:"turns"`

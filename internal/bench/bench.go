@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Server is who is asked.
+// Server is the server being measured.
 type Server struct {
 	Address string // "http://127.0.0.1:8000", without /v1
 	Token   string // sent as a bearer token to this server alone; "" for none
@@ -34,14 +34,14 @@ type Load struct {
 	Requests int   // of a user, one behind the other
 }
 
-// Spread of a figure over the requests of a level.
+// Spread is the distribution of a figure over the requests of a level.
 type Spread struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
 }
 
-// Level is what was measured with so many users at once. Times are in milliseconds.
+// Level is the measurement at a number of concurrent users. Times are in milliseconds.
 type Level struct {
 	Users     int64  `json:"users"`
 	Completed int64  `json:"completed"`

@@ -19,7 +19,7 @@ const (
 	maxUsers, maxLevels  = 4096, 64
 )
 
-// Asked is what to measure, in the words of flags: "1,4,16" users, "2k" tokens.
+// Asked is what to measure, as given by flags: "1,4,16" users, "2k" tokens.
 type Asked struct {
 	Users, Prompt, Output string
 	Requests              int

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Report is what was measured, level by level, beside what was predicted of the plan that the server says it runs.
+// Report is the measurement, level by level, with the prediction for the plan that the server reports.
 type Report struct {
 	Schema   string `json:"schema"`
 	Address  string `json:"address"`
@@ -30,7 +30,7 @@ type Row struct {
 	Predicted *memwall.Speed `json:"predicted,omitempty"`
 }
 
-// NewReport of a server that answered what it runs.
+// NewReport returns a report on a server that reported what it runs.
 func NewReport(address string, l Load, said *memwall.Answer) *Report {
 	r := &Report{Schema: memwall.Schema, Address: address, Load: l}
 	if p := said.Plan; p != nil {
@@ -62,7 +62,7 @@ func (r *Report) Predict(said *memwall.Answer, ask func(*memwall.Request) (*memw
 	}
 }
 
-// PlanOfFlags is the plan of a server that memwall does not know, by flags alone; without a model it is not known.
+// PlanOfFlags returns the plan of an unrecognized server from flags alone; it is unknown without a model.
 func PlanOfFlags(r *memwall.Request, ask func(*memwall.Request) (*memwall.Answer, error)) (*memwall.Answer, error) {
 	if r.Model == "" || r.Hardware == "" {
 		return &memwall.Answer{Verdict: memwall.Unknown, Notes: []memwall.Note{{Code: "not_sized",

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Words makes prompts of a number of tokens. Each is of random words, so that no prefix cache has seen it.
+// Words generates prompts of a number of tokens from random words, so that no prefix cache has seen them.
 type Words struct {
 	rng *rand.Rand
 	// perWord is tokens of a word, as the server counts.
@@ -25,7 +25,7 @@ var vocabulary = strings.Fields("time year people way day man thing woman life c
 	"hour game line end member law car city community name president team minute idea body information back parent face others level " +
 	"office door health person art war history party result change morning reason research girl guy moment air teacher force education")
 
-// NewWords draws from a seed, and takes a word for a token until it is told better.
+// NewWords returns Words with a seed, initially assuming one token per word.
 func NewWords(seed uint64) *Words {
 	return &Words{rng: rand.New(rand.NewPCG(seed, 1)), perWord: 1}
 }

@@ -39,7 +39,7 @@ type Format struct {
 	CacheQuality []Quality `json:"cache_quality,omitempty"`
 }
 
-// Float is what the bits of a floating-point format reach.
+// Float is the range of a floating-point format.
 type Float struct {
 	Exponent       int     `json:"exponent_bits"`
 	Fraction       int     `json:"fraction_bits"`
@@ -88,7 +88,7 @@ func format(f *dtype.Format) *Format {
 	return out
 }
 
-// Formats lists the plain formats, then those of GGUF files.
+// Formats returns the plain formats, followed by those of GGUF files.
 func Formats(filter string) (plain, blocks []*Format) {
 	for _, f := range dtype.Plain {
 		if f.Float != nil || dtype.UseOf(f) != nil {
@@ -114,7 +114,7 @@ func appendMatching(list []*Format, f *dtype.Format, filter string) []*Format {
 	return append(list, out)
 }
 
-// FormatOf gives the card of a format; nil when the name means none.
+// FormatOf returns the card of a format; nil if there is none of the name.
 func FormatOf(name string) *Format {
 	f := dtype.FindFormat(name)
 	if f == nil {
@@ -140,7 +140,7 @@ func FormatOf(name string) *Format {
 // stores names where files in a recipe come from.
 var stores = map[dtype.Store]string{dtype.Checkpoint: "hub", dtype.GGUF: "gguf", dtype.MLX: "mlx"}
 
-// Recipes lists the named quantisations, each with one common model in it.
+// Recipes returns the named quantizations, each with the size of one common model.
 func Recipes(filter string) (out []*Recipe) {
 	for _, r := range dtype.Recipes() {
 		if matches(filter, append([]string{r.Name, r.Title}, r.Aliases...)...) {
@@ -158,7 +158,7 @@ func recipe(r *dtype.Recipe) *Recipe {
 // examples are the models that a recipe's card is computed on.
 var examples = []string{"llama-3.1-8b", "llama-3.1-70b", "qwen3-30b-a3b"}
 
-// RecipeOf gives the card of a recipe with its size on common models; nil when the name means none.
+// RecipeOf returns the card of a recipe with its size on common models; nil if there is none of the name.
 func RecipeOf(name string) *Recipe {
 	r := dtype.FindRecipe(name)
 	if r == nil {
@@ -189,7 +189,7 @@ func (out *Recipe) on(r *dtype.Recipe, ids []string) *Recipe {
 	return out
 }
 
-// NoFormat is the error for a name that is neither a format nor a recipe.
+// NoFormat returns the error for a name that is neither a format nor a recipe.
 func NoFormat(name string) *memwall.Error {
 	var names []string
 	for _, list := range [][]*dtype.Format{dtype.Plain, dtype.GGML} {

@@ -20,7 +20,7 @@ import (
 // Bounds of what is packed.
 const mostModels, mostDevices = 64, 256
 
-// Packing is where models lie.
+// Packing is the placement of models.
 type Packing struct {
 	Schema   string `json:"schema"`
 	Hardware string `json:"hardware"`
@@ -49,7 +49,7 @@ type Bin struct {
 	all     []*memwall.Request
 }
 
-// Place of a model.
+// Place is the placement of one model.
 type Place struct {
 	Plan   string     `json:"plan"`
 	Model  string     `json:"model"`
@@ -90,7 +90,7 @@ type packer struct {
 	parts []hardware.Profile
 }
 
-// Pack places plans on a pool, the largest first, each where it leaves least behind.
+// Pack places plans on a pool, largest first, each where it leaves the least free.
 func Pack(ctx context.Context, ask Ask, pool string, mig bool, plans []Plan) (*Packing, error) {
 	n, kind, err := counted(pool)
 	if err != nil {

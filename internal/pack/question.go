@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// PackingRequest asks for places over HTTP and of agents.
+// PackingRequest requests a placement over HTTP or by an agent.
 type PackingRequest struct {
 	Hardware string         `json:"hardware" doc:"the pool: devices of one kind, such as 8xh100"`
 	MIG      bool           `json:"mig,omitempty" doc:"in parts of devices, each model in the smallest in which it fits"`

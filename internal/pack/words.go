@@ -16,7 +16,7 @@ const (
 		`memwall pack --on 2xh100 --mig "4x llama-3.1-8b --weights fp8" "qwen3-32b --weights awq"`
 )
 
-// Plans of texts, each maybe several times: "3x qwen3-8b --ctx 8k".
+// Plans parses plans, each with an optional count: "3x qwen3-8b --ctx 8k".
 func Plans(texts []string, read func(string) (*Plan, error)) (out []Plan, err error) {
 	for _, text := range texts {
 		n, rest := 1, text

@@ -13,10 +13,10 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// DriftSchema of what memwall-farm store drift tells.
+// DriftSchema is the schema of memwall-farm store drift.
 const DriftSchema = "memwall/drift/1"
 
-// Drift is how figures moved from one version of an engine to the next.
+// Drift is the change of figures from one engine version to the next.
 type Drift struct {
 	Schema string   `json:"schema"`
 	Store  string   `json:"store"`
@@ -32,7 +32,7 @@ type Aside struct {
 	Why string `json:"why"`
 }
 
-// Series is one figure of a model on the same devices, by versions of its engine.
+// Series is a figure of a model on the same devices, by engine version.
 type Series struct {
 	Model    string         `json:"model"`
 	Weights  string         `json:"weights,omitempty"`
@@ -43,7 +43,7 @@ type Series struct {
 	Versions []VersionPoint `json:"versions"` // oldest first
 }
 
-// VersionPoint is what one version measured. A ratio is the median of its figures; null where none of them was predicted.
+// VersionPoint is what a version measured. A ratio is the median of its figures; null if none was predicted.
 type VersionPoint struct {
 	Version     string `json:"version"`
 	First       string `json:"first,omitempty"` // day of a run
@@ -63,8 +63,8 @@ type VersionPoint struct {
 // by the median distance, and this many times at least, below which clocks and allocators differ from day to day.
 const movedAtLeast = 1.05
 
-// NewDrift orders the figures of rows by what they are of and by versions. Figures in quarantine count here too, and are told: a
-// version that moved them all is what is looked for.
+// NewDrift groups the figures of rows by subject and version. Quarantined figures count too, and are marked, since a version that
+// changed them all is what drift is about.
 func NewDrift(store string, kept []Kept) *Drift {
 	rows, aside := Readable(kept)
 	out := &Drift{Schema: DriftSchema, Store: store, Rows: len(rows), Series: []Series{}, Aside: aside}

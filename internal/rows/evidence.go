@@ -66,7 +66,7 @@ func engineKey(s string) string {
 	return name
 }
 
-// Evidence is what the rows of a store say of answers.
+// Evidence answers what a store's rows say about answers.
 type Evidence struct {
 	rows     []*Row
 	keys     []key
@@ -75,7 +75,7 @@ type Evidence struct {
 
 var _ api.Evidence = (*Evidence)(nil)
 
-// NewEvidence judges rows, and is ready to be asked.
+// NewEvidence judges rows and returns their Evidence.
 func NewEvidence(rows []*Row) *Evidence {
 	e := &Evidence{rows: rows, doubtful: map[[2]int]bool{}}
 	for _, r := range rows {

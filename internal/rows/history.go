@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// HistorySchema of what memwall-farm store list tells.
+// HistorySchema is the schema of memwall-farm store list.
 const HistorySchema = "memwall/history/1"
 
 // Kept is a row of a team's store, with who added it and when. Where it cannot be read here, Row is nil and Why says why.
@@ -16,7 +16,7 @@ type Kept struct {
 	Why     string
 }
 
-// Readable are the rows that can be read, in their order, and what is left aside.
+// Readable returns the rows that can be read, in order, and those set aside.
 func Readable(all []Kept) (out []*Row, aside []Aside) {
 	for i := range all {
 		if all[i].Row == nil {
@@ -28,7 +28,7 @@ func Readable(all []Kept) (out []*Row, aside []Aside) {
 	return out, aside
 }
 
-// History is what a team's store was given, the newest first.
+// History is what was added to a team's store, newest first.
 type History struct {
 	Schema string `json:"schema"`
 	Store  string `json:"store"`
@@ -56,7 +56,7 @@ type Event struct {
 	Figures  int    `json:"figures"`
 }
 
-// NewHistory of a store's rows.
+// NewHistory returns the history of a store's rows.
 func NewHistory(store string, all []Kept) *History {
 	out := &History{Schema: HistorySchema, Store: store, Rows: len(all), People: []string{}, Entries: []Event{}}
 	_, out.Aside = Readable(all)

@@ -17,14 +17,14 @@ const (
 	lonely = 3.0
 )
 
-// Doubt is why a figure is in quarantine: it is shown, and counts for nothing.
+// Doubt is why a figure is quarantined: it is shown, but not counted.
 type Doubt struct {
 	Row    int    `json:"row"` // from 0, in the order given
 	Figure int    `json:"figure"`
 	Why    string `json:"why"`
 }
 
-// Judge finds the figures that do not agree with the others. The same rows are judged the same, whoever asks and in whatever order.
+// Judge returns the figures that disagree with the others. The result does not depend on the order of rows.
 func Judge(rows []*Row) (out []Doubt) {
 	groups := map[string][]float64{}
 	for _, r := range rows {

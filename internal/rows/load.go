@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/source/regular"
 )
 
-// Stated is what a file of figures does not say of itself.
+// Stated is what a file of figures does not contain itself.
 type Stated struct {
 	Source, Licence string
 	Given           calibrate.Given
@@ -33,7 +33,7 @@ func Load(data []byte, s *Stated, models memwall.ModelSource) ([]*Row, []calibra
 	return Imported(file, models, s.Source, s.Licence)
 }
 
-// Failed is what is wrong with a file of rows, in the contract's form; nil for nothing.
+// Failed converts an error of a rows file into an api error; nil for nil.
 func Failed(name string, err error) error {
 	if err == nil {
 		return nil

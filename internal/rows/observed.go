@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Observations are the figures of speed of rows, for calibrations; those in quarantine are refused by the rule's words.
+// Observations returns the speed figures of rows for calibration; quarantined ones are rejected with the rule's reason.
 func Observations(rows []*Row) *calibrate.File {
 	f := &calibrate.File{Format: Schema}
 	doubts := map[[2]int]string{}

@@ -24,7 +24,7 @@ const (
 	maxMeasured = 1e15
 )
 
-// Error says which row of a file is refused, why, and what to do.
+// Error describes which row of a file is rejected, why, and how to fix it.
 type Error struct {
 	At, Field, Value, Why, Fix string
 }

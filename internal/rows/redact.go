@@ -79,8 +79,8 @@ type Shared struct {
 	Left []string `json:"left_out,omitempty"`
 }
 
-// From makes a row of a comparison. named is the model's name where the user gave it to be shared: without it only a name of the
-// catalog leaves. The error says what is missing.
+// From converts a comparison to a row. named is the model's name if the user allowed sharing it; otherwise only a catalog name is
+// included. The error says what is missing.
 func From(a *api.Answer, named, source, licence, date string) (*Shared, error) {
 	if a.Plan == nil || len(a.Compare) == 0 {
 		return nil, &Error{At: "the comparison", Why: "holds no figure to share", Fix: "a start-up log with memory lines"}

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// ReportSchema of what memwall rows tells.
+// ReportSchema is the schema of memwall rows.
 const ReportSchema = "memwall/rows/1"
 
 // Report is what a store holds.
@@ -26,7 +26,7 @@ type Report struct {
 	Doubts  []NamedDoubt        `json:"quarantined,omitempty"`
 }
 
-// Group are rows of one model on the same devices with one engine.
+// Group is the rows of one model on the same devices with one engine.
 type Group struct {
 	Model    string   `json:"model"`
 	Weights  string   `json:"weights,omitempty"`
@@ -50,7 +50,7 @@ type NamedDoubt struct {
 	Why      string  `json:"why"`
 }
 
-// NewReport judges the rows of a store and groups them.
+// NewReport judges a store's rows and groups them.
 func NewReport(path string, rows []*Row) *Report {
 	out := &Report{Schema: ReportSchema, Path: path, Rows: len(rows), Groups: []Group{}}
 	doubtful := map[[2]int]bool{}

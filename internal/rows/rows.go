@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/calibrate"
 )
 
-// Schema of a row. Within it fields are added; a row of another schema is not read.
+// Schema is the schema of a row. Fields may be added to it; a row of another schema is not read.
 const Schema = "memwall/row/1"
 
 // Row is a run: the plan that was run, and each figure that was measured of it beside what memwall said.

@@ -15,7 +15,7 @@ const (
 	AsPatch = "patch"
 )
 
-// Ways lists them.
+// Ways returns the ways of sharing.
 func Ways() []string { return []string{AsFile, AsIssue, AsPatch} }
 
 // project is where rows are collected.

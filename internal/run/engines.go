@@ -44,7 +44,7 @@ var programs = []struct{ engine, program string }{
 	{ollama, "ollama"}, {studio, "lms"},
 }
 
-// Installed are the engines whose programs are in PATH. SGLang, a module of Python, is not seen.
+// Installed returns the engines whose programs are in PATH. SGLang, a Python module, is not detected.
 func Installed() (out []string) {
 	for _, p := range programs {
 		if _, err := exec.LookPath(p.program); err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 )
 
-// Loading is how a server that answers already is brought to hold a model.
+// Loading describes how to make a running server load a model.
 type Loading struct {
 	Name  string   // by which the server knows it
 	File  string   // that it is made of, which must be here; "": the server fetches it

@@ -37,7 +37,7 @@ type Plan struct {
 	Show func(*memwall.Answer) error
 }
 
-// ErrDiagnosed: the server died, and Show has been given why.
+// ErrDiagnosed means that the server died and Show has received the reason.
 var ErrDiagnosed = errors.New("the server died of what was shown")
 
 // Server of the request: of its engine, else of the first installed one that takes it. Nothing is started.

@@ -39,8 +39,8 @@ func fault(field, value, message, hint string) error {
 	return &api.Error{Code: api.Unsupported, Field: field, Value: value, Message: message, Hint: hint}
 }
 
-// Read makes of an engine's command line, as plans print it, a server that listens on a port of this machine alone; 0 is the
-// engine's usual port. Nothing is started, nor looked for: Here does that.
+// Read converts an engine's command line, as plans print it, to a server listening on a local port; 0 is the engine's default port.
+// It neither starts nor looks for anything: Here does that.
 func Read(engine, line string, port int) (*Server, error) {
 	how, ok := engines[engine]
 	if !ok {
@@ -183,7 +183,7 @@ func (r *Running) About() string {
 	return fmt.Sprintf("process %d", r.cmd.Process.Pid)
 }
 
-// DiedError: the process ended before it answered.
+// DiedError is the error of a process that ended before it answered.
 type DiedError struct{ how error }
 
 func (e *DiedError) Error() string {

@@ -35,7 +35,7 @@ func (p *Point) Trace() string {
 	return r.Workload.Trace
 }
 
-// Key tells what is asked, and of which tables: what has the same key has the same answer, in whichever study.
+// Key identifies a question and the tables behind it: equal keys have equal answers in any study.
 type Key [20]byte
 
 // String is the key in hexadecimal digits.

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/format/yaml"
 )
 
-// Fault is what is wrong with a study file, and where.
+// Fault is an error in a study file, and its location.
 type Fault struct {
 	What         *memwall.Error
 	Line, Column int    // from 1; 0 for the file as a whole

@@ -27,7 +27,7 @@ type Figure struct {
 	High  *float64 `json:"high,omitempty"`
 }
 
-// Figures by the names of their measures; what an answer does not tell is not there.
+// Figures are figures by the names of their measures; absent if the answer does not have them.
 type Figures map[string]Figure
 
 // lone is a measure without a band.
@@ -51,7 +51,7 @@ func more(m Measure) Measure {
 	return m
 }
 
-// Measures of a question's answers, the most telling first.
+// Measures returns the measures of a question's answers, most informative first.
 func Measures(ask string) []Measure {
 	switch ask {
 	case "sim":
@@ -122,7 +122,7 @@ func (f Figures) Judged(ask string) bool {
 	return ok || ask != "sim" || len(f) == 0
 }
 
-// Gist is what an answer comes to.
+// Gist is the summary of an answer.
 type Gist struct {
 	Verdict, Failure string
 	Figures          Figures

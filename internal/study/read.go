@@ -21,7 +21,7 @@ import (
 // limits of a study file.
 var limits = yaml.Limits{Bytes: 1 << 20, Depth: 12, Plain: true, Holds: "one study", Hint: "seeds may be written 1..1000"}
 
-// Asks are the questions that studies ask.
+// Asks are the kinds of questions in studies.
 var Asks = []string{"fit", "plan", "train", "sim"}
 
 // keys of a study file, in the order in which their factors turn.

@@ -34,7 +34,7 @@ type design struct {
 	values  [][]Figure // by measure
 }
 
-// NewTally of a study.
+// NewTally returns the tally of a study.
 func NewTally(s *Study) *Tally {
 	t := &Tally{study: s, measures: Measures(s.Ask), failures: map[string]int64{}, designs: map[string]*design{}}
 	for i := range s.Factors {

@@ -20,7 +20,7 @@ func listOf(one any) kind {
 	return kind{"anyOf": []any{one, kind{"type": "array", "items": one, "minItems": 1, "uniqueItems": true}}}
 }
 
-// Schema is the JSON Schema of study files, made from the structs that requests are decoded by.
+// Schema returns the JSON Schema of study files, derived from the structs that requests are decoded into.
 func Schema() ([]byte, error) {
 	defs, err := schema.Definitions("#/$defs/", reflect.TypeFor[memwall.Request](), reflect.TypeFor[workload.Spec](),
 		reflect.TypeFor[memwall.Goal]())

@@ -28,7 +28,7 @@ type Study struct {
 	traces  map[string]string // digests of the traces by the names that the file gives them; nil until they are known
 }
 
-// Factor is something of which a study has several.
+// Factor is something that a study varies.
 type Factor struct {
 	// Name is that of the list or the field: model, hardware, tp, workload, workload.rate, trace, goal, seed.
 	Name   string
@@ -84,7 +84,7 @@ func (f *Factor) settings(i int64) []setting {
 // Points is how many questions there are, which Within has found to be a number that can be counted to.
 func (s *Study) Points() int64 { return s.points.Int64() }
 
-// MostPoints that a study has unless more are asked for.
+// MostPoints is the default limit on the points of a study.
 const MostPoints = 100_000
 
 // Within refuses a study of more questions than most.

@@ -38,7 +38,7 @@ func (h *header) network() (*Network, error) {
 	return &Network{Entry: e, Model: s.Model(e.ID), Drafts: s.Drafts()}, nil
 }
 
-// Built is the network of the entry with an id, built once in the life of a process.
+// Built returns the network of the entry with an id, built once per process.
 func Built(id string) (*Network, error) {
 	build, ok := networks()[id]
 	if !ok {
@@ -47,7 +47,7 @@ func Built(id string) (*Network, error) {
 	return build()
 }
 
-// Released is the year and month of the entry with an id; "" where there is none.
+// Released returns the year and month of the entry with an id; "" if there is none.
 func Released(id string) string {
 	if h := byID()[id]; h != nil {
 		return h.released

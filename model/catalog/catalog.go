@@ -47,7 +47,7 @@ func (e *Entry) Spec() (*family.Spec, error) {
 	return family.FromConfig(c)
 }
 
-// Model builds the network of the entry that Find finds.
+// Model builds the network of the entry returned by Find.
 func Model(name string) (*model.Model, error) {
 	e, err := Find(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func Model(name string) (*model.Model, error) {
 	return s.Model(e.ID), nil
 }
 
-// NotFoundError says that no entry has a name, and which are near.
+// NotFoundError is the error for a name without an entry, with similar names.
 type NotFoundError struct {
 	Name string
 	// Ambiguous: the candidates all match; else they are only near.
@@ -86,7 +86,7 @@ func (e *NotFoundError) Hint() string {
 	return "did you mean: " + strings.Join(e.Candidates, ", ")
 }
 
-// IDs lists all ids in the order of the catalog.
+// IDs returns all ids in catalog order.
 func IDs() []string {
 	var out []string
 	lines(func(line []byte) bool {

@@ -121,7 +121,7 @@ func (t tag) others() (out []string) {
 	return out
 }
 
-// InLibrary is the name by which Ollama's library has an entry in a format, the first of the table; "" where it does not.
+// InLibrary returns the name of an entry in a format in Ollama's library, the first in the table; "" if there is none.
 func InLibrary(id, format string) string {
 	for _, t := range tags() {
 		if t.id == id && t.format == format {
@@ -131,7 +131,7 @@ func InLibrary(id, format string) string {
 	return ""
 }
 
-// LibraryFormat is the format of the first name by which Ollama's library has an entry; "" where it has none.
+// LibraryFormat returns the format of an entry's first name in Ollama's library; "" if there is none.
 func LibraryFormat(id string) string {
 	for _, t := range tags() {
 		if t.id == id {

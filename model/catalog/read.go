@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/naming"
 )
 
-// Reading is what a text that names a model was taken for.
+// Reading is the interpretation of a text that names a model.
 type Reading struct {
 	*Entry
 	// Repo is what a command line calls the model: the repository that the text names, else the entry's own.
@@ -35,7 +35,7 @@ type Reading struct {
 // maxName bounds a name; the longest here has about 50 bytes, and paths in use have some hundred.
 const maxName = 1024
 
-// Find gives the entry with an id, a hub name or an alias, or the one that a looser spelling means.
+// Find returns the entry with an id, a hub name or an alias, or the one meant by a looser spelling.
 func Find(name string) (*Entry, error) {
 	r, err := Read(name)
 	if err != nil {

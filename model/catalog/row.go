@@ -24,8 +24,8 @@ func (e *Entry) Line() (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// Named proposes the entry of a repository: its id and its name without words that do not change the
-// dimensions. An empty hub gives an entry that is still to be named.
+// Named proposes the entry of a repository: its id and name without words that do not change the dimensions. If hub is empty, the
+// entry is unnamed.
 func Named(hub string, config json.RawMessage) Entry {
 	e := Entry{Hub: hub, Config: config}
 	words := strings.FieldsFunc(hub[strings.LastIndexByte(hub, '/')+1:], func(r rune) bool { return strings.ContainsRune("-_ :", r) })
@@ -42,8 +42,7 @@ func Named(hub string, config json.RawMessage) Entry {
 	return e
 }
 
-// Same gives the first entry that describes the same network and is published in the same recipe; nil when
-// there is none.
+// Same returns the first entry with the same network, published in the same recipe; nil if there is none.
 func Same(s *family.Spec, weights string) *Entry {
 	for _, e := range All() {
 		have, err := e.Spec()

@@ -1,8 +1,8 @@
 package catalog
 
-// Shaped is the id of the entry whose decoder has an architecture, by its GGUF name, and as many parameters as llama.cpp prints of it:
-// billions with two decimals. Entries of one shape are one for this, and the first of them that is nothing more stands for all; "" where
-// no entry has that shape.
+// Shaped returns the id of the entry whose decoder has the architecture, by GGUF name, and the parameter count as printed by
+// llama.cpp: billions with two decimals. Entries of the same shape are represented by the first that is nothing more; "" if no
+// entry has the shape.
 func Shaped(family string, params int64) string {
 	const within, digit = 0.001, 0.005e9
 	near := func(n int64) bool {

@@ -84,7 +84,7 @@ func splitWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_ .:", r) })
 }
 
-// Bare gives the letters and digits of a name without organisation and fillers.
+// Bare returns the letters and digits of a name without organization and filler words.
 func Bare(name string) string {
 	var b strings.Builder
 	for _, w := range splitWords(name[strings.LastIndexByte(name, '/')+1:]) {

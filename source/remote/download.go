@@ -16,7 +16,7 @@ import (
 	"github.com/memwall/memwall/source/fetch"
 )
 
-// Downloading is what a download is told, and tells.
+// Downloading holds the options and callbacks of a download.
 type Downloading struct {
 	// Folder is for models of services that have none of their own here; the hub's lie in the hub's cache, where its tools find them.
 	Folder string

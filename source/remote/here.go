@@ -17,8 +17,8 @@ func Here(kept *cache.Cache) *Lazy {
 	return &Lazy{options: Options{Env: os.Getenv, Home: home, Cache: kept}}
 }
 
-// CacheHere is the cache of the user of this machine: MEMWALL_CACHE (off for none) or memwall among the user's caches,
-// of MEMWALL_CACHE_SIZE bytes. nil: there is none.
+// CacheHere returns the user's cache on this machine: MEMWALL_CACHE (off for none) or memwall in the user's cache folder, bounded
+// by MEMWALL_CACHE_SIZE bytes; nil if there is none.
 func CacheHere(env func(string) string) *cache.Cache {
 	dir := env("MEMWALL_CACHE")
 	if dir == "off" {

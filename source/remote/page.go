@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Pages fetches small pages again and again from servers that the user runs or names, as the metrics of an engine: those
-// hosts may be private, redirects to other private ones are refused as everywhere, and no token is sent.
+// Pages fetches small pages, such as an engine's metrics, repeatedly from servers that the user runs or names. Those hosts may be
+// private; redirects to other private hosts are refused as elsewhere, and no token is sent.
 type Pages struct {
 	client *client
 	whole  time.Duration
 }
 
-// NewPages makes one for the hosts of some addresses; a page takes as long as patience at most.
+// NewPages returns Pages for the hosts of the given addresses; patience is the time limit per page.
 func NewPages(env func(string) string, addresses []string, patience time.Duration) *Pages {
 	o := Options{Env: env, Limits: Limits{Dial: patience, Answer: patience, Stall: patience, Tries: 1, Rate: maxFetched}}
 	c := newClient(o, addresses)
@@ -47,10 +47,10 @@ func (p *Pages) Get(ctx context.Context, address string, most int64) ([]byte, er
 	return text, nil
 }
 
-// Why says in a few words why a page could not be fetched.
+// Why describes briefly why a page could not be fetched.
 func Why(err error) string { return redact(reason(err)) }
 
-// Status is the status of an answer that was no success; 0 of other errors.
+// Status returns the status of an unsuccessful response; 0 for other errors.
 func Status(err error) int {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.status

@@ -33,7 +33,7 @@ type Options struct {
 	Limits Limits
 }
 
-// Limits are how long a server may take, and how often it is asked.
+// Limits bounds the time a server may take, and the number of attempts.
 type Limits struct {
 	Dial    time.Duration // until connected
 	Answer  time.Duration // until the first byte of an answer
@@ -62,7 +62,7 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Finder finds models at addresses. It may be used by several goroutines.
+// Finder finds models at addresses. It is safe for concurrent use.
 type Finder struct {
 	env     func(string) string
 	home    string
@@ -72,7 +72,7 @@ type Finder struct {
 	offline bool
 }
 
-// New makes a Finder.
+// New returns a Finder.
 func New(o Options) *Finder {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }

@@ -70,7 +70,7 @@ type heard struct {
 	priors  []prior
 }
 
-// Offset is what a level adds to the logarithm of a coefficient, and on how many rows it rests.
+// Offset is a level's contribution to the logarithm of a coefficient, and the number of rows it rests on.
 type Offset struct {
 	Value, StdErr float64
 	Rows          int

@@ -6,9 +6,8 @@ import (
 	"github.com/memwall/memwall/internal/stable"
 )
 
-// Folds divides rows 0..n-1 into k folds, rows with the same key in the same fold: what is left out of a fit
-// is left out as a whole. Keys are dealt by the number of their rows, the largest first, to the emptiest
-// fold; ties by a hash of the key, so that the order of rows does not matter.
+// Folds divides rows 0..n-1 into k folds, keeping rows with the same key in the same fold. Keys are dealt by their number of rows,
+// largest first, to the emptiest fold, with ties broken by a hash of the key, so that the order of rows does not matter.
 func Folds(n int, key func(i int) string, k int) [][]int {
 	by := map[string][]int{}
 	for i := range n {

@@ -2,8 +2,8 @@ package coef
 
 import "math"
 
-// Noise is how far errors scatter, by what they have in common: a product of factors, one for each level, each
-// drawn towards 1 by as much as it rests on few errors.
+// Noise is the scatter of errors by what they have in common: a product of one factor per level, each shrunk towards 1 if it rests
+// on few errors.
 type Noise struct {
 	Name   string
 	Levels [][]Level // of each error

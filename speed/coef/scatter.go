@@ -2,8 +2,8 @@ package coef
 
 import "math"
 
-// Scatter is the variance of errors about their mean, from how far they lie off it on average, which one that
-// is far off moves less than squares do: of normal errors the deviation is sqrt(pi/2) times that. It takes two.
+// Scatter estimates the variance of errors about their mean from the mean absolute deviation, which outliers affect less than
+// squares: for normal errors, the standard deviation is sqrt(pi/2) times it. It needs at least two errors.
 func Scatter(errors []float64) (variance float64, ok bool) {
 	n := float64(len(errors))
 	if n < 2 {
@@ -16,7 +16,7 @@ func Scatter(errors []float64) (variance float64, ok bool) {
 	return math.Pi / 2 * square(off/n) * n / (n - 1), true
 }
 
-// Mean of numbers, of which there is one at least.
+// Mean returns the mean of at least one number.
 func Mean(x []float64) (mean float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))

@@ -21,9 +21,9 @@ type Row struct {
 	Weight   float64
 }
 
-// Problem is what is to be fitted. Start are the values of the coefficients before any offset; Sigma the
-// prior standard deviation of offsets by coefficient and level, in logarithms. Levels without one are left
-// out. Known fixes the offsets that it has; only others are fitted.
+// Problem is a fit to be solved. Start holds the values of the coefficients before any offset; Sigma the prior standard deviations
+// of offsets by coefficient and level, in logarithms; levels without one are ignored. Known fixes its offsets; only the others are
+// fitted.
 type Problem struct {
 	Start map[string]float64
 	Sigma map[string]map[string]float64

@@ -35,8 +35,7 @@ func (s Spread) deviation(variance float64) float64 {
 	return math.Sqrt(square(s.Residual) + s.Share*variance)
 }
 
-// Errors are what rows that were left out say: Log is ln(measured/predicted), Var the variance that was
-// expected of the prediction's logarithm.
+// Errors are the errors of held-out rows: Log is ln(measured/predicted), Var the expected variance of the prediction's logarithm.
 type Errors struct{ Log, Var []float64 }
 
 // Spread that holds the given share of the errors, as much of the rest below as above. Residual and Share are

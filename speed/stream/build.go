@@ -7,7 +7,7 @@ import "github.com/memwall/memwall/hardware"
 // 2025; kyuz0/amd-strix-halo-toolboxes, 2026). On Linux, Vulkan is Mesa's RADV.
 var usual = map[string][]string{"rocm/rdna3.5": {"rocm=7.2.3"}, "vulkan/rdna3.5": {"radv"}, "vulkan/rdna4": {"radv"}}
 
-// Usual is how llama.cpp is built for a device, where its plain build is not what people run; nil for the plain one.
+// Usual returns the usual build of llama.cpp for a device, if people do not run the plain one; nil for the plain one.
 func Usual(engine, backend string, d *hardware.Device) []string {
 	if engine != "llama.cpp" {
 		return nil

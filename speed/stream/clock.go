@@ -2,8 +2,7 @@ package stream
 
 import "github.com/memwall/memwall/speed"
 
-// Clock tells the time of steps of an engine that decodes for several users at once (llama-server). It is not safe for
-// concurrent use.
+// Clock computes step times of an engine that decodes for several users at once (llama-server). It is not safe for concurrent use.
 type Clock struct {
 	p     *Predictor
 	first float64 // a step of one user without anything cached: what a prompt's own pass already does

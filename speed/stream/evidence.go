@@ -39,7 +39,7 @@ func (p *Predictor) nearest() (level string, rows int) {
 	return p.table.Nearest(coefRead, coef.Level{Name: "device", Key: s.Backend + "/" + s.Device.ID}, coef.Level{Name: "family", Key: family(s)}, coef.Level{Name: "backend", Key: s.Backend})
 }
 
-// Evidence puts into words at which level a table knows a device.
+// Evidence describes at which level a table knows a device.
 func Evidence(level string, rows int, name string) string {
 	switch level {
 	case "device":

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Measurement is what somebody measured of a single stream: tokens a second of an answer behind nothing else.
+// Measurement is a measurement of a single stream: output tokens per second with an empty context.
 type Measurement struct {
 	Model, Weights, Device, Backend, Engine, Built string
 	Rate                                           float64
@@ -25,7 +25,7 @@ const measuredColumns = 7
 //go:embed measured.tsv
 var measuredText string
 
-// Measured are the measurements behind the table, one for each model, format, device, back end, engine and month.
+// Measured returns the measurements behind the table, one per model, format, device, backend, engine and month.
 var Measured = sync.OnceValue(func() (out []Measurement) {
 	for _, line := range strings.Split(strings.TrimSpace(measuredText), "\n") {
 		c := strings.Split(line, "\t")

@@ -11,7 +11,7 @@ const (
 	Machines  = "machines-"
 )
 
-// Own names what a calibration knows of a figure on the stage's device with an engine.
+// Own returns the name under which a calibration stores a figure on the stage's device with an engine.
 func Own(figure string, s *Stage, engine string) string {
 	return figure + "/" + s.Key() + "/" + engine
 }

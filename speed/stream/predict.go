@@ -12,7 +12,7 @@ import (
 //go:embed fitted.tsv
 var fitted []byte
 
-// Fitted is the table of coefficients that measurements gave.
+// Fitted returns the table of coefficients fitted to measurements.
 var Fitted = sync.OnceValues(func() (*coef.Table, error) { return coef.Parse(fitted) })
 
 // Figures are the predicted speeds of a test, in seconds.

@@ -1,6 +1,6 @@
 package stream
 
-// Sigma are the standard deviations of offsets by coefficient and level, in logarithms, before any row is seen.
+// Sigma holds the prior standard deviations of offsets by coefficient and level, in logarithms.
 var Sigma = map[string]map[string]float64{
 	coefRead: {"since": 0.02, "all": 1, "power": 0.1, "backend": 0.15, "family": 0.15, "device": 0.06, "format": 0.1, "format-backend": 0.05, "engine": 0.2, "engine-family": 0.06, "era": 0.05, "era-format": 0.15, "form": 0.15,
 		"rate": 0.1, "ridge": 0.15, "variant": 0.1, "library": 0.05},
@@ -18,7 +18,7 @@ var Sigma = map[string]map[string]float64{
 	coefHost:    {"all": 1, "format": 0.6, "era": 0.4},
 }
 
-// Together are those of what several devices add, which is fitted after what one device does.
+// Together holds those of multi-device coefficients, which are fitted after the single-device ones.
 var Together = map[string]map[string]float64{
 	coefHop:  {"all": 1, "backend": 0.5},
 	coefPipe: {"all": 0.5, "backend": 0.4, "engine": 0.3},

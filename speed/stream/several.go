@@ -10,7 +10,7 @@ import (
 // fit rests on figures of several users.
 const unmeasured = 1.5
 
-// Loop are the speeds of users who are served together.
+// Loop holds the speeds of users served concurrently.
 type Loop struct {
 	// Step is the time of a step in which each user gets a token; PerToken that of a token of the answer, with what
 	// the prompts of others add; First until the first token; all in seconds.

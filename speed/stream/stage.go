@@ -116,9 +116,9 @@ func vector(d *hardware.Device) float64 {
 	return float64(either(d.Peaks.FP16, d.Peaks.BF16)) / 8
 }
 
-// Family is what devices that behave alike have in common: their architecture, and what sets some of its chips
-// apart: the compute capability (an A100 is no GeForce), two dies in one (Ultra), graphics that share the memory of a processor,
-// cards without tensor cores.
+// Family returns the group of devices that behave alike: the architecture, with a suffix for what sets some chips apart: compute
+// capability (an A100 is not a GeForce), two dies in one (Ultra), graphics sharing a processor's memory, cards without tensor
+// cores.
 func Family(d *hardware.Device) string {
 	f := d.Architecture
 	switch {

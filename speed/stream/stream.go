@@ -59,7 +59,7 @@ type Model struct {
 	uses         usesOf
 }
 
-// Compile prepares an input. The error names what is not known.
+// Compile compiles an input. The error names what is unknown.
 func Compile(in Input) (*Model, error) {
 	if in.KVBytes == 0 {
 		in.KVBytes = 2

@@ -2,7 +2,7 @@ package stream
 
 import "math"
 
-// Test is what is asked: a prompt, an answer, or both together.
+// Test is the load: a prompt, an answer, or both.
 type Test struct {
 	// Prompt is how many tokens are computed, Generated how many are answered, behind Depth others.
 	Prompt, Generated, Depth int64

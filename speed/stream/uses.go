@@ -41,7 +41,7 @@ func OfAnswers(name string) bool {
 	return name == coefGather || name == coefUnpack || name == coefLaunch || name == coefCache || name == coefHost
 }
 
-// Start are the values before any offset.
+// Start holds the values before any offset.
 var Start = map[string]float64{
 	coefRead: 0.8, coefGather: 1, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
 	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7, coefHost: 4e-5,
@@ -232,7 +232,7 @@ func by(x float64) float64 {
 	return x
 }
 
-// Era is the age of an engine, in steps; "" for one of today.
+// Era returns the age class of an engine build; "" for a current one.
 func Era(built float64) string {
 	if all := since(built); len(all) > 0 {
 		return all[0]

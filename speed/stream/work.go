@@ -29,7 +29,7 @@ func (g *group) elems(s *Stage, touched float64) float64 {
 	return g.denseElems*s.Dense + g.expertElems*touched*s.Experts + g.headElems*s.Head
 }
 
-// Work is what a model does for a token and for a prompt, summed over its kernels.
+// Work is the work of a model per token and per prompt, summed over its kernels.
 type Work struct {
 	groups []group
 	layers float64
@@ -49,7 +49,7 @@ type Work struct {
 	total           float64 // stored bytes
 }
 
-// WorkOf sums the kernels of a model on one device whose cached numbers are so many bytes wide.
+// WorkOf sums the kernels of a model on one device with cached elements of kvBytes bytes.
 func WorkOf(m *model.Model, w *model.Weights, kvBytes float64) (*Work, error) {
 	places, err := engine.Place(m.Decoder(), &w.Parts[0], shard.Parallel{})
 	if err != nil {

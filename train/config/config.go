@@ -15,7 +15,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Input is what a configuration is written from: a model by its names, and a plan with all defaults filled in.
+// Input is the input of a configuration writer: a model by its names, and a plan with all defaults filled in.
 type Input struct {
 	// Model is the catalog's name, Hub the id on the Hugging Face hub; frameworks load the model by it.
 	Model, Hub string
@@ -29,7 +29,7 @@ type Input struct {
 	Shape *Shape
 }
 
-// Shape are the numbers of a decoder.
+// Shape holds the dimensions of a decoder.
 type Shape struct {
 	Layers, Hidden, Heads, KVHeads, HeadDim, FFN, Vocab, Positions int64
 	Experts, TopK, ExpertFFN                                       int64

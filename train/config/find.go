@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
-// Found is what the files and commands of one training run say.
+// Found is the content of the files and commands of a training run.
 type Found struct {
 	// Framework is the name of the format whose keys they hold.
 	Framework string
@@ -112,7 +112,7 @@ func likeliest(texts [][]byte) (*framework, error) {
 	}
 }
 
-// Base is the file that a recipe changes (NeMo RL's defaults), as the first text that names one has it; "" where none does.
+// Base returns the file that a recipe overrides (NeMo RL's defaults), from the first text that names one; "" if none does.
 func Base(texts ...[]byte) string {
 	for _, text := range texts {
 		if root, err := fromYAML(text); err == nil {

@@ -70,7 +70,7 @@ var all = sync.OnceValue(func() []*framework {
 	return []*framework{deepspeed(), accelerate(), megatron(), torchtune(), torchtitan(), axolotl(), llamaFactory(), trl()}
 })
 
-// Frameworks are the names that Write and Read take.
+// Frameworks returns the names that Write and Read accept.
 func Frameworks() (names []string) {
 	for _, f := range all() {
 		names = append(names, f.name)

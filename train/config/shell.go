@@ -199,7 +199,7 @@ func noFlags() *plan.Problem {
 		"the script with the flags (torchrun … pretrain_gpt.py --num-layers …, or arrays of them), or that command in quotes")
 }
 
-// IsScript tells a shell script from other text by its first line, or by a command in it.
+// IsScript reports whether a text is a shell script, by its first line or a command in it.
 func IsScript(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh")) || isCommand(text)
