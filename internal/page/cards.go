@@ -176,8 +176,8 @@ func (c *cardPage) listed(query string) Response {
 	c.opening(blocks[0], nil)
 	c.add(el("form", class("open filter"), attr{"method", "get"}, attr{"action", c.asset(c.shelf.path + c.site.folder())},
 		attr{"role", "search"},
-		el("input", attr{"name", "q"}, attr{"value", words}, attr{"type", "search"}, attr{"aria-label", "words of a name"},
-			attr{"placeholder", "words of a name"}, set("data-filter")), el("button", attr{"type", "submit"}, class("go"), txt("Find"))))
+		el("input", attr{"name", "q"}, attr{"value", words}, attr{"type", "search"}, attr{"aria-label", "part of a name"},
+			attr{"placeholder", "part of a name"}, set("data-filter")), el("button", attr{"type", "submit"}, class("go"), txt("Find"))))
 	c.parts(blocks[1:])
 	return Response{Status: 200, HTML: c.document()}
 }
@@ -314,7 +314,7 @@ func (c *cardPage) badge(of any) Response {
 			return Response{Status: 200, Type: "image/svg+xml", HTML: svg}
 		}
 	}
-	return c.missing(&memwall.Error{Code: memwall.Unsupported, Field: "name", Message: "there is no badge of " + c.id})
+	return c.missing(&memwall.Error{Code: memwall.Unsupported, Field: "name", Message: "there is no badge for " + c.id})
 }
 
 func (c *cardPage) fitsBadge(of any) string {

@@ -383,7 +383,7 @@ func (v *view) contexts() part {
 func (v *view) notes() {
 	list := all{}
 	for _, word := range v.unread {
-		list = append(list, el("li", txt(word+" of the command is not known here, and left out")))
+		list = append(list, el("li", txt(word+" in the command is unknown, and left out")))
 	}
 	for _, n := range render.NotesOf(v.answer) {
 		list = append(list, el("li", txt(n.Text)))

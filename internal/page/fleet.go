@@ -74,7 +74,7 @@ func replayed(v *view) (*autoscale.ScalingReport, error) {
 
 // noFile rejects files: a page reads none of its server's machine.
 func noFile(string) (io.ReadCloser, error) {
-	return nil, errors.New("a page reads no files: requests per second with commas")
+	return nil, errors.New("the page reads no files: give requests per second, separated by commas")
 }
 
 // drawPool draws the placement of models on the devices of a pool.
@@ -113,7 +113,7 @@ func planOf(text string) (*memwall.Request, error) {
 		flag, isFlag := strings.CutPrefix(words[i], "--")
 		if !isFlag {
 			if r.Model != "" {
-				return nil, badPlan(words[i], "a plan has one model, and "+r.Model+" was named before it")
+				return nil, badPlan(words[i], "a plan has one model, but "+r.Model+" was named before it")
 			}
 			r.Model = words[i]
 			continue

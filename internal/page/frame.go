@@ -147,7 +147,7 @@ func (s *Site) privacy() string {
 	if s.OnePage {
 		return "Computed in this browser: nothing that you type leaves it."
 	}
-	return "Computed by the memwall server behind this page, which asks nobody else about models of its catalog."
+	return "Computed by the memwall server behind this page, which contacts no one else for models in its catalog."
 }
 
 func keys(key, does string) part {

@@ -130,7 +130,7 @@ func (v *view) quiz(topic string) part {
 	if err != nil || len(list) == 0 {
 		return all(nil)
 	}
-	out := all{el("h2", txt("Would you know?")), el("p", class("cap"), txt("as in an interview; the answers are worked out now"))}
+	out := all{el("h2", txt("Would you know?")), el("p", class("cap"), txt("as in an interview; the answers are computed as you read"))}
 	for i := range list {
 		q, err := list[i].Work(v.site.Asker)
 		if err != nil {

@@ -33,7 +33,7 @@
   // long work says how long it has been under way, and can be cancelled
   const working = () => {
     const began = performance.now(), box = document.createElement('p'), words = document.createElement('span'), end = document.createElement('button');
-    const count = () => { words.textContent = `${root.classList.contains('wait') ? 'the core is loading' : 'searching'}, ${Math.round((performance.now() - began) / 1000)} s`; };
+    const count = () => { words.textContent = `${root.classList.contains('wait') ? 'memwall is loading' : 'searching'}, ${Math.round((performance.now() - began) / 1000)} s`; };
     box.id = 'work';
     box.setAttribute('role', 'status');
     end.textContent = 'Cancel';
@@ -230,11 +230,11 @@
     const file = e.dataTransfer.files[0], most = 1 << 20;
     if (!file) return;
     if (new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === 0x80) { // a pickle: a memory snapshot of PyTorch
-      if (!window.memwall) return tell(`Not sent: memwall snapshot ${file.name} reads it at a terminal, and a site that brings the core reads it in the browser.`);
-      if (file.size > 512 << 20) return tell(`Too large for a browser: memwall snapshot ${file.name} reads it at a terminal.`);
+      if (!window.memwall) return tell(`Not sent: memwall snapshot ${file.name} reads it in a terminal, and the static page reads it in the browser.`);
+      if (file.size > 512 << 20) return tell(`Too large for a browser: memwall snapshot ${file.name} reads it in a terminal.`);
       return take('', new Uint8Array(await file.arrayBuffer()));
     }
-    if (file.size > most) return tell('Files of up to 1 MB are read: drop the config.json, weights stay where they are.');
+    if (file.size > most) return tell('Files of up to 1 MB are read: drop config.json, not the weights.');
     take(await file.text());
   });
   document.addEventListener('click', async e => {
@@ -277,7 +277,7 @@
     canvas.toBlob(blob => save(blob, 'memwall.png'));
   };
   const copy = async (text, words) => {
-    try { await navigator.clipboard.writeText(text); tell(words); } catch { tell('This browser lets nothing be copied.'); }
+    try { await navigator.clipboard.writeText(text); tell(words); } catch { tell('This browser does not allow copying.'); }
   };
 
   // what a pointer or the focus is on lights its row, and the reverse

@@ -100,7 +100,7 @@ func (v *view) unpacked() error {
 	delete(change, "engine_args") // arguments that no field holds are reported as unknown
 	s, ok := (&state{ask: v.state.ask, one: v.state.one}).with().patched(change)
 	if !ok {
-		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command",
+		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "a link cannot hold all of this command",
 			Hint: "at a terminal: memwall " + v.question.ask + " --from FILE"}
 	}
 	for key := range v.state.query {

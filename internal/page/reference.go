@@ -84,7 +84,7 @@ func (s *Site) Reference(ctx context.Context, openAPI []byte) (string, error) {
 	}
 	v := &view{site: s, ctx: ctx, state: s.state(ReferencePath[1:]), title: "HTTP API", still: true}
 	v.add(el("h1", id("answer"), txt("HTTP API")), el("p", class("sub"), txt(doc.Info.Description+" "),
-		el("a", attr{"href", "/openapi.json"}, txt("openapi.json")), txt(" is this as OpenAPI 3.1, for programs.")))
+		el("a", attr{"href", "/openapi.json"}, txt("openapi.json")), txt(" has the same as OpenAPI 3.1, for programs.")))
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
 			op := doc.Paths[path][method]
@@ -138,7 +138,7 @@ func (n *schemaNode) table() part {
 
 func fieldTable(rows part) part {
 	heads := all{}
-	for _, name := range []string{"field", "type", "what it is"} {
+	for _, name := range []string{"field", "type", "meaning"} {
 		heads = append(heads, el("th", attr{"scope", "col"}, txt(name)))
 	}
 	return el("div", class("scroll"), attr{"tabindex", "0"}, el("table", class("grid"), el("thead", el("tr", heads)), el("tbody", rows)))

@@ -22,7 +22,7 @@ func (s *Site) suggest(query string) Response {
 	values, err := url.ParseQuery(query)
 	of, typed := offers[values.Get("key")], strings.TrimSpace(values.Get("q"))
 	if err != nil || of == nil || len(typed) > mostTyped {
-		return Response{Status: 422, HTML: el("p", txt("nothing is offered for that")).String()}
+		return Response{Status: 422, HTML: el("p", txt("no suggestions for that")).String()}
 	}
 	list := all{}
 	for i, o := range of(typed) {
