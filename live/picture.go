@@ -134,7 +134,7 @@ func (s *Session) engine(e *Engine) EngineView {
 	a := p.answered()
 	switch {
 	case p == nil:
-		v.Unsaid = "nothing tells its plan"
+		v.Unsaid = "its plan is unknown"
 	case a == nil:
 		v.Unsaid = p.Why
 	default:

@@ -225,7 +225,7 @@ func (e Engine) remarks(j *engine.Job) {
 		j.Note("split_by_free_memory", "info", "tensor_split", "layers are split by the memory that is free when the model loads; -ts pins the split")
 	}
 	if d := j.Device(0); d != nil && desktop(d) {
-		j.Note("desktop", "info", "reserved_bytes", "a desktop takes 0.3 to 0.9 GiB of the card that drives it; --reserve keeps that free")
+		j.Note("desktop", "info", "reserved_bytes", "a desktop uses 0.3 to 0.9 GiB of the card that drives it; --reserve keeps that free")
 	}
 }
 

@@ -84,7 +84,7 @@ var Principles = []Principle{
 			follows := c.Decode >= readAlong || few
 			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && follows
 		}},
-	{"local speed", "nobody waits seconds for a word: another model or another format is what helps",
+	{"local speed", "seconds for each word is too slow to use: another model or format helps",
 		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},
 	{"other program", "another program is no cure where it serves half as much, or many users that it is not made for",
 		func(c *Cure) bool {

@@ -47,7 +47,7 @@ func TestPrinciples(t *testing.T) {
 		}
 	}
 	if Slow(with(func(c *Cure) { c.Decode = 3 })) {
-		t.Error("what a computer without an accelerator gives is slow whatever is changed")
+		t.Error("a computer without an accelerator is slow whatever is changed")
 	}
 	seen := map[string]bool{}
 	for _, c := range cases {

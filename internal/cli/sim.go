@@ -98,7 +98,7 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 // asks rejects a workload without users or a rate.
 func (f *simFlags) asks(r *memwall.Request) error {
 	if w := &f.Spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 && (f.Goal == nil || !f.Goal.MostUsers) {
-		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
+		return usage("workload.rate", "", "the load is missing: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for that many, each asking again when answered")
 	}
 	return nil
 }

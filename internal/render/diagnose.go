@@ -113,7 +113,7 @@ var failures = map[diagnose.Kind]string{
 	diagnose.SharedMemory: "ran out of shared memory (/dev/shm)", diagnose.Collectives: "found no room for NCCL's buffers",
 	diagnose.KVCacheFull:     "has a full KV cache and keeps running",
 	diagnose.MemoryPressure:  "is almost out of device memory and keeps running",
-	diagnose.Growth:          "keeps taking more memory",
+	diagnose.Growth:          "keeps using more memory",
 	diagnose.KernelResources: "needs more registers or shared memory than a multiprocessor has: device memory is not short",
 	diagnose.ContextLength:   "refused a request that is too long: memory is not short",
 	diagnose.DiskFull:        "found the disk full: memory is not short",

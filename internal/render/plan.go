@@ -321,7 +321,7 @@ func (s *screen) nearestMiss() {
 	if c.Headroom < 0 {
 		lacks = " is " + term.GiB(-c.Headroom, 1) + " GiB short"
 	}
-	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)), term.Say("with all that was given kept, "+words+lacks+kept))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)), term.Say("keeping all that was set, "+words+lacks+kept))
 }
 
 // differ reports whether plans store weights in different formats.

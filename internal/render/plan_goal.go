@@ -34,12 +34,12 @@ func (s *screen) aimed(all bool) {
 
 // goalTitle writes line 1: how many fleets hold, the load, the bounds.
 func (s *screen) goalTitle() {
-	m, words := term.MarkOf(memwall.Fits), term.Plural(s.fleetsHeld(), "fleet holds", "fleets hold")
+	m, words := term.MarkOf(memwall.Fits), term.Plural(s.fleetsHeld(), "fleet works", "fleets work")
 	switch {
 	case s.a.Verdict == memwall.Unknown:
 		m, words = term.Mark{Sign: '?', Word: "", Ink: term.InkUnknown}, "stopped"
 	case s.a.Best == nil:
-		m, words = term.MarkOf(memwall.DoesNotFit), "no fleet holds"
+		m, words = term.MarkOf(memwall.DoesNotFit), "no fleet works"
 	}
 	rest := []string{s.a.Plan.Model}
 	if s.a.Model != nil {
@@ -118,7 +118,7 @@ func (s *screen) boundWords() (out []string) {
 // goalStopped writes the most promising fleets if no simulation finished.
 func (s *screen) goalStopped(all bool) {
 	if len(s.a.Candidates) == 0 {
-		s.page.Para(term.Pad(term.Gap), term.Say("no server was estimated that holds the load"))
+		s.page.Para(term.Pad(term.Gap), term.Say("no server estimated can carry the load"))
 		return
 	}
 	c := &s.a.Candidates[0]
@@ -213,7 +213,7 @@ func millionWords(f *memwall.Fleet) string {
 func meetsWords(f *memwall.Fleet) string {
 	switch f.Meets {
 	case "yes":
-		return "holds even at the slow edge of the band"
+		return "works even at the slow edge of the band"
 	case "likely":
 		return "likely: not at the slow edge of the band"
 	case "no":

@@ -177,7 +177,7 @@ func (s *screen) trainTable(all bool) {
 	s.page.Blank()
 	s.page.Add(tb)
 	if len(front) > 0 {
-		s.page.Para(term.Pad(term.Gap), term.Say("a trade-off: nothing that was found takes less time, costs less and leaves more",
+		s.page.Para(term.Pad(term.Gap), term.Say("a trade-off: no plan found is faster, cheaper and leaves more memory",
 			term.Dim))
 	}
 	if rest := len(s.a.Candidates) - len(shown) - len(front); rest > 0 {

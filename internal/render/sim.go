@@ -120,7 +120,7 @@ func (s *screen) simHeadline() {
 		out = append(out, "with as many")
 	}
 	if at := v.DivergesAt; at != nil {
-		out = append(out, "the queue grows without end from "+since(*at)+" on")
+		out = append(out, "the queue grows without bound from "+since(*at))
 	} else if slow := v.High; v.Holds && slow != nil && !slow.Holds {
 		out = append(out, "at the slow edge of the band the queue grows")
 	}

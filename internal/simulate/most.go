@@ -30,14 +30,14 @@ func CheckMost(r *api.Request) error {
 	case r.Sequences > 0, w != nil && (w.Concurrency > 0 || w.Rate > 0 || w.Trace != "" || w.Arrivals != "" && w.Arrivals != "closed"),
 		r.Day != nil:
 		return &api.Error{Code: api.ImpossiblePlan, Field: "goal.most_users", Value: "true",
-			Message: "goal.most_users asks how many users there may be, and the load says who asks",
+			Message: "goal.most_users asks for the number of users, but the load sets it",
 			Hint:    "leave out users, rate, trace and day, or most_users"}
 	case r.Goal.Minimize != "" && r.Goal.Minimize != "cost":
 		return &api.Error{Code: api.ImpossiblePlan, Field: "goal.minimize", Value: r.Goal.Minimize,
 			Message: fmt.Sprintf("goal.minimize = %q contradicts most_users, which ranks by users", r.Goal.Minimize),
 			Hint:    "cost ranks by dollars for a user; leave it out for most users"}
 	case r.Ask == api.AskSim && len(r.Goal.TTFT)+len(r.Goal.TPOT) == 0:
-		return &api.Error{Code: api.BadField, Field: "goal", Message: "the most users of what is not said: no ttft_ms and no tpot_ms",
+		return &api.Error{Code: api.BadField, Field: "goal", Message: "most_users needs a bound: no ttft_ms and no tpot_ms",
 			Hint: "--ttft 1s, --tpot 50ms or both"}
 	}
 	return nil
@@ -104,7 +104,7 @@ func growToMost(s *Simulation, r *api.Request) error {
 		s.Question.Job.Default(d.Field, d.Value)
 	}
 	if most == MostInLoop {
-		s.Question.Job.Note("most_users", "info", "goal.most_users", "more than %d users of a closed loop are not played: it may hold more",
+		s.Question.Job.Note("most_users", "info", "goal.most_users", "more than %d users of a closed loop are not simulated: it may serve more",
 			MostInLoop)
 	}
 	return nil

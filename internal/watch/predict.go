@@ -126,7 +126,7 @@ func (w *Watcher) request(e *engine) (r *memwall.Request, notes []memwall.Note, 
 		}
 		for _, arg := range unread {
 			notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "info", Field: "from",
-				Text: arg + " was not read: what is said does not count it"})
+				Text: arg + " was not recognised: the prediction leaves it out"})
 		}
 	}
 	if r != nil {

@@ -191,7 +191,7 @@ func largerThanAll(f *diagnose.Finding, matches []api.Match) reason {
 		return reason{}
 	}
 	if f.Backend == "tpu" { // the compiler sums what the whole program needs
-		return reason{fmt.Sprintf("the program takes %s of the device's %s", f.Requested.Bytes, f.Capacity.Bytes), ConfidenceHigh}
+		return reason{fmt.Sprintf("the program uses %s of the device's %s", f.Requested.Bytes, f.Capacity.Bytes), ConfidenceHigh}
 	}
 	return reason{fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes,
 		allocationName(matches)), ConfidenceHigh}

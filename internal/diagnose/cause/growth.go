@@ -13,7 +13,7 @@ func frees(f *diagnose.Finding) []api.Fix {
 		cached = known(f.Unallocated)
 	}
 	return []api.Fix{
-		{When: now, Text: "torch.cuda.empty_cache() gives back what PyTorch keeps without use, to other processes; not a byte that a " +
+		{When: now, Text: "torch.cuda.empty_cache() returns what PyTorch holds unused to other processes, but nothing that a " +
 			"tensor holds", Saves: cached},
 		{When: now, Text: "del x frees a tensor when no list, closure, graph or exception refers to it any more; then PyTorch keeps the " +
 			"bytes for the next"},

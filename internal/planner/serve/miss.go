@@ -138,7 +138,7 @@ func whyNone(c *contender) string {
 	switch p := c.fleet.most; {
 	case p != nil && c.most > 0 && c.replicas > c.most:
 		words = append(words, "holds "+c.task.loadWords(p),
-			fmt.Sprintf("the whole load takes %d devices or more, and there are %d", c.replicas*c.devices, c.most*c.devices))
+			fmt.Sprintf("the whole load needs %d devices or more, but the hardware has %d", c.replicas*c.devices, c.most*c.devices))
 	case p != nil:
 		words = append(words, "holds "+c.task.loadWords(p))
 	default:
@@ -151,7 +151,7 @@ func whyNone(c *contender) string {
 // whyLoser describes which bound a contender breaks with the replicas simulated, or that it needs more devices than there are.
 func whyLoser(c *contender) string {
 	if c.most > 0 && c.replicas > c.most {
-		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
+		return fmt.Sprintf("needs %d devices, but the hardware has %d", c.replicas*c.devices, c.most*c.devices)
 	}
 	n := int64(0)
 	for k := range c.played {

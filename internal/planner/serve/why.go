@@ -87,7 +87,7 @@ func (r *round) breaks() string {
 	if l := simulate.LoadOf(r.res); !l.Holds && !simulate.Served(r.res) {
 		return "too many are refused"
 	} else if !l.Holds {
-		return "the queue grows without end"
+		return "the queue grows without bound"
 	}
 	worst, words := 1.0, "too few keep within the bounds"
 	for _, t := range []struct {

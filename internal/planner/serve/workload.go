@@ -47,18 +47,18 @@ func (t *task) load() error {
 		w.Rate = slices.Max(d.Rates)
 	}
 	if w.Rate == 0 && w.Concurrency == 0 && t.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
-		return &api.Error{Code: api.BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace",
-			Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
+		return &api.Error{Code: api.BadField, Field: "workload", Message: "the load is missing: no users, no rate and no trace",
+			Hint: "--users 50 for that many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
 	}
 	if n := max(int64(w.Concurrency), int64(t.original.Sequences)); w.Rate == 0 && n > simulate.MostInLoop {
 		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n),
-			Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, simulate.MostInLoop),
-			Hint:    "a rate: so many users ask independently of each other"}
+			Message: fmt.Sprintf("a closed loop of %d users: at most %d are simulated", n, simulate.MostInLoop),
+			Hint:    "give a rate instead: that many users send requests independently"}
 	}
 	if n := max(int64(w.Concurrency), int64(t.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 &&
 		int64(w.Requests) < 2*n {
 		return &api.Error{Code: api.BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)),
-			Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one",
+			Message: fmt.Sprintf("workload.requests = %d is fewer than two for each of %d users: too few for a closed loop",
 				int64(w.Requests), n), Hint: "more requests, or leave it out"}
 	}
 	with := *t.original

@@ -41,7 +41,7 @@ func (f *found) refusal() error {
 	if len(f.refused) > 0 {
 		return f.refused[0]
 	}
-	return &api.Error{Code: api.ImpossiblePlan, Message: "no groups of these devices go with what is given",
+	return &api.Error{Code: api.ImpossiblePlan, Message: "no grouping of these devices fits these settings",
 		Hint: "give less: what is absent is searched"}
 }
 

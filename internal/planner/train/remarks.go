@@ -17,8 +17,8 @@ func note(code, severity, field, format string, args ...any) api.Note {
 // remarks notes what the ranking depends on, and what it leaves out.
 func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 	if f.base.Tokens == 0 {
-		out = append(out, note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by "+
-			"what a token takes; --tokens 15T says how many"))
+		out = append(out, note("no_tokens", "info", "tokens", "the length of the run is unknown: plans are ranked by "+
+			"time per token; --tokens 15T sets it"))
 	}
 	if methods := f.among["method"]; len(methods) > 1 {
 		out = append(out, note("methods_differ", "warn", "method",

@@ -32,14 +32,14 @@ func (s *watchScreen) found(f live.Finding) string {
 	case live.LessThanSaid:
 		return fmt.Sprintf("%s holds %s GiB less than was said: %s", d.name, strings.TrimPrefix(term.GiB(d.off.Bytes, 2), "−"), d.off.Why)
 	case live.NoEngine:
-		return "no engine is seen: --pid N says which process, MODEL and flags what was planned"
+		return "no engine found: --pid N names its process, MODEL and flags its plan"
 	case live.NothingRead:
 		return "nothing can be read of this machine"
 	case live.NothingSaid:
 		if s.o.Asking {
 			return "asking what should be held"
 		}
-		return "nothing is said of " + engineName(e) + ": " + e.Unsaid
+		return "no prediction for " + engineName(e) + ": " + e.Unsaid
 	case live.NotMeasured:
 		return "what engines hold is unknown: no driver reports it"
 	}
