@@ -107,7 +107,7 @@ func (d *Day) Check() error {
 	}
 	switch {
 	case peak == 0:
-		return bad("rates", 0, "is all of the day: nobody asks", "requests a second, such as 4")
+		return bad("rates", 0, "covers the whole day: there are no requests", "requests a second, such as 4")
 	case !(d.Start >= 0 && d.Start <= secondsOfDay):
 		return bad("start_s", d.Start, "is no time from 0 to a day", "seconds, such as 300")
 	}

@@ -195,7 +195,7 @@ func checkGroups(j *Job) error {
 		return err
 	}
 	if n := j.Devices(); j.Machine != nil && p.Ranks() < n {
-		return impossible("dp", p.DP, fmt.Sprintf("--dp %d", n/max(1, p.TP*p.PP*p.CP)), "the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d: all of them train", p.Ranks(), p.TP, p.PP, p.DP, p.CP, n)
+		return impossible("dp", p.DP, fmt.Sprintf("--dp %d", n/max(1, p.TP*p.PP*p.CP)), "the plan needs %d devices (tp %d × pp %d × dp %d × cp %d), but the hardware has %d: all of them train", p.Ranks(), p.TP, p.PP, p.DP, p.CP, n)
 	}
 	if s := int64(j.Training.SequenceLength); p.CP > 1 && s%(2*p.CP) != 0 {
 		return impossible("cp", p.CP, fmt.Sprintf("a sequence_length that %d divides", 2*p.CP), "cp = %d: each rank takes two of %d equal parts of a sequence, which %d tokens do not give", p.CP, 2*p.CP, s)

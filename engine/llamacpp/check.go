@@ -112,7 +112,7 @@ func checkCache(j *engine.Job, r *rules) error {
 	p := j.Plan
 	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
 		if cacheFormat(f.value) == nil {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp keeps no cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp cannot keep its KV cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
 		}
 	}
 	latent, narrowK, narrowV := headFacts(j.Model, cacheFormat(p.KV), cacheFormat(p.KVV))
@@ -266,7 +266,7 @@ func checkDraft(j *engine.Job, _ *rules) error {
 	}
 	for _, f := range []struct{ field, value string }{{"draft_kv", p.DraftKV}, {"draft_kv_v", p.DraftKVV}} {
 		if f.value != "" && cacheFormat(f.value) == nil {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp keeps no cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp cannot keep its KV cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
 		}
 	}
 	return engine.CheckTarget(j)

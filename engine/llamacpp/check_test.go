@@ -43,7 +43,7 @@ func TestRefusals(t *testing.T) {
 		{"llama-3.1-8b", "", "b5716", func(p *plan.Plan) { p.KVV, p.Attention = "q8_0", "auto" }, "kv_v", "quantised values need flash attention"},
 		{"phi-2", "", "", func(p *plan.Plan) { p.KV, p.Attention = "q8_0", "flash" }, "kv", "blocks of 32 do not divide keys of 80"},
 		{"phi-2", "", "", func(p *plan.Plan) { p.KVV, p.Attention = "q8_0", "flash" }, "kv_v", "do not divide values of 80"},
-		{"llama-3.1-8b", "", "", func(p *plan.Plan) { p.KV = "fp8" }, "kv", "keeps no cache in that format"},
+		{"llama-3.1-8b", "", "", func(p *plan.Plan) { p.KV = "fp8" }, "kv", "cannot keep its KV cache in that format"},
 		{"deepseek-v2-lite", "", "", func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "f16", "q8_0", "flash" }, "kv_v", "keys and values in one format"},
 		{"llama-3.1-8b", "", "", func(p *plan.Plan) { p.Attention = "sdpa" }, "attention", "PyTorch"},
 		{"llama-3.1-8b", "", "b2700", func(p *plan.Plan) { p.Attention = "flash" }, "attention", "no flash attention"},

@@ -97,7 +97,7 @@ func (e Engine) Check(j *engine.Job) error {
 	}
 	for _, f := range []struct{ field, value string }{{"kv", j.Plan.KV}, {"kv_v", j.Plan.KVV}} {
 		if e.cache(f.value) == nil {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s keeps no cache in %s", e.title, f.value),
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s cannot keep its KV cache in %s", e.title, f.value),
 				Fix: strings.Join(e.caches(), ", ")}
 		}
 	}

@@ -98,7 +98,7 @@ func checkCache(j *engine.Job) error {
 	case quantised && bits > 0:
 	case f == dtype.BF16 || f == dtype.F16 || f == dtype.F32:
 	default:
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers keeps no cache in %s", p.KV),
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("transformers cannot keep its KV cache in %s", p.KV),
 			Fix: "bf16, int8, int4 or i2"}
 	}
 	if dtype.FindFormat(p.KVV) != f {

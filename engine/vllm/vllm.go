@@ -159,7 +159,7 @@ func (Engine) Check(j *engine.Job) error {
 func checkKV(p *plan.Plan) error {
 	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
 		if e := dtype.FindFormat(f.value); f.value != "nvfp4" && (e == nil || e.BlockElems != 1 || e.BlockBytes > 4) {
-			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM keeps no cache in %s", f.value),
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM cannot keep its KV cache in %s", f.value),
 				Fix: "bf16, fp16 or fp8"}
 		}
 	}

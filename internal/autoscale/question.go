@@ -71,7 +71,7 @@ func (q *ScalingRequest) Answer(ctx context.Context, asker *memwall.Asker) (*Sca
 	r := q.Request
 	r.Ask = "sim"
 	if r.Workload == nil {
-		return nil, requestFault("request.workload", "", "what requests ask for is not said",
+		return nil, requestFault("request.workload", "", "the lengths of requests are missing",
 			`"workload":{"prompt":{"mean":1500},"output":{"mean":300}}`)
 	}
 	return Run(ctx, asker, &r, a, func(string) (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF })

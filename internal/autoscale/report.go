@@ -202,7 +202,7 @@ func readLoad(r *memwall.Request, asked *Asked, open func(string) (io.ReadCloser
 	}
 	mean := meanOf(&r.Workload.Output)
 	if mean <= 0 {
-		return nil, fault.New("a recording tells tokens per second, and how many an answer has is not said", "--output 300")
+		return nil, fault.New("a recording has tokens per second, but not how many an answer has", "--output 300")
 	}
 	return Recording(name, mean)
 }

@@ -34,7 +34,7 @@ func (a *Asked) Read() (levels []int64, l Load, err error) {
 		return nil, l, err
 	}
 	if l.Requests = a.Requests; l.Requests < 1 || l.Requests > maxRequests {
-		return nil, l, fault("requests", strconv.Itoa(l.Requests), fmt.Sprintf("--requests is of 1 to %d", maxRequests), "--requests 4")
+		return nil, l, fault("requests", strconv.Itoa(l.Requests), fmt.Sprintf("--requests is between 1 and %d", maxRequests), "--requests 4")
 	}
 	for text := range strings.SplitSeq(a.Users, ",") {
 		n, err := number("users", text, maxUsers, "1,4,16")
@@ -51,7 +51,7 @@ func (a *Asked) Read() (levels []int64, l Load, err error) {
 func number(flag, text string, most int64, example string) (int64, error) {
 	n, err := unit.ParseCount(strings.TrimSpace(text))
 	if err != nil || n < 1 || n > most {
-		return 0, fault(flag, text, fmt.Sprintf("--%s is of 1 to %d, and %q was given", flag, most, text), "--"+flag+" "+example)
+		return 0, fault(flag, text, fmt.Sprintf("--%s is between 1 and %d, not %q", flag, most, text), "--"+flag+" "+example)
 	}
 	return n, nil
 }

@@ -35,7 +35,7 @@ func (a *app) calibrate() *cobra.Command {
 		Example: "llama-bench -m model.gguf -d 0,4096,16384 -fa 1 -o json > bench.json\nmemwall calibrate bench.json\nmemwall calibrate bench.md --model llama-3.1-8b --on rtx-3090",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("calibrate takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("calibrate takes one FILE, and %q was given too", args[1]), "quote a name that has spaces")
 			}
 			if f.rows {
 				return a.calibrateRows(&f, args)

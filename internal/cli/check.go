@@ -26,7 +26,7 @@ func checkCommand(a *app) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "check"
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("check takes one FILE, and %q was given beside it", args[1]), "memwall check memwall.yaml")
+				return usage("argument", args[1], fmt.Sprintf("check takes one FILE, and %q was given too", args[1]), "memwall check memwall.yaml")
 			}
 			return runCheck(a, f, append(args, check.Name)[0])
 		},

@@ -42,7 +42,7 @@ func (a *app) compare() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "compare"
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("compare takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("compare takes one FILE, and %q was given too", args[1]), "quote a name that has spaces")
 			}
 			if f.train {
 				f.request.Ask = "train"

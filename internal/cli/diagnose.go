@@ -22,7 +22,7 @@ func (a *app) diagnose() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			a.asking = "diagnose"
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("diagnose takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("diagnose takes one FILE, and %q was given too", args[1]), "quote a name that has spaces")
 			}
 			text, err := a.log(args)
 			if err != nil {

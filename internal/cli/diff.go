@@ -90,7 +90,7 @@ func (a *app) planOf(c *cobra.Command, text string) (*memwall.Request, error) {
 	case 1:
 		r.Model = rest[0]
 	default:
-		return nil, usage("plan", text, fmt.Sprintf("a plan has one MODEL, and %q was given beside it", rest[1]), "quote the plan as a whole; names without spaces")
+		return nil, usage("plan", text, fmt.Sprintf("a plan has one MODEL, and %q was given too", rest[1]), "quote the plan as a whole; names without spaces")
 	}
 	return r, nil
 }

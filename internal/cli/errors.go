@@ -123,7 +123,7 @@ func (a *app) unknownCommand(root *cobra.Command, word string) error {
 // noArguments rejects arguments that a command does not take.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("argument", args[0], fmt.Sprintf("%s takes no argument, and %q was given", c.CommandPath(), args[0]), c.CommandPath()+" --help")
+		return usage("argument", args[0], fmt.Sprintf("%s takes no argument, but %q was given", c.CommandPath(), args[0]), c.CommandPath()+" --help")
 	}
 	return nil
 }

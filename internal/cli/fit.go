@@ -213,7 +213,7 @@ func oneName(ask string, args []string) ([]string, error) {
 	if r, err := catalog.Read(name); err == nil && !r.Assumed {
 		return []string{name}, nil
 	}
-	return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given beside it", ask, args[1]), "quote a name that has spaces")
+	return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given too", ask, args[1]), "quote a name that has spaces")
 }
 
 // itemOf and modelOf distinguish a ledger id from a model: the id has no hyphens, dots or slashes.

@@ -142,7 +142,7 @@ func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
 func unnamed(err error, pasted bool) error {
 	e := memwall.AsError(err)
 	if pasted && e.Code == memwall.UnknownModel {
-		e.Hint = "its name tells no model: memwall fit MODEL --from …; all else of the command is kept"
+		e.Hint = "its name identifies no model: memwall fit MODEL --from …; the rest of the command is kept"
 	}
 	return e
 }

@@ -25,7 +25,7 @@ func (a *app) linkTo(r *memwall.Request) {
 	}
 	path, ok := page.Address(&q)
 	if !ok {
-		fmt.Fprintln(a.Stderr, "page: an address cannot say all of this question")
+		fmt.Fprintln(a.Stderr, "page: a link cannot hold all of this question")
 		return
 	}
 	fmt.Fprintf(a.Stderr, "page: %s%s\n", strings.TrimSuffix(cmp.Or(a.Env("MEMWALL_SITE"), usualSite), "/"), path)

@@ -17,7 +17,7 @@ func (a *app) pick() *cobra.Command {
 		Example: "memwall pick --on rtx-3060\nmemwall pick --on rtx-4090 --for coding\nmemwall pick --on h100 --at 32k --users 16\nmemwall pick --on m4-max --goal speed",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("argument", args[0], fmt.Sprintf("pick takes no MODEL, and %q was given", args[0]), "memwall plan "+args[0])
+				return usage("argument", args[0], fmt.Sprintf("pick takes no MODEL, but %q was given", args[0]), "memwall plan "+args[0])
 			}
 			if err := f.picked(at, goal); err != nil {
 				return err

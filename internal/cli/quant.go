@@ -30,7 +30,7 @@ func (a *app) quant() *cobra.Command {
 			case len(args) == 0:
 				return usage("file", "", "no file is given", "memwall quant ./model.safetensors")
 			case len(args) > 1:
-				return usage("argument", args[1], fmt.Sprintf("quant takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("quant takes one FILE, and %q was given too", args[1]), "quote a name that has spaces")
 			}
 			return a.runQuant(args[0], o, picture)
 		},

@@ -26,7 +26,7 @@ func rowsCommand(a *app) *cobra.Command {
 		Example: "memwall rows\nmemwall rows add memwall-row-1f0c.json\nmemwall rows add bench.json --source own --licence CC0-1.0",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("argument", args[0], fmt.Sprintf("rows lists all that there are, and %q was given", args[0]), "memwall rows add FILE")
+				return usage("argument", args[0], fmt.Sprintf("rows lists all that there are, but %q was given", args[0]), "memwall rows add FILE")
 			}
 			return a.listRows()
 		},
@@ -153,7 +153,7 @@ func (a *app) readRows(s *rows.Stated, name string) ([]*rows.Row, []calibrate.Re
 // calibrateRows calibrates with the rows of the store.
 func (a *app) calibrateRows(f *calibrating, args []string) error {
 	if len(args) > 0 {
-		return usage("argument", args[0], "--rows stands for a FILE, and one is given beside it", "leave one out")
+		return usage("argument", args[0], "--rows replaces a FILE, but one was given too", "leave one out")
 	}
 	s, err := a.store()
 	if err != nil {

@@ -87,7 +87,7 @@ func (a *app) runWatch(c *cobra.Command, f *watchFlags, args []string) error {
 func (f *watchFlags) check(args []string) error {
 	switch {
 	case len(args) > 1:
-		return usage("argument", args[1], fmt.Sprintf("watch takes one MODEL, and %q was given beside it", args[1]), "quote a name that has spaces")
+		return usage("argument", args[1], fmt.Sprintf("watch takes one MODEL, and %q was given too", args[1]), "quote a name that has spaces")
 	case f.interval < leastInterval || f.interval > mostInterval:
 		return usage("interval", f.interval.String(), fmt.Sprintf("--interval %s is not between %s and %s", f.interval, leastInterval, mostInterval), "--interval 1s")
 	case f.pid < 0 || f.count < 0:

@@ -75,7 +75,7 @@ func (o *Options) read() (*question, error) {
 		return nil, bad("recipe", o.Recipe, "a recipe is of a mixture, and there is no --budget", "--budget 8GiB --family hub")
 	}
 	if o.Write != "" && o.Fits == "" && q.budget == 0 && len(q.formats) != 1 {
-		return nil, bad("write", o.Write, "what to write is not said: there is no --budget, and not one format",
+		return nil, bad("write", o.Write, "nothing says what to write: no --budget, and not exactly one format",
 			"--formats q4_k --write "+o.Write)
 	}
 	return q, o.words(q)

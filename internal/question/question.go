@@ -183,7 +183,7 @@ func checkEngineFields(r *api.Request, e engine.Engine) error {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.Value(r).IsZero() && !f.OwnedBy(e.Name()) {
 			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
-				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()),
+				Message: fmt.Sprintf("%s is a setting of %s, but the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()),
 				Hint:    "leave it out, or name the engine"}
 		}
 	}

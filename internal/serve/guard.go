@@ -204,7 +204,7 @@ func (s *Server) checkType(r *http.Request) error {
 	if charset := params["charset"]; err == nil && kind == want && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
-	return refuse(http.StatusUnsupportedMediaType, "Content-Type", given, "the body is not said to be "+want, "Content-Type: "+want)
+	return refuse(http.StatusUnsupportedMediaType, "Content-Type", given, "the body is not declared as "+want, "Content-Type: "+want)
 }
 
 // Limits on bodies: small ones are read as they arrive, large ones only a few at a time.

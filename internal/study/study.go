@@ -94,7 +94,7 @@ func (s *Study) Within(most int64) error {
 	}
 	hint := "fewer or shorter lists, or --max " + s.points.String()
 	if !s.points.IsInt64() {
-		hint = "fewer or shorter lists: nobody counts so far"
+		hint = "fewer or shorter lists: there is a limit"
 	}
 	return &memwall.Error{Code: memwall.Limit, Field: "study", Value: s.points.String(),
 		Message: fmt.Sprintf("the study has %s questions (%s), more than %d", s.points, s.product(), most), Hint: hint}

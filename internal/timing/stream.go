@@ -212,7 +212,7 @@ func stages(q *question.Question, sharer engine.Sharer) ([]stream.Stage, error) 
 		if s.Device == engine.Host {
 			d, threads := processor(q)
 			if d == nil {
-				return nil, fmt.Errorf("nobody says how fast the host's memory is: --on …,host=64GiB@80GB/s")
+				return nil, fmt.Errorf("the host's memory bandwidth is unknown: --on …,host=64GiB@80GB/s")
 			}
 			st.Device, st.Threads = d, threads
 		} else {

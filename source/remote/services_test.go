@@ -97,7 +97,7 @@ func TestURL(t *testing.T) {
 	_, err := h.model(base+"x/none.gguf", s)
 	refused(t, "no file", err, memwall.Remote, "404", "/files/x/none.gguf")
 	_, err = h.model(base, s)
-	refused(t, "a folder", err, memwall.BadField, "no file")
+	refused(t, "a folder", err, memwall.BadField, "not the address of a file")
 	_, err = h.model(base+"x/model.bin", s)
 	if err == nil {
 		t.Error("a pickle was read")
