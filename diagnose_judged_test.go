@@ -76,7 +76,7 @@ func TestFirstCureOfFailures(t *testing.T) {
 		{"Ollama, warned", `level=WARN source=server.go:566 msg="model request too large for system" requested="41.2 GiB" ` +
 			`available="30.1 GiB" total="31.2 GiB"`, "30.10 GiB are free", "a smaller model", ""},
 		{"vLLM, nothing left", "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", "nothing", "--gpu-memory-utilization 0.95", ""},
-		{"vLLM, somebody else's card", "ValueError: Free memory on device (3.21/23.64 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.", "others hold 20.43 GiB", "stop what else is using the device", "0.13"},
+		{"vLLM, somebody else's card", "ValueError: Free memory on device (3.21/23.64 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.", "others hold 20.43 GiB", "stop what else uses the device", "0.13"},
 		{"vLLM, a desktop on the card", "ValueError: Free memory on device (20.90/23.64 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.", "others hold 2.74 GiB", "gpu_memory_utilization 0.90 → 0.88", ""},
 		{"vLLM, waking", "(EngineCore_DP0 pid=2381) CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", "sleep", "free what others hold", ""},
 		{"vLLM, preempted", "WARNING [scheduler.py:1057] Sequence group 12 is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.", "requests wait", "--max-num-seqs", ""},

@@ -28,7 +28,7 @@ var sglangRules = []rule{
 			Later: "weights or KV cache in fp8"}},
 	{words: "PagedKVCache failed with error out of memory", kind: DeviceMemory, engine: "sglang", backend: "cuda", place: Attention},
 	{words: "The memory capacity is unbalanced", kind: BudgetAboveFree, engine: "sglang", place: Loading,
-		fix: &Fix{Now: "stop what else is using one of the devices", Later: "devices that no one else uses"}},
+		fix: &Fix{Now: "stop what else uses one of the devices", Later: "devices that no one else uses"}},
 	{words: "Failed to allocate memory for batch_…AlignedAllocator", kind: WorkspaceSize, engine: "sglang", // flashinfer until 0.2
 		figures: []figure{{requested, " with size ", "", true}}},
 	{words: "Buffer overflow when allocating memory for ", kind: WorkspaceSize, engine: "sglang",

@@ -29,7 +29,7 @@ var vllmRules = []rule{
 			{free, "Free memory on device…(", "", false}, {capacity, "Free memory on device…/", "", false},
 			{share, "utilization (", "", false},
 			{requested, "utilization (…, ", "", false}},
-		fix: &Fix{Now: "stop what else is using the device, or take a smaller share: --gpu-memory-utilization",
+		fix: &Fix{Now: "stop what else uses the device, or take a smaller share: --gpu-memory-utilization",
 			Later: "a device of its own for each server"}},
 	{words: "occurred when warming up sampler with", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Sampler,
 		figures: torchFigures,

@@ -128,7 +128,8 @@ func CheckParallel(j *Job) error {
 			Message: "the rules of this engine are of devices: its back end for processors is not sized", Fix: "--engine llama.cpp"}
 	case n > have:
 		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
-			Message: fmt.Sprintf("the plan needs %d devices (tp %d × pp %d × dp %d × cp %d), but the hardware has %d", n, p.TP, p.PP, p.DP, p.CP,
+			Message: fmt.Sprintf("the plan needs %d devices (tp %d × pp %d × dp %d × cp %d), but the hardware has %d", n, p.TP,
+				p.PP, p.DP, p.CP,
 				have),
 			Fix: fmt.Sprintf("--on with %d devices, or smaller groups", n)}
 	}

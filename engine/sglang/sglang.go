@@ -206,11 +206,13 @@ func checkKV(j *engine.Job) error {
 	case dtype.BF16, dtype.F16, dtype.F32, dtype.FP8E4M3, dtype.FP8E5M2:
 	case dtype.FP4E2M1:
 		if j.Version.Before(fp4Cache) {
-			return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang %s cannot keep its KV cache in %s", j.Version, p.KV),
+			return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang %s cannot keep its KV cache in %s",
+				j.Version, p.KV),
 				Fix: "sglang@" + fp4Cache.String() + " or newer, or fp8"}
 		}
 	default:
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang cannot keep its KV cache in %s", p.KV), Fix: "bf16, fp8 or fp4"}
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang cannot keep its KV cache in %s", p.KV),
+			Fix: "bf16, fp8 or fp4"}
 	}
 	if dtype.FindFormat(p.KVV) != f {
 		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "SGLang keeps keys and values in one format", Fix: "leave kv_v out"}

@@ -110,7 +110,8 @@ func checkKV(j *engine.Job) error {
 		ok = ok || f == dtype.I8
 	}
 	if !ok {
-		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("TensorRT-LLM %s cannot keep its KV cache in %s", j.Version, p.KV),
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("TensorRT-LLM %s cannot keep its KV cache in %s",
+			j.Version, p.KV),
 			Fix: "bf16, fp8 or fp4"}
 	}
 	if dtype.FindFormat(p.KVV) != f {

@@ -34,7 +34,8 @@ func (a *Asked) Read() (levels []int64, l Load, err error) {
 		return nil, l, err
 	}
 	if l.Requests = a.Requests; l.Requests < 1 || l.Requests > maxRequests {
-		return nil, l, fault("requests", strconv.Itoa(l.Requests), fmt.Sprintf("--requests is between 1 and %d", maxRequests), "--requests 4")
+		return nil, l, fault("requests", strconv.Itoa(l.Requests), fmt.Sprintf("--requests is between 1 and %d", maxRequests),
+			"--requests 4")
 	}
 	for text := range strings.SplitSeq(a.Users, ",") {
 		n, err := number("users", text, maxUsers, "1,4,16")

@@ -104,7 +104,8 @@ func growToMost(s *Simulation, r *api.Request) error {
 		s.Question.Job.Default(d.Field, d.Value)
 	}
 	if most == MostInLoop {
-		s.Question.Job.Note("most_users", "info", "goal.most_users", "more than %d users of a closed loop are not simulated: it may serve more",
+		s.Question.Job.Note("most_users", "info", "goal.most_users",
+			"more than %d users of a closed loop are not simulated: it may serve more",
 			MostInLoop)
 	}
 	return nil

@@ -20,7 +20,8 @@ import (
 func (f *Finder) address(r *reference) (*source.Place, error) {
 	dir, name := path.Split(r.url.Path)
 	if !validFile(name) {
-		return nil, badReference(r.given, "is not the address of a file", "https://host/path/model.gguf, …/config.json or …/model.safetensors")
+		return nil, badReference(r.given, "is not the address of a file",
+			"https://host/path/model.gguf, …/config.json or …/model.safetensors")
 	}
 	p := &source.Place{Path: name, Name: path.Join(r.url.Host, strings.Trim(dir, "/")), Far: true, From: r.url.Host, Address: shown(r.url)}
 	t := &tree{find: func(beside string) (*file, error) {

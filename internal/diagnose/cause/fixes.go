@@ -108,7 +108,7 @@ func (p *failed) ofMessage() (out []api.Fix) {
 			api.Fix{When: later, Text: "the driver's limit for one process, or another driver"})
 	}
 	if refused(f) {
-		out = append(out, api.Fix{When: now, Text: "stop what else is using the device, where " + lister(f) + " lists it; else another driver"},
+		out = append(out, api.Fix{When: now, Text: "stop what else uses the device, where " + lister(f) + " lists it; else another driver"},
 			api.Fix{When: later, Text: "a driver of this year, or the system without a virtual machine (WSL) between"})
 	}
 	if fragmented(f) {
@@ -202,7 +202,7 @@ func smallerShare(f *diagnose.Finding) []api.Fix {
 	}
 	share := math.Floor(float64(f.Free.Bytes)/float64(f.Capacity.Bytes)*shareStep) / shareStep
 	held := f.Capacity.Bytes - f.Free.Bytes
-	end := api.Fix{When: now, Text: "stop what else is using the device: " + lister(f) + " lists it", Saves: &held}
+	end := api.Fix{When: now, Text: "stop what else uses the device: " + lister(f) + " lists it", Saves: &held}
 	if share < f.Share*enoughShare {
 		return []api.Fix{end}
 	}
