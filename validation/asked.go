@@ -14,7 +14,7 @@ var (
 		About: "first token or rate of a prompt that a report states, asked likewise; no row is fitted to"}
 )
 
-// AskedMeasures in the order of the report.
+// AskedMeasures are the measures in the order of the report.
 var AskedMeasures = []*Measure{&askedTokens, &askedPrompts}
 
 // askedFigures are the figures of such rows, where an answer has them, and their measures.
@@ -30,7 +30,7 @@ var askedFigures = []struct {
 	{"prefill_tokens_per_s", &askedPrompts, func(s *api.Speed) (mid, low, high *float64) { return s.Prefill, s.PrefillLow, s.PrefillHigh }},
 }
 
-// CompareAsked asks for each of the reported runs.
+// CompareAsked evaluates each of the reported runs.
 func CompareAsked(asker *memwall.Asker) (Set, []Comparison, error) {
 	set, err := readSet("asked", "rows/batches/asked.jsonl")
 	set.File = "batches/asked.jsonl"

@@ -60,7 +60,7 @@ func readCopy(cells []string) (c Copy, err error) {
 	return Copy{Device: d.ID, Link: link.Value, Rate: unit.ByteRate(rate * 1e9), Source: cells[2]}, nil
 }
 
-// CompareCopies puts the stored predictions beside the measurements, and beside both the rate of the link.
+// CompareCopies compares the stored predictions with the measurements, and both with the link rate.
 func CompareCopies() (Set, []Comparison, error) {
 	f, err := readFolds(copyFolds, 3)
 	if err != nil {

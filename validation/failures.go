@@ -53,7 +53,7 @@ func Messages() ([]Message, error) {
 	return out, scan.Err()
 }
 
-// Diagnoses sums up how messages were read.
+// Diagnoses summarizes how messages were read.
 type Diagnoses struct {
 	Messages, Kind, Engine, Figures int
 	// All of kind, engine and figures are right.
@@ -63,7 +63,7 @@ type Diagnoses struct {
 	Wrong            []string
 }
 
-// DiagnosisTarget is the share of messages to read right.
+// DiagnosisTarget is the target share of messages read correctly.
 const DiagnosisTarget = 0.95
 
 // Right is the share of messages of which kind, engine and figures are right.

@@ -83,7 +83,7 @@ func reportKey(k *kernels.Row) string {
 	return "gemm integers"
 }
 
-// KernelMeasures in the order of the report.
+// KernelMeasures are the measures in the order of the report.
 var KernelMeasures = kernelMeasureList()
 
 func kernelMeasureList() (out []*Measure) {
@@ -99,7 +99,7 @@ func kernelMeasureList() (out []*Measure) {
 // kernelRefit says why a kernel has no prediction.
 const kernelRefit = "no law is for a product in this format"
 
-// CompareKernels puts the stored predictions beside the rows of validation/kernels.
+// CompareKernels compares the stored predictions with the rows of validation/kernels.
 func CompareKernels() (Set, []Comparison, error) {
 	f, err := readFolds(kernelFolds, kernelCols)
 	if err != nil {

@@ -52,7 +52,7 @@ func (l *Law) Fleet(r *memwall.Request) *sim.Fleet {
 	return f
 }
 
-// Laws by the names of their logs.
+// Laws returns the laws by log name.
 func Laws() (map[string]Law, error) {
 	lines, err := lawText.Lines()
 	if err != nil {
@@ -74,7 +74,7 @@ func Laws() (map[string]Law, error) {
 	return out, nil
 }
 
-// ExpertShare is the share of its experts that a token takes in a layer of a model; 0 of a dense one.
+// ExpertShare returns the share of its experts that a token uses in a layer of a model; 0 for a dense one.
 func ExpertShare(id string) (share float64, err error) {
 	got, err := (memwall.Catalog{}).Model(id)
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	simFirst = Measure{Name: "simulated TTFT", About: "mean time to the first token, end to end, played at both edges of a step; no row is fitted to", Target: 0.15}
 )
 
-// SimulationMeasures in the order of the report.
+// SimulationMeasures are the measures in the order of the report.
 var SimulationMeasures = []*Measure{&ownToken, &ownFirst, &simToken, &simFirst}
 
 // Logged is a request of a log.
@@ -71,7 +71,7 @@ func logged(id int64, row []string) (l Logged, err error) {
 	return l, nil
 }
 
-// Traces gives the requests of logs, as lines of memwall's own format.
+// Traces reads the requests of logs, as lines of memwall's own trace format.
 type Traces struct{}
 
 // Trace of a log.
@@ -87,14 +87,14 @@ func (Traces) Trace(name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(b)), nil
 }
 
-// Loads are the runs.
+// Loads returns the runs.
 func Loads() (Set, error) {
 	s, err := readSet("loads", "rows/loads/runs.jsonl")
 	s.File = "loads/runs.jsonl"
 	return s, err
 }
 
-// CompareLoads simulates each run, end to end and with steps of its own log.
+// CompareLoads simulates each run, end to end and with step times from its own log.
 func CompareLoads() (Set, []Comparison, error) {
 	set, err := Loads()
 	if err != nil {
@@ -168,7 +168,7 @@ func endToEnd(r *Row) (tpot, ttft Range, err error) {
 	return tpot, ttft, nil
 }
 
-// Alone plays a log by the rules of its engine, with steps of a law.
+// Alone simulates a log by its engine's scheduling rules, with step times from a law.
 func Alone(r *Row, law Law) (tpot, ttft float64, err error) {
 	log, err := Log(r.trace())
 	if err != nil {

@@ -105,7 +105,7 @@ func signed(x float64, print func(float64) string) string {
 	return print(x)
 }
 
-// Percent prints a share: exactly zero as 0 %, small ones with two decimals.
+// Percent formats a share: exactly zero as 0 %, small ones with two decimals.
 func Percent(x float64) string {
 	switch {
 	case x == 0:

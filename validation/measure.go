@@ -43,7 +43,7 @@ type Range struct{ Mid, Low, High float64 }
 
 func exactly(x float64) Range { return Range{x, x, x} }
 
-// Measures are the kinds of figures, in the order of the report.
+// Measures are the kinds of figures in the order of the report.
 var Measures = slices.Concat(counted, buffers("llama.cpp ", "llamacpp-"), buffers("llama.cpp, own headers: ", "own-headers"), printed)
 
 // buffers are those that llama.cpp prints for headers of a set.

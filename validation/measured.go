@@ -9,8 +9,8 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// MeasuredTable is the table of measurements that answers name beside a prediction (speed/stream/measured.tsv): the median
-// of what each report has of an answer behind nothing else, of one device.
+// MeasuredTable returns the table of measurements that answers cite beside a prediction (speed/stream/measured.tsv): the median of
+// each report's decode rates at an empty context on one device.
 func MeasuredTable() ([]byte, error) {
 	rows, err := Streams()
 	if err != nil {

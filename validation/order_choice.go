@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Setting is what a plan has chosen of one thing, in words.
+// Setting is a plan's choice of one setting, in words.
 type Setting struct{ Name, Value string }
 
 // Option is a plan with its speeds, of which more is better.
@@ -32,7 +32,7 @@ func (o *Option) besides(other *Option) string {
 	return cmp.Or(strings.Join(out, " "), "other settings")
 }
 
-// Choice is the plans that were measured of one group.
+// Choice is the measured plans of one group.
 type Choice struct {
 	Subject string // the model, and the kind of device
 	Group   string
@@ -45,7 +45,7 @@ type Choice struct {
 	Random float64
 }
 
-// Followed is what an order comes to: its tau, the regret of its first plan, and how many of the pairs are right.
+// Followed is the quality of an order: its tau, the regret of its first plan, and the number of correctly ordered pairs.
 type Followed struct {
 	Tau, Regret float64
 	Right       int

@@ -45,7 +45,7 @@ func orderRow(b *strings.Builder, o *Order) {
 		Percent(o.Random), mark)
 }
 
-// Tau prints a rank correlation.
+// Tau formats a rank correlation.
 func Tau(x float64) string { return signed(x, func(x float64) string { return unit.Fixed(x, 2) }) }
 
 // apartTable says what plans differ in that are put in the wrong order.

@@ -8,14 +8,14 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// OrderKind is one way to group plans, and what they are put in order by.
+// OrderKind is a way to group plans, with the figure that orders them.
 type OrderKind struct {
 	Name, About string
 	// Differ: it is also told what the plans of a pair differ in.
 	Differ bool
 }
 
-// Order sums up the choices of a kind.
+// Order summarizes the choices of a kind.
 type Order struct {
 	Kind                *OrderKind
 	Choices             []Choice // the least tau first
@@ -30,7 +30,7 @@ type Order struct {
 	Random               float64
 }
 
-// Thumb is what following a rule of thumb comes to: medians over choices, and the share of pairs in the order measured.
+// Thumb is the result of following a rule of thumb: medians over choices, and the share of correctly ordered pairs.
 type Thumb struct{ Tau, Regret, RightShare float64 }
 
 // What orders are to reach in the median.
@@ -48,7 +48,7 @@ func (o *Order) RightShare() float64 { return share(o.Right, o.Pairs) }
 // BestShare is the share of choices of which we take the best plan.
 func (o *Order) BestShare() float64 { return share(o.Best, len(o.Choices)) }
 
-// Orders puts plans in order by figures that are compared with measurements, however these were predicted.
+// Orders orders plans by predicted figures, however predicted, and compares the order with measurements.
 func Orders(all []Comparison) ([]Order, error) {
 	var out []Order
 	for _, runs := range []func([]Comparison) ([]ordered, error){servingOrders, mostOrders, trainingOrders} {
@@ -96,7 +96,7 @@ func sumOrder(kind *OrderKind, list []Choice) Order {
 	return o
 }
 
-// Apart are the pairs of plans that differ in one thing alone.
+// Apart is the pairs of plans that differ in a single setting.
 type Apart struct {
 	In           string
 	Pairs, Right int

@@ -1,7 +1,7 @@
 package validation
 
-// OrderRow is how well plans are put in order, as JSON. Tau and regret are medians over the groups; the regret of any plan
-// is that of taking one blindly.
+// OrderRow is how well plans are ordered, as JSON. Tau and regret are medians over the groups; the regret of any plan is that of a
+// random choice.
 type OrderRow struct {
 	Order        string      `json:"order"`
 	About        string      `json:"about"`
@@ -24,14 +24,14 @@ type OrderRow struct {
 	Worst        []ChoiceRow `json:"worst,omitempty"`
 }
 
-// ThumbRow is what following a rule of thumb comes to, as JSON.
+// ThumbRow is the result of following a rule of thumb, as JSON.
 type ThumbRow struct {
 	Right  float64 `json:"right_share"`
 	Tau    float64 `json:"median_tau"`
 	Regret float64 `json:"median_regret"`
 }
 
-// ApartRow are pairs of plans that differ in one thing, as JSON.
+// ApartRow is the pairs of plans that differ in a single setting, as JSON.
 type ApartRow struct {
 	In    string  `json:"in"`
 	Pairs int     `json:"pairs"`

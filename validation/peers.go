@@ -29,7 +29,7 @@ type Beside struct {
 	Ours, Theirs Errors
 }
 
-// Errors of totals, relative to what was measured.
+// Errors are errors of totals, relative to the measurements.
 type Errors struct {
 	Within           int // rows within a hundredth
 	Median, P90, Max float64

@@ -15,7 +15,7 @@ const poolFolds packed.File = "rows/vllm-folds.tsv"
 
 var newSourcePools = Measure{Name: "vLLM available KV, new source", About: "'Available KV cache memory', constants and bands without the source", Target: 0.03}
 
-// Reporter is who measured a row of a log: a repository with all its logs, but a report of its own where an issue or a file is named.
+// Reporter returns who measured a log's row: a repository with all its logs, or an issue or a file if one is named.
 func Reporter(r *Row) string {
 	if strings.Contains(r.Source, "#") || strings.HasPrefix(r.Source, "unnamed-repository:") {
 		return r.Source
@@ -23,7 +23,7 @@ func Reporter(r *Row) string {
 	return maker(r)
 }
 
-// ComparePools puts the stored predictions beside the rows.
+// ComparePools compares the stored predictions with the rows.
 func ComparePools(sets []Set) ([]Comparison, error) {
 	f, err := readFolds(poolFolds, 3)
 	if err != nil {

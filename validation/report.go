@@ -38,14 +38,14 @@ type Report struct {
 	Diagnoses *Diagnoses
 }
 
-// Reason is why rows were refused.
+// Reason is why rows were refused, with their number.
 type Reason struct {
 	Text string
 	Rows int
 }
 
-// Run asks every row and sums up. by groups the scores: "set", "source", "hardware", "model" or "engine";
-// "" does not.
+// Run evaluates every row and summarizes. by groups the scores: "set", "source", "hardware", "model" or "engine"; "" does not
+// group.
 func Run(asker *memwall.Asker, by string) (*Report, error) {
 	sets, err := Load()
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Report) count(all []Comparison) {
 // byRows puts the most frequent reasons first.
 func byRows(a, b Reason) int { return cmp.Or(b.Rows-a.Rows, strings.Compare(a.Text, b.Text)) }
 
-// Groupings are the words that Run takes.
+// Groupings returns the groupings that Run accepts.
 func Groupings() []string { return []string{"set", "source", "hardware", "model", "engine"} }
 
 var groupings = map[string]func(*Row) string{

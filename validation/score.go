@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/stat"
 )
 
-// Comparison is one figure of one row beside ours.
+// Comparison is one figure of a row with its prediction.
 type Comparison struct {
 	Measure  *Measure
 	Row      *Row
@@ -29,7 +29,7 @@ type Comparison struct {
 	Refused string
 }
 
-// Score sums up a measure.
+// Score summarizes a measure.
 type Score struct {
 	Measure *Measure
 	// Group is what the rows have in common, when they were grouped.
@@ -66,7 +66,7 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// Compare asks every row's question and puts the answers beside the measurements.
+// Compare evaluates every row's question and compares the answers with the measurements.
 func Compare(asker *memwall.Asker, sets []Set) []Comparison {
 	var out []Comparison
 	for i := range sets {
@@ -192,7 +192,7 @@ func everyMeasure() []*Measure {
 		KernelMeasures, []*Measure{&hostCopies}, TrainingMeasures, TrainMeasures, SimulationMeasures)
 }
 
-// Scores sums up comparisons by measure; keep picks the ones that count.
+// Scores summarizes comparisons by measure; keep selects those that count.
 func Scores(all []Comparison, keep func(*Comparison) bool) []Score {
 	var out []Score
 	for _, m := range everyMeasure() {

@@ -16,7 +16,7 @@ var (
 	firstPools  = Measure{Name: "disaggregated TTFT", About: "time to the first token of such runs, their model on their device left out of the fit", Target: 0.20}
 )
 
-// ServingMeasures in the order of the report.
+// ServingMeasures are the measures in the order of the report.
 var ServingMeasures = []*Measure{&tokenPlans, &tokenModels, &firstPlans, &firstModels, &tokenPools, &firstPools}
 
 // servingRefit says how predictions of rows that have none are made.
@@ -30,7 +30,7 @@ var servingFigures = []struct {
 }{{&tokenPlans, &tokenPools, "tpot_ms"}, {&firstPlans, &firstPools, "ttft_ms"}, {&tokenModels, nil, "tpot_ms"},
 	{&firstModels, nil, "ttft_ms"}}
 
-// CompareServing puts the stored predictions beside the measurements of the set "serving".
+// CompareServing compares the stored predictions with the measurements of the set "serving".
 func CompareServing(sets []Set) ([]Comparison, error) {
 	f, err := readFolds(servingFolds, 3*len(servingFigures))
 	if err != nil {

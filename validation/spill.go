@@ -16,7 +16,7 @@ var (
 	promptSpilled = Measure{Name: "prompt, spilled", About: "tokens/s of a prompt of a model larger than the device, the split and the host not told", Target: 0.25}
 )
 
-// LocalScore's tests: tokens of prompt and answer. A row of it is the mean of their rates.
+// LocalScore are LocalScore's tests: tokens of prompt and answer. A row is the mean of their rates.
 var LocalScore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024},
 	{16, 1536}}
 

@@ -29,7 +29,7 @@ var (
 	promptHardware = Measure{Name: "prompt, new device", About: "tokens/s of a prompt, its device left out of the fit", Target: 0.15}
 )
 
-// StreamMeasures in the order of the report.
+// StreamMeasures are the measures in the order of the report.
 var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeReports, &promptReports,
 	&decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
 
@@ -45,7 +45,7 @@ const (
 	streamCols = 10
 )
 
-// CompareStreams puts the stored predictions beside the measurements, and asks for models larger than their device.
+// CompareStreams compares the stored predictions with the measurements, and evaluates models larger than their device.
 func CompareStreams(asker *memwall.Asker) (Set, []Comparison, error) {
 	rows, err := Streams()
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// StreamVotes sums up single streams with one vote for each report, which was left out of the fit as a whole: all, and by
-// engine.
+// StreamVotes summarizes single streams with one vote per report, each held out of the fit as a whole: overall, and by engine.
 func StreamVotes(all []Comparison) (out []Vote) {
 	for _, m := range []*Measure{&decodeReports, &promptReports} {
 		of := map[string][]*Comparison{}

@@ -16,7 +16,7 @@ type Summary struct {
 	Diagnoses DiagnosesRow `json:"diagnoses"`
 }
 
-// DiagnosesRow counts messages read right, and alarms in ordinary logs, as JSON.
+// DiagnosesRow counts messages read correctly, and false alarms in ordinary logs, as JSON.
 type DiagnosesRow struct {
 	Messages int     `json:"messages"`
 	Kind     int     `json:"kind_right"`
@@ -86,7 +86,7 @@ type PeerRow struct {
 	Theirs  ErrorsRow `json:"theirs"`
 }
 
-// ErrorsRow are relative errors as JSON.
+// ErrorsRow is relative errors as JSON.
 type ErrorsRow struct {
 	Within int     `json:"within_1_percent"`
 	Median float64 `json:"median_error"`

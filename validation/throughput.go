@@ -11,7 +11,7 @@ var throughput = Measure{Name: "largest throughput", About: "output tokens/s of 
 
 const throughputFigure = "output_tokens_per_s"
 
-// CompareThroughput puts the stored predictions beside the set "throughput".
+// CompareThroughput compares the stored predictions with the set "throughput".
 func CompareThroughput() (Set, []Comparison, error) {
 	f, err := readFolds(throughputFolds, 4)
 	if err != nil {

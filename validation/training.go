@@ -78,7 +78,7 @@ func trainingRow(c []string, sources []string) (r TrainingRow, err error) {
 	return r, err
 }
 
-// Dims describe a model that has no name of its own: a decoder of like layers.
+// Dims describes an unnamed model: a decoder of equal layers.
 type Dims struct {
 	Layers, Hidden, Heads, KV, FFN, Vocab, Positions int64
 	Experts, Used                                    int64

@@ -27,12 +27,12 @@ var (
 		Target: 0}
 )
 
-// TrainingMeasures in the order of the report.
+// TrainingMeasures are the measures in the order of the report.
 var TrainingMeasures = []*Measure{&trainAllocated, &trainReserved, &trainSMI, &trainUnknown, &trainFits}
 
 const trainingSet = "train-memory"
 
-// CompareTraining sizes every run and puts the figures beside the measurements.
+// CompareTraining sizes every run and compares the figures with the measurements.
 func CompareTraining() (Set, []Comparison, error) {
 	rows, err := Trainings()
 	if err != nil {
@@ -125,14 +125,14 @@ func fits(ranks []train.Rank) Range {
 	return x
 }
 
-// Verdicts count what was said of runs against what became of them: Said is that it fits beyond doubt, Denied that it does not,
-// Tight that the band crosses what the device has. Likely are those that fit by the best estimate.
+// Verdicts counts verdicts on runs with known outcomes: Said is that it certainly fits, Denied that it does not, Tight that the
+// band crosses the device's memory. Likely counts those that fit by the best estimate.
 type Verdicts struct {
 	Ran, RanSaid, RanTight, RanDenied, RanLikely int
 	Out, OutSaid, OutTight, OutDenied, OutLikely int
 }
 
-// TrainingVerdicts of comparisons.
+// TrainingVerdicts counts the verdicts of comparisons.
 func TrainingVerdicts(all []Comparison) (v Verdicts) {
 	for i := range all {
 		c := &all[i]

@@ -12,8 +12,8 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// Vote sums up a measure with one vote for each who measured, however many rows they published: a row weighs
-// the inverse of its maker's rows. Rows has the same figures row by row.
+// Vote summarizes a measure with one vote per reporter, however many rows they published: a row is weighted by the inverse of its
+// reporter's rows. Rows has the same figures row by row.
 type Vote struct {
 	Measure *Measure
 	// Group is a framework; "" is all of them.
@@ -24,7 +24,7 @@ type Vote struct {
 	Used    int
 }
 
-// Tally are errors of a measure, relative to what was measured, and the share of measurements within our bands.
+// Tally holds errors of a measure, relative to the measurements, and the share of measurements within the bands.
 type Tally struct{ Median, P90, Cover float64 }
 
 // maker is who measured a row: the repository that its source names.
@@ -39,7 +39,7 @@ func frameworkOf(r *Row) string {
 	return name
 }
 
-// TrainingVotes sums up measures of training memory, all frameworks together and each of them.
+// TrainingVotes summarizes measures of training memory, overall and by framework.
 func TrainingVotes(all []Comparison) (out []Vote) {
 	for _, m := range TrainingMeasures {
 		if m == &trainFits {

@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/train/step"
 )
 
-// Trainer compiles rows of training speed. It remembers models: many rows share one.
+// Trainer compiles rows of training speed. It caches models, since many rows share one.
 type Trainer struct {
 	shapes map[string]json.RawMessage
 	models map[string]*model.Model

@@ -21,7 +21,7 @@ var (
 	trainUntold   = Measure{Name: "training, settings not told", About: "tokens/s of a device in training where the source leaves out how tokens are sent to experts, all that it published left out of the fit", Target: 0.25}
 )
 
-// TrainMeasures in the order of the report.
+// TrainMeasures are the measures in the order of the report.
 var TrainMeasures = []*Measure{&trainSources, &trainModels, &trainFamilies, &trainUntold}
 
 // measures of a row: those of complete runs by what was left out, in the order of the folds.
@@ -41,7 +41,7 @@ const (
 	ofConstant = 9
 )
 
-// CompareTrainSpeeds puts the stored predictions beside the measurements.
+// CompareTrainSpeeds compares the stored predictions with the measurements.
 func CompareTrainSpeeds() (Set, []Comparison, error) {
 	rows, err := TrainSpeeds()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // tight for one that did not. Tight counts for both, and its share stands beside. A plan is counted once: of those
 // that differ only in length or users, the largest.
 
-// Call is our verdict on a plan whose end a report tells.
+// Call is a verdict on a plan whose outcome is reported.
 type Call struct {
 	Row   *Row
 	Kind  string
@@ -34,7 +34,7 @@ func (c *Call) Right() bool {
 	return c.Ours == memwall.Tight || (c.Ours == memwall.Fits) == c.Ran && c.Ours != memwall.Unknown
 }
 
-// Calls sums up one kind of plans.
+// Calls summarizes one kind of plans.
 type Calls struct {
 	Kind string
 	// Ran and RanRight are plans that ran, and those of them called right; Failed and FailedRight are of the others.
@@ -54,7 +54,7 @@ func (s *Calls) RightShare() float64 { return share(s.RanRight+s.FailedRight, s.
 // Decided is the share of verdicts that are not tight.
 func (s *Calls) Decided() float64 { return 1 - share(s.Tight, s.Used()) }
 
-// VerdictTarget is the share of verdicts to call right.
+// VerdictTarget is the target share of correct verdicts.
 const VerdictTarget = 0.95
 
 // Kinds of plans, by how their end is known.
@@ -69,7 +69,7 @@ const (
 
 var verdictKinds = []string{vllmLogs, vllmPools, sglangLogs, told, servingRuns, streamRuns}
 
-// CallVerdicts asks for the verdict on every plan whose end a report tells.
+// CallVerdicts evaluates the verdict on every plan whose outcome is reported.
 func CallVerdicts(asker *memwall.Asker, sets []Set) ([]Call, error) {
 	var all []Call
 	for i := range sets {
@@ -266,7 +266,7 @@ func (c *Call) ask(asker *memwall.Asker) {
 
 func gib(b unit.Bytes) string { return unit.Fixed(float64(b)/float64(unit.GiB), 2) }
 
-// SumCalls adds up calls by kind.
+// SumCalls sums calls by kind.
 func SumCalls(all []Call) []Calls {
 	var out []Calls
 	for _, kind := range verdictKinds {
@@ -302,7 +302,7 @@ func (s *Calls) add(c *Call) {
 	}
 }
 
-// AllCalls is the sum of all kinds.
+// AllCalls returns the sum over all kinds.
 func AllCalls(kinds []Calls) *Calls {
 	out := &Calls{Kind: "all"}
 	for i := range kinds {

@@ -23,7 +23,7 @@ var widePrompts = Measure{Name: "wide EP, prompts", Bandless: true, Target: 0.15
 var wideAnswers = Measure{Name: "wide EP, answers", Bandless: true, Target: 0.15,
 	About: "tokens/s of a device that generates, experts over many ranks; no row is fitted to"}
 
-// WideMeasures in the order of the report.
+// WideMeasures are the measures in the order of the report.
 var WideMeasures = []*Measure{&widePrompts, &wideAnswers}
 
 const wideFigure = "tokens_per_s"
@@ -91,7 +91,7 @@ func (w *wide) rate(asker *memwall.Asker) (float64, error) {
 	return float64(w.each) / m.Step(speed.Batch{Decodes: w.each, Context: w.length}), nil
 }
 
-// CompareWide puts our rates beside the published ones.
+// CompareWide compares predicted rates with the published ones.
 func CompareWide(asker *memwall.Asker) (Set, []Comparison, error) {
 	all, err := wides()
 	if err != nil {

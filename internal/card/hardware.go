@@ -76,7 +76,7 @@ type Hold struct {
 	Verdict memwall.Verdict `json:"verdict"`
 }
 
-// Rent is what an hour of one device was asked.
+// Rent is the hourly rental price of one device.
 type Rent struct {
 	USD      float64 `json:"usd_per_device_hour"`
 	Kind     string  `json:"kind"`
@@ -85,7 +85,7 @@ type Rent struct {
 	Date     string  `json:"date,omitempty"`
 }
 
-// Devices lists the catalog's devices that a filter matches, in its order.
+// Devices returns the catalog's devices that match a filter, in catalog order.
 func Devices(filter string) []HardwareRow {
 	var out []HardwareRow
 	for _, d := range hardware.All() {
@@ -109,7 +109,7 @@ func hardwareRow(d *hardware.Device) HardwareRow {
 		Bandwidth: factOf(d.Bandwidth, "B/s"), BF16: factOf(bf16, "FLOP/s")}
 }
 
-// HardwareOf gives the card of the device that a name means, or of one's own: name=x,memory=24GiB,...
+// HardwareOf returns the card of a named device, or of a custom one: name=x,memory=24GiB,...
 func HardwareOf(src memwall.ModelSource, name string) (*Hardware, error) {
 	d, notes, err := hardware.One(name)
 	if err != nil {
@@ -203,7 +203,7 @@ func holds(src memwall.ModelSource, id string) (out []Hold) {
 	return out
 }
 
-// Node is the card of a computer that is rented or sold as a whole.
+// Node is the card of a machine rented or sold as a whole.
 type Node struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
@@ -221,7 +221,7 @@ type Node struct {
 	Note         string `json:"note,omitempty"`
 }
 
-// NodeOf gives the card of the node that a name means; nil when it means none.
+// NodeOf returns the card of a node; nil if there is none of the name.
 func NodeOf(name string) *Node {
 	n, ok := hardware.FindNode(name)
 	if !ok {
@@ -234,7 +234,7 @@ func NodeOf(name string) *Node {
 		Note: n.Note}
 }
 
-// Nodes lists the catalog's nodes that a filter matches.
+// Nodes returns the catalog's nodes that match a filter.
 func Nodes(filter string) []Node {
 	var out []Node
 	for _, n := range hardware.Nodes() {

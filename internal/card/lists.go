@@ -8,12 +8,12 @@ type HardwareList struct {
 	Nodes   []Node        `json:"nodes,omitempty"`
 }
 
-// ListHardware gives the devices and nodes that a filter matches.
+// ListHardware returns the devices and nodes that match a filter.
 func ListHardware(filter string) *HardwareList {
 	return &HardwareList{Devices(filter), Nodes(filter)}
 }
 
-// FormatList is what numbers and networks are stored in.
+// FormatList holds the formats of numbers and the recipes of models.
 type FormatList struct {
 	Formats  []*Format    `json:"formats"`
 	Blocks   []*Format    `json:"gguf_blocks"`
@@ -21,7 +21,7 @@ type FormatList struct {
 	Measured []*Published `json:"measured_only"`
 }
 
-// ListFormats gives the formats and recipes that a filter matches.
+// ListFormats returns the formats and recipes that match a filter.
 func ListFormats(filter string) *FormatList {
 	l := &FormatList{Recipes: Recipes(filter), Measured: MeasuredOnly(filter)}
 	l.Formats, l.Blocks = Formats(filter)
@@ -33,7 +33,7 @@ func (l *FormatList) Empty() bool {
 	return len(l.Formats)+len(l.Blocks)+len(l.Recipes)+len(l.Measured) == 0
 }
 
-// FormatCard gives the card of a name: a name that is both a format and a recipe, such as bf16, is the format.
+// FormatCard returns the card of a name; a name that is both a format and a recipe, such as bf16, is the format.
 func FormatCard(name string) (any, *memwall.Error) {
 	if f := FormatOf(name); f != nil {
 		return f, nil

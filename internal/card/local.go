@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Local is the machine that the program runs on, as far as it can be seen.
+// Local is the machine that the program runs on, as far as detected.
 type Local struct {
 	// Words are what --on takes for this machine, with its host less what other programs hold of it; "" where
 	// nothing is known. Reserved is what others hold of one device, the most over all of them.
@@ -75,7 +75,7 @@ type LocalHost struct {
 	Free unit.Bytes `json:"free_bytes"`
 }
 
-// Measured is what a measurement of memory and arithmetic found: the best of several, and the worst.
+// Measured is the result of measuring memory bandwidth and arithmetic: the best of several rounds, and the worst.
 type Measured struct {
 	Processor string     `json:"processor"`
 	Threads   int        `json:"threads"`
@@ -90,7 +90,7 @@ type Measured struct {
 	Written string       `json:"written,omitempty"`
 }
 
-// Best is the best of several rounds, with the worst of them: bytes or operations a second.
+// Best is the best of several rounds, with the worst, in bytes or operations per second.
 type Best struct {
 	Best  float64 `json:"best"`
 	Worst float64 `json:"worst"`

@@ -60,13 +60,13 @@ type Model struct {
 	Source       string      `json:"source"`
 }
 
-// LayerKind is how many layers of a kind there are; for a tower Count is its parameters.
+// LayerKind is a kind of layer with the number of its layers; for a tower, Count is its parameters.
 type LayerKind struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
 
-// Pass is the arithmetic of one pass of a denoiser over so many tokens of a picture and of its text.
+// Pass is the arithmetic of one denoiser pass over the tokens of an image and its text.
 type Pass struct {
 	Image int64      `json:"image_tokens"`
 	Text  int64      `json:"text_tokens"`
@@ -79,7 +79,7 @@ const (
 	textTokens  = 512
 )
 
-// CacheAt is what one sequence of a length leaves in 16-bit caches.
+// CacheAt is the memory of one sequence of a length in 16-bit caches.
 type CacheAt struct {
 	Context int64      `json:"context"`
 	Bytes   unit.Bytes `json:"bytes"`
@@ -95,7 +95,7 @@ type StoredIn struct {
 	Published bool `json:"published,omitempty"`
 }
 
-// Models lists the catalog's models that a filter matches, the likeliest first, as they are offered while one is typed.
+// Models returns the catalog's models that match a filter, likeliest first, in the order of completions.
 func Models(filter string) []ModelRow {
 	var out []ModelRow
 	for _, c := range ranked(filter, models()) {
@@ -226,7 +226,7 @@ func Look(src memwall.ModelSource, words string) (m *Model, several bool, err er
 	return m, false, err
 }
 
-// ModelOf gives the card of the model that a reference leads to.
+// ModelOf returns the card of the model that a reference resolves to.
 func ModelOf(src memwall.ModelSource, ref string) (*Model, error) {
 	r, err := src.Model(ref)
 	if err != nil {

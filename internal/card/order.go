@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/quality"
 )
 
-// Order is the formats that a model may be stored in, the least loss first.
+// Order is the formats that a model may be stored in, least loss first.
 type Order struct {
 	Model   string   `json:"model"`
 	Name    string   `json:"name,omitempty"`
@@ -49,7 +49,7 @@ func moved(c *quality.Change) *Moved {
 	return &Moved{c.Metric.Name, c.Low, c.Mid, c.High, c.Rows, c.Models, c.Level.String(), c.OnModel, c.Source.Citation}
 }
 
-// OrderOf ranks the formats that make a model smaller, and the one that it is published in.
+// OrderOf ranks the formats that make a model smaller, and its published format.
 func OrderOf(src memwall.ModelSource, ref, filter string) (*Order, error) {
 	r, err := src.Model(ref)
 	if err != nil {

@@ -68,7 +68,7 @@ type Published struct {
 	Quality []Quality `json:"quality,omitempty"`
 }
 
-// PublishedOf gives the card of a name that sources use; nil when none does.
+// PublishedOf returns the card of a name used by sources; nil if there is none.
 func PublishedOf(name string) *Published {
 	rows := quality.Named(strings.TrimSpace(name))
 	if len(rows) == 0 {
@@ -90,7 +90,7 @@ func PublishedOf(name string) *Published {
 	return out
 }
 
-// MeasuredOnly lists the formats that sources measure and memwall sizes none of.
+// MeasuredOnly returns the formats that sources measure but that cannot be sized.
 func MeasuredOnly(filter string) (out []*Published) {
 	for _, name := range quality.Unresolved() {
 		if matches(filter, name) {
@@ -102,7 +102,7 @@ func MeasuredOnly(filter string) (out []*Published) {
 	return out
 }
 
-// Method is guidance about a way to quantise.
+// Method is guidance about a quantization method.
 type Method struct {
 	ID      string         `json:"id"`
 	Name    string         `json:"name"`
@@ -123,13 +123,13 @@ type Method struct {
 	Source     string   `json:"source"`
 }
 
-// OnChip is the architectures of a vendor.
+// OnChip lists a vendor's architectures.
 type OnChip struct {
 	Vendor        string   `json:"vendor"`
 	Architectures []string `json:"architectures"`
 }
 
-// Methods lists the guidance that matches; a method's own name is that one alone.
+// Methods returns the matching guidance; a method's full name matches only that one.
 func Methods(filter string) (out []*Method) {
 	for _, m := range quality.Methods() {
 		c := methodCard(&m)

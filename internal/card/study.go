@@ -1,6 +1,6 @@
 package card
 
-// Study is what the answers of a study come to.
+// Study is the summary of a study's answers.
 type Study struct {
 	ID     string `json:"id"`
 	Name   string `json:"name,omitempty"`
@@ -36,7 +36,7 @@ const (
 	Fitting    = "fits"
 )
 
-// StudyCase is one way of taking the factors that say what is wanted.
+// StudyCase is one combination of the factors that define the requirements.
 type StudyCase struct {
 	// Name of it, of the factors that differ; "" of the only one.
 	Name string `json:"name,omitempty"`
@@ -59,7 +59,7 @@ type StudyBest struct {
 	Spreads []*Spread `json:"spreads"`
 }
 
-// Count is how often something came.
+// Count is the number of occurrences of something.
 type Count struct {
 	What string `json:"what"`
 	N    int64  `json:"n"`
@@ -75,7 +75,7 @@ type StudyMeasure struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Sensitivity says which factor explains how much of a measure's variance, over the answers that tell it.
+// Sensitivity is how much of a measure's variance each factor explains, over the answers that have the measure.
 type Sensitivity struct {
 	Measure string  `json:"measure"`
 	N       int64   `json:"n"`
@@ -90,13 +90,13 @@ type Sensitivity struct {
 	Uneven bool `json:"uneven,omitempty"`
 }
 
-// Share of a variance, from 0 to 1.
+// Share is a share of a variance, from 0 to 1.
 type Share struct {
 	Factor string  `json:"factor"`
 	Share  float64 `json:"share"`
 }
 
-// Design is all of a question but its seed.
+// Design is a question without its seed.
 type Design struct {
 	// Levels as the study names them, Names as people know them.
 	Levels []string `json:"levels"`
@@ -112,7 +112,7 @@ type Design struct {
 	Spreads []*Spread `json:"spreads"`
 }
 
-// Spread of a measure over the seeds of a design. Low and High are the edges of the answers' bands, on average.
+// Spread is the spread of a measure over a design's seeds. Low and High are the mean edges of the answers' bands.
 type Spread struct {
 	Mean float64  `json:"mean"`
 	P5   float64  `json:"p5"`

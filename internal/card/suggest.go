@@ -34,11 +34,11 @@ type candidate struct {
 	details func() Suggestion
 }
 
-// SuggestModels gives the models that letters may begin, the likeliest first: names that begin with them before names that
-// have a word that does, and those before names that hold them; then what Ollama's library has, then the newest.
+// SuggestModels returns completions of model names, likeliest first: names with the prefix, then names with a word of the prefix,
+// then names containing it; among these, models in Ollama's library first, then the newest.
 func SuggestModels(letters string) []Suggestion { return suggest(letters, models()) }
 
-// SuggestHardware gives devices in the same order; what somebody rents out stands before what nobody does.
+// SuggestHardware returns completions of devices in the same order; devices for rent come first.
 func SuggestHardware(letters string) []Suggestion { return suggest(letters, devices()) }
 
 var models = sync.OnceValue(func() (out []candidate) {

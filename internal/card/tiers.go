@@ -21,7 +21,7 @@ type Tier struct {
 	Note      string `json:"note,omitempty"`
 }
 
-// Tiers is the memory of a device from registers to what other machines hold.
+// Tiers is a device's memory hierarchy, from registers to the memory of other machines.
 type Tiers struct {
 	ID     string   `json:"id"`
 	Name   string   `json:"name"`
@@ -36,7 +36,7 @@ var levelOrder = []string{"register", "smem", "l1", "l2", "device", "c2c", "link
 // beyond are examples of what lies behind a host's memory, by their names in levels.tsv.
 var beyond = []string{"cxl-memory-expansion-module-early", "pcie-pooled-memory-gigaio-fabrex", "samsung-pm9a3-pcie-4.0"}
 
-// TiersOf gives the levels of memory of the device that a name means.
+// TiersOf returns the memory levels of a named device.
 func TiersOf(name string) (*Tiers, error) {
 	d, notes, err := hardware.One(name)
 	if err != nil {

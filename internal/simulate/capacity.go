@@ -13,18 +13,18 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Requests of a burst fill a server so many times over that its beginning and its end do not count: leastRequests, more
-// where perSeat for each seat of the fleet are, and mostRequests at the most.
+// A burst fills a server many times over, so that its start and end do not matter: with perSeat requests per seat of the fleet, at
+// least leastRequests and at most mostRequests.
 const leastRequests, perSeat, mostRequests = 6000, 6, 200_000
 
-// capacity is how many requests a second of the same mix end while the queue never empties: no queue stays short for long
-// where more arrive. Nil where too few fit to tell.
+// capacity returns the requests per second of the same mix completed while the queue never empties: no queue stays short if more
+// arrive. It is nil if too few fit to tell.
 func (s *Simulation) capacity(v Variant) (*float64, error) {
 	full := *s
 	full.Spec = Burst(s.Spec)
 	full.Spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.Replicas())))
 	full.Settling, full.Unwatched = 0, true
-	if v == (Variant{}) { // what the plan is compared with stays in the phase of comparing
+	if v == (Variant{}) { // baselines stay in the phase of comparison
 		full.phase = phaseIn(s.phase, api.PhaseCapacity)
 	}
 	var ends []time.Duration
@@ -46,8 +46,8 @@ func (s *Simulation) capacity(v Variant) (*float64, error) {
 	return question.Rounded(float64(last-first) / span), nil
 }
 
-// noLess is a capacity that is no less than what a run has served: where all sessions come at once, caches hold less of each than
-// where they come one by one.
+// noLess returns a capacity no less than what a run has served: if all sessions come at once, caches hold less of each than if they
+// come one by one.
 func noLess(capacity *float64, run *api.Load) *float64 {
 	if served := run.Throughput.Requests; capacity != nil && *capacity < served {
 		return &served
@@ -55,7 +55,7 @@ func noLess(capacity *float64, run *api.Load) *float64 {
 	return capacity
 }
 
-// Burst is a workload all at once: without the times between requests, and without users who give up.
+// Burst returns a workload with all requests at once: without think times, and without users who give up.
 func Burst(w workload.Spec) workload.Spec {
 	w.Arrivals, w.Rate, w.CV, w.Concurrency, w.DurationS = "burst", 0, nil, 0, 0
 	w.Patience = workload.Law{}
@@ -67,8 +67,8 @@ func Burst(w workload.Spec) workload.Spec {
 	return w
 }
 
-// suggestReplicas replicas for what arrives, with a twentieth to spare, where the queue of those that are there grows. The plan
-// with so many is played too: what does not hold then is not suggested.
+// suggestReplicas suggests replicas for the arrival rate, with a twentieth to spare, if the queue grows. The plan with that many is
+// simulated too, and only suggested if it holds.
 func (s *Simulation) suggestReplicas(out *api.Simulated, r *sim.Result) (*api.Suggestion, error) {
 	arrived := (r.Queue.LastArrival - r.Began).Seconds()
 	if out.DivergesAt == nil || out.Capacity == nil || arrived <= 0 {
@@ -90,14 +90,14 @@ func (s *Simulation) suggestReplicas(out *api.Simulated, r *sim.Result) (*api.Su
 	return &api.Suggestion{Change: fmt.Sprintf("%d replicas", n), Patch: map[string]any{"replicas": n}, Verdict: api.Fits}, nil
 }
 
-// mostReplicas that are suggested.
+// mostReplicas is the most replicas suggested.
 const mostReplicas = 64
 
-// inPapers are ranges of the throughput that a technique buys, as papers and vendors print them: Orca and its successors
-// of batching by iteration, PagedAttention (SOSP '23) against caches in one piece.
+// inPapers are throughput gains of techniques as published: iteration-level batching by Orca and its successors, and PagedAttention
+// (SOSP '23) over contiguous caches.
 var inPapers = map[string]string{"static": "2–5", "contiguous-kv": "2–4"}
 
-// phaseIn is a phase of a run that is told of.
+// phaseIn returns the name of a phase of a run, for progress.
 func phaseIn(of, phase string) string {
 	if of == "" {
 		return ""

@@ -8,18 +8,18 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// What of a workload is played and what of it is counted, where nobody says: the same for a plan that is played and for those
-// that a search for a goal plays, so that both say the same of one plan.
+// Default numbers of simulated and of counted requests: the same for a single plan and for those of a search for a goal, so that
+// both report the same for one plan.
 
 const (
-	// judgedRequests tell a 99th percentile to a few percent.
+	// judgedRequests is the number of requests that determine a 99th percentile to a few percent.
 	judgedRequests = 3000
-	// A server is as it stays after leastWarmup requests, after those of warmupSeconds, and after the first two of each user.
+	// A server is in steady state after leastWarmup requests, after those of warmupSeconds, and after the first two of each user.
 	leastWarmup, mostWarmup, warmupSeconds = 200, 20_000, 10
 )
 
-// usual lengths of a workload that gives none: about those of chats (ShareGPT, Azure LLM 2023 conversations), within the usual
-// context. They vary, so that users do not ask in step.
+// Default lengths of a workload: roughly those of chats (ShareGPT, Azure LLM 2023 conversations), within the usual context. They
+// vary, so that users do not run in lockstep.
 const (
 	usualPrompt, usualOutput     = 1024, 256
 	longestPrompt, longestOutput = question.DefaultContext * 3 / 4, question.DefaultContext / 4
@@ -33,7 +33,7 @@ func usualAnswers() workload.Law {
 	return workload.Law{Law: "exponential", Mean: usualOutput, Min: 1, Max: longestOutput}
 }
 
-// warmup is how many requests come first and are not counted. Of a burst all are: it is nothing but its beginning.
+// warmup returns the number of initial requests that are not counted. A burst counts all, since it consists of its start.
 func warmup(w *workload.Spec) plan.Int {
 	if w.Arrivals == "burst" {
 		return 0
@@ -41,7 +41,7 @@ func warmup(w *workload.Spec) plan.Int {
 	return max(leastWarmup, min(max(2*w.Concurrency, plan.Int(warmupSeconds*min(w.Rate, mostWarmup))), mostWarmup))
 }
 
-// count fills in how many requests there are, and how many of them come before any is counted.
+// count sets the number of requests, and how many of them precede the counted ones.
 func (s *Simulation) count() {
 	w := &s.Spec
 	if w.Warmup == nil {
@@ -56,7 +56,7 @@ func (s *Simulation) count() {
 	}
 }
 
-// lengthOf fills in a law of lengths: tokens of the plan where it has some, else the usual ones.
+// lengthOf sets a length distribution: the plan's tokens if given, else the usual one.
 func (s *Simulation) lengthOf(l *workload.Law, tokens plan.Int, usual workload.Law, field string) {
 	switch {
 	case l.Law != "" || l.Mean > 0 || len(l.Values) > 0:
@@ -71,7 +71,7 @@ func (s *Simulation) lengthOf(l *workload.Law, tokens plan.Int, usual workload.L
 	}
 }
 
-// lawWords is a law as --prompt takes it.
+// lawWords formats a distribution as --prompt accepts it.
 func lawWords(l *workload.Law) string {
 	words := fmt.Sprintf("%s:%g", l.Law, l.Mean)
 	if l.CV > 0 {

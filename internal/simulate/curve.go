@@ -12,14 +12,15 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// shares of a replica's capacity at which its steady states are played.
+// shares are the shares of a replica's capacity at which its steady states are simulated.
 var shares = []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95}
 
-// Requests of a steady state: perFull for each that a full replica holds, leastSteady at least and mostSteady at most.
+// A steady state is simulated with perFull requests for each that a full replica holds, at least leastSteady and at most
+// mostSteady.
 const perFull, leastSteady, mostSteady = 8, 1500, 30_000
 
-// Curve plays one replica of a sim request at many loads, and gives what it does by how many requests are in it, with the goal of the
-// request. It is nil with an answer whose plan does not fit.
+// Curve simulates one replica of a sim request at many loads, and returns its performance by concurrent requests, for the request's
+// goal. It is nil, with an answer, if the plan does not fit.
 func Curve(ctx context.Context, a *question.Env, r *api.Request) (*scale.Curve, *api.Answer, error) {
 	one := *r
 	one.Replicas, one.MaxQueued = 0, 0 // queues are bounded in the replay
@@ -55,19 +56,19 @@ func Curve(ctx context.Context, a *question.Env, r *api.Request) (*scale.Curve, 
 	return c, out, err
 }
 
-// states of a replica that a load is played on for long.
+// states simulates the steady states of a replica.
 type states struct{ *Simulation }
 
-// life of a request, in seconds.
+// life holds the times of a request, in seconds.
 type life struct{ arrival, admitted, first, end, perToken float64 }
 
-// lived are the requests of a run, from the first that counts, as they ended.
+// lived is the counted requests of a run, in order of completion.
 type lived struct {
 	done []life
 	kv   float64
 }
 
-// lives plays a workload and keeps what became of its requests.
+// lives simulates a workload and returns its requests' times.
 func (s *states) lives(spec workload.Spec, settling int64) (*lived, error) {
 	run, out := *s.Simulation, &lived{}
 	run.Spec, run.Settling = spec, settling
@@ -94,7 +95,7 @@ func (s *states) lives(spec workload.Spec, settling int64) (*lived, error) {
 
 const leastLived = 100
 
-// saturated is the replica whose queue never empties: requests count from when they are admitted.
+// saturated returns the replica's performance with a queue that never empties; requests count from admission.
 func (s *states) saturated() (*scale.Point, error) {
 	spec := Burst(s.Spec)
 	spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.Replicas())))
@@ -118,7 +119,7 @@ func (s *states) saturated() (*scale.Point, error) {
 	return p, nil
 }
 
-// steady state of a rate: what is in the replica follows from how long requests stay (Little).
+// steady returns the steady state at a rate: concurrency follows from residence times (Little's law).
 func (s *states) steady(rate, full float64) (*scale.Point, error) {
 	spec := Burst(s.Spec)
 	spec.Patience, spec.CV, spec.Rate, spec.Arrivals = s.Spec.Patience, s.Spec.CV, rate, "poisson"

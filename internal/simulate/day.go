@@ -12,13 +12,13 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// mostLives and mostDay bound a day that is played request by request.
+// mostLives and mostDay bound a day simulated request by request.
 const (
 	mostLives = 512
 	mostDay   = 5_000_000
 )
 
-// Day plays a load request by request on replicas that come and go: what package scale says as a fluid.
+// Day simulates a load request by request on a changing number of replicas, which package scale approximates as a fluid.
 func Day(ctx context.Context, a *question.Env, r *api.Request, l *scale.Load, lives []scale.Life) (*sim.Result, error) {
 	one := *r
 	one.Replicas = 0
@@ -64,7 +64,7 @@ func Day(ctx context.Context, a *question.Env, r *api.Request, l *scale.Load, li
 
 func inTime(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// changed is a source whose requests arrive at a rate that changes: those of one a second, at the times by which as many are due.
+// changed is a source with a varying arrival rate: requests of a source of one per second, moved to when as many are due.
 type changed struct {
 	workload.Source
 	load   *scale.Load
@@ -79,7 +79,7 @@ func changing(spec workload.Spec, l *scale.Load, asked int64) (workload.Source, 
 	return &changed{Source: src, load: l}, err
 }
 
-// Next request, later or sooner.
+// Next returns the next request with its changed arrival time.
 func (c *changed) Next() (workload.Request, bool, error) {
 	r, ok, err := c.Source.Next()
 	if !ok || err != nil {

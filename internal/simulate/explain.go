@@ -6,7 +6,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// times of requests are percentiles of what was played, and their band what both edges of the time of a step gave.
+// times explains request times: percentiles of the simulation, with the band from both edges of the step time.
 func times(x *question.Explainer, v *api.Simulated) {
 	for _, t := range []struct {
 		at             string
@@ -32,7 +32,7 @@ func times(x *question.Explainer, v *api.Simulated) {
 	}
 }
 
-// percentileNames are those of an answer, and what they are in words.
+// percentileNames are the percentiles of an answer, with descriptions.
 var percentileNames = []struct {
 	name, words string
 	of          func(*api.Percentiles) float64

@@ -7,12 +7,11 @@ import (
 	"github.com/memwall/memwall/sim"
 )
 
-// mostUnserved is the share of requests that may be refused, fail or give up where nobody says how many must keep within
-// the bounds.
+// mostUnserved is the default share of requests that may be rejected, fail or give up.
 const mostUnserved = 0.01
 
-// Meets reports whether a run holds its load, every percentile lies within its bound, nearly all are served and enough
-// requests keep within all bounds.
+// Meets reports whether a run holds its load, every percentile is within its bound, nearly all requests are served, and enough of
+// them are within all bounds.
 func Meets(r *sim.Result, goal *api.Goal) bool {
 	if unserved := float64(r.Failed + r.Refused + r.HungUp); unserved > mostUnserved*float64(r.Asked) && goal.Attainment == 0 {
 		return false
@@ -23,7 +22,7 @@ func Meets(r *sim.Result, goal *api.Goal) bool {
 	return goal.Attainment == 0 || float64(r.Good) >= goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
 }
 
-// GiveUp ends a run as soon as more requests took longer than a bound than its percentile allows.
+// GiveUp ends a run as soon as more requests have exceeded a bound than its percentile allows.
 func GiveUp(s *Simulation, goal *api.Goal) {
 	judged := float64(s.Spec.Requests) - float64(s.Settling)
 	if s.Spec.Trace != "" || judged <= 0 || s.Spec.DurationS > 0 || len(goal.TTFT)+len(goal.TPOT) == 0 {
@@ -59,7 +58,7 @@ type lateness struct {
 	left  float64
 }
 
-// exceeds a request; true when too many were late.
+// exceeds counts a request and reports whether too many have been late.
 func (l *lateness) exceeds(d *sim.Done) bool {
 	t := d.First - d.Arrival
 	if l.token {

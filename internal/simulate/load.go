@@ -12,7 +12,7 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// Load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
+// Load sets the workload with defaults: the plan's lengths and users if it has none of its own.
 func (s *Simulation) Load(r *api.Request) error {
 	if r.Workload != nil {
 		s.Spec = *r.Workload
@@ -36,13 +36,13 @@ func (s *Simulation) Load(r *api.Request) error {
 	return w.Check()
 }
 
-// UsedDefault is a field that was filled in before there was a job to note it.
+// UsedDefault is a default filled in before there was a job to note it.
 type UsedDefault struct {
 	Field string
 	Value any
 }
 
-// slots of a server that has some: sequences, where they do not stand for users; 0 where they do.
+// slots returns a server's slots: its sequences, unless they stand for users, when it is 0.
 func slots(r *api.Request) plan.Int {
 	switch {
 	case r.Sequences == 0:
@@ -53,7 +53,7 @@ func slots(r *api.Request) plan.Int {
 	return 0
 }
 
-// UsualSlots that llama-server starts with.
+// UsualSlots is llama-server's default number of slots.
 const UsualSlots plan.Int = 4
 
 func arrivalsOf(w *workload.Spec) string {
@@ -68,7 +68,7 @@ func arrivalsOf(w *workload.Spec) string {
 	return "poisson"
 }
 
-// length gives the plan the context that prompts and answers of fixed lengths need, where nobody says.
+// length sets the context needed by prompts and answers of fixed lengths, if not given.
 func (s *Simulation) length(r *api.Request) {
 	if r.Context > 0 {
 		return
@@ -78,7 +78,7 @@ func (s *Simulation) length(r *api.Request) {
 	}
 }
 
-// TraceError names the trace in which a fault was found.
+// TraceError adds the name of the trace to an error.
 func (s *Simulation) TraceError(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -92,7 +92,7 @@ func (s *Simulation) TraceError(err error) error {
 		Message: s.Spec.Trace + ", " + f.Error(), Hint: hint}
 }
 
-// Source of the requests, several to a prompt where the plan has so many answers, and what closes it.
+// Source returns the source of requests, several per prompt if the plan samples several answers, and the function that closes it.
 func (s *Simulation) Source() (workload.Source, func() error, error) {
 	n := int64(s.Question.Request.Samples)
 	if n > 1 && s.Spec.Sessions != nil {
@@ -106,7 +106,7 @@ func (s *Simulation) Source() (workload.Source, func() error, error) {
 	return src, closed, err
 }
 
-// prompts are what users ask.
+// prompts returns the source of prompts.
 func (s *Simulation) prompts() (workload.Source, func() error, error) {
 	if s.Spec.Trace == "" {
 		src, err := s.Spec.Source()
@@ -127,10 +127,10 @@ func (s *Simulation) prompts() (workload.Source, func() error, error) {
 	return src, r.Close, nil
 }
 
-// MaxReplicas of a simulation.
+// MaxReplicas is the most replicas of a simulation.
 const MaxReplicas = 4096
 
-// CountReplicas refuses a number of replicas that is none.
+// CountReplicas rejects an invalid number of replicas.
 func CountReplicas(r *api.Request) error {
 	if n := int64(r.Replicas); n < 0 || n > MaxReplicas || r.DP > 0 && max(1, n)*r.DP > MaxReplicas {
 		return &api.Error{Code: api.BadField, Field: "replicas", Value: fmt.Sprint(n),
@@ -140,7 +140,7 @@ func CountReplicas(r *api.Request) error {
 	return nil
 }
 
-// notNegative refuses counts below nothing.
+// notNegative rejects negative counts.
 func notNegative(r *api.Request) error {
 	for _, f := range []struct {
 		name  string

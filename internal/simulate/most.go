@@ -11,16 +11,16 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// How many users a plan holds within a goal: the question that capacity planning begins with. Users of a closed loop are doubled and
-// halved, each number played, until it is known to a part of mostParts.
+// The most users that a plan holds within a goal, the first question of capacity planning, is found by doubling and bisecting the
+// users of a closed loop, simulating each number, to a resolution of mostParts.
 const (
-	// MostInLoop are the users of a closed loop that are played.
+	// MostInLoop is the most users of a closed loop that are simulated.
 	MostInLoop = 10_000
-	// mostParts: a sixty-fourth of the users is less than another seed moves them.
+	// mostParts is the resolution: a sixty-fourth of the users is less than the effect of another seed.
 	mostParts = 64
 )
 
-// CheckMost refuses a question of the most users that says who asks too, or not within what.
+// CheckMost rejects a question about the most users that also gives a load, or has no bounds.
 func CheckMost(r *api.Request) error {
 	if r.Goal == nil || !r.Goal.MostUsers {
 		return nil
@@ -43,10 +43,10 @@ func CheckMost(r *api.Request) error {
 	return nil
 }
 
-// asksMost: how many users there may be is the question.
+// asksMost reports whether the question is about the most users.
 func asksMost(r *api.Request) bool { return r.Goal != nil && r.Goal.MostUsers }
 
-// LoopOfOne is a workload of a single user, from whom the search for the most begins.
+// LoopOfOne returns a workload of a single user, from which the search for the most begins.
 func LoopOfOne(w *workload.Spec) workload.Spec {
 	one, none := *w, plan.Int(0)
 	if one.Concurrency = 1; one.Requests == 0 {
@@ -58,8 +58,8 @@ func LoopOfOne(w *workload.Spec) workload.Spec {
 	return one
 }
 
-// WithUsers is a simulation with so many users of a closed loop. Requests and those that come first follow the users where the
-// workload gave none.
+// WithUsers returns a simulation with n users of a closed loop. The numbers of requests and of warm-up requests follow the users
+// unless the workload gives them.
 func WithUsers(s *Simulation, given *workload.Spec, n int64) *Simulation {
 	c := *s
 	c.Spec.Arrivals, c.Spec.Concurrency, c.Spec.Requests, c.Spec.Warmup, c.Defaults = "closed", plan.Int(n), 0, nil, nil
@@ -71,8 +71,8 @@ func WithUsers(s *Simulation, given *workload.Spec, n int64) *Simulation {
 	return &c
 }
 
-// MostUsers of a closed loop for which holds; 0 where not even one user does. A workload of a given number of requests has at least
-// two for each.
+// MostUsers returns the most users of a closed loop for which holds is true; 0 if it is false even for one. A workload with a given
+// number of requests has at least two per user.
 func MostUsers(given *workload.Spec, guess int64, holds func(n int64) (bool, error)) (most int64, err error) {
 	limit := int64(MostInLoop)
 	if given != nil && given.Requests > 0 {
@@ -89,10 +89,10 @@ func MostUsers(given *workload.Spec, guess int64, holds func(n int64) (bool, err
 	return most, err
 }
 
-// usualGuess of the users of a server, where no steady state was estimated.
+// usualGuess is the initial number of users if no steady state was estimated.
 const usualGuess = 32
 
-// growToMost sets the users to the most that the plan holds within its goal; one where it holds none.
+// growToMost sets the users to the most that the plan holds within its goal; to one if it holds none.
 func growToMost(s *Simulation, r *api.Request) error {
 	most, err := mostUsersOf(s, r, usualGuess*s.Replicas(), Variant{})
 	if err != nil || s.Ctx.Err() != nil {
@@ -111,7 +111,7 @@ func growToMost(s *Simulation, r *api.Request) error {
 	return nil
 }
 
-// mostUsersOf a plan that hold within the goal in a variant.
+// mostUsersOf returns the most users of a plan within the goal in a variant.
 func mostUsersOf(s *Simulation, r *api.Request, guess int64, v Variant) (int64, error) {
 	return MostUsers(r.Workload, guess, func(n int64) (bool, error) {
 		c := WithUsers(s, r.Workload, n)
@@ -122,7 +122,7 @@ func mostUsersOf(s *Simulation, r *api.Request, guess int64, v Variant) (int64, 
 	})
 }
 
-// mostOverBand are the most users where steps take as long as at the edges of their band; the slow edge holds least.
+// mostOverBand sets the most users at both edges of the step time's band; the slow edge holds the fewest.
 func mostOverBand(s *Simulation, r *api.Request, out *api.Simulated, res *sim.Result) error {
 	out.MostUsers = s.most
 	fast, slow, ok := s.Extremes(res)
@@ -134,7 +134,7 @@ func mostOverBand(s *Simulation, r *api.Request, out *api.Simulated, res *sim.Re
 		return err
 	}
 	most, err := mostUsersOf(s, r, *s.most, fast)
-	if err == nil && s.Ctx.Err() == nil { // else they were stopped
+	if err == nil && s.Ctx.Err() == nil { // else stopped
 		least, most = min(least, *s.most), max(most, *s.most)
 		out.MostUsersLow, out.MostUsersHigh = &least, &most
 	}

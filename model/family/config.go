@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// FieldError says which field of a config.json or GGUF header is wrong, its value, why, and the fix.
+// FieldError describes a wrong field of a config.json or GGUF header: its value, why it is wrong, and the fix.
 type FieldError struct {
 	Field, Value, Problem, Fix string
 	// Lacking: nothing is wrong with the file; what the field asks for is not described here.

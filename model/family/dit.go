@@ -5,8 +5,8 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// PartDenoiser is the name of the part that takes noise from a latent image or clip: the transformer of a diffusion model.
-// Its text encoders and its autoencoder are models of their own, with a config.json each.
+// PartDenoiser is the name of the part that denoises a latent image or clip: the transformer of a diffusion model. Its text
+// encoders and its autoencoder are separate models, each with a config.json.
 const PartDenoiser = model.PartDenoiser
 
 // PartSecondDenoiser is a further network that takes over at the later steps.

@@ -20,7 +20,7 @@ type Family struct {
 	Header func(*Meta) *Spec
 }
 
-// UnknownError says that no family has the architecture.
+// UnknownError is the error for an architecture that no family has.
 type UnknownError struct{ Arch string }
 
 func (e *UnknownError) Error() string {
@@ -28,10 +28,10 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no model family reads the architecture %.*q", most, e.Arch)
 }
 
-// Families lists all families by name.
+// Families returns all families by name.
 func Families() []*Family { return append(slices.Clone(families), probedFiles...) }
 
-// ByClass finds the family of a class name or model type; nil when unknown.
+// ByClass returns the family of a class name or model type; nil if unknown.
 func ByClass(class, modelType string) *Family {
 	for _, f := range families {
 		for _, c := range f.Classes {
@@ -50,7 +50,7 @@ func ByClass(class, modelType string) *Family {
 	return nil
 }
 
-// ByGGUF finds the family of a GGUF architecture; nil when unknown.
+// ByGGUF returns the family of a GGUF architecture; nil if unknown.
 func ByGGUF(arch string) *Family {
 	for _, list := range [][]*Family{families, probedFiles} {
 		for _, f := range list {

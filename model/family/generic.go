@@ -60,8 +60,8 @@ func Generic(c *Config) (*Spec, string, error) {
 	return s, fmt.Sprintf("no model family reads %s: its decoder is read %s%s%s", arch, how, read, left), nil
 }
 
-// Unsure is the share by which the weights of a network that is read by the usual fields may differ from its class's, as text
-// decoders of the catalog differ that are read so (TestGeneric): most by norms, few by an MLP of another form.
+// Unsure is the relative error of the weights of a network read by common field names instead of its own family, as for the
+// catalog's text decoders read this way (TestGeneric): mostly due to norms, for a few to another form of MLP.
 const Unsure = 0.1
 
 // encoderElems is what most encoders have whose sizes a config leaves to its class: SigLIP so400m, Pixtral's and Whisper's large

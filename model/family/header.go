@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// Header is what a GGUF header tells; format/gguf satisfies it.
+// Header is the content of a GGUF header; format/gguf implements it.
 type Header interface {
 	Architecture() string
 	Int(key string) (int64, bool)

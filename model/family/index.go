@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Indexer of sparse attention chooses the tokens that the layer attends to. Comparable; zero Heads: none.
+// Indexer is the sparse attention indexer that selects the tokens a layer attends to. It is comparable; zero Heads means none.
 type Indexer struct {
 	Heads, Dim int64
 	// Blocks: whole blocks of tokens are chosen; queries are made of the layer's input, both are normalised without a

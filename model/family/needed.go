@@ -10,9 +10,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Needed gives the fields of a config.json that its family looks at, sorted: those whose absence or change
-// would make another network, or none. What names the class is kept too. The config that is left describes the
-// same network.
+// Needed returns the fields of a config.json that its family reads, sorted: those whose absence or change would result in another
+// network, or none. It keeps the class names too. The remaining config describes the same network.
 func Needed(data []byte) (json.RawMessage, error) {
 	c, err := ParseConfig(data)
 	if err != nil {

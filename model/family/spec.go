@@ -10,7 +10,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// FileName is what GGUF files call the tensors of a role.
+// FileName is the name in GGUF files of the tensors of a role.
 type FileName struct{ Role, Name dtype.Role }
 
 // Spec is a network in plain numbers: a decoder with what stands beside it, or an encoder alone. Two Specs are
@@ -98,7 +98,7 @@ type Table struct {
 	Rows int64
 }
 
-// Layer is one layer, comparable with ==: layers that are equal share a kind.
+// Layer is one layer, comparable with ==; equal layers share a kind.
 type Layer struct {
 	Norm  NormKind
 	Place NormPlace
@@ -136,7 +136,7 @@ type Layer struct {
 	Row *Row
 }
 
-// NormKind is the normalisation used throughout a layer.
+// NormKind is the normalization used throughout a layer.
 type NormKind uint8
 
 const (
@@ -147,7 +147,7 @@ const (
 	PlainNorm     // layer norm without a weight (OLMo)
 )
 
-// NormPlace says where a layer normalises.
+// NormPlace is where a layer normalizes.
 type NormPlace uint8
 
 const (
@@ -170,8 +170,7 @@ const (
 	Parallel2Attn
 )
 
-// SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It changes what lives
-// meanwhile, not the sum.
+// SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It affects what is alive in between, not the sum.
 type SumOrder uint8
 
 const (
@@ -228,7 +227,7 @@ type Attention struct {
 	Expanded bool
 }
 
-// QKNorm is the normalisation of queries and keys.
+// QKNorm is the normalization of queries and keys.
 type QKNorm uint8
 
 const (
@@ -309,7 +308,7 @@ type MLP struct {
 	GateTwice bool
 }
 
-// Activation function of an MLP.
+// Activation is the activation function of an MLP.
 type Activation uint8
 
 const (

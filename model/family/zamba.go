@@ -65,7 +65,7 @@ func (c *Config) hybridLayers(n int) []bool {
 	return out
 }
 
-// SharedBlock is attention and an MLP whose weights several layers use; zero Heads: none.
+// SharedBlock is attention and an MLP whose weights several layers share; zero Heads means none.
 type SharedBlock struct {
 	Number              int64 // which of them, from 1
 	Owns                bool  // the first layer to use a block holds it
