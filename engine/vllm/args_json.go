@@ -12,7 +12,7 @@ import (
 
 // Flags whose value is an object, and the file that --config names.
 
-// read decodes a value; its fix shows what one looks like.
+// read decodes a value; the error's fix shows an example.
 func read[T any](v, example string) (out T, err error) {
 	if json.Unmarshal([]byte(v), &out) != nil {
 		err = &argv.Error{Value: v, Problem: "is not JSON", Fix: "'" + example + "', in single quotes"}
@@ -50,7 +50,7 @@ func compilation(l *launch, v string) error {
 	return nil
 }
 
-// graphSizes are the batch sizes with graphs: the largest says the others.
+// graphSizes parses the batch sizes with graphs; the largest determines the others.
 func graphSizes(l *launch, v string) error {
 	for _, word := range strings.FieldsFunc(strings.Trim(v, "[]"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := argv.Count[plan.Int](word)

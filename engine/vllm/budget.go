@@ -54,7 +54,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	return r
 }
 
-// stated is the pool with the blocks that the plan states, where the memory holds as many (vllm/v1/core/kv_cache_utils.py,
+// stated returns the pool with the number of blocks given in the plan, if memory holds as many (vllm/v1/core/kv_cache_utils.py,
 // may_override_num_blocks).
 func (g *groups) stated(p *plan.Plan, pool unit.Bytes) unit.Bytes {
 	if p.KVPoolTokens == 0 || p.BlockSize == 0 {
@@ -63,10 +63,10 @@ func (g *groups) stated(p *plan.Plan, pool unit.Bytes) unit.Bytes {
 	return min(pool, unit.Bytes(int64(p.KVPoolTokens)/int64(p.BlockSize)*g.size)*g.page())
 }
 
-// budget is memory with its band; below zero when the plan starts without any.
+// budget is memory with its band; negative if the plan does not start.
 type budget struct{ mid, low, high unit.Bytes }
 
-// available is what is left of Usable for pages. Items are all booked but the caches.
+// available returns what remains of Usable for pages, once all items but the caches are booked.
 func (s *sizer) available(r *engine.Rank) budget {
 	if n := unit.Bytes(s.job.Plan.KVCacheMemory); n > 0 {
 		return budget{n, n, n}
@@ -82,7 +82,7 @@ func (s *sizer) available(r *engine.Rank) budget {
 	return budget{mid, mid - unit.Bytes(below), mid + unit.Bytes(above)}
 }
 
-// ratio is 1 for a bound that is not known.
+// ratio returns bound/of, or 1 if the bound is unknown.
 func ratio(bound, of unit.Bytes) float64 {
 	if bound == 0 || of == 0 {
 		return 1
@@ -148,7 +148,7 @@ func spared(g *engine.WeightGroup) (more unit.Bytes) {
 	return more
 }
 
-// activations is the peak of the profile run.
+// activations returns the peak of the profile run.
 func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	tokens, v := int64(s.job.Plan.MaxBatchedTokens), s.job.Version
 	peak := forwardPeak(b, &p.w, tokens, v)
@@ -196,7 +196,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	return it.Band(low, high)
 }
 
-// system is memory that torch does not allocate.
+// system returns the memory not allocated by torch.
 func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	many := pl.Parallel.TP*pl.Parallel.PP > 1
 	assumed, source := outsideTorch(s.job.Version, s.t, pl.Parallel.TP, pl.Parallel.PP)
@@ -209,7 +209,7 @@ func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
 	return ledger.Known(id, name, n, c.basis(), ledger.Persistent, ledger.Device, source).Band(c.band(1))
 }
 
-// loading is what ROCm's driver counts beside the weights once they are loaded.
+// loading returns what ROCm's driver counts beside the weights after loading.
 func (s *sizer) loading(b *ledger.Book) ledger.Item {
 	c := rocmLoading.or()
 	n := b.Size("hipblaslt_workspace", gib(c.Value), c.source())
@@ -217,7 +217,7 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 		"vllm/platforms/rocm.py (get_current_memory_usage)").Band(c.band(1))
 }
 
-// graphs are an estimate inside the budget where the version sets them aside, and beside it elsewhere.
+// graphs returns the graphs: an estimate inside the budget if the version reserves them, else memory beside it.
 func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 	v := s.job.Version
 	switch {
@@ -246,7 +246,7 @@ func (s *sizer) estimatedGraphs(b *ledger.Book, p *prepared) ledger.Item {
 	return it.Band(low+gib(first.Low), high+gib(first.High))
 }
 
-// pieces of graphs for so many batch sizes.
+// pieces returns the number of graph pieces for a number of batch sizes.
 func (p *prepared) pieces(sizes int64) float64 { return float64(sizes * (p.splits + 1)) }
 
 // pieces of graphs: what is between the operators at which they are split, for each batch size.
@@ -255,8 +255,8 @@ func (s *sizer) pieces(b *ledger.Book, p *prepared, c Constant) ledger.Num {
 	return b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", s.captured(), "captured"), between))
 }
 
-// splits counts the operators that graphs leave out: attention and recurrence, one a layer, and the indexers of sparse attention
-// (splitting_ops of vllm/config/compilation.py), of which key is what one keeps of a token.
+// splits counts the operators excluded from graphs: attention and recurrence, one per layer, and the indexers of sparse attention
+// (splitting_ops of vllm/config/compilation.py); key is the indexer's bytes per token.
 func splits(pl *engine.Placed) (n int64, key unit.Bytes) {
 	n = int64(pl.Last - pl.First)
 	for _, k := range pl.Kinds {
@@ -275,7 +275,7 @@ func (s *sizer) captured() int64 {
 	return captureSizes(s.job.Version, s.job.Model.Family, int64(p.GraphBatch), int64(p.MaxSeqs), int64(p.MaxBatchedTokens))
 }
 
-// kvCache is what the load takes of the pool.
+// kvCache returns what the load takes of the pool.
 func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
 	g := &p.g
 	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.inFlight()), s.blockOrigin(g, l))
@@ -297,8 +297,8 @@ func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item 
 // many steps as the scheduler runs ahead (#47728, VllmConfig.max_in_flight_tokens).
 var settledWindows = engine.V(0, 26, 0)
 
-// inFlight are the tokens that a window's layers may have to keep beside the window: those of a step, or of all that are scheduled at a
-// time, a step for each stage and two with asynchronous scheduling, the default.
+// inFlight returns the tokens that windowed layers may have to keep beyond the window: those of a step, or of all scheduled steps,
+// one per stage and two with asynchronous scheduling, the default.
 func (s *sizer) inFlight() int64 {
 	p := s.job.Plan
 	if s.job.Version.Before(settledWindows) {
@@ -314,7 +314,7 @@ func (s *sizer) blockOrigin(g *groups, l engine.Load) string {
 	return fmt.Sprintf("over %d groups of layers", g.total())
 }
 
-// pageFormula is one layer's page: attention of the first spec that has it.
+// pageFormula returns one layer's page, by the first attention spec.
 func (s *sizer) pageFormula(b *ledger.Book, g *groups) ledger.Num {
 	if len(g.specs) == 0 {
 		return b.Lit(0)
@@ -327,7 +327,7 @@ func (s *sizer) pageFormula(b *ledger.Book, g *groups) ledger.Num {
 	return b.Size("page", g.page(), "recurrent state of one layer")
 }
 
-// split shows recurrent states apart from the KV cache.
+// split separates recurrent states from the KV cache.
 func split(kv ledger.Item, p *prepared, b *ledger.Book, sequences int64) []ledger.Item {
 	states := int64(0)
 	for i, c := range p.g.specs {
@@ -350,7 +350,7 @@ func split(kv ledger.Item, p *prepared, b *ledger.Book, sequences int64) []ledge
 	return []ledger.Item{state, ledger.Known(kv.ID, kv.Name, rest, kv.Basis, kv.Life, kv.Place, kv.Source)}
 }
 
-// poolTokens is "GPU KV cache size": tokens that the pool holds.
+// poolTokens returns "GPU KV cache size": the tokens that the pool holds.
 func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 	if g.total() == 0 {
 		return 0
@@ -369,7 +369,7 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 // tokensByConcurrency: the printed size is concurrency × length (#41069, 2026-04-28; a log of 0.20.0 has none of it, two of 0.20.2 do).
 var tokensByConcurrency = engine.V(0, 20, 2)
 
-// concurrency is "Maximum concurrency": tokens over length until requests were counted by their blocks (#17996).
+// concurrency returns "Maximum concurrency": tokens over length, until requests were counted by their blocks (#17996).
 func (s *sizer) concurrency(g *groups, blocks int64, l engine.Load) float64 {
 	if s.job.Version.Before(hybridGroups) {
 		return float64(s.poolTokens(g, blocks, l)) / float64(max(1, l.Context))

@@ -39,7 +39,7 @@ func (c *caching) take(b unit.Bytes) piece {
 	return p
 }
 
-// best takes the smallest free piece that holds b, the earliest of equals, or a new segment.
+// best returns the smallest free piece that holds b, the earliest on a tie, or a new segment.
 func (c *caching) best(b unit.Bytes) piece {
 	found := -1
 	for i := range c.free {
@@ -74,7 +74,7 @@ func (c *caching) remove(i int) {
 	c.free = c.free[:last]
 }
 
-// give frees a block; it joins its free neighbours.
+// give frees a block, merging it with free neighbors.
 func (c *caching) give(p piece) {
 	c.allocated -= p.size
 	for i := 0; i < len(c.free); {

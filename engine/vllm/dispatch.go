@@ -27,7 +27,7 @@ const (
 // backends are the values of --all2all-backend (vllm/config/parallel.py).
 var backends = map[string]string{"deepep_high_throughput": plan.DeepEPNormal, "deepep_low_latency": plan.DeepEPLowLatency}
 
-// dispatcher reads one; what is not described is listed.
+// dispatcher parses a backend; one that is not described is listed as unread.
 func dispatcher(l *launch, v string) error {
 	if l.Plan.All2All = backends[strings.ToLower(v)]; l.Plan.All2All == "" && v != "allgather_reducescatter" {
 		l.Unknown = append(l.Unknown, "--all2all-backend "+argv.Quote(argv.Blotted(v)))
@@ -55,7 +55,7 @@ func chunkSetting(j *engine.Job) string {
 	return ""
 }
 
-// sent are the tokens that a rank sends at most at a time.
+// sent returns the most tokens that a rank sends at a time.
 func sent(j *engine.Job) int64 {
 	switch {
 	case !j.Version.Before(wholeSteps):
@@ -84,7 +84,7 @@ func checkDispatch(j *engine.Job) error {
 	return nil
 }
 
-// dispatchItem are the buffers, which are there before the profile run.
+// dispatchItem returns the buffers, which are allocated before the profile run.
 func dispatchItem(b *ledger.Book, j *engine.Job) ledger.Item {
 	d := engine.DeepEPOf(j, sent(j))
 	if d.LowLatency {

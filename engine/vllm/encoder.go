@@ -76,7 +76,7 @@ var clipFrames = []engine.Since[frames]{
 	{From: engine.V(0, 11, 0), Value: frames{7, 0}, Source: "qwen2_vl.py: _MAX_FRAMES_PER_VIDEO of 14 (#25648)"},
 }
 
-// clip makes a video of the largest picture, where one is let in that is larger.
+// clip returns a video of frames of the largest picture, if one is allowed that is larger.
 func (l largest) clip(j *engine.Job) largest {
 	beginsWith := func(arch string) bool { return strings.HasPrefix(j.Model.Arch, arch) }
 	if l.tokens == 0 || engine.On(j.Plan.NoVideo, false) || !slices.ContainsFunc(clips, beginsWith) {
@@ -99,7 +99,7 @@ type encoder struct {
 	kept  int64      // numbers that the decoder gets of a token
 }
 
-// placedEncoder is the tower of a first rank, where the plan has it run.
+// placedEncoder returns the tower of a first rank, if the plan runs it.
 func placedEncoder(j *engine.Job, pl *engine.Placed) *encoder {
 	tp := pl.Parallel.TP
 	if engine.On(j.Plan.WholeTower, false) {
@@ -112,7 +112,7 @@ func placedEncoder(j *engine.Job, pl *engine.Placed) *encoder {
 	return e
 }
 
-// encoderOf finds the tower and its largest item; nil for a model without, or whose items are not described.
+// encoderOf returns the tower and its largest item; nil for a model without one, or whose items are not described.
 func encoderOf(j *engine.Job, tp int64, v0 bool) *encoder {
 	m := j.Model
 	for i := 1; i < len(m.Parts); i++ {
@@ -157,7 +157,7 @@ func largestOf(j *engine.Job, p *model.Part) largest {
 	return largest{}
 }
 
-// read takes the widths of a tower: its layers are cut as the decoder's where its heads can be.
+// read sets the widths of a tower; its layers are sharded like the decoder's if its heads divide.
 func (e *encoder) read(p *model.Part, tp int64) {
 	if o := &p.Pre.Ops[0]; len(o.W) > 0 {
 		e.width, e.input = o.Out, unit.Bytes(4*o.W[0].Cols)
@@ -183,7 +183,7 @@ func (e *encoder) read(p *model.Part, tp int64) {
 	}
 }
 
-// items that go through the tower at once.
+// items returns the number of items that pass the tower at once.
 func (e *encoder) items(s *sizer) int64 {
 	p := s.job.Plan
 	seqs, tokens := int64(p.MaxSeqs), int64(p.MaxBatchedTokens)
@@ -194,7 +194,7 @@ func (e *encoder) items(s *sizer) int64 {
 	return max(1, min(max(tokens, e.item.tokens)/e.item.tokens, seqs*each))
 }
 
-// peak is the largest of a layer: its FFN, the stream that enters it, the residual and what the FFN reads, beside the inputs.
+// peak returns the largest of a layer: its FFN, the input stream, the residual and the FFN's input, beside the inputs.
 func (e *encoder) peak(b *ledger.Book, items ledger.Num) ledger.Num {
 	rows := b.Mul(items, b.Int("rows", e.item.rows, "of the largest item"))
 	layer := b.Add(b.Mul(b.Int("values", e.parts, "of the FFN at once"), b.Int("encoder_ffn", e.ffn, "model, this rank")),
@@ -207,7 +207,7 @@ func (e *encoder) peak(b *ledger.Book, items ledger.Num) ledger.Num {
 	return b.Add(b.Mul(b.Lit(2), once, layer), b.Mul(rows, input))
 }
 
-// outputs are kept while the decoder runs.
+// outputs returns the encoder outputs kept while the decoder runs.
 func (e *encoder) outputs(b *ledger.Book, items ledger.Num) ledger.Num {
 	return b.Mul(b.Lit(2), items, b.Int("tokens", e.item.tokens, "of the largest item"), b.Int("numbers", e.kept, "of a token"))
 }

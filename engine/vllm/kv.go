@@ -13,7 +13,7 @@ import (
 // The paged KV cache: vllm/v1/kv_cache_interface.py and v1/core/kv_cache_utils.py. Layers with the same
 // spec form groups of equal size; a block of the pool holds one page of every layer of a group.
 
-// spec is what layers of one kind keep: Block tokens of a layer in Page bytes, or one state.
+// spec is what layers of one kind cache: Block tokens of a layer in Page bytes, or one state.
 type spec struct {
 	class  model.CacheClass
 	span   int64 // window or chunk
@@ -25,7 +25,7 @@ type spec struct {
 	origin string // of perTok, in words
 }
 
-// groups is how the pool is organised.
+// groups is the organization of the pool.
 type groups struct {
 	specs []spec
 	size  int64   // layers of a group
@@ -38,7 +38,7 @@ type groups struct {
 	over int64
 }
 
-// total is the number of groups.
+// total returns the number of groups.
 func (g *groups) total() (n int64) {
 	for _, c := range g.count {
 		n += c
@@ -46,7 +46,7 @@ func (g *groups) total() (n int64) {
 	return n
 }
 
-// page is the bytes of one layer's page, the same for every group; 0 where nothing is cached (encoders).
+// page returns the bytes of one layer's page, equal for every group; 0 if nothing is cached (encoders).
 func (g *groups) page() unit.Bytes {
 	if len(g.specs) == 0 {
 		return 0
@@ -66,7 +66,7 @@ type kvBytes struct {
 	slots   bool    // sparse layers keep their rows in the layout of fp8_ds_mla
 }
 
-// specsOf collects the caches of a rank's layers.
+// specsOf returns the cache specs of a rank's layers.
 func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 	var out []spec
 	for _, k := range kinds {
@@ -179,12 +179,12 @@ func unifyStates(specs []spec, block int64) ([]spec, int64) {
 	return specs, block
 }
 
-// keepsAll: every token of the sequence has a row.
+// keepsAll reports whether every token of the sequence has a row.
 func (s *spec) keepsAll() bool {
 	return s.class == model.FullKV || s.class == model.LatentKV || s.class == model.IndexKV
 }
 
-// join makes one spec of layers that all keep every token: a block then holds a page of every layer, whatever their sizes.
+// join merges layers that keep every token into one spec: a block then holds a page of every layer, whatever their sizes.
 func join(specs []spec) []spec {
 	sum := spec{class: specs[0].class, block: specs[0].block, layers: 1}
 	for i := range specs {
@@ -245,8 +245,8 @@ func indexed(specs []spec) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return s.class == model.IndexKV })
 }
 
-// groupSize is how many layers a group has: the fewest layers of any spec, or the most when the counts
-// are close, the rest being padding.
+// groupSize returns the number of layers per group: the fewest layers of any spec, or the most if the counts are close, the rest
+// being padding.
 func groupSize(specs []spec, v engine.Version) int64 {
 	counts := make([]int64, len(specs))
 	for i, s := range specs {
@@ -267,8 +267,8 @@ func groupSize(specs []spec, v engine.Version) int64 {
 	return least
 }
 
-// pages is how many pages one request of length tokens holds in a group of the spec, when a step computes
-// at most batched tokens.
+// pages returns the number of pages that a request of length tokens holds in a group of the spec, if a step computes at most
+// batched tokens.
 func (s *spec) pages(length, batched int64) int64 {
 	switch s.class {
 	case model.StateCache:
@@ -285,7 +285,7 @@ func (s *spec) pages(length, batched int64) int64 {
 	return unit.CeilDiv(length, s.block)
 }
 
-// perRequest is how many blocks of the pool one request takes, all groups together.
+// perRequest returns the number of blocks of the pool that one request takes, over all groups.
 func (g *groups) perRequest(length, batched int64) (n int64) {
 	for i := range g.specs {
 		n += g.count[i] * g.specs[i].pages(g.tokensKept(&g.specs[i], length), batched)
@@ -293,7 +293,7 @@ func (g *groups) perRequest(length, batched int64) (n int64) {
 	return n
 }
 
-// shared is how many blocks of a prompt another request finds: whole ones, of layers that keep every token.
+// shared returns the number of blocks of a prompt that another request can reuse: whole ones, of layers that keep every token.
 func (g *groups) shared(tokens int64) (n int64) {
 	for i := range g.specs {
 		if s := &g.specs[i]; s.keepsAll() {
@@ -303,8 +303,8 @@ func (g *groups) shared(tokens int64) (n int64) {
 	return n
 }
 
-// tokensKept is how many tokens of a sequence a rank keeps in layers of a spec (kv_cache_interface.py, FullAttentionSpec.
-// max_memory_usage_bytes).
+// tokensKept returns the number of tokens of a sequence that a rank keeps in layers of a spec (kv_cache_interface.py,
+// FullAttentionSpec.max_memory_usage_bytes).
 func (g *groups) tokensKept(s *spec, length int64) int64 {
 	if g.over <= 1 || !s.keepsAll() {
 		return length
@@ -312,7 +312,7 @@ func (g *groups) tokensKept(s *spec, length int64) int64 {
 	return unit.CeilDiv(length, g.over)
 }
 
-// blocks of a pool of the given size.
+// blocks returns the number of blocks in a pool of the given size.
 func (g *groups) blocks(pool unit.Bytes) int64 {
 	if pool <= 0 || g.page() == 0 {
 		return 0
@@ -320,7 +320,7 @@ func (g *groups) blocks(pool unit.Bytes) int64 {
 	return int64(pool) / int64(g.page()) / g.size
 }
 
-// perToken is what one more token of a long request takes: full layers only.
+// perToken returns the bytes per additional token of a long request: full layers only.
 func (g *groups) perToken() (b unit.Bytes) {
 	for i, s := range g.specs {
 		if s.keepsAll() {

@@ -58,7 +58,7 @@ func (l *loading) create(p *param) heldParam {
 	return h
 }
 
-// host takes what a layer created from the device once it is complete; a copy that attention reads stays there.
+// host moves a layer's parameters to the host once it is complete; a copy read by attention remains.
 func (l *loading) host(gone []heldParam) {
 	for _, h := range gone {
 		l.drop(h.main)
@@ -84,7 +84,7 @@ func (l *loading) rotary(r model.Rotary, width int64) {
 	l.drop(both)
 }
 
-// process gives the parameters that kernels lay out anew their final blocks.
+// process allocates the final blocks of parameters that kernels repack.
 func (l *loading) process() {
 	for i := range l.held {
 		h := &l.held[i]
@@ -106,7 +106,7 @@ func (l *loading) process() {
 	}
 }
 
-// taken is what loading has allocated, or reserved.
+// taken returns what loading has allocated, or on ROCm reserved.
 func (l *loading) taken(rocm bool) unit.Bytes {
 	if rocm {
 		return l.reserved + unit.Bytes(unit.PadUp(int64(l.small), int64(segmentRound)))
@@ -135,7 +135,7 @@ func (p *paramSets) add(pl *engine.Placed, n int, set []param) {
 	}
 }
 
-// replay loads what a class of ranks holds and says what that takes.
+// replay loads what a class of ranks holds and returns the memory it takes.
 func (s *sizer) replay(pl *engine.Placed, sets *paramSets, small unit.Bytes, hosted *engine.Hosted) unit.Bytes {
 	l := &loading{small: small}
 	l.createAll(sets.pre, nil, nil)

@@ -21,7 +21,7 @@ var asFlags = []string{"language_model_only", "limit_mm_per_prompt", "mm_encoder
 // asAdapters count where LoRA is on.
 var asAdapters = []string{"enable_lora", "max_loras", "max_lora_rank"}
 
-// flagged takes those arguments into the plan; one that cannot be read is told.
+// flagged applies those arguments to the plan; one that cannot be parsed is reported.
 func (r *Reader) flagged(s startup.Settings) {
 	names := asFlags
 	if on := s.Bool("enable_lora"); on != nil && *on {
@@ -37,7 +37,7 @@ func (r *Reader) flagged(s startup.Settings) {
 	l.into(&r.log.Plan)
 }
 
-// take reads one argument as its flag; false where the flag refuses it.
+// take parses one argument as its flag; false if the flag rejects it.
 func (l *launch) take(name, value string) bool {
 	flag := "--" + strings.ReplaceAll(name, "_", "-")
 	var args []string
@@ -56,7 +56,7 @@ func (l *launch) take(name, value string) bool {
 	return err == nil && len(unknown) == 0
 }
 
-// into fills what a plan does not say yet.
+// into fills in what a plan does not state yet.
 func (l *launch) into(p *plan.Plan) {
 	from := &l.Plan
 	p.TextOnly, p.NoVideo = orBool(p.TextOnly, from.TextOnly), orBool(p.NoVideo, from.NoVideo)

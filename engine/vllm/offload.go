@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// offloading is how a version keeps parameters in host memory.
+// offloading describes how a version keeps parameters in host memory.
 type offloading struct {
 	absent   string // why there is none
 	inPlace  bool   // kernels read them there (UVA); else each layer is copied before it is computed
@@ -39,7 +39,7 @@ func (s *sizer) offloading() *offloading {
 // returns reports whether a parameter that was moved lies on the device in the end: its new layout is made there.
 func (s *sizer) returns(p *param) bool { return p.how != asLoaded && s.offloading().returns }
 
-// host moves parameters of a rank's layers.
+// host offloads parameters of a rank's layers.
 func (s *sizer) host(pl *engine.Placed, sets *paramSets) engine.Hosted {
 	budget := unit.Bytes(s.job.Plan.CPUOffload)
 	if budget == 0 {
@@ -77,7 +77,7 @@ func (s *sizer) Hosted() (out []engine.Hosted) {
 // evicts is the first version that has --kv-offloading-size (vllm/config/cache.py; which it was is from memory).
 var evicts = engine.V(0, 12, 0)
 
-// caches is the first version with LMCacheConnectorV1 (#16625, 2025-04-26); the LMCacheConnector of 0.8.0 to 0.10.0 (#12953) is the
+// swaps reports whether the version has V0's --swap-space for preempted caches.
 // earlier engine's.
 var caches = engine.V(0, 8, 5)
 

@@ -36,7 +36,7 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 	return out
 }
 
-// loaded is all that loading allocates: the decoder's share and the towers of other parts.
+// loaded returns all that loading allocates: the decoder's share and the towers of other parts.
 func loaded(r *engine.Rank) budget {
 	var items []ledger.Item
 	for _, it := range r.Items {
@@ -48,7 +48,7 @@ func loaded(r *engine.Rank) budget {
 	return budget{t.Bytes, t.Low, t.High}
 }
 
-// poolBand is the budget again, once ranks agreed on their blocks.
+// poolBand returns the budget after ranks have agreed on their blocks.
 func (s *sizer) poolBand(r *engine.Rank) budget {
 	rest := *r
 	rest.Items = nil
@@ -100,7 +100,7 @@ var firstGroup = []engine.Since[bool]{
 	{From: engine.V(0, 18, 0), Value: false, Source: "vllm/v1/core/kv_cache_utils.py (#36030, 2026-03-17)"},
 }
 
-// needed is what one request of the length takes of the pool.
+// needed returns what a request of the length takes of the pool.
 func (g *groups) needed(length, batched int64, v engine.Version) unit.Bytes {
 	if len(g.specs) == 0 {
 		return 0
@@ -112,7 +112,7 @@ func (g *groups) needed(length, batched int64, v engine.Version) unit.Bytes {
 	return unit.Bytes(blocks*g.size) * g.page()
 }
 
-// longest is the length that a pool still holds, searched as vLLM does from 1 to the length asked for.
+// longest returns the longest length that a pool holds, searched like vLLM from 1 to the requested length.
 func (g *groups) longest(pool unit.Bytes, length, batched int64, v engine.Version) int64 {
 	return search.Largest(0, length, 0, func(n int64) bool { return g.needed(n, batched, v) <= pool })
 }

@@ -72,7 +72,7 @@ func OutsideName(v engine.Version, d *hardware.Device, tp, pp int64) string {
 	return c.Name
 }
 
-// outsideTorch is the constant, as it is assumed, for a device among tp of a stage and pp stages.
+// outsideTorch returns the assumed constant for a device among tp ranks of a stage and pp stages.
 func outsideTorch(v engine.Version, t traits, tp, pp int64) (Constant, string) {
 	rule := engine.At(nonTorch, v)
 	many := tp*pp > 1
@@ -91,7 +91,7 @@ func outsideTorch(v engine.Version, t traits, tp, pp int64) (Constant, string) {
 	return rule.Value.one, rule.Source
 }
 
-// graphPiece is what one captured piece of a graph keeps: a layer for one batch size.
+// graphPiece returns the memory of one captured graph piece: a layer for one batch size.
 func graphPiece(t *traits) Constant {
 	switch {
 	case t.datacenter:
@@ -109,7 +109,7 @@ var (
 	rocmGraphs  = Constant{"graphs.rocm", 1, 0.2, 1.8, 0}
 )
 
-// allGraphs is the constant of graphs that are not counted by pieces.
+// allGraphs returns the constant of graphs that are not counted by pieces.
 func allGraphs(v engine.Version, t *traits) (Constant, bool) {
 	switch {
 	case v.Before(v1Default):
@@ -200,7 +200,8 @@ func steps(v engine.Version, t traits, length int64, chunked bool) (seqs, tokens
 	return min(seqs, tokens), tokens
 }
 
-// v0Tokens: prompts went whole through a step unless, from 0.5.4 (#6666), they could be longer than 32k tokens.
+// v0Tokens returns V0's default token budget: prompts went whole through a step unless, from 0.5.4 (#6666), they could exceed 32k
+// tokens.
 func v0Tokens(v engine.Version, length int64) int64 {
 	const chunkedFrom = 32768
 	if length <= chunkedFrom || v.Before(engine.V(0, 5, 4)) {
@@ -212,7 +213,7 @@ func v0Tokens(v engine.Version, length int64) int64 {
 	return 2048
 }
 
-// blockTokens is the default page: 16, and what the attention backend wants for latent caches.
+// blockTokens returns the default page: 16 tokens, or what the attention backend requires for latent caches.
 func blockTokens(t traits, latent bool, dimK int64) int64 {
 	switch {
 	case latent && t.sm100:
@@ -244,7 +245,7 @@ func largestGraph(v engine.Version, family string, largest, seqs, tokens int64) 
 // graphsOfBudget is the first version that captures none beyond a step's tokens, and coarser sizes among the large ones.
 var graphsOfBudget = engine.V(0, 11, 1)
 
-// captureSizes counts the batch sizes for which graphs are captured, up to the largest one.
+// captureSizes returns the number of batch sizes for which graphs are captured, up to the largest one.
 func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) int64 {
 	top := largestGraph(v, family, largest, seqs, tokens)
 	if v.AtLeast(graphsOfBudget) {

@@ -27,7 +27,7 @@ func (Engine) Outside(j *engine.Job) unit.Bytes {
 	return unit.Bytes(c.Value * float64(unit.GiB))
 }
 
-// share fills in gpu_memory_utilization: the version's default, or less when others leave less free.
+// share fills in gpu_memory_utilization: the version's default, or less if others leave less free.
 func share(j *engine.Job) {
 	p := j.Plan
 	if p.GPUMemoryUtilization != nil || p.KVCacheMemory != 0 {
@@ -43,8 +43,7 @@ func share(j *engine.Job) {
 	j.Default("gpu_memory_utilization", u)
 }
 
-// freeShare is the largest share, in hundredths, that others leave free on every device; 1 when they take
-// nothing.
+// freeShare returns the largest share, in hundredths, that others leave free on every device; 1 if they hold nothing.
 func freeShare(j *engine.Job) float64 {
 	if j.Plan.Reserved == 0 || j.Machine == nil || j.Version.Before(growthOnly) {
 		return 1
@@ -59,7 +58,7 @@ func freeShare(j *engine.Job) float64 {
 	return max(0.01, least)
 }
 
-// checkShare refuses a share that is not free.
+// checkShare rejects a share that is not free.
 func checkShare(j *engine.Job) error {
 	u := j.Plan.GPUMemoryUtilization
 	if u == nil || j.Machine == nil || j.Plan.Reserved == 0 || j.Version.Before(growthOnly) || *u <= 0.01 {
@@ -86,7 +85,7 @@ func seen(d *hardware.Device) hardware.Fact[unit.Bytes] {
 	return d.Usable
 }
 
-// limit is what vLLM may use of the device.
+// limit sets what vLLM may use of the device.
 func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
 	p := s.job.Plan
 	if r.Unlimited || p.GPUMemoryUtilization == nil {

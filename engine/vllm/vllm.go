@@ -69,7 +69,7 @@ var followed = map[string]engine.Since[bool]{
 	"compressed-tensors": {From: engine.V(0, 16, 0), Source: "#30141, vllm/model_executor/layers/attention/attention.py, kv_cache_scheme"},
 }
 
-// kvDefault is "auto": the format that the checkpoint states, or that of the unquantised weights.
+// kvDefault returns the format of "auto": the one that the checkpoint states, or that of the unquantized weights.
 func kvDefault(j *engine.Job) string {
 	if c := &j.Checkpoint; c.Cache != "" && j.Keeps() {
 		if since, ok := followed[c.Method]; ok && j.Version.AtLeast(since.From) {
@@ -210,7 +210,7 @@ func stageLayers(layers, stages int) []int {
 	return out
 }
 
-// allKinds are the layers of the whole model with the first rank's widths: groups are formed over the model.
+// allKinds returns the layers of the whole model with the first rank's widths, since groups are formed over the model.
 func allKinds(j *engine.Job, pl *engine.Placed) []engine.KindCount {
 	if pl.First == 0 && pl.Last == len(pl.Part.Layers) && pl.Post {
 		return engine.WithDraft(j, pl, pl.Kinds)
@@ -226,7 +226,7 @@ type sizer struct {
 	ranks []prepared
 }
 
-// prepared is what one class of ranks holds whatever the load.
+// prepared is what one class of ranks holds regardless of the load.
 type prepared struct {
 	pl      engine.Placed
 	weights []weightSum
