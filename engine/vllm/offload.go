@@ -77,7 +77,7 @@ func (s *sizer) Hosted() (out []engine.Hosted) {
 // evicts is the first version that has --kv-offloading-size (vllm/config/cache.py; which it was is from memory).
 var evicts = engine.V(0, 12, 0)
 
-// swaps reports whether the version has V0's --swap-space for preempted caches.
+// caches is the first version with LMCacheConnectorV1 (#16625, 2025-04-26); the LMCacheConnector of 0.8.0 to 0.10.0 (#12953) is the
 // earlier engine's.
 var caches = engine.V(0, 8, 5)
 
