@@ -332,7 +332,7 @@ func TestTrainPlanTwice(t *testing.T) {
 func TestTrainPlanFiles(t *testing.T) {
 	for _, c := range []struct{ model, on, method, framework string }{
 		{"llama-3.1-8b", "8xh100", "", ""}, {"llama-3.1-70b", "64xh100", "", ""}, {"llama-3.1-8b", "rtx-4090", "qlora", ""},
-		{"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora", ""},
+		{"llama-3.1-70b", "2xl40s,host=256GiB", "qlora", ""},
 		{"llama-3.1-70b", "8xh100", "lora", ""}, {"mixtral-8x7b", "16xh100", "", "megatron"}, {"llama-3.1-8b", "8xh100", "", "torchtitan"},
 		{"llama-3.1-70b", "64xh100", "", "torchtitan"},
 		{"mamba2-2.7b", "8xh100", "", ""}, {"qwen3-30b-a3b", "16xh100", "", ""}, {"llama-3.1-8b", "h100", "", "deepspeed"},

@@ -4,6 +4,9 @@ package model
 // including the layer's output and its gradient. It walks the operators in reverse, tracking the lifetimes of
 // gradients; a gated activation takes two steps, its product and then its activation.
 func (k *Kind) BackwardPeak(s Style) int64 {
+	if len(k.Ops) == 0 {
+		return 0
+	}
 	w := backward{k: k, s: s, grad: make([]int64, len(k.Ops)+1), first: make([]int, len(k.Ops)+1), own: make([]int64, len(k.Ops))}
 	w.keepers()
 	h := k.rowBytes(Val(len(k.Ops)), &s)

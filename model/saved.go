@@ -114,13 +114,14 @@ func (k *Kind) SavedScores(s Style) (n int64) {
 }
 
 // SavedProducts returns what a layer keeps if only every second matmul and the output of attention are kept and all
-// else is recomputed, in bytes per token (torchtitan's selective operator checkpointing).
+// else is recomputed, in bytes per token (torchtitan's selective operator checkpointing). Grouped matmuls of experts are
+// recomputed: its list names aten.mm, not aten._grouped_mm (torchtitan/distributed/activation_checkpoint.py).
 func (k *Kind) SavedProducts(s Style) (n int64) {
 	products := 0
 	for i := range k.Ops {
 		o := &k.Ops[i]
 		switch o.Kind {
-		case Linear, ExpertLinear:
+		case Linear:
 			if products%2 == 0 {
 				n += k.rowBytes(Val(i+1), &s)
 			}

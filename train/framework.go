@@ -59,6 +59,9 @@ type Narrow struct{ Adapters, Full string }
 // loss keeps that processes logits in chunks; a fused head keeps nothing.
 type Loss struct {
 	Plain, Fused, Native, NativeFused, Chunked int64
+	// ChunkedEager is Chunked if nothing compiles the chunks, so that each keeps its log-softmax in fp32; 0 if it makes no
+	// difference.
+	ChunkedEager int64
 	// Compiled applies if torch.compile includes the loss; 0 if it does not, or makes no difference.
 	Compiled int64
 	// Chunks is the default number of chunks for head and loss; 0 for one.
@@ -73,6 +76,8 @@ type Loss struct {
 // Keeping describes how frameworks differ in what blocks keep.
 type Keeping struct {
 	FusedNorm, FusedGlu bool
+	// Grouped is the first version that computes all experts in one grouped matmul; 0 if they run one after another.
+	Grouped engine.Version
 	// FusedQKV computes queries, keys and values in one matmul, whose adapters share an input.
 	FusedQKV bool
 	// OutBits is the bits per element of attention's output, in a copy shared with the following matmul, when gated

@@ -51,6 +51,7 @@ var frameworks = []Framework{
 		Loss: hfLoss,
 		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true, FlashHeads: engine.V(4, 46, 0),
 			Embeddings32: engine.V(4, 52, 0), // transformers/trainer.py: create_optimizer
+			Grouped:      engine.V(5, 0, 0),  // transformers/integrations/moe.py: grouped_mm_experts_forward, the default of v5
 			Loads:        stayWhole},
 		Peft: true,
 	},
@@ -100,7 +101,7 @@ var frameworks = []Framework{
 	{ // recipes/configs of large models gather embedding and head on their own (custom_sharded_layers)
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true, EndsApart: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Chunked: 2, ChunkedEager: 6, Heads: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; training/_compile.py compiles a loss of chunks alone; modules/loss: chunks of logits live until their gradients, while those of the head add up; ce_chunked_output_loss.py: an eager cross-entropy of logits.float() keeps a chunk's log-softmax in fp32"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true, WidensMoments: true, RepeatsKV: true, EndsApart: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 8, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch

@@ -78,10 +78,14 @@ func TestCompiledBlocks(t *testing.T) {
 	}
 	plain := of(func(*plan.Training) {})
 	compiled := of(func(q *plan.Training) { q.Compile = &yes })
-	chunked := of(func(q *plan.Training) { q.FusedLoss = &yes })
+	eager := of(func(q *plan.Training) { q.FusedLoss = &yes })
+	chunked := of(func(q *plan.Training) { q.FusedLoss, q.Compile = &yes, &yes })
 	logits := 8192.0 * 128256
 	if plain["logits and loss"] != 12*logits || compiled["logits and loss"] != 12*logits || chunked["logits and loss"] != 2*logits {
 		t.Errorf("the loss takes %v, compiled %v, in chunks %v", plain["logits and loss"], compiled["logits and loss"], chunked["logits and loss"])
+	}
+	if eager["logits and loss"] != 6*logits {
+		t.Errorf("chunks that nothing compiles take %v, want %v", eager["logits and loss"], 6*logits)
 	}
 	if got, want := chunked["gradients of the head"], 2*2.0*128256*3072; got != want {
 		t.Errorf("the head's gradients take %.0f bytes, want %.0f", got, want)

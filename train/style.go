@@ -93,7 +93,7 @@ func (j *Job) style() model.Style {
 		s.Choices = j.Plan.TP / max(1, t.ETP)
 		s.Whole = keep.Gathers
 	}
-	s.ExpertLoop = !j.megatron()
+	s.ExpertLoop = !j.megatron() && (keep.Grouped == engine.Version{} || j.Version.Before(keep.Grouped))
 	if j.megatron() {
 		s.Again, s.WeighsEarly = recomputeOf(j).modules, true
 		if t.Narrow() {
@@ -193,6 +193,8 @@ func (j *Job) repeatsKV() bool {
 func (j *Job) loss() float64 {
 	l := engine.At(j.Framework.Loss, j.Version).Value
 	switch {
+	case on(j.Training.FusedLoss) && !on(j.Training.Compile) && l.ChunkedEager > 0:
+		return float64(l.ChunkedEager)
 	case on(j.Training.FusedLoss):
 		return float64(l.Chunked)
 	case on(j.Training.Compile) && l.Compiled > 0 && !j.wide():
