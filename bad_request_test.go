@@ -44,7 +44,7 @@ var badRequests = []struct {
 	{"more stages than layers", bare(`"pp":33`), ImpossiblePlan, "pp", "33", "more than the 32 layers", "--pp 32"},
 	{"experts of a dense model", on(`"ep":4`), ImpossiblePlan, "ep", "4", "has no experts", "leave ep out"},
 	{"ep that cuts experts", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"6xh100","engine":"sglang","tp":2,"dp":3,"ep":6}`, ImpossiblePlan, "ep", "6", "128 experts", "divides"},
-	{"experts on ranks that are not there", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"h200","engine":"sglang","ep":8}`, ImpossiblePlan, "ep", "8", "ranks, which are 1 here", "--tp 8"},
+	{"experts on ranks that are not there", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"h200","engine":"sglang","ep":8}`, ImpossiblePlan, "ep", "8", "ranks, which are 1 here", "8 devices"},
 	{"more ranks than devices", `{"ask":"fit","model":"llama-3.1-8b","hardware":"2xh100","tp":4}`, ImpossiblePlan, "devices", "4", "the hardware has 2", "4 devices"},
 	{"stages without devices", on(`"pp":4`), ImpossiblePlan, "devices", "4", "the hardware has 1", "smaller groups"},
 	{"a billion devices", on(`"devices":1e9`), BadField, "devices", "1000000000", "out of bounds", "1,000,000"},

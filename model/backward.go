@@ -5,7 +5,7 @@ package model
 // gradients; a gated activation takes two steps, its product and then its activation.
 func (k *Kind) BackwardPeak(s Style) int64 {
 	if len(k.Ops) == 0 {
-		return 0
+		return 0 // a block without attention and MLP (Nemotron Ultra) passes its gradient on
 	}
 	w := backward{k: k, s: s, grad: make([]int64, len(k.Ops)+1), first: make([]int, len(k.Ops)+1), own: make([]int64, len(k.Ops))}
 	w.keepers()

@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		{"sharding", "4-bit", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Method, q.Sharding, p.Weights = "lora", "zero3", "nf4" }},
 		{"sequence_length", "between", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.SequenceLength = -1 }},
 		{"tp", "does not divide", 6, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP = "megatron", 6 }},
-		{"devices", "takes 16 devices", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 4 }},
+		{"devices", "needs 16 devices", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 4 }},
 		{"dp", "all of them train", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 1 }},
 		{"cp", "equal parts", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.CP, q.SequenceLength = "megatron", 8, 1000 }},
 		{"ep", "no experts", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.EP = "megatron", 4 }},
