@@ -164,7 +164,7 @@ func TestGoalNothing(t *testing.T) {
 		says string
 	}{
 		{forUsers("llama-3.1-70b", "h100-sxm-80gb", 50, 0, 1), "one user alone waits"},
-		{forUsers("llama-3.1-70b", "8xh100-sxm-80gb", 500, 0, 14), "there are 8"},
+		{forUsers("llama-3.1-70b", "8xh100-sxm-80gb", 500, 0, 14), "but the hardware has 8"},
 		{small, "short in each"},
 	} {
 		a := goalOf(t, c.r)
@@ -208,7 +208,7 @@ func TestGoalRefused(t *testing.T) {
 		{base(func(r *Request) { r.MaxDevices, r.Devices = 2, 4 }), "max_devices", "devices = 4"},
 		{base(func(r *Request) { r.Day = &Day{Rates: []float64{1}} }), "day", "users"},
 		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{} }), "day.rates", "1440"},
-		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{0, 0}} }), "day.rates", "nobody asks"},
+		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{0, 0}} }), "day.rates", "no requests"},
 		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{math.NaN()}} }), "day.rates", "no rate"},
 		{base(func(r *Request) { r.Workload, r.Day = &workload.Spec{Rate: 2}, &Day{Rates: []float64{1}} }), "workload.rate", "contradicts"},
 		{base(func(r *Request) { r.Goal.Attainment = 1.5 }), "goal.attainment", "no share"},
@@ -223,7 +223,7 @@ func TestGoalRefused(t *testing.T) {
 		{base(func(r *Request) { r.Workload.Concurrency, r.Workload.Requests = 100_000, 0 }), "workload.concurrency", "a rate"},
 		{base(func(r *Request) { r.Workload.Requests = 2_000_000 }), "workload.requests", "dozens"},
 		{base(func(r *Request) { r.Workload.Concurrency = 900 }), "workload.requests", "two for each"},
-		{base(func(r *Request) { r.Workload = &workload.Spec{} }), "workload", "who asks"},
+		{base(func(r *Request) { r.Workload = &workload.Spec{} }), "workload", "no users"},
 		{base(func(r *Request) { r.Hardware = "h100,nosuch" }), "hardware", "nosuch"},
 	} {
 		_, err := Ask(c.r)

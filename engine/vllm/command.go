@@ -56,11 +56,12 @@ func changed(j *engine.Job) (args []string) {
 	if p.CPUOffload > 0 {
 		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
-	if p.KVHost > 0 && swaps(j.Version) {
+	switch {
+	case p.KVHost > 0 && swaps(j.Version):
 		args = append(args, "--swap-space "+strconv.FormatFloat(unit.Bytes(p.KVHost).GiB(), 'f', -1, 64))
-	} else if byLMCache(j) {
+	case byLMCache(j):
 		args = append(args, "--kv-transfer-config "+argv.Quote(`{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}`))
-	} else if p.KVHost > 0 { // of all ranks together
+	case p.KVHost > 0: // of all ranks together
 		all := unit.Bytes(p.KVHost) * unit.Bytes(max(1, p.TP)*max(1, p.PP))
 		args = append(args, "--kv-offloading-size "+strconv.FormatFloat(all.GiB(), 'f', -1, 64))
 	}

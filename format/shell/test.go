@@ -32,7 +32,7 @@ type tests struct {
 	depth int
 }
 
-// or, and and one parse by precedence; leftover words make the result unknown.
+// or, with and below it and one at the leaves, parses by precedence; leftover words make the result unknown.
 func (t *tests) or() answer {
 	a := t.and()
 	for t.word("-o") || t.word("||") {

@@ -50,7 +50,7 @@ func withoutCells(text string) string {
 	for l := range strings.Lines(text) {
 		m := cell.FindStringSubmatch(l)
 		var line string
-		if m == nil || json.Unmarshal([]byte(m[1]), &line) != nil {
+		if len(m) < 2 || json.Unmarshal([]byte(m[1]), &line) != nil {
 			others++
 			continue
 		}

@@ -40,9 +40,6 @@ func (a *Env) Layers(r *api.Request) ([]api.LayerGroup, error) {
 
 func layerGroups(p *model.Part, w *model.PartWeights, k, v, state *dtype.Format) (out []api.LayerGroup) {
 	group := func(layers string, kind *model.Kind, count int64, stored []model.Stored) {
-		if len(stored) == 0 {
-			return
-		}
 		g := api.LayerGroup{Part: p.Name, Layers: layers, Kind: kind.Name, Count: count, Parameters: kind.Params(),
 			Stored: storedIn(stored)}
 		for i := range stored {
@@ -51,12 +48,16 @@ func layerGroups(p *model.Part, w *model.PartWeights, k, v, state *dtype.Format)
 		addCacheBytes(&g, kind, k, v, state)
 		out = append(out, g)
 	}
-	group("before", &p.Pre, 1, w.Pre)
+	if len(w.Pre) > 0 {
+		group("before", &p.Pre, 1, w.Pre)
+	}
 	for i := range w.Variants {
 		x := &w.Variants[i]
 		group(ranges(w.Layers, uint16(i)), &p.Kinds[x.Kind], x.Count, x.Tensors)
 	}
-	group("after", &p.Post, 1, w.Post)
+	if len(w.Post) > 0 {
+		group("after", &p.Post, 1, w.Post)
+	}
 	return out
 }
 

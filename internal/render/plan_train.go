@@ -27,10 +27,13 @@ func (s *screen) trained(all bool) {
 
 // trainHead is line 1.
 func (s *screen) trainHead() {
-	a, v := s.a, memwall.Fits
+	a, v := s.a, s.a.Verdict
 	word := term.Plural(int64(len(a.Candidates)), "plan", "plans")
-	if a.Best == nil {
+	switch {
+	case a.Best == nil:
 		v, word = memwall.DoesNotFit, "no plan"
+	case v == memwall.Tight:
+		word += ", tight"
 	}
 	name := a.Plan.Model
 	if a.Model != nil {

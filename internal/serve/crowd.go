@@ -38,7 +38,7 @@ func (c *crowd) follow(conn net.Conn, state http.ConnState) {
 	if first := c.waiting.Front(); first != nil && first.Value != conn {
 		old := first.Value.(net.Conn)
 		c.leave(old)
-		old.Close() // nolint:errcheck // nobody waits for it
+		old.Close() //nolint:errcheck // nobody waits for it
 	}
 }
 

@@ -26,7 +26,7 @@ func (f *found) answer(ranked []*candidate) *api.Answer {
 
 // fill adds candidates, the front, surprises and files to the answer.
 func (f *found) fill(out *api.Answer, ranked []*candidate) {
-	out.Verdict, out.NearestMiss = api.Fits, nil
+	out.Verdict, out.NearestMiss = ranked[0].verdict, nil
 	best := f.detail(ranked[0])
 	for _, p := range ranked {
 		d := f.detail(p)
@@ -68,7 +68,7 @@ func (d *detail) onHost() unit.Bytes {
 // shown converts a plan to its form in answers.
 func (s *space) shown(d *detail) api.Candidate {
 	p := d.candidate
-	c := api.Candidate{Change: p.words(s.original), Verdict: api.Fits, Headroom: p.headroom, Capacity: p.site.capacity,
+	c := api.Candidate{Change: p.words(s.original), Verdict: p.verdict, Headroom: p.headroom, Capacity: p.site.capacity,
 		USDPerHour: p.site.perHour}
 	c.Plan, c.Patch = d.training.Question.Plan(), s.patch(&p.request)
 	if room, known := question.HostCapacity(d.training.Question.Job.Machine); known && p.request.Offload != nil {

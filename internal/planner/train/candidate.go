@@ -20,6 +20,7 @@ type candidate struct {
 	kind       string // method, machine and framework
 	number     int    // in order of discovery
 	headroom   unit.Bytes
+	verdict    api.Verdict
 	room       int64   // headroom in coarse parts of the device
 	perToken   float64 // seconds times devices; infinite if unknown
 	perMillion float64 // dollars per million tokens; infinite if unknown

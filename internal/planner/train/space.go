@@ -13,6 +13,7 @@ type space struct {
 	base     api.Request // the request, with the batch and sequence length common to all plans
 	notes    []api.Note  // about defaults filled in
 	offloads bool        // plans keep states on the host
+	settles  bool        // tight plans are kept too
 }
 
 // newSpace finds the machines and fills in what all plans share. It rejects groups that fit none of the machines.

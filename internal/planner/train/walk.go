@@ -22,9 +22,20 @@ var (
 	recomputeSettings = []string{"full", "selective", "none"}
 )
 
-// tryPlans tries all plans of a space, and those that keep states on the host if no other fits. An error comes with what had been
+// tryPlans tries all plans of a space. If none surely fits but one may, it settles for tight ones. An error comes with what had been
 // found.
 func tryPlans(ctx context.Context, s *space) (*found, error) {
+	f, err := s.tryAll(ctx)
+	if err != nil || f.kept.number > 0 || f.nearest == nil || f.nearest.Verdict != api.Tight {
+		return f, err
+	}
+	tight := *s
+	tight.settles = true
+	return tight.tryAll(ctx)
+}
+
+// tryAll tries all plans of a space, and those that keep states on the host if no other fits.
+func (s *space) tryAll(ctx context.Context) (*found, error) {
 	f := &found{space: s, kept: kept{want: s.want, every: s.original.All}, tally: tally{seen: map[string]bool{}}}
 	if err := f.trySites(ctx); err != nil || f.kept.number > 0 {
 		return f, err
@@ -222,14 +233,17 @@ func (f *found) try(x *site, r *api.Request) outcome {
 	f.rememberLists(t, r)
 	deciding := t.Sizer.Deciding()
 	ranks := t.EngineRanks(deciding)
-	if t.Question.Verdict(ranks) != api.Fits {
+	verdict := t.Question.Verdict(ranks)
+	if verdict != api.Fits && !(f.settles && verdict == api.Tight) {
 		f.keepNearest(x, r, t, &deciding[0], ranks)
 		if t.Job.Framework.Keep.Offloads || question.WorstVerdict(ranks) == api.Fits {
 			return oddPlan
 		}
 		return shortPlan
 	}
-	f.kept.add(f.candidate(x, r, t, &ranks[0]))
+	p := f.candidate(x, r, t, &ranks[0])
+	p.verdict = verdict
+	f.kept.add(p)
 	return fittingPlan
 }
 

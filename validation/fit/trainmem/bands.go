@@ -9,6 +9,10 @@ import (
 // ratios of measured to ours, by who measured.
 type ratios map[string][]float64
 
+// nobody is the maker of a report whose repository is not known. Bands are widened until they hold for it like for the others, but it
+// has no vote on their percentiles: it may be one of the others, and two of its rows would count as much as all of theirs.
+const nobody = "unnamed-repository"
+
 func ratiosOf(rows []run, measured, ours func(*run) float64) ratios {
 	out := ratios{}
 	for i := range rows {
@@ -18,11 +22,11 @@ func ratiosOf(rows []run, measured, ours func(*run) float64) ratios {
 	return out
 }
 
-// but are those without a maker's own, each maker of the same weight however many runs it has.
+// but returns the votes of all makers but one, each maker of the same weight however many runs it has.
 func (x ratios) but(without string) (out []stat.Weighted) {
 	for name, of := range x {
 		for _, v := range of {
-			if name != without {
+			if name != without && name != nobody {
 				out = append(out, stat.Weighted{Value: v, Weight: 1 / float64(len(of))})
 			}
 		}
