@@ -50,7 +50,7 @@ func TestGuide(t *testing.T) {
 func checkTables(t *testing.T, page string) {
 	t.Helper()
 	name := regexp.MustCompile("(?m)^\\| `([a-z_]+)`(?:, `([a-z_]+)`)? \\|")
-	fields, formats, _ := strings.Cut(page, "## Other files")
+	fields, formats, _ := strings.Cut(page, "## Other formats")
 	seen := 0
 	for _, m := range name.FindAllStringSubmatch(fields, -1) {
 		for _, key := range m[1:] {
