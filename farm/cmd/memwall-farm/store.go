@@ -118,7 +118,7 @@ func readRows(name string, s *rows.Stated) ([]*rows.Row, []calibrate.Refusal, er
 		if in, err = regular.Open(name); err != nil {
 			return nil, nil, unread(name, regular.Cause(err))
 		}
-		defer in.Close()
+		defer in.Close() //nolint:errcheck // it was read
 	}
 	data, err := io.ReadAll(io.LimitReader(in, rows.MaxBytes+1))
 	if err != nil {
