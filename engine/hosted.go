@@ -225,6 +225,6 @@ func segmentItems(b *ledger.Book, p *plan.Plan) []ledger.Item {
 		return nil
 	}
 	n := b.Size("kv_store_segment_bytes", unit.Bytes(p.KVStoreSegment), "plan")
-	return []ledger.Item{ledger.Known("evicted_caches", "segment of the shared KV store", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
+	return []ledger.Item{ledger.Known("kv_store_segment", "segment of the shared KV store", n, ledger.Derived, ledger.Persistent, ledger.Pinned,
 		"docs/formulas.md#cpu-offload")}
 }

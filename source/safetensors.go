@@ -168,10 +168,7 @@ func unknownMethodOf(err error) bool {
 // disagree notes that the tensors take clearly more or less than the quantization_config says: the tensors are sized.
 func (c *configuration) disagree(r *Resolved) {
 	const most = 1.25
-	recipe := r.Scheme
-	if recipe == nil {
-		recipe = dtype.FindRecipe(r.Recipe)
-	}
+	recipe := promisedRecipe(r)
 	if recipe == nil {
 		return
 	}
@@ -183,12 +180,17 @@ func (c *configuration) disagree(r *Resolved) {
 		"the tensors store %.1f bits per weight: the tensors are sized", c.name, recipe.Name, r.Model.Bits(said), r.Model.Bits(r.Weights))
 }
 
+// promisedRecipe returns how a checkpoint says that it is quantised; nil if it does not.
+func promisedRecipe(r *Resolved) *dtype.Recipe {
+	if r.Scheme != nil {
+		return r.Scheme
+	}
+	return dtype.FindRecipe(r.Recipe)
+}
+
 // promisedBy returns a function that looks up a tensor's scheme in the checkpoint's recipe.
 func promisedBy(r *Resolved) func(string, int, *model.Tensor) *dtype.Scheme {
-	recipe := r.Scheme
-	if recipe == nil {
-		recipe = dtype.FindRecipe(r.Recipe)
-	}
+	recipe := promisedRecipe(r)
 	if recipe == nil {
 		return nil
 	}

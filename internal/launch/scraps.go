@@ -12,36 +12,30 @@ import (
 // Settings without a command: engine keys in YAML, in a program or an environment, items of a list of flags, flags in a variable.
 // They are parsed if they identify their server.
 
-// setting is an option of a server by the names that it has outside of command lines, in lower case without punctuation.
-type setting struct{ names, flag string }
-
-// keyed is a server with its settings, the flag of its model, flags unique to it, and the words that name it in a text.
+// keyed is a server with the flags that texts set by key, the flag of its model, flags unique to it, and the words that name it in a
+// text.
 type keyed struct {
 	program, model, own, words string
-	keys                       []setting
+	flags                      string
+	also                       map[string]string // keys that are not the flag's own name, in lower case without punctuation
 }
 
 var keysOf = []keyed{
-	{"vllm.entrypoints.openai.api_server", "--model", "", "vllm", []setting{
-		{"maxmodellen maxmodellength", "--max-model-len"}, {"gpumemoryutilization gpumemoryutil", "--gpu-memory-utilization"},
-		{"tensorparallelsize tensorparallelism tp tensorparallel", "--tensor-parallel-size"},
-		{"pipelineparallelsize pipelineparallelism pp", "--pipeline-parallel-size"},
-		{"dataparallelsize dp", "--data-parallel-size"}, {"maxnumseqs", "--max-num-seqs"},
-		{"maxnumbatchedtokens", "--max-num-batched-tokens"},
-		{"kvcachedtype", "--kv-cache-dtype"}, {"enforceeager", "--enforce-eager"}, {"enableprefixcaching", "--enable-prefix-caching"},
-		{"enableexpertparallel", "--enable-expert-parallel"}, {"quantization", "--quantization"}, {"blocksize", "--block-size"},
-		{"cpuoffloadgb", "--cpu-offload-gb"}, {"speculativeconfig", "--speculative-config"},
-		{"enablechunkedprefill", "--enable-chunked-prefill"}}},
-	{"sglang.launch_server", "--model-path", "", "sglang sgl", []setting{
-		{"memfractionstatic", "--mem-fraction-static"}, {"contextlength", "--context-length"}, {"tpsize tp", "--tp-size"},
-		{"dpsize dp", "--dp-size"},
-		{"maxrunningrequests", "--max-running-requests"}, {"chunkedprefillsize", "--chunked-prefill-size"},
-		{"kvcachedtype", "--kv-cache-dtype"},
-		{"quantization", "--quantization"}}},
-	{"trtllm-serve", "", "--max_num_tokens --kv_cache_free_gpu_memory_fraction", "tensorrtllm trtllm tensorrt", []setting{
-		{"maxnumtokens", "--max_num_tokens"}, {"maxbatchsize", "--max_batch_size"}, {"maxseqlen", "--max_seq_len"},
-		{"freegpumemoryfraction", "--kv_cache_free_gpu_memory_fraction"}, {"tensorparallelsize tensor tpsize", "--tp_size"},
-		{"pipelineparallelsize pipeline ppsize", "--pp_size"}, {"moeexpertparallelsize epsize", "--ep_size"}}},
+	{program: "vllm.entrypoints.openai.api_server", model: "--model", words: "vllm",
+		flags: "--max-model-len --gpu-memory-utilization --tensor-parallel-size --pipeline-parallel-size --data-parallel-size " +
+			"--max-num-seqs --max-num-batched-tokens --kv-cache-dtype --enforce-eager --enable-prefix-caching --enable-expert-parallel " +
+			"--quantization --block-size --cpu-offload-gb --speculative-config --enable-chunked-prefill",
+		also: map[string]string{"maxmodellength": "--max-model-len", "gpumemoryutil": "--gpu-memory-utilization",
+			"tensorparallelism": "--tensor-parallel-size", "tp": "--tensor-parallel-size", "tensorparallel": "--tensor-parallel-size",
+			"pipelineparallelism": "--pipeline-parallel-size", "pp": "--pipeline-parallel-size", "dp": "--data-parallel-size"}},
+	{program: "sglang.launch_server", model: "--model-path", words: "sglang sgl",
+		flags: "--mem-fraction-static --context-length --tp-size --dp-size --max-running-requests --chunked-prefill-size " +
+			"--kv-cache-dtype --quantization",
+		also: map[string]string{"tp": "--tp-size", "dp": "--dp-size"}},
+	{program: "trtllm-serve", own: "--max_num_tokens --kv_cache_free_gpu_memory_fraction", words: "tensorrtllm trtllm tensorrt",
+		flags: "--max_num_tokens --max_batch_size --max_seq_len --tp_size --pp_size --ep_size",
+		also: map[string]string{"freegpumemoryfraction": "--kv_cache_free_gpu_memory_fraction", "tensorparallelsize": "--tp_size",
+			"tensor": "--tp_size", "pipelineparallelsize": "--pp_size", "pipeline": "--pp_size", "moeexpertparallelsize": "--ep_size"}},
 }
 
 // modelKeys are keys that name the model in such texts.
@@ -229,12 +223,12 @@ func (k *keyed) settings(all [][]string) (words []string, model string) {
 
 // flag returns the flag of a key; "" if the server has none.
 func (k *keyed) flag(key string) string {
-	for _, s := range k.keys {
-		if slices.Contains(strings.Fields(s.names), key) {
-			return s.flag
+	for _, f := range strings.Fields(k.flags) {
+		if plainKey(f) == key {
+			return f
 		}
 	}
-	return ""
+	return k.also[key]
 }
 
 // plainKey returns the last component of a key in lower case, without hyphens and underscores.
