@@ -31,6 +31,7 @@ var outerAxes = []axis{
 	{"ep", ofNumbers("ep", func(r *api.Request) *int64 { return &r.EP }, expertGroups)},
 	{"sequence_parallel", sequenceParallel},
 	{"sharding", ofWords("sharding", func(r *api.Request) *string { return &r.Sharding }, usualShardings)},
+	{"fused_loss", fusedLoss},
 	{"offload", offloads},
 }
 
@@ -213,6 +214,15 @@ func usualShardings(_ *space, x *site, r *api.Request) []string {
 		out = append(out, "hsdp")
 	}
 	return out
+}
+
+// fusedLoss computes head and loss in chunks if nothing else fits.
+func fusedLoss(s *space, _ *site, r *api.Request) []setting {
+	if !s.fused || r.FusedLoss != nil {
+		return nil
+	}
+	yes := true
+	return []setting{func(r *api.Request) { r.FusedLoss = &yes }}
 }
 
 // offloads keeps states on the host if nothing else fits.

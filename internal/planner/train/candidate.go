@@ -130,6 +130,9 @@ func (p *candidate) words(asked *api.Request) string {
 	if r.Recompute != asked.Recompute {
 		out = append(out, "recompute "+r.Recompute)
 	}
+	if r.FusedLoss != nil && asked.FusedLoss == nil {
+		out = append(out, "fused loss")
+	}
 	if r.Offload != nil && asked.Offload == nil {
 		out = append(out, training.OffloadWords(*r.Offload))
 	}

@@ -74,15 +74,24 @@ func (f *found) keepNearest(x *site, r *api.Request, t *training.Training, worst
 func missed(r *api.Request, t *training.Training, ranks []engine.Rank) api.Candidate {
 	room := question.Headroom(&ranks[0])
 	c := api.Candidate{Verdict: api.DoesNotFit, Headroom: room, Lacks: room}
-	if host, known := question.HostCapacity(t.Question.Job.Machine); known && r.Offload != nil {
-		needs := question.HostNeeds(t.Question.Job, ranks)
-		left := host.Bytes() - needs.High
+	if r.Offload != nil {
+		left := hostLeft(t, ranks)
 		c.HostHeadroom, c.Lacks = &left, min(room, left)
 	}
 	if c.Lacks >= 0 {
 		c.Verdict = api.Tight
 	}
 	return c
+}
+
+// hostLeft returns what a plan leaves of a node's host memory, or of what such a host usually has if that is unknown.
+func hostLeft(t *training.Training, ranks []engine.Rank) unit.Bytes {
+	m := t.Question.Job.Machine
+	needs := question.HostNeeds(t.Question.Job, ranks).High
+	if host, known := question.HostCapacity(m); known {
+		return host.Bytes() - needs
+	}
+	return question.SpareHost(m) - needs
 }
 
 // fills describes what fills a device at its peak.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func note(code, severity, field, format string, args ...any) api.Note {
 
 // remarks notes what the ranking depends on, and what it leaves out.
 func (f *found) remarks(ranked []*candidate) (out []api.Note) {
-	if f.base.Tokens == 0 {
+	if f.base.Tokens == 0 && len(ranked) > 0 {
 		out = append(out, note("no_tokens", "info", "tokens", "the length of the run is unknown: plans are ranked by "+
 			"time per token; --tokens 15T sets it"))
 	}
@@ -32,6 +33,24 @@ func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 			"keep states or inputs of blocks on the host"))
 	}
 	return append(append(out, f.unsizedWords()...), f.unpriced(ranked)...)
+}
+
+// lighter notes the adapters that fit where training all weights does not, and what their best plan is.
+func (f *found) lighter(ctx context.Context) (out []api.Note) {
+	full := f.original.Method == "" || f.original.Method == "full"
+	if f.kept.number > 0 || !full || f.among["method"] != nil || f.original.Objective == "pretrain" || f.original.Framework != "" {
+		return nil
+	}
+	for _, method := range []string{"lora", "qlora"} {
+		r := *f.original
+		r.Method = method
+		if a, err := Plan(ctx, f.env, &r); err == nil && a.Best != nil {
+			how := map[api.Verdict]string{api.Fits: "adapters do", api.Tight: "adapters may"}[a.Verdict]
+			return []api.Note{note("lighter_method", "info", "method", "training all weights does not fit, and %s: "+
+				"--method %s, with %s", how, method, a.Best.Change)}
+		}
+	}
+	return nil
 }
 
 // unsizedWords notes list words that no plan was sized with, each with its reason.

@@ -30,6 +30,7 @@ var trainAsked = []*api.Request{
 	trainAsk("llama-3.1-8b", "4xh100", func(r *api.Request) { r.Framework = "deepspeed" }),
 	trainAsk("llama-3.1-70b", "2xrtx-4090,host=256GiB", func(r *api.Request) { r.Method = "qlora" }),
 	trainAsk("llama-3.1-8b", "rtx-4090", func(r *api.Request) { r.Method = "lora,qlora" }),
+	trainAsk("llama-3.1-8b", "rtx-3060-12gb", func(r *api.Request) { r.Method = "full,lora,qlora" }),
 	trainAsk("llama-3.1-8b", "8xh100,8xa100-sxm-80gb",
 		func(r *api.Request) { r.Framework, r.Goal = "megatron", &api.Goal{Minimize: "cost"} }),
 	trainAsk("mixtral-8x7b", "16xh100", func(r *api.Request) { r.Framework, r.PP = "megatron", 1 }),
@@ -69,6 +70,33 @@ func TestTrainPlansByHand(t *testing.T) {
 	}
 }
 
+// TestStages: a card that holds nothing as frameworks come gets a chunked loss before states on the host, whose memory is what
+// such a host usually has unless it is given, and adapters where full training fits nowhere.
+func TestStages(t *testing.T) {
+	for _, c := range []struct {
+		on, method string
+		best       string // its first words; empty if none fits
+		lighter    string
+	}{
+		{"rtx-3060-12gb", "qlora", "transformers, micro-batch 1, recompute full, fused loss", ""},
+		{"rtx-3060-12gb", "full", "", "--method qlora"},
+		{"rtx-3060-12gb,host=256GiB", "full", "deepspeed, zero3", ""},
+		{"rtx-4090", "", "", "--method lora"},
+	} {
+		a, err := Plan(context.Background(), &question.Env{}, trainAsk("llama-3.1-8b", c.on, func(r *api.Request) { r.Method = c.method }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fits := a.Best != nil; fits != (c.best != "") || fits && !strings.HasPrefix(a.Best.Change, c.best) {
+			t.Errorf("%s, %s: best is %v", c.on, c.method, a.Best)
+		}
+		i := slices.IndexFunc(a.Notes, func(n api.Note) bool { return n.Code == "lighter_method" })
+		if (i >= 0) != (c.lighter != "") || i >= 0 && !strings.Contains(a.Notes[i].Text, c.lighter) {
+			t.Errorf("%s, %s: notes are %v", c.on, c.method, a.Notes)
+		}
+	}
+}
+
 // spaceOf a request.
 func spaceOf(t testing.TB, r *api.Request) *space {
 	t.Helper()
@@ -88,7 +116,7 @@ func byHand(t testing.TB, r *api.Request) *found {
 	t.Helper()
 	s := spaceOf(t, r)
 	f := &found{space: s, kept: kept{want: s.want}, tally: tally{seen: map[string]bool{}}}
-	for _, f.space = range []*space{s, s.withOffloads()} {
+	for _, f.space = range s.stages() {
 		for i := range f.sites {
 			r := f.base
 			f.sites[i].set(&r)

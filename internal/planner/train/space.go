@@ -12,6 +12,7 @@ type space struct {
 	sites    sites
 	base     api.Request // the request, with the batch and sequence length common to all plans
 	notes    []api.Note  // about defaults filled in
+	fused    bool        // plans compute head and loss in chunks
 	offloads bool        // plans keep states on the host
 	settles  bool        // tight plans are kept too
 }
@@ -33,11 +34,17 @@ func newSpace(t *task) (*space, error) {
 	return s, nil
 }
 
-// withOffloads returns the space of plans that keep states on the host.
-func (s *space) withOffloads() *space {
-	out := *s
-	out.offloads = true
-	return &out
+// stages returns the spaces to search, each only if nothing in the ones before fits: what the devices hold alone, then with
+// logits computed in chunks, which costs neither accuracy nor time, then with states on the host too.
+func (s *space) stages() []*space {
+	fused := *s
+	fused.fused = s.base.FusedLoss == nil
+	hosted := fused
+	hosted.offloads = true
+	if !fused.fused {
+		return []*space{s, &hosted}
+	}
+	return []*space{s, &fused, &hosted}
 }
 
 // filledIn notes that a field has its default.

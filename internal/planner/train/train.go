@@ -34,5 +34,7 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	if f.evaluated.Full == 0 {
 		return nil, f.refusal()
 	}
-	return planner.NoteStopped(ctx, f.answer(f.kept.ranked())), nil
+	out := f.answer(f.kept.ranked())
+	out.Notes = append(out.Notes, f.lighter(ctx)...)
+	return planner.NoteStopped(ctx, out), nil
 }

@@ -34,14 +34,14 @@ func tryPlans(ctx context.Context, s *space) (*found, error) {
 	return tight.tryAll(ctx)
 }
 
-// tryAll tries all plans of a space, and those that keep states on the host if no other fits.
-func (s *space) tryAll(ctx context.Context) (*found, error) {
-	f := &found{space: s, kept: kept{want: s.want, every: s.original.All}, tally: tally{seen: map[string]bool{}}}
-	if err := f.trySites(ctx); err != nil || f.kept.number > 0 {
-		return f, err
+// tryAll tries all plans of the first stage in which any fits.
+func (s *space) tryAll(ctx context.Context) (f *found, err error) {
+	f = &found{kept: kept{want: s.want, every: s.original.All}, tally: tally{seen: map[string]bool{}}}
+	for _, f.space = range s.stages() {
+		if err = f.trySites(ctx); err != nil || f.kept.number > 0 {
+			break
+		}
 	}
-	f.space = s.withOffloads()
-	err := f.trySites(ctx)
 	return f, err
 }
 
@@ -234,6 +234,9 @@ func (f *found) try(x *site, r *api.Request) outcome {
 	deciding := t.Sizer.Deciding()
 	ranks := t.EngineRanks(deciding)
 	verdict := t.Question.Verdict(ranks)
+	if r.Offload != nil && hostLeft(t, ranks) < 0 {
+		verdict = api.DoesNotFit
+	}
 	if verdict != api.Fits && !(f.settles && verdict == api.Tight) {
 		f.keepNearest(x, r, t, &deciding[0], ranks)
 		if t.Job.Framework.Keep.Offloads || question.WorstVerdict(ranks) == api.Fits {
