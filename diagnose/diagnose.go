@@ -2,8 +2,7 @@
 // figures quoted, and what the program was doing. It knows no models or plans; internal/diagnose/cause matches its
 // findings against a ledger.
 //
-// See rules.go for the form of a rule; each family of messages is a file of rules. A new message is one rule, and one
-// line in the tests.
+// A new message is a row of messages.tsv, and one line in the tests.
 package diagnose
 
 import (

@@ -48,27 +48,49 @@ func TestScan(t *testing.T) {
 	}
 }
 
+var (
+	kinds = []Kind{DeviceMemory, AllocationLimit, KVCacheTooSmall, BudgetAboveFree, HostMemory, HostKilled, ContainerLimit, Killed,
+		PinnedMemory, SharedMemory, Collectives, KVCacheFull, MemoryPressure, KernelResources, ContextLength, DiskFull, LockLimit,
+		WorkspaceSize, FixedPool, BadAccess, Disturbed, LibraryStart, Unscheduled}
+	stops = []Place{Nowhere, Loading, Profiling, KVCache, Compute, Graphs, Sampler, Vision, Prefill, Decode, Forward, Attention, Library,
+		Working, Adapters, Waking, Input}
+)
+
+// TestMessagesRefused: a row that is broken is an error that names the line.
+func TestMessagesRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"words":                                     "messages.tsv:1: a row has words, a kind",
+		"# c\na b\tkilled\t\t\t\t\tfollow":          `messages.tsv:2: unknown word "follow"`,
+		"a\tkilled\t\t\t\t\t\twanted=\"x\"":         `unknown figure "wanted"`,
+		"a\tkilled\t\t\t\t\t\tfree=x":               "does not begin with a text in quotes",
+		"a\tkilled\t\t\t\t\t\tfree":                 `"free" is not a figure`,
+		"@host\tx\na\tkilled\t\t\t\t\t\t\t\t@hosts": "messages.tsv:2: unknown name @hosts",
+		"a\tkilled\t\t\t\t\t\t\tx":                  "does not begin with a text in quotes",
+		"\"a\tkilled":                               "invalid syntax",
+	} {
+		if _, err := readRules(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestWords: a line that any rule is about is worth looking at, wherever the words stand in it, and no other line is.
 func TestWords(t *testing.T) {
-	for _, rules := range families {
-		for _, r := range rules {
-			for _, before := range []string{"", "x", r.words[:3], "CUDA out o", "é"} {
-				if !worth(before + r.words) {
-					t.Errorf("%q is not seen behind %q", r.words, before)
-				}
+	for _, r := range rules() {
+		for _, before := range []string{"", "x", r.words[:3], "CUDA out o", "é"} {
+			if !worth(before + r.words) {
+				t.Errorf("%q is not seen behind %q", r.words, before)
 			}
-			if r.kind == "" {
-				t.Errorf("%q has no kind", r.words)
-			}
+		}
+		if !slices.Contains(kinds, r.kind) || !slices.Contains(stops, r.place) {
+			t.Errorf("%q: kind %q, place %q", r.words, r.kind, r.place)
 		}
 	}
 	slow := func(text string) bool {
-		for _, rules := range append(families, []rule(nil)) {
-			for _, r := range rules {
-				first, _, _ := strings.Cut(r.words, "…")
-				if strings.Contains(text, head(first)) {
-					return true
-				}
+		for _, r := range rules() {
+			first, _, _ := strings.Cut(r.words, "…")
+			if strings.Contains(text, head(first)) {
+				return true
 			}
 		}
 		for _, a := range arguments {
@@ -90,13 +112,11 @@ func TestWords(t *testing.T) {
 
 // TestRulesAreReached: no rule stands behind one that takes all its lines.
 func TestRulesAreReached(t *testing.T) {
-	for _, rules := range families {
-		for i := range rules {
-			line := strings.ReplaceAll(rules[i].words, "…", " x ")
-			in := scan(line)
-			if got, _ := find(line, &in); got == nil || got.words != rules[i].words && got.kind != rules[i].kind {
-				t.Errorf("%q is taken by %v", rules[i].words, got)
-			}
+	for _, r := range rules() {
+		line := strings.ReplaceAll(r.words, "…", " x ")
+		in := scan(line)
+		if got, _ := find(line, &in); got == nil || got.words != r.words && got.kind != r.kind {
+			t.Errorf("%q is taken by %v", r.words, got)
 		}
 	}
 }
@@ -369,10 +389,8 @@ func FuzzDiagnose(f *testing.F) {
 		"has 1 GiB")
 	f.Add("ggml_gallocr_reserve_n: failed to allocate  buffer of size 9223372036854775807\nOOMKilled\nCode: 137")
 	f.Add("max seq len (0), (0 GiB KV cache is needed To serve at least one request with the model (1/0 GiB)")
-	for _, rules := range families {
-		for i := range rules {
-			f.Add(rules[i].words)
-		}
+	for _, r := range rules() {
+		f.Add(r.words)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := Read(strings.NewReader(text))

@@ -4,8 +4,7 @@ import "strings"
 
 // rule matches one form of message: a line that contains the words, separated by "…", in this order.
 //
-// The first matching rule wins, in the order of families: errors that are not about memory come first, since they often
-// contain the same words.
+// The first matching rule of messages.tsv wins.
 type rule struct {
 	words   string
 	kind    Kind
@@ -27,7 +26,7 @@ type rule struct {
 
 // Fix is a change that a message calls for whatever the model.
 type Fix struct {
-	Now, Later, Run string
+	Now, Later string
 }
 
 // what identifies a field of a Finding.
@@ -51,6 +50,13 @@ const (
 	share
 )
 
+// whats are figures as messages.tsv names them.
+var whats = map[string]what{
+	"requested": requested, "free": free, "capacity": capacity, "allocated": allocated, "in_use": inUse, "unallocated": unallocated,
+	"pools": pools, "reserved": reserved, "others": others, "beside": beside, "limit": limit, "needed": needed, "available": available,
+	"longest": longest, "share": share,
+}
+
 // figure locates a number in a message: after an anchor, or immediately before one.
 type figure struct {
 	what   what
@@ -59,22 +65,16 @@ type figure struct {
 	bare   bool // a number without a unit is in bytes
 }
 
-// families lists all rules, in order.
-var families = [][]rule{notMemoryRules, jobRules, killedRules,
-	vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules,
-	metalRules, xlaRules, torchRules, generalRules}
-
 // find returns the rule that matches a line, and where its words begin. in holds the word beginnings that occur in the
 // line.
 func find(text string, in *hits) (*rule, int) {
-	for n, rules := range families {
-		for i, id := range words().rules[n] {
-			if !in.has(id) {
-				continue
-			}
-			if at := rules[i].index(text); at >= 0 {
-				return &rules[i], at
-			}
+	all := rules()
+	for i, id := range words().rules {
+		if !in.has(id) {
+			continue
+		}
+		if at := all[i].index(text); at >= 0 {
+			return &all[i], at
 		}
 	}
 	return nil, -1

@@ -37,22 +37,18 @@ func (h *hits) any(of *hits) bool {
 // vocabulary holds all words, by purpose, as indexes of their beginnings.
 type vocabulary struct {
 	finder
-	rules                                               [][]int16
-	arguments, gauges, starters, makers, frames, stages []int16
-	worth                                               hits // words of rules and settings, which make a line relevant
-	numbers                                             map[string]int16
-	heads                                               []string
+	rules, arguments, gauges, starters, makers, frames, stages []int16
+
+	worth   hits // words of rules and settings, which make a line relevant
+	numbers map[string]int16
+	heads   []string
 }
 
 var words = sync.OnceValue(func() *vocabulary {
 	v := &vocabulary{numbers: map[string]int16{}}
-	for _, rules := range families {
-		ids := make([]int16, len(rules))
-		for i := range rules {
-			first, _, _ := strings.Cut(rules[i].words, "…")
-			ids[i] = v.number(first)
-		}
-		v.rules = append(v.rules, ids)
+	for _, r := range rules() {
+		first, _, _ := strings.Cut(r.words, "…")
+		v.rules = append(v.rules, v.number(first))
 	}
 	for i := range arguments {
 		v.arguments = append(v.arguments, v.number(arguments[i].name))
