@@ -28,10 +28,20 @@ var recomputeModules = map[string]model.Modules{
 	"layernorm": model.Norms, "moe_act": model.ExpertActs, "mla_up_proj": model.LatentUps,
 }
 
-// RecomputeModules returns the names of the modules that Megatron can recompute separately.
-func RecomputeModules() []string {
-	return []string{"core_attn", "mlp", "moe", "moe_act", "layernorm", "mla_up_proj", "shared_experts"}
+// RecomputeModules returns the names of a model's modules that Megatron can recompute separately.
+func RecomputeModules(m *model.Model) []string {
+	names := []string{"core_attn", "mlp", "layernorm"}
+	if m.Traits.Experts > 0 {
+		names = append(names, "moe", "moe_act", "shared_experts")
+	}
+	if latent(m) {
+		names = append(names, "mla_up_proj")
+	}
+	return names
 }
+
+// RecomputesModules reports whether a framework can recompute modules of a block separately.
+func (f *Framework) RecomputesModules() bool { return f.megatron() }
 
 func recomputeOf(j *Job) recompute {
 	how, rest, _ := strings.Cut(j.Training.Recompute, ":")
@@ -117,12 +127,13 @@ func checkModules(j *Job, names []string) error {
 	if !j.megatron() {
 		return impossible("recompute", r, "--framework megatron-bridge, or --recompute full", "recompute = %s: %s has no modules that compute again by themselves; megatron has", r, j.Framework.Name)
 	}
+	own := RecomputeModules(j.Model)
 	for _, name := range names {
-		if !slices.Contains(RecomputeModules(), name) {
-			return &plan.Problem{Field: "recompute", Value: r, Message: "recompute = " + r + ": megatron has no module called " + name, Fix: "modules of " + strings.Join(RecomputeModules(), ", ") + ", joined by +"}
-		}
-		lacks := map[string]bool{"moe": j.Model.Traits.Experts == 0, "moe_act": j.Model.Traits.Experts == 0, "shared_experts": j.Model.Traits.Experts == 0, "mla_up_proj": !latent(j.Model)}
-		if lacks[name] {
+		switch {
+		case recomputeModules[name] == 0:
+			return &plan.Problem{Field: "recompute", Value: r, Message: "recompute = " + r + ": megatron has no module called " + name,
+				Fix: "modules of " + strings.Join(own, ", ") + ", joined by +"}
+		case !slices.Contains(own, name):
 			return impossible("recompute", r, "leave "+name+" out", "recompute = %s: %s has no such part of a layer", r, j.Model.ID)
 		}
 	}

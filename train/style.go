@@ -136,8 +136,10 @@ func (j *Job) drops() bool { return j.Training.Masks != nil && *j.Training.Masks
 
 func on(b *bool) bool { return b != nil && *b }
 
-func (j *Job) megatron() bool {
-	switch j.Framework.Name {
+func (j *Job) megatron() bool { return j.Framework.megatron() }
+
+func (f *Framework) megatron() bool {
+	switch f.Name {
 	case "megatron", "megatron-bridge", "ms-swift-megatron", "hai-llm":
 		return true
 	}

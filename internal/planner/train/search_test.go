@@ -144,10 +144,10 @@ func (f *found) eachByHand(x *site, r *api.Request, from int) {
 	}
 	for _, v := range f.chunksOf(r) {
 		for _, m := range f.microsOf(r) {
-			for _, w := range f.recomputesOf(r) {
-				to := *r
-				to.VPP, to.MicroBatch, to.Recompute = v, m, w
-				f.try(x, &to)
+			for _, w := range f.recomputesOf(virtual(r, v)) {
+				to := virtual(r, v)
+				to.MicroBatch, to.Recompute = m, w
+				f.try(x, to)
 			}
 		}
 	}

@@ -25,9 +25,10 @@ type task struct {
 // network is what bounds the groups of a model.
 type network struct {
 	layers  int64
-	experts int64 // per layer
-	context int64 // in tokens; 0 if unknown
-	titan   bool  // torchtitan supports the model
+	experts int64    // per layer
+	context int64    // in tokens; 0 if unknown
+	titan   bool     // torchtitan supports the model
+	modules []string // that can be recomputed by themselves
 }
 
 // readTask splits a request into the objective, the lists, and what bounds the groups of the model.
@@ -89,5 +90,5 @@ func readNetwork(a *question.Env, r *api.Request) (network, error) {
 	}
 	m := t.Job.Model
 	return network{layers: int64(len(m.Decoder().Layers)), experts: m.Traits.Experts, context: m.Context,
-		titan: config.Trains("torchtitan", q.Resolved.ID, q.Resolved.Hub)}, nil
+		modules: train.RecomputeModules(m), titan: config.Trains("torchtitan", q.Resolved.ID, q.Resolved.Hub)}, nil
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"maps"
 	"math"
 
 	"github.com/memwall/memwall/api"
@@ -16,10 +17,9 @@ import (
 
 // Settings to try, least memory first.
 var (
-	chunkSettings     = []int64{1, 2, 4, 8}
-	titanChunks       = []int64{1, 2} // its schedules support no more
-	microSettings     = []int64{1, 2, 4, 8, 16}
-	recomputeSettings = []string{"full", "selective", "none"}
+	chunkSettings = []int64{1, 2, 4, 8}
+	titanChunks   = []int64{1, 2} // its schedules support no more
+	microSettings = []int64{1, 2, 4, 8, 16}
 )
 
 // tryPlans tries all plans of a space. If none surely fits but one may, it settles for tight ones. An error comes with what had been
@@ -101,29 +101,42 @@ const (
 	oddPlan   // does not fit, which implies nothing about others
 )
 
+// shorts are the recomputation settings with which plans of a micro-batch do not fit.
+type shorts map[string]bool
+
 // inner tries the settings within a layout, unless the plan that needs the least memory already rules it out.
 func (f *found) inner(x *site, r *api.Request) {
-	micros, recomputes, chunks := f.microsOf(r), f.recomputesOf(r), f.chunksOf(r)
-	if f.hopeless(x, r, micros, recomputes) {
-		f.evaluated.Decided += len(micros) * len(recomputes) * len(chunks)
+	micros, chunks := f.microsOf(r), f.chunksOf(r)
+	if f.hopeless(x, r, micros, f.recomputesOf(r)) {
+		for _, v := range chunks {
+			f.evaluated.Decided += len(micros) * len(f.recomputesOf(virtual(r, v)))
+		}
 		return
 	}
-	var oneChunk [][]bool // plans that do not fit with one chunk per stage, nor therefore with more
+	var oneChunk []shorts // plans that do not fit with one chunk per stage, nor therefore with more
 	for _, v := range chunks {
-		short := make([][]bool, len(micros))
+		to := virtual(r, v)
+		recomputes := f.recomputesOf(to)
+		short := make([]shorts, len(micros))
 		for i, m := range micros {
-			short[i] = make([]bool, len(recomputes))
+			short[i] = shorts{}
 			if oneChunk != nil && r.Schedule == "" {
-				copy(short[i], oneChunk[i])
+				short[i] = maps.Clone(oneChunk[i])
 			}
-			to := *r
-			to.VPP, to.MicroBatch = v, m
-			f.chain(x, &to, recomputes, short[i], short[max(0, i-1)])
+			to.MicroBatch = m
+			f.chain(x, to, recomputes, short[i], short[max(0, i-1)])
 		}
 		if v == 1 {
 			oneChunk = short
 		}
 	}
+}
+
+// virtual returns the request with a number of virtual stages.
+func virtual(r *api.Request, v int64) *api.Request {
+	to := *r
+	to.VPP = v
+	return &to
 }
 
 // hopeless reports whether a layout cannot be among the best, given the headroom of its plan that needs the least memory, and a
@@ -159,22 +172,18 @@ func (f *found) hopeless(x *site, r *api.Request, micros []plan.Int, recomputes 
 
 // chain tries recomputation settings, least memory first. short records which do not fit; below holds those that do not fit with a
 // smaller micro-batch.
-func (f *found) chain(x *site, r *api.Request, recomputes []string, short, below []bool) {
+func (f *found) chain(x *site, r *api.Request, recomputes []string, short, below shorts) {
 	alone := r.GlobalBatch > 0 && int64(r.MicroBatch)*x.replicas(r) >= int64(r.GlobalBatch)
 	for i, w := range recomputes {
 		f.evaluated.Decided++
-		short[i] = short[i] || below[i] || i > 0 && short[i-1] && needsMore(w, recomputes[i-1])
-		if short[i] && !alone {
+		short[w] = short[w] || below[w] || i > 0 && short[recomputes[i-1]] && needsMore(w, recomputes[i-1])
+		if short[w] && !alone {
 			continue
 		}
 		r.Recompute = w
-		short[i] = f.try(x, r) == shortPlan && !alone || short[i]
+		short[w] = f.try(x, r) == shortPlan && !alone || short[w]
 	}
 }
-
-// needsMore reports whether recomputation setting w keeps everything that another keeps; some blocks and some operators are not
-// comparable.
-func needsMore(than, w string) bool { return w == "full" || than == "none" }
 
 // replicas returns the number of model replicas on the machines.
 func (x *site) replicas(r *api.Request) int64 {
@@ -208,18 +217,6 @@ func (s *space) microsOf(r *api.Request) []plan.Int {
 		out[i] = plan.Int(n)
 	}
 	return out
-}
-
-// recomputesOf returns the recomputation settings to try, most recomputation first.
-func (s *space) recomputesOf(r *api.Request) []string {
-	list := s.among["recompute"]
-	if list == nil && r.Recompute != "" {
-		return []string{r.Recompute}
-	}
-	if list == nil {
-		list = recomputeSettings
-	}
-	return list
 }
 
 // try sizes a plan, and times it if it fits.
