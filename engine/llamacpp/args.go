@@ -226,19 +226,19 @@ var argFlags = []argv.Flag[launch]{
 	// Flags that affect memory but have no plan field.
 	{Names: "-devd --device-draft --spec-draft-device --rpc -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
-	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
+	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens --mtmd-batch-max-tokens -mv --model-vocoder", Unread: true},
 	{Names: "--rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--embedding --embeddings", Kind: argv.Switch},
-	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --cors-origins -cms --checkpoint-min-step --threads-http -a --alias"},
+	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --cors-origins --cors-methods --cors-headers --mcp-servers-config --mcp-servers-json -cms --checkpoint-min-step --threads-http -a --alias"},
 	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
 	{Names: "-n --predict --n-predict --keep --control-vector-layer-range -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
 	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
 	{Names: "--server --nobrowser --chat --recompile --unsecure --v2", Kind: argv.Switch}, // of llamafile
 	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
 	{Names: "--reasoning-effort --skip-chat-parsing --moe-cache-profile -fa-impl --cache-list --models-max --sleep-idle-seconds --webui-config --spec-ngram-size-n --spec-ngram-size-m"},
-	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-ui --reasoning-preserve --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
+	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-ui --reasoning-preserve --no-reasoning-preserve --cors-credentials --no-cors-credentials -ag --agent -no-ag --no-agent --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
 }
 
@@ -336,9 +336,12 @@ func argVector(l *launch, _ string) error {
 
 // argSpec parses a drafting method; only prediction layers, and a draft model given by -md, take memory.
 func argSpec(l *launch, v string) error {
-	if strings.Contains(v, "mtp") {
+	switch {
+	case strings.Contains(v, "mtp"):
 		on := true
 		l.Plan.MTP = &on
+	case strings.HasPrefix(v, "draft-") && v != "draft-simple": // heads that read the network's inner states
+		l.Unknown = append(l.Unknown, "--spec-type "+argv.Quote(argv.Blotted(v)))
 	}
 	return nil
 }

@@ -51,6 +51,8 @@ func TestFromArgs(t *testing.T) {
 		{"llama-cli -m m.gguf --lora x-r32.gguf,y.gguf --lora-scaled z-rank8.gguf 0.5", "llama.cpp", "m.gguf",
 			`{"adapters":[{"rank":32},{"rank":8}],"fit":"on"}`,
 			"--lora y.gguf"},
+		{"llama-server -m m.gguf -np 1 -md e.gguf --spec-type draft-eagle3 --agent --mtmd-batch-max-tokens 512", "llama-server", "m.gguf",
+			`{"sequences":1,"draft_model":"e.gguf","fit":"on"}`, "--spec-type draft-eagle3|--mtmd-batch-max-tokens 512"},
 		{"llama-cli -m m.gguf --rpc a:50052,b:50052", "llama.cpp", "m.gguf", `{"fit":"on"}`,
 			"--rpc a:50052,b:50052"},
 		{"./llamafile -m m.gguf --gpu disable", "llamafile", "m.gguf", `{"gpu_layers":0}`, ""},

@@ -44,7 +44,7 @@ func (s *sizer) caches(b *backend, device int) [][]cacheRow {
 	widest := s.widestValue(part)
 	for i := range part.Kinds {
 		k := &part.Kinds[i]
-		k.Caches(func(c model.Cache) {
+		s.kept(k, func(c model.Cache) {
 			if device != host {
 				c = s.ofHeads(c, device)
 			}
@@ -56,6 +56,28 @@ func (s *sizer) caches(b *backend, device int) [][]cacheRow {
 		}
 	}
 	return out
+}
+
+// kept are the caches of a kind that this build has.
+func (s *sizer) kept(k *model.Kind, f func(model.Cache)) {
+	rule, index, found := indexOwn, model.Cache{}, false
+	switch s.job.Model.Family {
+	case "deepseek32":
+		rule = s.rules.indexes.deepseek
+	case "glm-dsa":
+		rule = s.rules.indexes.glm
+	}
+	k.Caches(func(c model.Cache) {
+		if c.Class == model.IndexKV {
+			found = true
+		}
+		if c.Class != model.IndexKV || rule != indexNone {
+			f(c)
+		}
+	})
+	if rule == indexEvery && !found && s.job.Model.Caches(func(c model.Cache) bool { index = c; return c.Class == model.IndexKV }) {
+		f(index)
+	}
 }
 
 func attends(k *model.Kind) bool {

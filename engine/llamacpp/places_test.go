@@ -230,3 +230,20 @@ func TestRPC(t *testing.T) {
 		t.Error("rows are cut over nodes")
 	}
 }
+
+// TestIndexerCaches: GLM-5.2 has an indexer in 21 of 78 layers; its keys of 128 lie in none of them, in all, then in those.
+func TestIndexerCaches(t *testing.T) {
+	for version, layersKept := range map[string]int64{"b10118": 0, "b10119": 78, "b10242": 78, "b10243": 21, "0.5.0": 21} {
+		r := sized(t, Engine{CLI}, "glm-5.2", "h200", version, func(p *plan.Plan) { p.Context = 4096 })
+		got := bytesOf(r[0].Items, "kv_cache")
+		if want := (78*576 + layersKept*128) * 2 * 4096; got != want {
+			t.Errorf("%s: %d bytes of caches, %d by hand", version, got, want)
+		}
+	}
+	for version, layersKept := range map[string]int64{"b9410": 0, "b9411": 61} {
+		r := sized(t, Engine{CLI}, "deepseek-v3.2", "h200", version, func(p *plan.Plan) { p.Context = 4096 })
+		if got, want := bytesOf(r[0].Items, "kv_cache"), (61*576+layersKept*128)*2*4096; got != want {
+			t.Errorf("DeepSeek V3.2, %s: %d bytes of caches, %d by hand", version, got, want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ type rules struct {
 	streams    bool // the cache is split by slot unless it is unified
 	window     windows
 	latent     latentCache
+	indexes    indexCaches
 	padRows    bool // tensors of the cache have rows, which a backend may pad
 	padV       bool // without flash attention values are padded to the widest layer's
 	headLast   bool // -ngl counts the repeating layers before the output layer
@@ -43,7 +44,7 @@ type rules struct {
 
 func rulesOf(v engine.Version) rules {
 	return rules{
-		version: v, pad: ruleAt(contextPad, v), divide: ruleAt(slotDivision, v), streams: ruleAt(splitCache, v), window: ruleAt(windowCache, v), latent: ruleAt(latentCaches, v),
+		version: v, pad: ruleAt(contextPad, v), divide: ruleAt(slotDivision, v), streams: ruleAt(splitCache, v), window: ruleAt(windowCache, v), latent: ruleAt(latentCaches, v), indexes: ruleAt(indexerCaches, v),
 		padRows: ruleAt(paddedRows, v), padV: ruleAt(paddedValues, v), headLast: ruleAt(headLast, v), flash: ruleAt(flashDefaults, v), slotRows: ruleAt(rowsPerSlot, v), slotOut: ruleAt(outputPerSlot, v), spare: ruleAt(spareSequence, v),
 		inputs: ruleAt(inputsOfGraph, v), batches: ruleAt(batchOffload, v), crowds: ruleAt(crowdedSplits, v), gated: ruleAt(gatedOperator, v), copied: ruleAt(copiedParts, v), tables: ruleAt(tablePerLayer, v), gemmaEnd: ruleAt(perLayerEnd, v), scratch: ruleAt(quantScratch, v), rotate: ruleAt(rotation, v), pinOver: ruleAt(pinnedOverrides, v), maxSlots: ruleAt(slotLimit, v), batch: ruleAt(batchDefaults, v),
 		cacheRAM: ruleAt(promptCache, v), checks: ruleAt(checkpointDefaults, v), metal: ruleAt(metalName, v), fits: ruleAt(fitting, v), drafts: ruleAt(draftLengths, v), mtp: ruleAt(predictionLayers, v), towerFlash: ruleAt(towerAttention, v), rowMain: ruleAt(rowsOnMain, v),
@@ -114,6 +115,25 @@ var latentCaches = []engine.Since[latentCache]{
 	{From: first, Value: latentExpanded, Source: "src/llama.cpp"},
 	{From: build(5137), Value: latentAndV, Source: "src/llama-model.cpp (#12801)"},
 	{From: build(7832), Value: latentOnly, Source: "src/llama-kv-cache.cpp (#19067)"},
+}
+
+// indexes: which layers keep keys of an indexer.
+type indexes uint8
+
+const (
+	indexNone  indexes = iota // the network runs without it
+	indexEvery                // all layers, also those that take an earlier one's choice
+	indexOwn                  // layers that have one
+)
+
+// indexCaches of the families whose files older builds read as DeepSeek-V3's.
+type indexCaches struct{ deepseek, glm indexes }
+
+var indexerCaches = []engine.Since[indexCaches]{
+	{From: first, Value: indexCaches{}, Source: "src/llama-model.cpp"},
+	{From: build(9411), Value: indexCaches{deepseek: indexOwn}, Source: "src/llama-model.cpp (#23346)"},
+	{From: build(10119), Value: indexCaches{indexOwn, indexEvery}, Source: "src/llama-model.cpp (#25407)"},
+	{From: build(10243), Value: indexCaches{indexOwn, indexOwn}, Source: "src/llama-model.cpp (#26474)"},
 }
 
 var paddedRows = []engine.Since[bool]{
@@ -205,7 +225,8 @@ var slotLimit = []engine.Since[int64]{
 	{From: build(6507), Value: 256, Source: "src/llama-cparams.h (#15916)"},
 }
 
-// crowdedSplits: the source of August 2026 still ends a split at 30 inputs; a run of v0.5.0 does not.
+// crowdedSplits: the source of August 2026 (b10309) still ends a split at 30 inputs, from b10247 (#22789) at 60 once a node brought
+// in more than fitted, which is within the band; a run of v0.5.0 does not.
 var crowdedSplits = []engine.Since[bool]{
 	{From: first, Value: false, Source: "ggml/src/ggml-backend.cpp"},
 	{From: engine.V(0, 5, 0), Value: true, Source: "splits that v0.5.0 printed of Gemma 3n E4B with its cache on the host"},
