@@ -1,9 +1,6 @@
 package validation
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/model/catalog"
@@ -46,19 +43,7 @@ func ComparePools(sets []Set) ([]Comparison, error) {
 }
 
 // PoolVotes sums up pools with one vote for each who reported: all, and by what the model reads and where it ran.
-func PoolVotes(all []Comparison) (out []Vote) {
-	of := map[string][]*Comparison{}
-	for i := range all {
-		if c := &all[i]; c.Measure == &newSourcePools && c.Refused == "" {
-			of[""] = append(of[""], c)
-			of[poolGroup(c.Row)] = append(of[poolGroup(c.Row)], c)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, vote(&newSourcePools, name, of[name], Reporter))
-	}
-	return out
-}
+func PoolVotes(all []Comparison) []Vote { return votes(&newSourcePools, all, poolGroup, Reporter) }
 
 // poolGroup is what a row's model reads, and whether one device or several hold it.
 func poolGroup(r *Row) string {
@@ -74,15 +59,5 @@ func poolGroup(r *Row) string {
 
 func poolTable(b *strings.Builder, votes []Vote) {
 	b.WriteString("\n## vLLM's pool, a vote for each source\n\nWhat a start-up log that nobody fitted to says of \"Available KV cache memory\". Constants and bands never saw the source: a repository with all of its logs, or one\nreport. Rules were read from vLLM's code and compared with these logs.\n\n")
-	b.WriteString("| model, devices | sources | rows | median by source | p90 | cover | median by row | p90 | cover |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	for i := range votes {
-		x := &votes[i]
-		name := x.Group
-		if name == "" {
-			name = "**all**"
-		}
-		fmt.Fprintf(b, "| %s | %d | %d | %s |\n", name, x.Makers, x.Used, strings.Join([]string{
-			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90),
-			Percent(x.Rows.Cover)}, " | "))
-	}
+	writeVotes(b, "model, devices | sources", votes, nil)
 }

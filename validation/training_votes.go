@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -42,19 +43,24 @@ func frameworkOf(r *Row) string {
 // TrainingVotes summarizes measures of training memory, overall and by framework.
 func TrainingVotes(all []Comparison) (out []Vote) {
 	for _, m := range TrainingMeasures {
-		if m == &trainFits {
-			continue
+		if m != &trainFits {
+			out = append(out, votes(m, all, frameworkOf, maker)...)
 		}
-		of := map[string][]*Comparison{}
-		for i := range all {
-			if c := &all[i]; c.Measure == m && c.Refused == "" {
-				of[""] = append(of[""], c)
-				of[frameworkOf(c.Row)] = append(of[frameworkOf(c.Row)], c)
-			}
+	}
+	return out
+}
+
+// votes counts the comparisons of a measure: all of them, and each group.
+func votes(m *Measure, all []Comparison, group, maker func(*Row) string) (out []Vote) {
+	of := map[string][]*Comparison{}
+	for i := range all {
+		if c := &all[i]; c.Measure == m && c.Refused == "" {
+			name := group(c.Row)
+			of[""], of[name] = append(of[""], c), append(of[name], c)
 		}
-		for _, name := range slices.Sorted(maps.Keys(of)) {
-			out = append(out, vote(m, name, of[name], maker))
-		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, vote(m, name, of[name], maker))
 	}
 	return out
 }
@@ -87,18 +93,7 @@ func tally(all []*Comparison, weight func(*Comparison) float64) Tally {
 // voteTable writes the votes, and why training rows are not used.
 func voteTable(b *strings.Builder, votes []Vote, v Verdicts, refused []Reason) {
 	b.WriteString("\n## Training memory, a vote for each source\n\nOne benchmark family is most of the rows of training memory. Here a *source* is a repository with all that it measured; its constants and bands\nnever saw it, and each source weighs the same, whatever it published. Rules were read from frameworks' code and checked on these rows, so that a framework\nunseen is harder still. Models are described from catalogs and sources; what is counted as measured was printed by a run.\n\n")
-	b.WriteString("| figure | framework | sources | rows | median by source | p90 | cover | median by row | p90 | cover |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	for i := range votes {
-		x := &votes[i]
-		name := x.Group
-		if name == "" {
-			name = "**all**"
-		}
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", strings.TrimPrefix(x.Measure.Name, "training, "), name,
-			x.Makers, x.Used,
-			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90),
-			Percent(x.Rows.Cover))
-	}
+	writeVotes(b, "framework | sources", votes, func(name string) string { return strings.TrimPrefix(name, "training, ") })
 	fmt.Fprintf(b, "\n**Runs or not.** Of %d runs that ran %d are said not to fit (%s), of %d that ran out of memory %d to fit beyond doubt (%s); %d and %d are tight. Counting tight as\nrunning, balanced accuracy is %s; by the best estimate, %s.\n",
 		v.Ran, v.RanDenied, Percent(share(v.RanDenied, v.Ran)), v.Out, v.OutSaid, Percent(share(v.OutSaid, v.Out)), v.RanTight, v.OutTight,
 		Percent(v.Balanced()), Percent(v.BestEstimate()))
@@ -111,6 +106,27 @@ func voteTable(b *strings.Builder, votes []Vote, v Verdicts, refused []Reason) {
 		fmt.Fprintf(b, "%s %s (%d)", sep, refused[i].Text, refused[i].Rows)
 	}
 	b.WriteString(".\n")
+}
+
+// writeVotes writes a table of votes. The columns are named after what a group is, and those who vote; figure is what a measure is
+// called, nil where all are of one.
+func writeVotes(b *strings.Builder, columns string, votes []Vote, figure func(string) string) {
+	head, line := "| ", "|"
+	if figure != nil {
+		head, line = "| figure | ", "|---|"
+	}
+	one := columns[strings.LastIndex(columns, " ")+1 : len(columns)-1]
+	fmt.Fprintf(b, "%s%s | rows | median by %s | p90 | cover | median by row | p90 | cover |\n%s---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+		head, columns, one, line)
+	for i := range votes {
+		x := &votes[i]
+		if figure != nil {
+			fmt.Fprintf(b, "| %s ", figure(x.Measure.Name))
+		}
+		fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", cmp.Or(x.Group, "**all**"), x.Makers, x.Used,
+			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover),
+			Percent(x.Rows.Median), Percent(x.Rows.P90), Percent(x.Rows.Cover))
+	}
 }
 
 // trainingRefused counts training rows that are not used, by reason, the most frequent first.

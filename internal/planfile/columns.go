@@ -83,43 +83,32 @@ var columns = []column{
 	{"command", func(r *row) string { return text(command(r)) }},
 }
 
-// asked is a column of the request that a plan is.
-func asked(name string, of func(*memwall.Request) string) column {
-	return column{name, func(r *row) string {
+// part makes columns of one part of a row, which are empty where the row has no such part.
+func part[T any](get func(*row) *T) func(name string, of func(*T) string) column {
+	return func(name string, of func(*T) string) column {
+		return column{name, func(r *row) string {
+			x := get(r)
+			if x == nil {
+				return ""
+			}
+			return of(x)
+		}}
+	}
+}
+
+var (
+	asked   = part(func(r *row) *memwall.Request { return r.Plan }) // the request that a plan is
+	fleet   = part(func(r *row) *memwall.Fleet { return r.Fleet })
+	played  = part(func(r *row) *memwall.Simulated { return r.Simulated })
+	judged  = part(func(r *row) *memwall.Quality { return r.Quality })
+	trained = part(func(r *row) *memwall.TrainingStep { return r.Step })
+	split   = part(func(r *row) *plan.Disaggregated { // workers of two kinds
 		if r.Plan == nil {
-			return ""
+			return nil
 		}
-		return of(r.Plan)
-	}}
-}
-
-// split is a column of workers of two kinds.
-func split(name string, of func(*plan.Disaggregated) string) column {
-	return asked(name, func(p *memwall.Request) string {
-		if p.Disaggregated == nil {
-			return ""
-		}
-		return of(p.Disaggregated)
+		return r.Plan.Disaggregated
 	})
-}
-
-func fleet(name string, of func(*memwall.Fleet) string) column {
-	return column{name, func(r *row) string {
-		if r.Fleet == nil {
-			return ""
-		}
-		return of(r.Fleet)
-	}}
-}
-
-func played(name string, of func(*memwall.Simulated) string) column {
-	return column{name, func(r *row) string {
-		if r.Simulated == nil {
-			return ""
-		}
-		return of(r.Simulated)
-	}}
-}
+)
 
 func edges(name string, edge func(*memwall.Simulated) *memwall.Edge, of func(*memwall.Edge) string) column {
 	return played(name, func(s *memwall.Simulated) string {
@@ -128,24 +117,6 @@ func edges(name string, edge func(*memwall.Simulated) *memwall.Edge, of func(*me
 		}
 		return of(edge(s))
 	})
-}
-
-func judged(name string, of func(*memwall.Quality) string) column {
-	return column{name, func(r *row) string {
-		if r.Quality == nil {
-			return ""
-		}
-		return of(r.Quality)
-	}}
-}
-
-func trained(name string, of func(*memwall.TrainingStep) string) column {
-	return column{name, func(r *row) string {
-		if r.Step == nil {
-			return ""
-		}
-		return of(r.Step)
-	}}
 }
 
 func median(p *memwall.Percentiles) string {
