@@ -14,6 +14,7 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/internal/datatest"
 )
 
 // logOfHeader prints a file's header and dimensions as llama.cpp does when it loads it; the name says
@@ -84,7 +85,7 @@ func TestSharedHeaders(t *testing.T) {
 		return
 	}
 	runs := map[string]map[string]string{}
-	for _, r := range sharedRows(t, "llamacpp_exact.csv") {
+	for _, r := range datatest.Shared(t, "llamacpp_exact.csv") {
 		if key := r["model"] + " " + r["ftype"]; runs[key] == nil {
 			runs[key] = r
 		}

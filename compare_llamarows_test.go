@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/internal/datatest"
 )
 
 // llamaLogOfRow writes a row of llamacpp_logs.csv as llama.cpp prints it. The rows have no widths of the
@@ -112,7 +114,7 @@ func TestSharedLlamaRows(t *testing.T) {
 	kinds := map[string]*tally{}
 	unread := map[string]int{}
 	rows := 0
-	for i, r := range sharedRows(t, "llamacpp_logs.csv") {
+	for i, r := range datatest.Shared(t, "llamacpp_logs.csv") {
 		rows++
 		over := Request{Hardware: someDevices(r["backends"])}
 		if n := numbered(r["kv_buffers_mib"] + r["model_buffers_mib"]); over.Hardware != "" && n > 1 {

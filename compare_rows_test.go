@@ -1,44 +1,15 @@
 package memwall
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/datatest"
 )
-
-// sharedRows reads a table of the shared data; nil without it.
-func sharedRows(t *testing.T, name string) []map[string]string {
-	t.Helper()
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
-		return nil
-	}
-	f, err := os.Open(filepath.Join(dir, "data", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []map[string]string
-	for _, r := range rows[1:] {
-		m := map[string]string{}
-		for i, name := range rows[0] {
-			m[name] = r[i]
-		}
-		out = append(out, m)
-	}
-	return out
-}
 
 // logOfRow writes a row of vllm_logs.csv as vLLM or SGLang print it, figures that the row has and no others.
 func logOfRow(r map[string]string) string {
@@ -210,7 +181,7 @@ func (y *tally) report(t *testing.T, name string) {
 func TestSharedServingRows(t *testing.T) {
 	kinds := map[string]*tally{}
 	unread := map[string]int{}
-	for i, r := range sharedRows(t, "vllm_logs.csv") {
+	for i, r := range datatest.Shared(t, "vllm_logs.csv") {
 		over := Request{Model: sameDimensions[r["model"]]}
 		if g := r["gpu"]; g != "" {
 			name := g

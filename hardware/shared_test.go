@@ -1,41 +1,12 @@
 package hardware
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
-)
 
-// sharedRows reads a table of the measurements that are not part of this repository. Without the
-// environment variable MEMWALL_SHARED, which names their folder, there are none.
-func sharedRows(t *testing.T, file string) []map[string]string {
-	t.Helper()
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
-		return nil
-	}
-	f, err := os.Open(filepath.Join(dir, "data", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []map[string]string
-	for _, l := range lines[1:] {
-		r := map[string]string{}
-		for i, h := range lines[0] {
-			r[h] = l[i]
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
+	"github.com/memwall/memwall/internal/datatest"
+)
 
 // The share of rows whose hardware is found, by file. What is not found is no device (a bare computer,
 // "unspecified"), several, a slice or a capped one, or a part that the catalog lacks.
@@ -49,7 +20,7 @@ func TestSharedNames(t *testing.T) {
 		{"kernels.csv", "hardware", 0.99}, {"prices.csv", "accelerator", 1},
 	} {
 		rows, found, names := 0, 0, map[string]bool{}
-		for _, r := range sharedRows(t, c.file) {
+		for _, r := range datatest.Shared(t, c.file) {
 			name := r[c.column]
 			if name == "" {
 				continue
@@ -86,7 +57,7 @@ func TestSharedNames(t *testing.T) {
 
 // Each device of the collected table is in the catalog with the same bandwidth and 16-bit peak.
 func TestSharedAccelerators(t *testing.T) {
-	for _, r := range sharedRows(t, "accelerators.csv") {
+	for _, r := range datatest.Shared(t, "accelerators.csv") {
 		d, _, err := Find(r["name"])
 		if err != nil {
 			t.Errorf("%s: %v", r["name"], err)
@@ -105,7 +76,7 @@ func TestSharedAccelerators(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range sharedRows(t, "nodes.csv") {
+	for _, r := range datatest.Shared(t, "nodes.csv") {
 		m, _, err := Parse(r["name"], 0)
 		if n, _ := strconv.Atoi(r["count"]); err != nil || m.Node == "" || !m.CPUOnly && m.Devices() != n {
 			t.Errorf("%s: %v, %v", r["name"], m.Name, err)

@@ -1,15 +1,13 @@
 package quality
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/datatest"
 )
 
 // TestRows: what the tables hold, and that nothing of them is out of reach.
@@ -208,32 +206,23 @@ func TestMethods(t *testing.T) {
 
 // TestCollected: every collected row is here, with its figures and its printed change.
 func TestCollected(t *testing.T) {
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
+	lines := datatest.Shared(t, "quality.csv")
+	if lines == nil {
 		return
 	}
-	file, err := os.Open(filepath.Join(dir, "data", "quality.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := published().rows
-	if len(rows) != len(lines)-1 {
-		t.Fatalf("%d rows of %d", len(rows), len(lines)-1)
+	if len(rows) != len(lines) {
+		t.Fatalf("%d rows of %d", len(rows), len(lines))
 	}
-	for i, l := range lines[1:] {
+	for i, l := range lines {
 		r := &rows[i]
-		if r.Model() != l[0] || r.Format.Name != l[2] || string(r.Format.Target) != l[3] || r.Metric.Name != l[5] ||
-			r.Source.Citation != l[9] {
+		if r.Model() != l["model"] || r.Format.Name != l["format"] || string(r.Format.Target) != l["target"] || r.Metric.Name != l["metric"] ||
+			r.Source.Citation != l["source"] {
 			t.Errorf("line %d: %+v", i+2, r)
 		}
-		printed, err := strconv.ParseFloat(l[8], 64)
+		printed, err := strconv.ParseFloat(l["delta_pct"], 64)
 		if d, ok := r.Delta(); err == nil && r.Metric.Kind != Divergence && (!ok || math.Abs(d-printed) > 0.0006) {
-			t.Errorf("line %d changes by %.4f %%, printed %s", i+2, d, l[8])
+			t.Errorf("line %d changes by %.4f %%, printed %s", i+2, d, l["delta_pct"])
 		}
 	}
 }

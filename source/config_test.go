@@ -11,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model/family"
 )
 
@@ -137,10 +138,10 @@ func TestQuantisationBeside(t *testing.T) {
 // TestPublishedConfigs: every published config.json of a supported family is read, and every quantised one
 // has a recipe, whether or not its family is known.
 func TestPublishedConfigs(t *testing.T) {
-	if sharedDir() == "" {
+	if datatest.Path("") == "" {
 		return
 	}
-	list, err := filepath.Glob(filepath.Join(sharedDir(), "data", "configs", "*.json"))
+	list, err := filepath.Glob(datatest.Path("configs/*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

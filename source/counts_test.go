@@ -3,13 +3,13 @@ package source
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 )
@@ -265,15 +265,15 @@ var rowCounts = map[string]struct {
 // TestCountsOfSharedRows: every row of an exact count of stored elements with a configuration of a family
 // that is known.
 func TestCountsOfSharedRows(t *testing.T) {
-	if sharedDir() == "" {
+	if datatest.Path("") == "" {
 		return
 	}
 	files := map[string]string{}
-	for _, r := range rows(t, "configs_index.csv") {
+	for _, r := range datatest.Shared(t, "configs_index.csv") {
 		files[r["hf_id"]] = r["file"]
 	}
 	checked := 0
-	for _, row := range rows(t, "params_truth.csv") {
+	for _, row := range datatest.Shared(t, "params_truth.csv") {
 		file := row["config_file"]
 		if file == "" {
 			file = files[row["hf_id"]]
@@ -281,7 +281,7 @@ func TestCountsOfSharedRows(t *testing.T) {
 		if row["exactness"] != "exact-elements" || file == "" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(sharedDir(), "data", "configs", file))
+		data, err := os.ReadFile(datatest.Path("configs/" + file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,15 +307,15 @@ func TestCountsOfSharedRows(t *testing.T) {
 
 // TestCheckpointBytes: bytes of published checkpoints (metadata.total_size of their indices).
 func TestCheckpointBytes(t *testing.T) {
-	if sharedDir() == "" {
+	if datatest.Path("") == "" {
 		return
 	}
 	exact := 0
-	for _, row := range rows(t, "params_truth.csv") {
+	for _, row := range datatest.Shared(t, "params_truth.csv") {
 		if row["checkpoint_bytes"] == "" || row["config_file"] == "" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(sharedDir(), "data", "configs", row["config_file"]))
+		data, err := os.ReadFile(datatest.Path("configs/" + row["config_file"]))
 		if err != nil {
 			t.Fatal(err)
 		}

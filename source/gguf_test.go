@@ -2,17 +2,13 @@ package source
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/csv"
-	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 )
@@ -22,43 +18,16 @@ type headerFile struct {
 	file               *gguf.File
 }
 
-// headers reads the GGUF headers of a folder of shared data, when there is one.
-func headers(t *testing.T) []headerFile {
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
-		return nil
-	}
-	dir = filepath.Join(dir, "data", "gguf_headers")
-	f, err := os.Open(filepath.Join(dir, "INDEX.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []headerFile
-	for _, r := range rows[1:] {
-		g, err := os.Open(filepath.Join(dir, r[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(z)
-		g.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		size, _ := strconv.ParseInt(r[4], 10, 64)
+// headers reads the GGUF headers of the shared data, when there are any.
+func headers(t *testing.T) (out []headerFile) {
+	for _, r := range datatest.Shared(t, "gguf_headers/INDEX.csv") {
+		raw := datatest.Unpacked(t, datatest.Path("gguf_headers/"+r["file"]))
+		size, _ := strconv.ParseInt(r["file_bytes"], 10, 64)
 		h, err := gguf.ReadHeader(bytes.NewReader(raw), int64(len(raw)), size)
 		if err != nil {
-			t.Fatalf("%s: %v", r[0], err)
+			t.Fatalf("%s: %v", r["file"], err)
 		}
-		out = append(out, headerFile{r[0], r[1], r[2], h})
+		out = append(out, headerFile{r["file"], r["model"], r["ftype"], h})
 	}
 	return out
 }

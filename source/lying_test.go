@@ -1,14 +1,9 @@
 package source
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +15,7 @@ import (
 	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/format/gguf/gguftest"
 	"github.com/memwall/memwall/format/safetensors/safetensorstest"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
 )
@@ -78,36 +74,10 @@ func realHeaders(t *testing.T) map[string]*gguftest.Builder {
 }
 
 func sharedHeaders(t *testing.T) map[string]*gguftest.Builder {
-	root := os.Getenv("MEMWALL_SHARED")
-	if root == "" {
-		return nil
-	}
-	dir := filepath.Join(root, "data", "gguf_headers")
-	f, err := os.Open(filepath.Join(dir, "INDEX.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]*gguftest.Builder{}
-	for _, r := range rows[1:] {
-		packed, err := os.ReadFile(filepath.Join(dir, r[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
-		size, _ := strconv.ParseInt(r[4], 10, 64)
-		out[r[0]] = gguftest.Parse(raw, size)
+	for _, r := range datatest.Shared(t, "gguf_headers/INDEX.csv") {
+		size, _ := strconv.ParseInt(r["file_bytes"], 10, 64)
+		out[r["file"]] = gguftest.Parse(datatest.Unpacked(t, datatest.Path("gguf_headers/"+r["file"])), size)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
 )
@@ -86,7 +87,7 @@ func logJob(t *testing.T, m map[string]string) *engine.Job {
 // layers on the host and without, on one device and several. Three quarters of their compute buffers are given
 // to the printed digit.
 func TestBuildsOfUsers(t *testing.T) {
-	rows := table(t, "testdata/logs.tsv", '\t')
+	rows := datatest.Table(t, "testdata/logs.tsv", '\t')
 	if len(rows) < 30 {
 		t.Fatalf("%d rows", len(rows))
 	}

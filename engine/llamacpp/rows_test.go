@@ -1,9 +1,6 @@
 package llamacpp
 
 import (
-	"encoding/csv"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +8,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
@@ -27,30 +25,6 @@ type row struct {
 	weights, caches, compute            []int64
 	hostWeights, output, hostCompute    int64 // those of the host are -1 on the CPU
 	splits                              int64 // of the graph; 0 when not printed
-}
-
-// table reads separated lines under a line of column names.
-func table(t testing.TB, path string, comma rune) (out []map[string]string) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comma, r.Comment, r.LazyQuotes = comma, '#', comma == '\t'
-	lines, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines[1:] {
-		m := map[string]string{}
-		for i, name := range lines[0] {
-			m[name] = l[i]
-		}
-		out = append(out, m)
-	}
-	return out
 }
 
 func number64(t testing.TB, s string) int64 {
@@ -74,7 +48,7 @@ func numbers(t testing.TB, s string) (out []int64) {
 
 // ownRows are those of testdata/rows.tsv.
 func ownRows(t testing.TB) (out []row) {
-	for _, m := range table(t, "testdata/rows.tsv", '\t') {
+	for _, m := range datatest.Table(t, "testdata/rows.tsv", '\t') {
 		n := func(name string) int64 { return number64(t, m[name]) }
 		out = append(out, row{
 			name: m["case"], model: m["model"], recipe: m["recipe"], devices: int(n("devices")), context: n("context"), slots: n("slots"), batch: n("batch"), ubatch: n("ubatch"), rows: n("logit_rows"),
@@ -87,12 +61,8 @@ func ownRows(t testing.TB) (out []row) {
 
 // sharedRows are all rows of the data folder, when there is one.
 func sharedRows(t testing.TB) (out []row) {
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
-		return nil
-	}
 	for _, file := range []string{"llamacpp_exact.csv", "llamacpp_gpu_sim.csv"} {
-		for _, m := range table(t, filepath.Join(dir, "data", file), ',') {
+		for _, m := range datatest.Shared(t, file) {
 			out = append(out, sharedRow(t, m))
 		}
 	}

@@ -1,16 +1,15 @@
 package sglang
 
 import (
-	"encoding/csv"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine/enginetest"
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -22,32 +21,9 @@ var catalogNames = map[string]string{
 	"llama-3-8b-instruct": "llama-3-8b",
 }
 
-// sharedRows reads the start-up logs in the folder that MEMWALL_SHARED names; without it there are none.
-func sharedRows(t *testing.T) (rows []map[string]string) {
-	t.Helper()
-	dir := os.Getenv("MEMWALL_SHARED")
-	if dir == "" {
-		return nil
-	}
-	f, err := os.Open(filepath.Join(dir, "data", "vllm_logs.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lines[1:] {
-		r := map[string]string{}
-		for i, h := range lines[0] {
-			r[h] = l[i]
-		}
-		if r["engine"] == "sglang" {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+// sharedRows reads the start-up logs of the shared data; without them there are none.
+func sharedRows(t *testing.T) []map[string]string {
+	return slices.DeleteFunc(datatest.Shared(t, "vllm_logs.csv"), func(r map[string]string) bool { return r["engine"] != "sglang" })
 }
 
 var (

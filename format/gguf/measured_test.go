@@ -2,18 +2,14 @@ package gguf_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/csv"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/format/gguf/gguftest"
+	"github.com/memwall/memwall/internal/datatest"
 )
 
 // measured is what llama.cpp printed for a file.
@@ -34,8 +30,8 @@ func TestLlama8B(t *testing.T) {
 // where MEMWALL_SHARED names the folder that holds them, fifty that llama.cpp read itself.
 func TestMeasured(t *testing.T) {
 	checkLlama1B(t)
-	if shared := os.Getenv("MEMWALL_SHARED"); shared != "" {
-		checkHeaders(t, filepath.Join(shared, "data"))
+	if datatest.Path("") != "" {
+		checkHeaders(t)
 	}
 }
 
@@ -61,14 +57,14 @@ func checkLlama1B(t *testing.T) {
 	}
 }
 
-func checkHeaders(t *testing.T, data string) {
-	want := printed(t, filepath.Join(data, "llamacpp_exact.csv"))
-	rows := table(t, filepath.Join(data, "gguf_headers", "INDEX.csv"))
+func checkHeaders(t *testing.T) {
+	want := printed(t)
+	rows := datatest.Shared(t, "gguf_headers/INDEX.csv")
 	if len(rows) == 0 {
 		t.Error("no header was found")
 	}
 	for _, row := range rows {
-		head := gunzip(t, filepath.Join(data, "gguf_headers", row["file"]))
+		head := datatest.Unpacked(t, datatest.Path("gguf_headers/"+row["file"]))
 		f, err := gguf.ReadHeader(bytes.NewReader(head), int64(len(head)), number(t, row["file_bytes"]))
 		if err != nil {
 			t.Errorf("%s: %v", row["file"], err)
@@ -81,9 +77,9 @@ func checkHeaders(t *testing.T, data string) {
 }
 
 // printed gives what llama.cpp printed by model and file type; rows of one file must agree.
-func printed(t *testing.T, path string) map[string]measured {
+func printed(t *testing.T) map[string]measured {
 	out := map[string]measured{}
-	for _, row := range table(t, path) {
+	for _, row := range datatest.Shared(t, "llamacpp_exact.csv") {
 		key, m := row["model"]+" "+row["ftype"], measured{number(t, row["n_params"]), number(t, row["tensor_bytes"])}
 		if before, ok := out[key]; ok && before != m {
 			t.Fatalf("%s: %+v and %+v", key, before, m)
@@ -91,46 +87,6 @@ func printed(t *testing.T, path string) map[string]measured {
 		out[key] = m
 	}
 	return out
-}
-
-func table(t *testing.T, path string) []map[string]string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []map[string]string
-	for _, r := range rows[1:] {
-		m := map[string]string{}
-		for i, name := range rows[0] {
-			m[name] = r[i]
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-func gunzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func number(t *testing.T, s string) int64 {

@@ -2,7 +2,6 @@ package family_test
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
@@ -108,11 +108,11 @@ func TestTruthOfConfigs(t *testing.T) {
 		return
 	}
 	files := map[string]string{}
-	for _, r := range table(t, filepath.Join(dir, "data/configs_index.csv")) {
+	for _, r := range datatest.Shared(t, "configs_index.csv") {
 		files[r["hf_id"]] = r["file"]
 	}
 	checked := 0
-	for _, r := range table(t, filepath.Join(dir, "data/params_truth.csv")) {
+	for _, r := range datatest.Shared(t, "params_truth.csv") {
 		file := r["config_file"]
 		if file == "" {
 			file = files[r["hf_id"]]
@@ -164,26 +164,4 @@ func checkTotal(t *testing.T, id string, m *model.Model, want int64) {
 	if totals.Unique-totals.RouterBias != want {
 		t.Errorf("%s: %+v, published %d", id, totals, want)
 	}
-}
-
-// table reads a CSV file with a line of heads.
-func table(t *testing.T, path string) (out []map[string]string) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range rows[1:] {
-		m := map[string]string{}
-		for i, k := range rows[0] {
-			m[k] = r[i]
-		}
-		out = append(out, m)
-	}
-	return out
 }

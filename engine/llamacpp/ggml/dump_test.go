@@ -1,8 +1,6 @@
 package ggml
 
 import (
-	"bufio"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
 )
@@ -63,20 +62,9 @@ type printedNode struct {
 
 func readDump(t *testing.T, path string) []printed {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []printed
-	sc := bufio.NewScanner(z)
-	sc.Buffer(make([]byte, 1<<20), 1<<20)
-	for sc.Scan() {
-		p := strings.Split(sc.Text(), "\t")
+	for line := range strings.Lines(string(datatest.Unpacked(t, path))) {
+		p := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch p[0] {
 		case "G":
 			b, _ := strconv.ParseInt(p[2], 10, 64)

@@ -5,13 +5,12 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/internal/datatest"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
@@ -108,25 +107,12 @@ func carriedRows(t *testing.T) (out []row) {
 	return out
 }
 
-// sharedRows are all that were printed, in a folder of shared data.
-func sharedRows(t *testing.T, dir string) (out []row) {
-	f, err := os.Open(filepath.Join(dir, "data/llamacpp_exact.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := map[string]int{}
-	for i, name := range lines[0] {
-		at[name] = i
-	}
-	for _, l := range lines[1:] {
+// sharedRows are all that were printed, where there are shared data.
+func sharedRows(t *testing.T) (out []row) {
+	for _, l := range datatest.Shared(t, "llamacpp_exact.csv") {
 		var r []string
 		for _, c := range columns {
-			r = append(r, l[at[c]])
+			r = append(r, l[c])
 		}
 		x, err := parseRow(r)
 		if err != nil {
@@ -143,8 +129,8 @@ func sharedRows(t *testing.T, dir string) (out []row) {
 // single layer gives.
 func TestExactRows(t *testing.T) {
 	rows := carriedRows(t)
-	if dir := os.Getenv("MEMWALL_SHARED"); dir != "" {
-		rows = append(rows, sharedRows(t, dir)...)
+	if datatest.Path("") != "" {
+		rows = append(rows, sharedRows(t)...)
 	}
 	type key struct {
 		model string
