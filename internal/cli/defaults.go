@@ -26,9 +26,13 @@ var probes = []memwall.Request{
 // defaults returns the values that the core assumes for absent fields, taken from the plans of its own answers.
 func defaults(ask string) map[string]string {
 	out, asker := map[string]string{}, memwall.Asker{Models: memwall.Catalog{}}
+	answer := asker.Size // defaults need no advice
+	if ask == "train" {
+		answer = asker.Ask
+	}
 	for i := range probes {
 		if r := &probes[i]; (r.Ask == "train") == (ask == "train") {
-			if a, err := asker.Ask(r); err == nil { // help works without defaults
+			if a, err := answer(r); err == nil { // help works without defaults
 				agree(out, r, a.Plan)
 			}
 		}

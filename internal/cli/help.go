@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,7 +78,7 @@ func lines(s string) []string {
 }
 
 func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
-	usual := defaults(c.Name())
+	usual := sync.OnceValue(func() map[string]string { return defaults(c.Name()) })
 	for _, name := range groups {
 		g := cards.HelpGroup{Name: name}
 		visit := func(f *pflag.Flag) {
@@ -93,7 +94,7 @@ func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
 }
 
 // flagText describes a flag, all words it accepts, and its default.
-func flagText(f *pflag.Flag, defaults map[string]string) string {
+func flagText(f *pflag.Flag, defaults func() map[string]string) string {
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
 		return f.Usage
@@ -102,7 +103,7 @@ func flagText(f *pflag.Flag, defaults map[string]string) string {
 	if words := v.field.Enum; len(words) > 0 && operand(f) != strings.Join(words, "|") {
 		more = append(more, "one of "+strings.Join(words, ", "))
 	}
-	if usual := defaults[v.field.Name]; usual != "" {
+	if usual := defaults()[v.field.Name]; usual != "" {
 		more = append(more, "default "+usual)
 	}
 	if len(more) == 0 {
