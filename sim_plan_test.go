@@ -61,6 +61,21 @@ func TestSimVersus(t *testing.T) {
 	}
 }
 
+// TestMoreSeatsBeforeReplicas: where no more sequences may run at once, more of them are proposed before more machines, and what is
+// proposed holds.
+func TestMoreSeatsBeforeReplicas(t *testing.T) {
+	const plan = `{"ask":"sim","model":"llama-3.1-8b","hardware":"1xh100","engine":"vllm","context":4096,` +
+		`"workload":{"rate":20,"requests":1500,"prompt":{"law":"fixed","mean":512},"output":{"law":"fixed","mean":200}},"max_num_seqs":`
+	narrow := simulates(t, plan+`16}`)
+	if narrow.Simulated.Holds || len(narrow.Suggestions) != 1 {
+		t.Fatalf("16 at once: holds %t, proposed %v", narrow.Simulated.Holds, narrow.Suggestions)
+	}
+	seats := narrow.Suggestions[0].Patch["max_num_seqs"]
+	if wide := simulates(t, fmt.Sprintf(`%s%v}`, plan, seats)); !wide.Simulated.Holds || len(wide.Suggestions) > 0 {
+		t.Errorf("%v at once: holds %t, proposed %v", seats, wide.Simulated.Holds, wide.Suggestions)
+	}
+}
+
 // TestSimPlans: what a plan says reaches the servers that are played.
 func TestSimPlans(t *testing.T) {
 	const model = `{"ask":"sim","model":"llama-3.1-70b","hardware":"16xh100","tp":4,`

@@ -27,6 +27,9 @@ type Schedule struct {
 	WholeRoom bool
 	// SlotTokens is the cache reserved for each sequence from the start, in tokens; 0 if allocated on demand.
 	SlotTokens int64
+	// DraftSlots is the cache that a decoding sequence holds beyond its own tokens while it drafts, in tokens; 0 if only for the tokens
+	// that a step verifies.
+	DraftSlots int64
 	// PrefixCache reports that caches of finished requests are kept for later ones with the same prefix.
 	PrefixCache bool
 	// HostTier is the host memory that holds cache evicted from the device for reuse.

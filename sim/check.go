@@ -57,8 +57,8 @@ func (r *Replica) check() error {
 	case r.Reserve != nil && r.PrefixCache:
 		return errors.New("rows in one piece cannot be shared: no prefix cache where rows are reserved")
 	}
-	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || int64(len(s.Accepted)) > s.Tokens || !falling(s.Accepted)) {
-		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Accepted)
+	if s := r.Speculation; s != nil && !s.possible() {
+		return fmt.Errorf("drafts of %d tokens of which %v are accepted, with %d held", s.Tokens, s.Accepted, s.Slots)
 	}
 	tiers := r.Tier.tiers()
 	for _, t := range tiers {
@@ -70,6 +70,11 @@ func (r *Replica) check() error {
 		return fmt.Errorf("%d tiers below the cache: at most %d", len(tiers), mostTiers)
 	}
 	return r.Paging.check()
+}
+
+func (s *Speculation) possible() bool {
+	return s.Tokens >= 0 && s.Tokens <= mostOfRow && s.Slots >= 0 && s.Slots <= mostBlockTokens && int64(len(s.Accepted)) <= s.Tokens &&
+		falling(s.Accepted)
 }
 
 func (p *Paging) check() error {

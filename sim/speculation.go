@@ -6,6 +6,9 @@ import "math/rand/v2"
 // sequence.
 type Speculation struct {
 	Tokens int64
+	// Slots is the cache that a decoding sequence holds beyond its own tokens, in tokens (sglang/srt/speculative/eagle_utils.py,
+	// eagle_prepare_for_decode); 0 if only for what a step verifies.
+	Slots int64
 	// Accepted holds the probabilities that at least 1, 2, … drafts are accepted, non-increasing.
 	Accepted []float64
 	Seed     uint64
@@ -53,15 +56,15 @@ func (d *drafting) draw() float64 { return float64(d.random.Uint64()>>11) / (1 <
 func (s *server) drafted() (blocks int64) {
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
 		if t := &s.slots.all[at]; t.state == decodes {
-			blocks += s.blocksAt(t, t.ahead(s.draft.width())) - s.blocksAt(t, max(t.reach, t.computed))
+			blocks += s.blocksAt(t, s.draft.ahead(t)) - s.blocksAt(t, max(t.reach, t.computed))
 		}
 	}
 	return blocks
 }
 
-// ahead returns how far a sequence may get in a step.
-func (t *slot) ahead(width int64) int64 {
-	return max(t.reach, t.computed+min(width, t.Output-t.made))
+// ahead returns how far the cache of a sequence reaches in a step.
+func (d *drafting) ahead(t *slot) int64 {
+	return max(t.reach, t.computed+max(d.Slots, min(d.width(), t.Output-t.made)))
 }
 
 // verify schedules a step in which every decoding sequence gains its accepted drafts.
@@ -79,7 +82,7 @@ func (s *server) verify(st *step) {
 }
 
 func (s *server) advance(st *step, at int32, t *slot) {
-	t.reach = t.ahead(s.draft.width())
+	t.reach = s.draft.ahead(t)
 	n := min(s.draft.gain(), t.Output-t.made)
 	t.made += n
 	t.computed += n

@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/memwall/memwall/drafts"
+	"github.com/memwall/memwall/workload"
 )
 
 // TestNoDraftAccepted (I12): where no draft is accepted, no request ends earlier than without speculation, and no token comes
@@ -24,6 +26,30 @@ func TestNoDraftAccepted(t *testing.T) {
 	all := play(t, r, &list{{Prompt: 100, Output: 41}}, Options{})
 	if want := int64(1 + 10); all.Steps != want {
 		t.Errorf("40 tokens after the first in %d steps with it, want %d of four", all.Steps, want)
+	}
+}
+
+// TestHeldByDrafts: the cache that sequences hold beyond their own tokens lowers how many run, and nothing that fits is lost or stands
+// still, however small the cache.
+func TestHeldByDrafts(t *testing.T) {
+	burst := make(list, 40)
+	for i := range burst {
+		burst[i] = workload.Request{ID: int64(i), Prompt: 100, Output: 100}
+	}
+	peak := map[int64]int64{}
+	for _, slots := range []int64{0, 40, 200} {
+		r := replica()
+		r.Blocks, r.BlockTokens = 1024, 1
+		r.Speculation = &Speculation{Tokens: 3, Slots: slots, Accepted: chain(3, 0.5), Seed: 1}
+		all := slices.Clone(burst)
+		res := play(t, r, &all, Options{})
+		if res.Finished != 40 || res.KV.Peak > 1 {
+			t.Errorf("%d slots held: %d of 40 finished, peak %v", slots, res.Finished, res.KV.Peak)
+		}
+		peak[slots] = res.Steps
+	}
+	if peak[0] >= peak[40] || peak[40] >= peak[200] {
+		t.Errorf("steps by slots held: %v, not more of them with more", peak)
 	}
 }
 

@@ -42,8 +42,8 @@ type launch struct {
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
-// model's own prediction layers, or what the text repeats. EAGLE's heads are no models of their own.
-const standalone, ownLayers, repeats = "STANDALONE", "NEXTN", "NGRAM"
+// model's own prediction layers, or what the text repeats. Heads of EAGLE and blocks of DFlash are no models of their own.
+const standalone, ownLayers, repeats, heads, blocks = "STANDALONE", "NEXTN", "NGRAM", "EAGLE3", "DFLASH"
 
 // FromArgs reads the arguments of "python -m sglang.launch_server" and "sglang serve"
 // (python/sglang/srt/server_args.py).
@@ -84,6 +84,7 @@ func (l *launch) finish(c *argv.Command) error {
 	p := &l.Plan
 	if all := p.TP; l.sharedDP && p.DP > 1 && all%p.DP == 0 {
 		p.TP, p.EP = all/p.DP, all
+		p.MaxSeqs = (p.MaxSeqs + plan.Int(p.DP) - 1) / plan.Int(p.DP) // of all groups (kv_cache_configurator.py, resolve_max_num_reqs)
 	}
 	l.dispatching()
 	l.adapters()
@@ -113,7 +114,7 @@ func (l *launch) drafts() {
 	p := &l.Plan
 	switch {
 	case l.branches > 1:
-		p.DraftSteps, p.DraftBranches, p.DraftTokens = l.steps, l.branches, max(1, l.verified)-1
+		p.DraftSteps, p.DraftBranches, p.DraftTokens = l.steps, l.branches, max(0, l.verified-1)
 	case l.steps > 0:
 		p.DraftTokens = l.steps
 	case l.verified > 1:
@@ -291,8 +292,8 @@ func argLoRA(l *launch, v string) error {
 // argAlgorithm: what drafts beside or inside of the model.
 func argAlgorithm(l *launch, v string) error {
 	switch v = strings.ToUpper(v); v {
-	case standalone:
-	case ownLayers, "EAGLE", "EAGLE3", repeats: // without a draft model EAGLE's are the model's own layers (server_args.py)
+	case standalone, blocks:
+	case ownLayers, "EAGLE", heads, repeats: // without a draft model EAGLE's are the model's own layers (server_args.py)
 		own := v != repeats
 		l.own = &own
 	default:

@@ -198,12 +198,24 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	t := int64(s.job.Plan.MaxBatchedTokens)
 	n := p.forward.Peak(b, b.Int("chunk", t, "chunked_prefill_size"), 2)
 	if p.pl.Post {
-		n = b.Add(n, b.Mul(b.Lit(6), b.Int("batch", max(1, graphs(s.job)), "largest decode batch with a graph"),
-			b.Int("vocabulary", s.job.Model.Vocab, "model")))
+		n = b.Add(n, b.Mul(s.logits(b), b.Int("vocabulary", s.job.Model.Vocab, "model")))
 	}
 	it := ledger.Known("activations", "activations of a prefill step", n, ledger.Derived, ledger.Ephemeral, ledger.Device,
 		"docs/formulas.md#forward-peak")
 	return it.Band(it.Bytes/2, max(2*it.Bytes, unit.Bytes(t)*3*unit.MiB/2))
+}
+
+// logits of a decode step: a row for each sequence, and for each token that a step verifies (speculative/eagle_utils.py).
+func (s *sizer) logits(b *ledger.Book) ledger.Num {
+	p, batch := s.job.Plan, max(1, graphs(s.job))
+	if p.DraftTokens == 0 {
+		return b.Mul(b.Lit(6), b.Int("batch", batch, "largest decode batch with a graph"))
+	}
+	if n := int64(p.MaxSeqs); n > 0 {
+		batch = min(batch, n)
+	}
+	return b.Mul(b.Mul(b.Lit(6), b.Int("batch", batch, "largest decode batch with a graph, max_running_requests")),
+		b.Int("verified", int64(p.DraftTokens)+1, "speculative_num_draft_tokens"))
 }
 
 // graphItem: no rule gives the size of graphs; the engine's own reserve of 2 MiB a sequence stands in.

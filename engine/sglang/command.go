@@ -87,8 +87,8 @@ func changed(j *engine.Job) (args []string) {
 	if engine.On(p.MixedChunk, false) {
 		args = append(args, "--enable-mixed-chunk")
 	}
-	if p.MaxSeqs > 0 {
-		args = append(args, fmt.Sprintf("--max-running-requests %d", p.MaxSeqs))
+	if n := int64(p.MaxSeqs); n > 0 && n != runningDrafts(j) {
+		args = append(args, fmt.Sprintf("--max-running-requests %d", n*attentionGroups(p)))
 	}
 	if p.KVPoolTokens > 0 {
 		args = append(args, fmt.Sprintf("--max-total-tokens %d", p.KVPoolTokens))
@@ -130,9 +130,12 @@ func changed(j *engine.Job) (args []string) {
 }
 
 // algorithm of a model that drafts: heads that read states of the target are EAGLE's, others models of their own.
-func algorithm(draft *engine.Job) string {
-	if draft.Model.Family == "eagle3" {
-		return "EAGLE3"
+func algorithm(j *engine.Job) string {
+	switch f := j.Draft.Model.Family; {
+	case f == "eagle3":
+		return heads
+	case f == "dflash" && j.Version.AtLeast(blockDrafts):
+		return blocks
 	}
 	return standalone
 }
@@ -146,7 +149,7 @@ func draftArguments(j *engine.Job) (args []string) {
 	p := j.Plan
 	switch {
 	case j.Draft != nil:
-		args = append(args, "--speculative-algorithm "+algorithm(j.Draft),
+		args = append(args, "--speculative-algorithm "+algorithm(j),
 			"--speculative-draft-model-path "+argv.Quote(j.Draft.CheckpointName()))
 	case p.DraftTokens == 0:
 	case j.MTP != nil:
@@ -154,7 +157,7 @@ func draftArguments(j *engine.Job) (args []string) {
 	default:
 		args = append(args, "--speculative-algorithm "+repeats)
 	}
-	if p.DraftTokens > 0 && (j.Draft != nil || j.MTP != nil) {
+	if p.DraftTokens > 0 && (j.Draft != nil && algorithm(j) != blocks || j.MTP != nil) {
 		args = append(args, fmt.Sprintf("--speculative-num-steps %d --speculative-eagle-topk %d", cmp.Or(p.DraftSteps, p.DraftTokens),
 			max(1, p.DraftBranches)))
 	}

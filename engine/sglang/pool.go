@@ -35,12 +35,13 @@ type pool struct {
 	rule      stateRule
 	fixed     int64 // states when rule.ratio is 0
 	latent    bool
+	held      int64 // tokens for which a sequence that drafts holds cells beyond its own
 }
 
 func (s *sizer) poolOf(kinds []engine.KindCount) pool {
 	j := s.job
 	format := dtype.FindFormat(j.Plan.KV)
-	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: j.Model.Latent()}
+	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: j.Model.Latent(), held: draftCells(j)}
 	apart := slidingPool(j.Model.Arch, j.Version, blackwell(j.Device(0)))
 	delta := false
 	for _, k := range kinds {
@@ -162,7 +163,11 @@ func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load, x engine.Sa
 	if !p.keepsTokens() {
 		return kv, idle
 	}
-	tokens := b.Mul(seqs, b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("page", p.page, "page_size")))
+	each := b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("page", p.page, "page_size"))
+	if p.held > 0 {
+		each = b.Add(each, b.Int("drafting", p.held, "cells of a sequence that drafts, beyond its own (get_alloc_reserve_per_decode)"))
+	}
+	tokens := b.Mul(seqs, each)
 	if whole := x.Tokens / max(1, p.page) * p.page; x.Sharing*whole > 0 {
 		sharing := b.Int("sharing", x.Sharing, "answers beyond the first to each prompt")
 		tokens = b.Sub(tokens, b.Mul(sharing, b.Int("shared_tokens", whole, "whole pages of a prompt")))

@@ -30,6 +30,9 @@ func (s *sizer) requests(tokens int64) int64 {
 func (s *sizer) table(b *ledger.Book, tokens int64) ledger.Item {
 	rows := b.Add(b.Int("requests", s.requests(tokens), "max_running_requests"), b.Lit(1))
 	width := b.Add(b.Int("context", int64(s.job.Plan.Context), "context"), b.Lit(4))
+	if d := int64(s.job.Plan.DraftTokens); d > 0 && s.job.Version.AtLeast(draftRows) {
+		width = b.Add(width, b.Int("verified", d+1, "speculative_num_draft_tokens"))
+	}
 	n := b.Mul(b.Mul(rows, width), b.Size("entry", 4, "int32"))
 	return ledger.Known("workspace", "table of requests and their tokens", n, ledger.Derived, ledger.Persistent, ledger.Device,
 		"sglang/srt/mem_cache/memory_pool.py, ReqToTokenPool")

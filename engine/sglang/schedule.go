@@ -13,7 +13,7 @@ var overlap = engine.V(0, 4, 0)
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
 	p := j.Plan
 	s := engine.Schedule{Rules: "prompts-first", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
-		WholePrompts: !chunked(p), Mixed: engine.On(p.MixedChunk, false) && chunked(p),
+		WholePrompts: !chunked(p), Mixed: engine.On(p.MixedChunk, false) && chunked(p) && p.DraftTokens == 0, DraftSlots: draftCells(j),
 		Ahead: j.Version.AtLeast(overlap), PrefixCache: engine.On(p.PrefixCache, true)}
 	s.HostTier = engine.HostTierOf(p)
 	if s.MaxSequences == 0 {

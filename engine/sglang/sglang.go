@@ -116,6 +116,14 @@ func setupOf(j *engine.Job) *setup {
 // sharesExperts: data parallel groups whose ranks share experts are groups of attention, within one tensor parallel group.
 func sharesExperts(p *plan.Plan) bool { return p.DP > 1 && p.EP > p.TP }
 
+// attentionGroups over which max_running_requests is divided.
+func attentionGroups(p *plan.Plan) int64 {
+	if sharesExperts(p) {
+		return p.DP
+	}
+	return 1
+}
+
 // graphs is the largest batch for which a CUDA graph is captured.
 func graphs(j *engine.Job) int64 {
 	if e := j.Plan.EnforceEager; e != nil && *e {

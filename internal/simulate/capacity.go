@@ -90,6 +90,39 @@ func (s *Simulation) suggestReplicas(out *api.Simulated, r *sim.Result) (*api.Su
 	return &api.Suggestion{Change: fmt.Sprintf("%d replicas", n), Patch: map[string]any{"replicas": n}, Verdict: api.Fits}, nil
 }
 
+// mostDoublings of the sequences that run at once are tried.
+const mostDoublings = 4
+
+// suggestSeats suggests more sequences at once, up to sixteen times as many, if the queue grows because no more may run: they cost
+// nothing, where a replica costs a machine. The plan with that many is simulated too, and only suggested if it holds.
+func (s *Simulation) suggestSeats(a *question.Env, asked *api.Request, run *api.Load, r *sim.Result) (*api.Suggestion, error) {
+	now := int64(s.Question.Request.MaxSeqs)
+	if run.DivergesAt == nil || now == 0 || runsOut(r) != "max_num_seqs" {
+		return nil, nil
+	}
+	for n := range mostDoublings {
+		seats := now << (n + 1)
+		wider := *asked
+		wider.MaxSeqs = plan.Int(seats)
+		more, out, err := Simulated(a, &wider)
+		if err != nil || out.Verdict == api.DoesNotFit || seats > plan.MaxSequences {
+			return nil, nil //nolint:nilerr // a plan that cannot have so many is not suggested
+		}
+		more.Ctx, more.Unwatched, more.phase = s.Ctx, true, api.PhaseReplicas
+		res, err := more.Run(Variant{})
+		if err != nil {
+			return nil, err
+		}
+		if LoadOf(res).Holds {
+			return &api.Suggestion{Change: fmt.Sprintf("%d sequences at once", seats), Patch: map[string]any{"max_num_seqs": seats}}, nil
+		}
+		if runsOut(res) != "max_num_seqs" {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
 // mostReplicas is the most replicas suggested.
 const mostReplicas = 64
 

@@ -188,7 +188,8 @@ func (p *Player) setStepTimes(r *sim.Replica, v Variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Shape.Tokens, Accepted: p.accepted.At(v.drafts), Seed: uint64(p.spec.Seed)}
+		r.Speculation = &sim.Speculation{Tokens: d.Shape.Tokens, Slots: p.rules.DraftSlots, Accepted: p.accepted.At(v.drafts),
+			Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = func(prompt int64) float64 { return max(0, m.Front(prompt)+v.Later) }

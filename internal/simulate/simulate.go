@@ -63,7 +63,7 @@ func Simulate(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer
 		return nil, err
 	}
 	if !res.Stopped {
-		err = s.otherRuns(out, res)
+		err = s.otherRuns(a, r, out, res)
 	}
 	out.Notes = append(out.Notes, s.Question.Notes()...)
 	if r.Explain {
@@ -76,7 +76,7 @@ func Simulate(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer
 
 // otherRuns is what is known from other runs: how much the plan holds at most, and what its techniques buy. Who stops a
 // simulation does not wait for them.
-func (s *Simulation) otherRuns(out *api.Answer, res *sim.Result) (err error) {
+func (s *Simulation) otherRuns(a *question.Env, r *api.Request, out *api.Answer, res *sim.Result) (err error) {
 	if out.Simulated.Capacity, err = s.capacity(Variant{}); err != nil || s.Ctx.Err() != nil {
 		return err
 	}
@@ -84,7 +84,10 @@ func (s *Simulation) otherRuns(out *api.Answer, res *sim.Result) (err error) {
 	if err = s.edges(out.Simulated, res); err != nil || s.Ctx.Err() != nil {
 		return err
 	}
-	more, err := s.suggestReplicas(out.Simulated, res)
+	more, err := s.suggestSeats(a, r, &out.Simulated.Load, res)
+	if err == nil && more == nil && s.Ctx.Err() == nil {
+		more, err = s.suggestReplicas(out.Simulated, res)
+	}
 	if err != nil || s.Ctx.Err() != nil {
 		return err
 	}
