@@ -76,6 +76,15 @@ func (k *Kind) Caches(f func(Cache)) {
 	alone()
 }
 
+// SharedCaches calls f for the cache that each layer would have whose keys and values come from an earlier one.
+func (k *Kind) SharedCaches(f func(Cache)) {
+	for i := range k.Ops {
+		if o := &k.Ops[i]; o.Kind == Attention && o.Attn.SharesKV {
+			o.Attn.caches(f)
+		}
+	}
+}
+
 // Remembers reports whether the model keeps any state between tokens. Encoders do not.
 func (m *Model) Remembers() (found bool) {
 	for i := range m.Parts {

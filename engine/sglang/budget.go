@@ -58,7 +58,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s := &sizer{job: j}
 	for i := range placed {
 		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(),
-			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)),
+			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(placed[i].Kinds, engine.WithDraft(j, &placed[i], placed[i].Kinds)),
 			forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
 	s.chargeStages()
@@ -146,9 +146,18 @@ func (s *sizer) driver(pl *engine.Placed) (constant, string) {
 	if sharesExperts(s.job.Plan) { // groups of attention talk to each other
 		ranks *= pl.Parallel.DP
 	}
-	c, what := engine.BeforeLoading(ranks, s.job.Device(pl.Index))
+	d := s.job.Device(pl.Index)
+	if d != nil && d.Unified != nil && d.Vendor == "NVIDIA" {
+		return besideSystem, "CUDA context and the processes of SGLang and the system, in shared memory"
+	}
+	c, what := engine.BeforeLoading(ranks, d)
 	return constant{c.Value, c.Low, c.High}, what
 }
+
+// besideSystem is what lacks of the memory that a DGX Spark shares before loading, where SGLang takes what the system says is available
+// (utils/common.py, get_available_gpu_memory: psutil on integrated devices): "Load weight begin" of seven reports of 2026, 110.0 to
+// 115.4 GiB of 117.7.
+var besideSystem = constant{5.1, 2.2, 7.7}
 
 // loading is the rest that loading leaves; its band has the spread of what is free before it too.
 func (s *sizer) loading(b *ledger.Book) ledger.Item {

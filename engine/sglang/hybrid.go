@@ -18,6 +18,8 @@ var slidingSince = map[string]engine.Version{
 	"Step3p5ForCausalLM":             engine.V(0, 5, 9),
 	"Gemma4ForCausalLM":              engine.V(0, 5, 10),
 	"Gemma4ForConditionalGeneration": engine.V(0, 5, 10),
+	"LagunaForCausalLM":              engine.V(0, 5, 14), // main of 2026-06-08
+	"MiMoV2ForCausalLM":              engine.V(0, 5, 14), // as above
 }
 
 // gptOssBlackwell: until 0.5.9 the backend that Blackwell uses had no such pool (#17429, #19079).

@@ -38,25 +38,32 @@ type pool struct {
 	held      int64 // tokens for which a sequence that drafts holds cells beyond its own
 }
 
-func (s *sizer) poolOf(kinds []engine.KindCount) pool {
+// poolOf returns the pool of a rank's layers and of its draft's. Layers that share the keys and values of an earlier one have rows too,
+// which nothing writes: pools are sized by num_hidden_layers or by layer_types (model_executor/model_runner.py, num_effective_layers;
+// pool_configurator.py, HybridSWAPoolConfigurator).
+func (s *sizer) poolOf(own, kinds []engine.KindCount) pool {
 	j := s.job
 	format := dtype.FindFormat(j.Plan.KV)
 	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: j.Model.Latent(), held: draftCells(j)}
 	apart := slidingPool(j.Model.Arch, j.Version, blackwell(j.Device(0)))
 	delta := false
+	add := func(c *model.Cache, layers int64) {
+		switch {
+		case c.Class == model.StateCache:
+			p.state += unit.Bytes(layers) * s.stateBytes(c)
+			delta = delta || c.Scan != nil && c.Scan.Delta
+		case apart && c.Span > 0:
+			p.sliding = addRows(p.sliding, layers, c, format)
+			p.span = max(p.span, c.Span)
+		default:
+			p.full = addRows(p.full, layers, c, format)
+		}
+	}
 	for _, k := range kinds {
-		k.Kind.Caches(func(c model.Cache) {
-			switch {
-			case c.Class == model.StateCache:
-				p.state += unit.Bytes(k.Count) * s.stateBytes(&c)
-				delta = delta || c.Scan != nil && c.Scan.Delta
-			case apart && c.Span > 0:
-				p.sliding = addRows(p.sliding, k.Count, &c, format)
-				p.span = max(p.span, c.Span)
-			default:
-				p.full = addRows(p.full, k.Count, &c, format)
-			}
-		})
+		k.Kind.Caches(func(c model.Cache) { add(&c, k.Count) })
+	}
+	for _, k := range own {
+		k.Kind.SharedCaches(func(c model.Cache) { add(&c, k.Count) })
 	}
 	p.rule = states(j.Version, delta, j.Plan.PrefixCache == nil || *j.Plan.PrefixCache)
 	p.fixed = requestsWithoutCache

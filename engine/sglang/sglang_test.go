@@ -152,6 +152,22 @@ func TestSlidingPool(t *testing.T) {
 	}
 }
 
+// TestSharedRows: layers that share keys and values have rows of their own. A log of Gemma 4 E4B in bf16 (unnamed-repository:54553741852): keys of
+// 644,444 sliding tokens 21.51 GiB, of 805,556 full ones 10.76 GiB: 35 and 7 layers, of which 24 keep what they write.
+func TestSharedRows(t *testing.T) {
+	_, s := enginetest.Case{Model: "gemma-4-e4b", Hardware: "gb10", Version: Latest, Plan: plan.Plan{Context: 32768}}.Sizer(t, Engine{})
+	p := &s.(*sizer).ranks[0].pool
+	for _, c := range []struct {
+		rows   []rows
+		tokens int64
+		keys   float64
+	}{{p.sliding, 644444, 21.51}, {p.full, 805556, 10.76}} {
+		if got := float64(c.tokens) * float64(perToken(c.rows)) / 2 / float64(unit.GiB); math.Abs(got-c.keys) > 0.005 {
+			t.Errorf("%+v: %d tokens have keys of %.3f GiB, want %.2f", c.rows, c.tokens, got, c.keys)
+		}
+	}
+}
+
 // TestStatePool: the split between states and cells against the rule written out, for a twin of split.
 func TestStatePool(t *testing.T) {
 	_, s := enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "4xh200", Version: engine.V(0, 5, 9),
