@@ -152,8 +152,9 @@ func TestSlidingPool(t *testing.T) {
 	}
 }
 
-// TestSharedRows: layers that share keys and values have rows of their own. A log of Gemma 4 E4B in bf16 (unnamed-repository:54553741852): keys of
-// 644,444 sliding tokens 21.51 GiB, of 805,556 full ones 10.76 GiB: 35 and 7 layers, of which 24 keep what they write.
+// TestSharedRows: layers that share keys and values have rows of their own. A log of Gemma 4 E4B in bf16
+// (unnamed-repository:54553741852): keys of 644,444 sliding tokens 21.51 GiB, of 805,556 full ones 10.76 GiB: 35 and 7 layers, of
+// which 24 keep what they write.
 func TestSharedRows(t *testing.T) {
 	_, s := enginetest.Case{Model: "gemma-4-e4b", Hardware: "gb10", Version: Latest, Plan: plan.Plan{Context: 32768}}.Sizer(t, Engine{})
 	p := &s.(*sizer).ranks[0].pool
