@@ -57,9 +57,10 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s := &sizer{job: j}
 	for i := range placed {
+		own := placed[i].Kinds
 		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(),
-			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(placed[i].Kinds, engine.WithDraft(j, &placed[i], placed[i].Kinds)),
-			forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
+			others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(own, engine.WithDraft(j, &placed[i], own)),
+			forward: engine.ForwardOf(own, j.Model.Hidden, 1)})
 	}
 	s.chargeStages()
 	s.hostAll()
