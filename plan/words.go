@@ -1,6 +1,9 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // words maps flags of engines and of other planners to the plan fields they correspond to, one row per field.
 var words = map[string]string{
@@ -43,13 +46,16 @@ var words = map[string]string{
 // FieldCalled returns the field that a word stands for, ignoring dashes and case, or "" if there is none.
 func FieldCalled(word string) string {
 	word = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(word, "-")), "-", "_")
+	return fieldsCalled()[word]
+}
+
+// fieldsCalled is the field of each word.
+var fieldsCalled = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
 	for field, list := range words {
-		for rest := list; rest != ""; {
-			var w string
-			if w, rest, _ = strings.Cut(rest, " "); w == word {
-				return field
-			}
+		for _, w := range strings.Fields(list) {
+			out[w] = field
 		}
 	}
-	return ""
-}
+	return out
+})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,7 +100,7 @@ var ownFlags = map[string]bool{"requests": true, "format": true, "formats": true
 // fieldNames also accepts a field's name for its flag: --context for --ctx, --max_num_seqs for --max-num-seqs. A flag's own name
 // takes precedence.
 func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return f.Flag == name }) {
+	if named()[name] {
 		return pflag.NormalizedName(name)
 	}
 	word := strings.ReplaceAll(name, "-", "_")
@@ -111,6 +112,15 @@ func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	}
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
+
+// named are the flags of all fields.
+var named = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for i := range memwall.Fields() {
+		out[memwall.Fields()[i].Flag] = true
+	}
+	return out
+})
 
 // fieldValue is a flag that sets a request field.
 type fieldValue struct {
