@@ -97,12 +97,16 @@ const (
 	Backward  Place = "backward"
 	Optimizer Place = "optimizer"
 	Saving    Place = "saving"
-	Input     Place = "input"
-	Library   Place = "library"     // workspace of a library, outside the allocator's pool
-	Working   Place = "working_set" // everything that a GPU command accesses
-	Adapters  Place = "adapters"    // preallocated space for a server's LoRA adapters
-	Waking    Place = "wake_up"     // waking up from sleep: weights and cache are mapped again
-	Pictures  Place = "pictures"    // autoencoder of a diffusion model, decoding latents
+	// Evaluation is where a trainer gathers what the model says of all samples.
+	Evaluation  Place = "evaluation"
+	Calibration Place = "calibration" // quantizing weights by what samples activate
+	Building    Place = "building"    // compiling an engine
+	Input       Place = "input"
+	Library     Place = "library"     // workspace of a library, outside the allocator's pool
+	Working     Place = "working_set" // everything that a GPU command accesses
+	Adapters    Place = "adapters"    // preallocated space for a server's LoRA adapters
+	Waking      Place = "wake_up"     // waking up from sleep: weights and cache are mapped again
+	Pictures    Place = "pictures"    // autoencoder of a diffusion model, decoding latents
 )
 
 // Amount is a figure as printed: its bytes, and the rounding error.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memwall/memwall/engine/startup"
@@ -48,16 +49,22 @@ var frames = []struct {
 	{"logits.float()", Loss}, {"lm_head(", Loss},
 	{"per_token_logps", Loss}, {"logits_to_keep", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
 	{"logsumexp", Loss},
+	{"preds_host", Evaluation}, {"nested_concat", Evaluation}, // transformers/trainer.py: logits of all samples
+	{"gptq/quantizer.py", Calibration}, {"fasterquant", Calibration}, {"awq/quantize/quantizer.py", Calibration},
+	{"llmcompressor/", Calibration}, {"auto_round/", Calibration},
 	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
 	{"fp32_partition", Optimizer}, {"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer},
 	{"adamw.py", Optimizer}, {"adam.py", Optimizer}, {"optimizer/optimizer.py", Optimizer}, {"distrib_optimizer", Optimizer},
 	{"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
 	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving},
-	{"_state_dict_utils", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
+	{"_state_dict_utils", Saving}, {"save_parameter_state", Saving}, {"get_parameter_state", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
 	{"returning from state_dict()", Saving}, // FSDP's warning of a tensor that it could not clone
 	{"pin_memory", Input}, {"forward_extend", Prefill}, {"forward_decode", Decode},
 	{".forward(", Forward}, {"training_step", Forward},
 }
+
+// loadingBar begins a progress bar, whose unfinished line a message may overtake.
+const loadingBar = "Loading safetensors checkpoint shards"
 
 // stages maps programs' progress messages outside tracebacks to places.
 var stages = []struct {
@@ -66,9 +73,11 @@ var stages = []struct {
 }{
 	{"Starting profile run for multi-modal", Vision}, {"multi-modal embeddings in the worst case", Vision},
 	{"Capturing the model for CUDA graphs", Graphs}, {"Capturing cudagraphs for decoding", Graphs}, {"Graph capturing finished", Nowhere},
+	{"uda graph begin", Graphs}, {"CUDA graph begin", Graphs}, {"uda graph end", Nowhere}, // SGLang
 	{"clip_model_load", Vision}, {"warmup with image size", Vision},
-	{"Loading safetensors checkpoint shards", Loading}, {"Starting to load model", Loading}, {"Load weight begin", Loading},
+	{loadingBar, Loading}, {"Starting to load model", Loading}, {"Load weight begin", Loading},
 	{"Model loading took", Nowhere}, {"Loading model weights took", Nowhere}, {"Load weight end", Nowhere},
+	{"KV Cache is allocated", Nowhere}, {"[GraphReduction]", Building},
 	{"- **Node Type:** VAE", Pictures}, {"Warning: Ran out of memory when regular VAE", Pictures},
 }
 
@@ -78,12 +87,12 @@ var makers = []struct{ words, engine string }{
 	{"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
 	{"text_generation_client", "tgi"}, {"[TRT-LLM]", "tensorrt-llm"},
 	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"trtllm-", "tensorrt-llm"},
-	{"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"},
+	{"vllm/", "vllm"}, {"vllm.", "vllm"}, {"vllm_ascend", "vllm"}, {"VllmWorker", "vllm"},
 	{" model_runner.py:", "vllm"}, {" worker_base.py:", "vllm"}, {" executor_base.py:", "vllm"},
 	{"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"},
 	{"[gpu_model_runner.py:", "vllm"}, {"[gpu_worker.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"},
 	{"vLLM API server", "vllm"},
-	{"exllamav2", "exllama"}, {"exllamav3", "exllama"}, {"ollama", "ollama"}, {"llama_model_loader:", "llama.cpp"},
+	{"exllamav2", "exllama"}, {"exllamav3", "exllama"}, {"ollama", "ollama"}, {"llama runner", "ollama"}, {"llama_model_loader:", "llama.cpp"},
 	{"ggml_cuda_init", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama_context:", "llama.cpp"}, {"ggml-cuda", "llama.cpp"},
 	{"ggml-sycl", "llama.cpp"},
 	{"ggml_", "llama.cpp"},
@@ -139,7 +148,7 @@ func (p *places) name(text string, in *hits, at int) {
 		if !in.has(id) || !strings.Contains(text, m.words) {
 			continue
 		}
-		if broader[p.engine] || !broader[m.engine] && at-p.engineAt > near {
+		if broader[p.engine] || within[m.engine] == p.engine || !broader[m.engine] && at-p.engineAt > near {
 			p.engine = m.engine
 		}
 		if p.engine == m.engine {
@@ -193,9 +202,6 @@ func (s *scanner) placed(f *Finding, text string, in *hits) {
 		f.Engine = s.places.engine
 	}
 	s.made(f, text, in)
-	if f.Engine == within[s.places.engine] {
-		f.Engine = s.places.engine
-	}
 }
 
 // within maps programs to those they run and whose messages they pass on.
@@ -206,13 +212,19 @@ var libraries = map[string]bool{"pytorch": true, "tensorrt": true, "": true}
 
 // made determines the program from the message itself, if its words are those of a library.
 func (s *scanner) made(f *Finding, text string, in *hits) {
-	if f.rule == nil || !libraries[f.rule.engine] {
-		return
+	if f.rule != nil && libraries[f.rule.engine] {
+		f.Engine = cmp.Or(makerOf(text, in), f.Engine)
 	}
+	if f.Engine == within[s.places.engine] {
+		f.Engine = s.places.engine
+	}
+}
+
+func makerOf(text string, in *hits) string {
 	for i, id := range words().makers {
 		if in.has(id) && strings.Contains(text, makers[i].words) {
-			f.Engine = makers[i].engine
-			return
+			return makers[i].engine
 		}
 	}
+	return ""
 }

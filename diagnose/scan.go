@@ -102,6 +102,9 @@ func (s *scanner) close() {
 	f.rule.take(f, f.Text, false)
 	in := scan(f.Text)
 	s.made(f, f.Text, &in)
+	if f.Place == Nowhere && in.has(words().loading) && strings.Contains(f.Text, loadingBar) {
+		f.Place = Loading
+	}
 	f.settle()
 	if !s.merged(&before) {
 		f.Text = shown(f.Text)
@@ -165,7 +168,7 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 		f.Kind = AllocationLimit // same allocation: the backend gives the reason after the size
 	case !r.follows || f.Kind.Weight() != r.kind.Weight():
 		return false
-	case r.engine != "" && f.Engine != r.engine && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
+	case r.engine != "" && f.Engine != r.engine && f.Engine != within[r.engine] && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
 		return false
 	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory &&
 		f.Kind != HostMemory:
@@ -189,6 +192,9 @@ func (s *scanner) addTo(f *Finding, r *rule, l *startup.Line) {
 	r.take(f, l.Text, true)
 	if r.place != Nowhere {
 		f.Place = r.place
+	}
+	if f.Engine == within[r.engine] {
+		f.Engine = r.engine
 	}
 	if d := deviceIn(l.Text); d != "" && f.Device != "host" {
 		f.Device = d

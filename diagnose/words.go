@@ -39,7 +39,8 @@ type vocabulary struct {
 	finder
 	rules, arguments, gauges, starters, makers, frames, stages []int16
 
-	worth   hits // words of rules and settings, which make a line relevant
+	loading int16 // of loadingBar
+	worth   hits  // words of rules and settings, which make a line relevant
 	numbers map[string]int16
 	heads   []string
 }
@@ -69,6 +70,7 @@ var words = sync.OnceValue(func() *vocabulary {
 	for i := range stages {
 		v.stages = append(v.stages, v.number(stages[i].words))
 	}
+	v.loading = v.number(loadingBar)
 	v.finder = *newFinder(v.heads)
 	return v
 })

@@ -90,6 +90,9 @@ func stated(report *diagnose.Report, f *diagnose.Finding) string {
 		return fmt.Sprintf("what is held, %s, is close to the %s that the system keeps in memory for the GPU", f.Allocated.Bytes,
 			f.Limit.Bytes)
 	}
+	if f.Kind == diagnose.HostMemory && f.Engine == "lm-studio" {
+		return "LM Studio's guard stopped the load: by its own estimate the computer lacks memory" + sizeText(f.Requested)
+	}
 	if text, ok := plainCauses[f.Kind]; ok {
 		return fmt.Sprintf(text, sizeText(f.Requested), limitText(f.Limit))
 	}
@@ -361,12 +364,15 @@ var placeWords = map[diagnose.Place]string{
 	diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
 	diagnose.Backward:  "in the backward pass: saved activations and gradients together",
 	diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered",
-	diagnose.Input:    "while host memory was page-locked",
-	diagnose.Library:  "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device",
-	diagnose.Working:  "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
-	diagnose.Adapters: "where a server makes room for all LoRA adapters that it may hold at once, each at the largest rank",
-	diagnose.Pictures: "where pictures are made of latents: the autoencoder takes more with every pixel",
-	diagnose.Waking:   "while the engine mapped its memory again after a sleep",
+	diagnose.Evaluation:  "in an evaluation, which keeps the logits of all samples on the device",
+	diagnose.Calibration: "while weights were quantized: a layer, and what it makes of all samples",
+	diagnose.Building:    "while an engine was built for the largest shapes that it takes",
+	diagnose.Input:       "while host memory was page-locked",
+	diagnose.Library:     "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device",
+	diagnose.Working:     "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
+	diagnose.Adapters:    "where a server makes room for all LoRA adapters that it may hold at once, each at the largest rank",
+	diagnose.Pictures:    "where pictures are made of latents: the autoencoder takes more with every pixel",
+	diagnose.Waking:      "while the engine mapped its memory again after a sleep",
 }
 
 func byPlace(f *diagnose.Finding) reason {

@@ -62,7 +62,7 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	if r == nil {
 		return nil
 	}
-	first, then := r.now, r.later
+	first, then := p.open(r.now), p.open(r.later)
 	switch {
 	case farShort(p.first, 1, 2):
 		first, then = then, nil
@@ -77,6 +77,21 @@ func (p *failed) inWords(matches []api.Match) (out []api.Fix) {
 	}
 	return out
 }
+
+// open leaves out what the text says is so already.
+func (p *failed) open(texts []string) (out []string) {
+	for _, text := range texts {
+		change, _, _ := strings.Cut(text, ":")
+		if set := done[change]; !slices.Contains(p.report.Settings, set) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// done is the setting after which a change, as rows begin it, has nothing left to change.
+var done = map[string]diagnose.Setting{"gradient checkpointing": {Field: "recompute", Value: "full"},
+	"a smaller micro-batch with more accumulation": {Field: "micro_batch", Value: "1"}}
 
 // farShort reports whether a host lacks so much of a model's memory that no context compensates: above a fifth, try another model
 // first; above half, there is no other way.
