@@ -168,7 +168,8 @@ func (s *scanner) consequence(r *rule, l *startup.Line) bool {
 		f.Kind = AllocationLimit // same allocation: the backend gives the reason after the size
 	case !r.follows || f.Kind.Weight() != r.kind.Weight():
 		return false
-	case r.engine != "" && f.Engine != r.engine && f.Engine != within[r.engine] && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
+	case r.engine != "" && f.Engine != r.engine && f.Engine != within[r.engine] && r.kind != Killed && f.Engine != "pytorch" &&
+		f.Engine != "ollama":
 		return false
 	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory &&
 		f.Kind != HostMemory:
