@@ -53,7 +53,7 @@ var (
 		PinnedMemory, SharedMemory, Collectives, KVCacheFull, MemoryPressure, KernelResources, ContextLength, DiskFull, LockLimit,
 		WorkspaceSize, FixedPool, BadAccess, Disturbed, LibraryStart, Unscheduled}
 	stops = []Place{Nowhere, Loading, Profiling, KVCache, Compute, Graphs, Sampler, Vision, Prefill, Decode, Forward, Attention, Library,
-		Working, Adapters, Waking, Input}
+		Working, Adapters, Waking, Input, Building}
 )
 
 // TestMessagesRefused: a row that is broken is an error that names the line.

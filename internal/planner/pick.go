@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -118,21 +119,29 @@ func (p *picker) granted() *change.Setting {
 	return &s[0]
 }
 
-// headings marks the best pick by score and, among those near it, the fastest and the one with the longest context.
+// headings marks the best pick by score and, among those near it, the fastest and the one with the longest context. Of picks that
+// are about as fast, or as long, the better one is marked: nobody takes a weaker model for a tenth more.
 func headings(picks []api.Pick) {
 	if len(picks) == 0 {
 		return
 	}
-	most := func(name string, of func(*api.Pick) float64) {
-		best := -1
-		for i := range picks {
-			if (name == "best" || comesNear(&picks[i], picks)) && (best < 0 || of(&picks[i]) > of(&picks[best])) {
-				best = i
-			}
-		}
-		picks[best].First = append(picks[best].First, name)
+	points := func(k *api.Pick) float64 { return Points(k.Score) }
+	first := func(from []*api.Pick, of func(*api.Pick) float64) *api.Pick {
+		return slices.MaxFunc(from, func(a, b *api.Pick) int { return cmp.Compare(of(a), of(b)) })
 	}
-	most("best", func(k *api.Pick) float64 { return Points(k.Score) })
+	var all []*api.Pick
+	for i := range picks {
+		all = append(all, &picks[i])
+	}
+	best := first(all, points)
+	best.First = append(best.First, "best")
+	far := (1 - nearShare) * math.Abs(points(best)) // error rates are negative scores
+	near := slices.DeleteFunc(all, func(k *api.Pick) bool { return points(best)-points(k) > far })
+	most := func(name string, of func(*api.Pick) float64) {
+		top := of(first(near, of))
+		k := first(slices.DeleteFunc(slices.Clone(near), func(k *api.Pick) bool { return of(k) < alikeShare*top }), points)
+		k.First = append(k.First, name)
+	}
 	most("fastest", func(k *api.Pick) float64 { return cmp.Or(DecodeOf(k.Speed), prefillOf(k.Speed)) })
 	most("longest", func(k *api.Pick) float64 {
 		if k.MaxContext == nil {
@@ -142,13 +151,11 @@ func headings(picks []api.Pick) {
 	})
 }
 
-// nearShare is the fraction of the best score from which a score counts as near it.
-const nearShare = 0.6
+// nearShare is the fraction of the best score from which a score counts as near it: below, a model is of another class.
+const nearShare = 0.7
 
-func comesNear(k *api.Pick, all []api.Pick) bool {
-	best := slices.MaxFunc(all, func(a, b api.Pick) int { return cmp.Compare(Points(a.Score), Points(b.Score)) })
-	return best.Score == nil || Points(k.Score) >= nearShare*Points(best.Score)
-}
+// alikeShare is the fraction of the highest speed or longest context from which a pick's counts as equal to it.
+const alikeShare = 0.9
 
 // DecodeOf returns the decode rate of one user in tokens per second; 0 if unknown.
 func DecodeOf(v *api.Speed) float64 {

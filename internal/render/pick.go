@@ -34,7 +34,7 @@ func (s *screen) picked() {
 // firstPick writes which pick is best, fastest and longest, each once.
 func (s *screen) firstPick() {
 	k := BestPick(s.a)
-	rank := "the best"
+	rank := "the " + strings.Replace(strings.Join(k.First, " and "), " and fastest and", ", fastest and", 1)
 	if k.Score == nil {
 		rank = "the newest"
 	}
