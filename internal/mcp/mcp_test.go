@@ -71,7 +71,7 @@ var calls = []struct {
 		[]string{"✗ does not fit", "3.1 GiB short", "fits with KV cache f16 → q8_0"}},
 	{"plan", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768},
 		[]string{"7 ways", "change", "llama-server -m"}},
-	{"pick", map[string]any{"hardware": "rtx-3060"}, []string{"the best for chat on", "longest"}},
+	{"pick", map[string]any{"hardware": "rtx-3060"}, []string{"the best and fastest for chat on", "longest"}},
 	{"train", map[string]any{"model": "llama-3.1-8b", "method": "qlora", "hardware": "rtx-4090"}, []string{"peak", "limits:"}},
 	{"simulate", map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 200}},
 		[]string{"holds", "first token"}},
