@@ -61,6 +61,33 @@ func (f *Field) Value(r *Request) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(f.index)
 }
 
+// Foreign returns the first given field of r that an engine does not have; nil if there is none.
+func (r *Request) Foreign(engine string) *Field {
+	v := reflect.ValueOf(r).Elem()
+	for _, f := range foreign(engine) {
+		if !v.FieldByIndex(f.index).IsZero() {
+			return f
+		}
+	}
+	return nil
+}
+
+var foreignTo sync.Map // engine → its foreign fields
+
+// foreign returns the fields that an engine does not have.
+func foreign(engine string) (out []*Field) {
+	if known, ok := foreignTo.Load(engine); ok {
+		return known.([]*Field)
+	}
+	for i := range Fields() {
+		if f := &Fields()[i]; !f.OwnedBy(engine) {
+			out = append(out, f)
+		}
+	}
+	foreignTo.Store(engine, out)
+	return out
+}
+
 // Text returns the field's value in r, formatted for an error.
 func (f *Field) Text(r *Request) string {
 	v := f.Value(r)

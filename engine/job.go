@@ -82,6 +82,8 @@ type Job struct {
 	Notes []Note
 	// Room is the memory that the plan leaves on the device with the least left; 0 if the plan was not sized.
 	Room unit.Bytes
+	// Silent drops notes, in a search that shows none.
+	Silent bool
 	// Shared is work shared among the jobs of a search; nil for a single job.
 	Shared *Shared
 }
@@ -118,7 +120,9 @@ type Note struct{ Code, Severity, Field, Text string }
 
 // Note adds a note.
 func (j *Job) Note(code, severity, field, format string, args ...any) {
-	j.Notes = append(j.Notes, Note{code, severity, field, fmt.Sprintf(format, args...)})
+	if !j.Silent {
+		j.Notes = append(j.Notes, Note{code, severity, field, fmt.Sprintf(format, args...)})
+	}
 }
 
 // noted reports whether a note with the code was added.

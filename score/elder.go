@@ -42,28 +42,12 @@ func (t *table) elder(model string, b *Benchmark) (found *Row) {
 	line, version := lineOf(model)
 	for i := range t.rows {
 		r := &t.rows[i]
-		if r.Benchmark != b || r.Model == model || otherWord(r.Model, model) {
-			continue
-		}
-		if l, v := lineOf(r.Model); l == line && olderThan(v, version) && (found == nil || !olderThan(v, versionOf(found.Model))) {
+		if r.Benchmark == b && r.line == line && olderThan(r.version, version) && (found == nil || !olderThan(r.version, found.version)) {
 			found = r
 		}
 	}
 	return found
 }
-
-// otherWord reports whether the first letters of two ids differ, a cheap way to reject most pairs.
-func otherWord(a, b string) bool {
-	letter := func(s string) byte {
-		if s == "" || s[0] >= '0' && s[0] <= '9' {
-			return 0
-		}
-		return s[0]
-	}
-	return letter(a) != letter(b)
-}
-
-func versionOf(model string) []string { _, v := lineOf(model); return v }
 
 // lineOf splits an id into its family with the size (qwen-27b) and its version numbers (3.8), taken from the first word
 // and from words such as v4, k2.6 and 5.2. Sizes and active sizes, ending in b, belong to the family.

@@ -33,6 +33,8 @@ type Row struct {
 	Value     float64
 	Date      string // year and month of the source
 	Source    string
+	line      string   // of the model
+	version   []string // within its line
 }
 
 // table holds the rows and the benchmarks; the first benchmark of each use case sets its scale.
@@ -93,7 +95,9 @@ func (t *table) row(c []string) error {
 	if err == nil && !(0 < v && v < 100) {
 		err = fmt.Errorf("%g is no percentage", v)
 	}
-	t.rows = append(t.rows, Row{Model: c[0], Benchmark: &t.benchmarks[i], Value: v, Date: c[3], Source: c[4]})
+	r := Row{Model: c[0], Benchmark: &t.benchmarks[i], Value: v, Date: c[3], Source: c[4]}
+	r.line, r.version = lineOf(r.Model)
+	t.rows = append(t.rows, r)
 	return err
 }
 

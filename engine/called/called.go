@@ -3,7 +3,9 @@
 package called
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memwall/memwall/plan"
 )
@@ -63,17 +65,17 @@ var programs = []Program{
 }
 
 // Find gives the program with a name as people write it; nil for none.
-func Find(name string) *Program {
-	key := fold(name)
-	for i := range programs {
+func Find(name string) *Program { return byName()[fold(name)] }
+
+var byName = sync.OnceValue(func() map[string]*Program {
+	all := map[string]*Program{}
+	for i := range slices.Backward(programs) { // the first of a name counts
 		for _, n := range programs[i].Names {
-			if fold(n) == key {
-				return &programs[i]
-			}
+			all[fold(n)] = &programs[i]
 		}
 	}
-	return nil
-}
+	return all
+})
 
 // Owner is the program that a recipe belongs to; nil for recipes of all.
 func Owner(recipe string) *Program {

@@ -122,7 +122,8 @@ func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
 		return api.FitsOn{}, false
 	}
 	p := q.BeforeDefaults()
-	job := &engine.Job{Model: q.Job.Model, Weights: q.Job.Weights, Machine: &m, Plan: &p.Plan, Version: q.Job.Version, Draft: q.Job.Draft}
+	job := &engine.Job{Model: q.Job.Model, Weights: q.Job.Weights, Machine: &m, Plan: &p.Plan,
+		Version: q.Job.Version, Draft: q.Job.Draft, Shared: q.Job.Shared, Silent: true}
 	q.Engine.Defaults(job)
 	spread := p.Ranks() >= int64(n) || engine.ReadsGGUF(q.Engine)
 	if q.Engine.Check(job) != nil || !spread {

@@ -97,27 +97,29 @@ func ratioOf(c *api.Candidate) float64 {
 // onlyTight is the price of a plan that may not start after all.
 const onlyTight = 2
 
-// addRung evaluates one more change, and adds it if it helps and a practitioner would suggest it.
+// addRung evaluates one more change, and adds it if it helps and a practitioner would suggest it. What its memory rules out is
+// never timed.
 func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate {
 	r := p.Asked
 	s.Set(&r)
-	c, ok := p.candidate(&r, s.Words)
-	if now := p.base.Plan; ok && r.Weights == "" && c.Plan.Engine == now.Engine && c.Plan.Weights != now.Weights {
-		c.Change += ", " + c.Plan.Weights // the resulting default
-	}
-	if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
+	t, ok := try(p, &r, s.Words)
+	if !ok || !t.mayHelp(p) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, t.Plan) }) {
 		return out
 	}
-	c.Effort, c.Loss = s.Price, p.cure(&c).Loss
+	c := t.completed(p)
+	cure := p.cure(&c)
+	if !p.helps(&c) || advice.Refused(cure) != nil {
+		return out
+	}
+	if now := p.base.Plan; r.Weights == "" && c.Plan.Engine == now.Engine && c.Plan.Weights != now.Weights {
+		c.Change += ", " + c.Plan.Weights // the resulting default
+	}
+	c.Effort, c.Loss, c.Slow = s.Price, cure.Loss, advice.Slow(cure)
 	c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
 	if c.Verdict == api.Tight {
 		c.Price += onlyTight
 	}
-	c.Slow = advice.Slow(p.cure(&c))
-	if advice.Refused(p.cure(&c)) == nil {
-		out = append(out, c)
-	}
-	return out
+	return append(out, c)
 }
 
 // readAlongWith returns changes that keep up with reading speed.
@@ -408,33 +410,6 @@ func withDevices(q *question.Question, n int) change.Setting {
 		Price: priceOfDevices(n, q.Job.Machine.Groups[0].Count)}
 }
 
-// candidate evaluates a changed request; ok is false if it is refused or changes nothing.
-func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) {
-	q, a, err := p.ask(r)
-	if err != nil || len(a.Devices) == 0 {
-		return api.Candidate{}, false
-	}
-	p.evaluated.Full++
-	p.evaluated.Decided++
-	if h := a.Host; h != nil && !p.spared(q, h.Needed) {
-		return p.onLargerHost(q, r, h.Needed, words)
-	}
-	c := api.Candidate{Change: words, Patch: change.PatchOf(&p.Asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
-		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: p.speedRatio(a.Speed)}
-	c.Lacks = c.Headroom
-	if h := a.Host; h != nil && h.Capacity > 0 {
-		c.Lacks, c.HostHeadroom = min(c.Lacks, h.Headroom), &h.Headroom
-	}
-	c.Quality = question.QualityOf(p.Question.Judged(), p.base.Plan, a.Plan)
-	switch {
-	case !p.brief:
-		p.addCommandAndCost(&c, q)
-	case c.Verdict == api.Fits, c.Verdict == api.Tight:
-		c.Flags = q.Flags()
-	}
-	return c, true
-}
-
 // speedRatio returns the ratio of total throughput, including users that wait for memory; for a single user, of that user's rate.
 func (p *Planner) speedRatio(to *api.Speed) *float64 {
 	if p.Question.Request.Sequences > 1 {
@@ -473,17 +448,17 @@ func (p *Planner) largerHost(q *question.Question, needed unit.Bytes) unit.Bytes
 	return 0
 }
 
-// onLargerHost evaluates the request on a host with the needed memory; ok is false if no PC has it.
-func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit.Bytes, words string) (api.Candidate, bool) {
+// onLargerHost sizes the request on a host with the needed memory; ok is false if no PC has it.
+func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit.Bytes, words string) (trial, bool) {
 	n := p.largerHost(q, needed)
 	if n == 0 {
-		return api.Candidate{}, false
+		return trial{}, false
 	}
 	to := *r
 	to.Hardware = withHost(to.Hardware, int64(n/unit.GiB))
-	c, ok := p.candidate(&to, onHostOf(words, n))
-	c.Price = hostToBuy(n)
-	return c, ok
+	t, ok := try(p, &to, onHostOf(words, n))
+	t.Price = hostToBuy(n)
+	return t, ok
 }
 
 // addCommandAndCost adds the command that runs a candidate and its cost.

@@ -139,12 +139,7 @@ func (p *Planner) ask(r *api.Request) (*question.Question, *api.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.brief && q.Prompter == nil {
-		outline := change.OutlineAnswer(q, ranks)
-		return q, outline, nil
-	}
-	a := timing.SizedAnswer(q, ranks)
-	return q, a, nil
+	return q, timing.SizedAnswer(q, ranks), nil
 }
 
 // mostKept is how many plans a search of one way keeps.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner/change"
@@ -36,12 +37,8 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 	u := useOfModel(q, e)
 	asked := scoreOf(e.ID, &u)
 	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
-	var scored []listedScore
 	elsewhere := func(least float64) bool {
-		if scored == nil {
-			scored = allScored(&u)
-		}
-		better := firstHeld(q, betterElsewhere(q, e, least, scored, &u), &u)
+		better := firstHeld(q, betterElsewhere(q, e, least, allScored(&u), &u), &u)
 		if better != nil {
 			out = better
 		}
@@ -62,7 +59,7 @@ const muchBetter = 1.5
 
 // firstHeld returns the first of the models that the plan holds; those after it are never built.
 func firstHeld(q *question.Question, among iter.Seq[listedModel], u *use) []api.Sibling {
-	env, p, sized := q.Env.Remembering(), pickerOf(q, u), 0
+	env, p, sized := q.Env.Remembering().Silently(), pickerOf(q, u), 0
 	for l := range among {
 		if !p.mayFitAtAll(&l) {
 			continue
@@ -123,8 +120,20 @@ type listedScore struct {
 	*api.PickScore
 }
 
+// scored keeps allScored by use: what is published is the same for all questions.
+var scored sync.Map
+
 // allScored returns the catalog models that have a score, best first.
-func allScored(u *use) (out []listedScore) {
+func allScored(u *use) []listedScore {
+	known, ok := scored.Load(u.Name)
+	if !ok {
+		known, _ = scored.LoadOrStore(u.Name, ranked(u))
+	}
+	return known.([]listedScore)
+}
+
+// ranked scores the catalog's models.
+func ranked(u *use) (out []listedScore) {
 	for _, id := range catalog.IDs() {
 		if s := scoreOf(id, u); s != nil {
 			out = append(out, listedScore{id, s})

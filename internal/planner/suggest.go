@@ -35,8 +35,8 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 
 // PlannerNear returns a search for plans near the question's.
 func PlannerNear(q *question.Question, a *api.Answer) *Planner {
-	again := change.SameModelEnv(q)
-	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: q.Env.Order(q), twice: change.PriceOfDoubling[""],
+	p := &Planner{env: change.SameModelEnv(q).Silently(),
+		Asked: q.Original, Question: q, base: a, Order: q.Env.Order(q), twice: change.PriceOfDoubling[""],
 		brief: true}
 	p.Asked.Explain = false
 	if a.Host != nil {

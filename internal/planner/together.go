@@ -175,7 +175,11 @@ func (p joint) withMoreHost() (api.Candidate, bool) {
 		return api.Candidate{}, false
 	}
 	r := p.Asked
-	return p.onLargerHost(p.Question, &r, h.Needed, "the host")
+	t, ok := p.onLargerHost(p.Question, &r, h.Needed, "the host")
+	if !ok {
+		return api.Candidate{}, false
+	}
+	return t.completed(p.Planner), true
 }
 
 // withHost returns a machine's name with its host memory replaced.

@@ -137,12 +137,7 @@ func inLlamaCpp(p *Planner, weights string) Way {
 
 // lacksFields reports whether a request has fields that an engine does not support.
 func lacksFields(r *api.Request, engine string) bool {
-	for _, f := range api.Fields() {
-		if f.Engines != nil && !f.OwnedBy(engine) && !f.Value(r).IsZero() {
-			return true
-		}
-	}
-	return r.TP > 1 || r.PP > 1 || r.DP > 1 || r.EP > 1
+	return r.Foreign(engine) != nil || r.TP > 1 || r.PP > 1 || r.DP > 1 || r.EP > 1
 }
 
 // Spillable reports whether the host can hold what the devices cannot.

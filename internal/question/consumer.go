@@ -95,7 +95,7 @@ func (q *Question) fitsIn(format string) bool {
 	if recipe == nil || outgrows(q, &r, recipe) {
 		return false
 	}
-	trial, ranks, err := q.Env.SizedRanks(&r)
+	trial, ranks, err := q.Env.Silently().SizedRanks(&r)
 	return err == nil && trial.Verdict(ranks) == api.Fits
 }
 

@@ -130,13 +130,8 @@ func (q *Question) engineVersion(text string) error {
 
 // serves reports whether the question has settings of serving engines, which exclude llama.cpp.
 func serves(q *Question) bool {
-	for _, f := range api.Fields() {
-		if f.Engines != nil && !f.OwnedBy("llama.cpp") && !f.Value(&q.Original).IsZero() {
-			return true
-		}
-	}
 	p := &q.Original.Plan
-	return q.Env.Crowd || p.TP > 1 || p.PP > 1 || p.DP > 1 || p.EP > 1 || p.Sequences > 4
+	return q.Original.Foreign("llama.cpp") != nil || q.Env.Crowd || p.TP > 1 || p.PP > 1 || p.DP > 1 || p.EP > 1 || p.Sequences > 4
 }
 
 const TransformersEngine = "transformers"

@@ -19,6 +19,8 @@ type Env struct {
 	Memo     *Memo
 	// Crowd reports that the question is about a server with many users.
 	Crowd bool
+	// Silent leaves out notes on plans, which whoever asks does not read.
+	Silent bool
 }
 
 // Each calls do for every integer in [0, n), using Parallel if set.

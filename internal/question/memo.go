@@ -88,6 +88,13 @@ func (a *Env) Remembering() *Env {
 		Memo: NewMemo()}
 }
 
+// Silently returns the Env for questions of which nobody reads the notes.
+func (a *Env) Silently() *Env {
+	b := *a
+	b.Silent = true
+	return &b
+}
+
 // Resolve resolves a model reference.
 func (a *Env) Resolve(ref string) (*api.Resolved, error) {
 	if a.Memo == nil {

@@ -121,7 +121,7 @@ func (a *Env) Open(r *api.Request) (*Question, error) {
 			return nil, err
 		}
 	}
-	q.Job = &engine.Job{Plan: &q.Request.Plan, Shared: a.shared()}
+	q.Job = &engine.Job{Plan: &q.Request.Plan, Shared: a.shared(), Silent: a.Silent}
 	if n := len(r.Measured); n > 0 {
 		q.Job.Note("quality_measured", "info", "measured_errors",
 			"what formats of weights cost is weighed by errors measured on these weights, in %d recipes, in place of published rows", n)
@@ -180,14 +180,13 @@ func noteIdleDevices(e engine.Engine, j *engine.Job) {
 
 // checkEngineFields rejects fields of other engines.
 func checkEngineFields(r *api.Request, e engine.Engine) error {
-	for _, f := range api.Fields() {
-		if f.Engines != nil && !f.Value(r).IsZero() && !f.OwnedBy(e.Name()) {
-			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
-				Message: fmt.Sprintf("%s is a setting of %s, but the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()),
-				Hint:    "leave it out, or name the engine"}
-		}
+	f := r.Foreign(e.Name())
+	if f == nil {
+		return nil
 	}
-	return nil
+	return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
+		Message: fmt.Sprintf("%s is a setting of %s, but the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()),
+		Hint:    "leave it out, or name the engine"}
 }
 
 func checkExtras(_ engine.Engine, j *engine.Job) error { return engine.CheckExtras(j) }

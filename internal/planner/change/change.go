@@ -13,13 +13,12 @@ import (
 	"github.com/memwall/memwall/internal/timing"
 )
 
-// OutlineAnswer returns the part of an answer that suggestions depend on.
+// OutlineAnswer returns the part of an answer that suggestions depend on, without how fast it is.
 func OutlineAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
-	a := TimedAnswer(q, ranks)
-	a.Plan, a.Verdict = q.Plan(), q.Verdict(ranks)
-	a.Devices = []api.Device{{Needed: ranks[0].Needed().Bytes, Headroom: question.Headroom(&ranks[0])}}
-	a.Host = &api.Memory{Needed: question.HostNeeds(q.Job, ranks).Bytes}
-	return a
+	question.DecidingFirst(ranks)
+	return &api.Answer{Plan: q.Plan(), Verdict: q.Verdict(ranks),
+		Devices: []api.Device{{Needed: ranks[0].Needed().Bytes, Headroom: question.Headroom(&ranks[0])}},
+		Host:    &api.Memory{Needed: question.HostNeeds(q.Job, ranks).Bytes}}
 }
 
 // SameModelEnv returns an Env for further questions about the question's model that does not resolve it again, which may mean
