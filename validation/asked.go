@@ -5,8 +5,9 @@ import (
 	"github.com/memwall/memwall/api"
 )
 
-// The measures of runs that others describe, asked end to end as their users would ask. No constant rests on any of them, and what a
-// report leaves open is taken as the row's note says: what is off here is what a reader finds off.
+// The measures of runs that others describe, asked end to end as their users would ask. No figure rests on any of them, and what a
+// report leaves open is taken as the row's note says: what is off here is what a reader finds off. Bands of servers do rest on them
+// (speed/serving/reported.tsv); here each is of the reports of all other sources.
 var (
 	askedTokens = Measure{Name: "reports asked, tokens", Target: 0.15,
 		About: "time or rate of output tokens that a report states, asked as its user would; no row is fitted to"}
@@ -53,6 +54,7 @@ func CompareAsked(asker *memwall.Asker) (Set, []Comparison, error) {
 			out = append(out, c)
 		}
 	}
+	withoutSource(out)
 	return set, out, nil
 }
 

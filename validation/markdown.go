@@ -20,6 +20,7 @@ func (r *Report) Markdown() string {
 	scoreTable(&b, r.Scores)
 	poolTable(&b, r.Pools)
 	streamTable(&b, r.Streams)
+	reportTable(&b, r.Reported)
 	wideTable(&b, r.Wide)
 	voteTable(&b, r.Training, r.Runs, r.Idle)
 	b.WriteString("\n## Rows that constants were fitted to\n\n`engine/vllm/fitted.tsv` is written by `go run ./validation/fit` from these rows; they say how well the constants fit, not how well they predict.\n\n")

@@ -28,6 +28,8 @@ type Report struct {
 	Pools []Vote
 	// Streams are single ones, with a vote for each report.
 	Streams []Vote
+	// Reported are servers that others report, with a vote for each source.
+	Reported []Vote
 	// Wide are published rates of servers whose experts are spread over many ranks.
 	Wide []Comparison
 	// Training has a vote for each who measured, Runs what was said of runs, and Idle why rows are not used.
@@ -75,7 +77,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	r.Wide = ofMeasures(all, WideMeasures)
-	r.Pools, r.Streams = PoolVotes(all), StreamVotes(all)
+	r.Pools, r.Streams, r.Reported = PoolVotes(all), StreamVotes(all), ReportVotes(all)
 	r.Training, r.Runs, r.Idle = TrainingVotes(all), TrainingVerdicts(all), trainingRefused(all)
 	peers, err := Peers()
 	if err != nil {

@@ -59,7 +59,9 @@ func (f folds) serving(r *Row) (out []Comparison) {
 			m = x.pools
 		}
 		if v, ok := r.Got[x.figure]; ok && m != nil {
-			out = append(out, f.compare(Comparison{Measure: m, Row: r, Figure: x.figure, Measured: v}, 3*i, missing))
+			c := f.compare(Comparison{Measure: m, Row: r, Figure: x.figure, Measured: v}, 3*i, missing)
+			c.asShipped(servedFigures[x.figure])
+			out = append(out, c)
 		}
 	}
 	return out

@@ -1,6 +1,9 @@
 package validation
 
-import "github.com/memwall/memwall/validation/packed"
+import (
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/validation/packed"
+)
 
 // Predictions of the largest throughput of each run, to which nothing is fitted, with its band and what a rule of
 // thumb says. The fit (validation/fit/serving) writes them.
@@ -28,7 +31,9 @@ func CompareThroughput() (Set, []Comparison, error) {
 		if x, ok := f[r.Line]; ok {
 			c.Naive = x[3]
 		}
-		out = append(out, f.compare(c, 0, servingRefit))
+		c = f.compare(c, 0, servingRefit)
+		c.asShipped(serving.SpreadThroughput)
+		out = append(out, c)
 	}
 	return set, out, nil
 }

@@ -48,26 +48,36 @@ func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
 	high, err := s.edge(slow)
 	if err == nil && s.Ctx.Err() == nil { // else they were stopped
 		out.Low, out.High = low, high
-		s.knee(out)
+		s.knee(out, s.alone(res))
 	}
 	return err
 }
 
-// steep is how many times longer the first token may take at the slow edge of a step than at the fast one before a load is at the knee:
-// away
-// from it both grow about alike, and bands of steps are narrower than that.
-const steep = 4
+// amplified is how many times more the first token may be longer at the slow edge than at the fast one than without others, before a load is
+// at the knee: away from it both grow about alike.
+const amplified = 2
+
+// alone is how many times longer a first token may take without others at the slow edge of its band than at the fast one.
+func (s *Simulation) alone(res *sim.Result) float64 {
+	f := s.stepBand(res)
+	if s.Model != nil {
+		l := s.load(res)
+		l.Users = 1
+		f = s.Model.Closed(l).First
+	}
+	return f.High / f.Low
+}
 
 // knee says that a load is where waiting grows without bound within what is not known of a step: there is no one time to the first token.
-func (s *Simulation) knee(out *api.Simulated) {
+func (s *Simulation) knee(out *api.Simulated, alone float64) {
 	fast, slow := out.Low.TTFT, out.High.TTFT
 	if fast == nil || slow == nil {
 		return
 	}
-	if turns := out.Low.Holds && !out.High.Holds; turns || slow.P50 > steep*fast.P50 {
+	if turns := out.Low.Holds && !out.High.Holds; turns || slow.P50 > amplified*alone*fast.P50 {
 		s.Question.Job.Note("knee", "warn", "workload.rate",
-			"at the knee: half of all first tokens take at most %s ms with steps at the fast edge and %s at the slow one; a few percent "+
-				"less load moves them most",
+			"at the knee: half of all first tokens take at most %s ms with steps at the fast edge and %s at the slow one; "+
+				"a little less load moves them most",
 			unit.Fixed(fast.P50, 0), unit.Fixed(slow.P50, 0))
 	}
 }

@@ -7,6 +7,21 @@ import "github.com/memwall/memwall/engine"
 // batches of 2023 and 2024, were slower, several times so on AMD devices.
 var early = map[string]engine.Version{"vllm": engine.V(0, 6, 0), "tensorrt-llm": engine.V(1, 0, 0)}
 
+// oldest maps engines to the oldest version of which runs of servers were fitted, but for those before early.
+var oldest = map[string]engine.Version{"vllm": engine.V(0, 12, 0), "sglang": engine.V(0, 5, 1), "tensorrt-llm": engine.V(1, 0, 0)}
+
+// Older reports whether an engine's version is older than any of which runs of servers were fitted; an unknown version is the newest.
+func Older(name string, v engine.Version) bool {
+	first, ok := oldest[name]
+	return ok && v != (engine.Version{}) && !v.AtLeast(first)
+}
+
+// Oldest returns the oldest version of an engine of which runs of servers were fitted; false of others.
+func Oldest(name string) (v engine.Version, ok bool) {
+	v, ok = oldest[name]
+	return v, ok
+}
+
 // eraOf returns the name under which a device's coefficients know an earlier version's software stack; "" for today's stack and for
 // an unknown version.
 func eraOf(d *device, name string, v engine.Version) string {

@@ -116,16 +116,17 @@ func variance(elasticity, vars []float64) (v float64) {
 	return v
 }
 
-// band returns the band around a figure. For a server measured by its owner, it is the error of such figures plus the disagreement
-// of the server's own, and does not depend on the coefficients, whose effect was measured.
+// band returns the band around a figure, at least as wide as what others report of it scatters. For a server measured by its owner, it is
+// the error of such figures plus the disagreement of the server's own, and does not depend on the coefficients, whose effect was measured.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
 	if own, ok := m.table.Own(m.Own(kind)); ok {
 		return band(m.table, OwnSpread+kind, "", mid, own)
 	}
+	near := kind
 	if m.measured() {
-		kind += Near
+		near += Near
 	}
-	return band(m.table, kind, m.in.Engine, mid, variance)
+	return Reports(kind, m.in.Engine, m.in.Version, band(m.table, near, m.in.Engine, mid, variance))
 }
 
 // band around a figure, as wide as those of its group are off, else of all. A table without a spread of that kind, of

@@ -293,16 +293,22 @@ func (p *Pools) Closed(l Load) Figures {
 	c, e := p.Elasticities(l)
 	q, decode := p.loop(l)
 	f := Figures{
-		PerToken:   band(p.table, SpreadPerToken, SpreadPools, c.PerToken, p.Variance(e.PerToken)),
-		First:      band(p.table, SpreadFirst, SpreadPools, c.First, p.Variance(e.First)),
-		Throughput: band(p.table, SpreadThroughput, SpreadPools, c.Throughput, p.Variance(e.Throughput)),
+		PerToken:   p.band(SpreadPerToken, c.PerToken, p.Variance(e.PerToken)),
+		First:      p.band(SpreadFirst, c.First, p.Variance(e.First)),
+		Throughput: p.band(SpreadThroughput, c.Throughput, p.Variance(e.Throughput)),
 		Batch:      float64(decode.Decodes), Step: q.decode, Expected: q.expected, HandOver: p.Transfer(l),
 	}
 	f.Parts = p.decode.perToken(&loop{expected: q.expected}, decode)
 	f.Bound = p.bound(l, &q, f.Parts)
 	alone, e := p.Elasticities(Load{Users: 1, Prompt: l.Prompt, Output: l.Output})
-	f.FirstUnloaded = band(p.table, SpreadFirst, SpreadPools, alone.First, p.Variance(e.First))
+	f.FirstUnloaded = p.band(SpreadFirst, alone.First, p.Variance(e.First))
 	return f
+}
+
+// band returns the band around a figure, at least as wide as what others report of servers scatters.
+func (p *Pools) band(kind string, mid, variance float64) speed.Figure {
+	in := &p.decode.in
+	return Reports(kind, in.Engine, in.Version, band(p.table, kind, SpreadPools, mid, variance))
 }
 
 // bound returns the bottleneck of the loop: decode cache capacity, prefill if users queue for it, else that of a step.
