@@ -146,18 +146,16 @@ func ReportVotes(all []Comparison) (out []Vote) {
 }
 
 func reportTable(b *strings.Builder, votes []Vote) {
-	b.WriteString("\n## Servers that others report, a vote for each source\n\nRuns asked as their authors describe them; no figure rests on " +
-		"them. What a question does not say of a machine (power limits, clocks, hosts, drivers,\nkernels that the newest support of a model " +
-		"lacks) scatters more than runs of benchmarks do, so bands of servers reach at least from *low* to *high* times the\nmiddle of a " +
-		"time ([reported.tsv](../speed/serving/reported.tsv)), unless the server was measured by its owner. *Cover* is of sources whose own\n" +
-		"report had no part in the band. *Older* is an engine's version before the first that was measured.\n\n")
-	b.WriteString("| figure | sources | figures | low | high | median by source | p90 | cover | median by figure | p90 | cover |\n" +
-		"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("\n## Servers that others report, a vote for each source\n\n" +
+		"Runs asked as their authors describe them; no figure rests on them. What a question does not say of a machine (power limits,\n" +
+		"clocks, hosts, drivers, kernels that the newest support of a model lacks) scatters more than runs of benchmarks do, so bands\n" +
+		"of servers reach at least as far as these reports lie from the middle of a time " +
+		"([reported.tsv](../speed/serving/reported.tsv)),\nunless the server was measured by its owner. *Cover* is of sources whose " +
+		"own report had no part in the band. *Older* is an\nengine's version before the first that was measured.\n\n")
+	votes = slices.Clone(votes)
 	for i := range votes {
-		x := &votes[i]
-		e, _ := serving.ReportedOf(x.Group)
-		fmt.Fprintf(b, "| %s | %d | %d | %.2f | %.2f | %s |\n", x.Group, x.Makers, x.Used, math.Exp(e.Low), math.Exp(e.High),
-			strings.Join([]string{Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover),
-				Percent(x.Rows.Median), Percent(x.Rows.P90), Percent(x.Rows.Cover)}, " | "))
+		e, _ := serving.ReportedOf(votes[i].Group)
+		votes[i].Group = fmt.Sprintf("%s: %.2f to %.2f ×", votes[i].Group, math.Exp(e.Low), math.Exp(e.High))
 	}
+	writeVotes(b, "figure: edges of its time | sources", votes, nil)
 }

@@ -53,8 +53,8 @@ func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
 	return err
 }
 
-// amplified is how many times more the first token may be longer at the slow edge than at the fast one than without others, before a load is
-// at the knee: away from it both grow about alike.
+// amplified is by how much more than without others the first token may differ between the edges before a load is at the knee: away from it
+// both grow about alike.
 const amplified = 2
 
 // alone is how many times longer a first token may take without others at the slow edge of its band than at the fast one.
