@@ -47,7 +47,7 @@ func TestSureMisses(t *testing.T) {
 	r.Goal.TPOT["p99"] = least * 1.05
 	r.Goal.Sure = true
 	m := goalOf(t, r).NearestMiss
-	if m == nil || m.Fleet.HoldsUsers == nil || *m.Fleet.HoldsUsers >= 40 || *m.Fleet.HoldsUsers < 5 {
+	if m == nil || m.Fleet.HoldsUsers == nil || *m.Fleet.HoldsUsers >= 40 || *m.Fleet.HoldsUsers < 1 {
 		t.Errorf("%+v", m)
 	}
 }
