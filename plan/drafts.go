@@ -24,9 +24,9 @@ func (p *Plan) checkDrafts() error {
 	steps, branches, tokens := int64(p.DraftSteps), int64(p.DraftBranches), int64(p.DraftTokens)
 	switch {
 	case steps < 0 || steps > maxDraftSteps:
-		return bad("draft_steps", steps, "is no number of steps", fmt.Sprintf("1 to %d", maxDraftSteps))
+		return bad("draft_steps", steps, "is out of range", fmt.Sprintf("1 to %d", maxDraftSteps))
 	case branches < 0 || branches > maxDraftBranches:
-		return bad("draft_branches", branches, "is no number of branches", fmt.Sprintf("1 to %d", maxDraftBranches))
+		return bad("draft_branches", branches, "is out of range", fmt.Sprintf("1 to %d", maxDraftBranches))
 	case branches > 1 && steps > 0 && tokens > branches+(steps-1)*branches*branches:
 		return bad("draft_tokens", tokens, fmt.Sprintf("is more than a tree of %d steps with %d branches has: %d", steps, branches,
 			branches+(steps-1)*branches*branches), "fewer, or more steps")

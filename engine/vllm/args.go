@@ -336,6 +336,10 @@ func speculative(l *launch, v string) error {
 	if c.Tokens < 0 || c.Tokens > 1<<10 {
 		return &argv.Error{Value: v, Problem: "asks for no possible number of tokens", Fix: "num_speculative_tokens from 1 to 1,024"}
 	}
+	if strings.Trim(c.Tree, "[](), 0") != "" { // of branches: chains go along zeros
+		return &argv.Error{Value: "speculative_token_tree", Problem: "is a tree with branches, which memwall does not size for vLLM",
+			Fix: "leave it out for a chain; vLLM drafts none with branches since it lost its tree attention (#42121)"}
+	}
 	if argv.Open(c.Model) { // nobody knows which
 		l.Unknown = append(l.Unknown, "--speculative-config.model "+argv.Quote(argv.Blotted(c.Model)))
 		return nil

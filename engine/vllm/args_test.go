@@ -30,6 +30,8 @@ func TestFromArgs(t *testing.T) {
 		{"vllm serve M/N --cpu_offload_gb=2.5 --cpu-offload-params experts", "M/N", `{"cpu_offload_bytes":2684354560}`, "", "--cpu-offload-params experts"},
 		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":3}' --kv-cache-memory-bytes 10G`, "M/N",
 			`{"draft_model":"E/F","draft_tokens":3,"kv_cache_memory_bytes":10737418240}`, "", ""},
+		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":2,"speculative_token_tree":"[(0,), (0, 0)]"}'`, "M/N",
+			`{"draft_model":"E/F","draft_tokens":2}`, "", ""},
 		{`vllm serve M/N --speculative-config '{"method":"suffix","num_speculative_tokens":32}'`, "M/N",
 			`{"draft_tokens":32,"mtp":false,"draft_method":"suffix"}`, "", ""},
 		{`vllm serve M/N --speculative-config '{"method":"suffix","suffix_decoding_max_spec_factor":2.0}'`, "M/N",
@@ -98,6 +100,8 @@ func TestFromArgsErrors(t *testing.T) {
 		{"vllm serve M/N --max-num-seqs=-4", "--max-num-seqs -4 is negative"},
 		{"vllm serve M/N --dtype int8", "--dtype int8 is no format"},
 		{"vllm serve M/N --speculative-config {x", "--speculative-config {x is not JSON"},
+		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":3,"speculative_token_tree":"[(0,),(1,),(0,0)]"}'`,
+			"--speculative-config speculative_token_tree is a tree with branches, which memwall does not size for vLLM"},
 	})
 }
 

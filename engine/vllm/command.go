@@ -187,6 +187,7 @@ type drafting struct {
 	Model  string   `json:"model,omitempty"`
 	Tokens plan.Int `json:"num_speculative_tokens"`
 	Depth  plan.Int `json:"suffix_decoding_max_tree_depth,omitempty"`
+	Tree   string   `json:"speculative_token_tree,omitempty"` // from 0.10.1 to 2026-05 (#20401, #42121), as Python writes it
 }
 
 // speculation is by a draft model; without one by the model's own prediction layers, or by what the text repeats.

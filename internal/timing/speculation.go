@@ -173,9 +173,16 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 // drafted describes what a step verifies.
 func (a *Accepted) drafted() string {
 	if s := a.Shape; s.Branches > 1 {
-		return fmt.Sprintf("%d drafted tokens of a tree of %d steps with %d branches", s.Tokens, s.Steps, s.Branches)
+		return fmt.Sprintf("%s of a tree of %d steps with %d branches", draftedTokens(s.Tokens), s.Steps, s.Branches)
 	}
-	return fmt.Sprintf("%d drafted tokens", a.Shape.Tokens)
+	return draftedTokens(a.Shape.Tokens)
+}
+
+func draftedTokens(n int64) string {
+	if n == 1 {
+		return "1 drafted token"
+	}
+	return fmt.Sprintf("%d drafted tokens", n)
 }
 
 // source describes where assumed rates come from.
