@@ -51,13 +51,13 @@ func (a *app) config(args []string) ([]byte, error) {
 	const most = 8 << 20 // the largest config.json; a longer one is rejected by its reader
 	data, err := a.readUpTo(args[0], most+1)
 	if err != nil {
-		return nil, unreadable(args[0], err)
+		return nil, unreadable(args[0], "the config.json of the model's repository, or - for standard input", err)
 	}
 	return data, nil
 }
 
-func unreadable(name string, err error) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: "the config.json of the model's repository, or - for standard input"}
+func unreadable(name, fix string, err error) error {
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, regular.Cause(err)), Hint: fix}
 }
 
 func checkHub(hub string) error {

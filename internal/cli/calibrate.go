@@ -91,7 +91,7 @@ func (a *app) fitBench(f *calibrating, name string, file *calibrate.File) error 
 func (a *app) bench(name string) (*calibrate.File, error) {
 	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
-		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", regular.Cause(err)))
+		return nil, unreadable(name, "a file that is there, or - for standard input", err)
 	}
 	f, err := calibrate.Read(data)
 	if err != nil {

@@ -141,7 +141,7 @@ func (a *app) addRows(s *rows.Stated, name string) error {
 func (a *app) readRows(s *rows.Stated, name string) ([]*rows.Row, []calibrate.Refusal, error) {
 	data, err := a.readUpTo(name, calibrate.MaxBytes+1)
 	if err != nil {
-		return nil, nil, rows.Failed(name, err)
+		return nil, nil, unreadable(name, "a file that is there, or - for standard input", err)
 	}
 	out, refused, err := rows.Load(data, s, a.Models)
 	if err == nil && len(out) == 0 {
@@ -198,7 +198,7 @@ func (a *app) share(s *sharing, named string, answer *memwall.Answer) error {
 	}
 	if out.Name != "" && out.Name != "-" {
 		if err := a.WriteFile(out.Name, []byte(out.Text)); err != nil {
-			return rows.Failed(out.Name, err)
+			return unwritten("out", out.Name, err)
 		}
 	}
 	return a.show(out, func(st term.Style) string { return cards.Shared(out, st) })
