@@ -14,7 +14,9 @@ type Command struct {
 	// Program is the base name of what runs, without .exe; of "python -m x.y" it is "x.y".
 	Program string
 	Args    []string
-	Env     []Variable
+	// Folder is where the program lies, "" where its name alone stands: it often says the build.
+	Folder string
+	Env    []Variable
 	// Image is the container image, with its tag, when docker or podman runs the program.
 	Image string
 	// Files are those that the text writes before: cat > NAME <<EOF.
@@ -191,6 +193,7 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		}
 	}
 	c.Program, c.Args = name, words[1:]
+	c.Folder = words[0][:max(0, strings.LastIndexAny(words[0], `/\\`))]
 	c.visible()
 	return []Command{*c}, nil
 }

@@ -172,16 +172,21 @@ var tells = []struct{ program, flags string }{
 	{"llama-server", "--ctx-size --n-gpu-layers -ngl --hf-repo -hf --gpu-layers --cache-type-k -ctk --tensor-split --n-cpu-moe"},
 }
 
-// ServerOf returns the program that takes the arguments, identified by its flags; "" if none identifies it.
-func ServerOf(args []string) string {
+// ServerOf returns the program that takes the arguments, identified by most of its flags; "" if none identifies it.
+func ServerOf(args []string) (program string) {
+	most := 0
 	for _, t := range tells {
+		n := 0
 		for _, a := range args {
 			if name, _, _ := strings.Cut(a, "="); has(t.flags, name) {
-				return t.program
+				n++
 			}
 		}
+		if n > most {
+			program, most = t.program, n
+		}
 	}
-	return ""
+	return program
 }
 
 // bases are images that engines are installed in.

@@ -98,6 +98,11 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	}
 	flag, value, attached := strings.Cut(arg, "=")
 	f := r.find(flag)
+	if m := joinedNumber.FindStringSubmatch(arg); f == nil && m != nil {
+		if f = r.find(m[1]); f != nil {
+			flag, value, attached = m[1], m[2], true
+		}
+	}
 	if f == nil {
 		return r.unknownFlag(args, attached), nil
 	}
@@ -110,6 +115,9 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	}
 	return rest, r.take(f, flag, values, written(arg, values, attached))
 }
+
+// joinedNumber is a short flag that lost the blank before its number: -tp1, -ngl99.
+var joinedNumber = regexp.MustCompile(`^(-[a-z]{1,4})(\d+)$`)
 
 // take sets what a flag says; text is all of it as it stands.
 func (r *reader[T]) take(f *Flag[T], flag string, values []string, text string) error {

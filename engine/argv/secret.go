@@ -19,7 +19,7 @@ func blot(name, value string) string {
 	switch {
 	case value == "":
 		return value
-	case secretName(name), secretValue(value):
+	case secretName(name) && !counted(name, value), secretValue(value):
 		return redacted
 	}
 	if out, ok := blotJSON(value); ok {
@@ -29,6 +29,13 @@ func blot(name, value string) string {
 		return BlottedLine(value)
 	}
 	return credentials(value)
+}
+
+// counted reports whether a value is a number of a few digits under a name that counts tokens: --prefill-token-threshold 400.
+func counted(name, value string) bool {
+	const digits = 7
+	return len(value) <= digits && strings.Trim(value, "0123456789") == "" &&
+		(!secretKey(name) || strings.HasSuffix(strings.ToLower(name), "per-token"))
 }
 
 // blotJSON hides what is secret in a text of JSON; false for a text of another kind, or without a secret.

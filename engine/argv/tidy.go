@@ -19,7 +19,7 @@ func Tidied(text string) string {
 	text = strings.NewReplacer("\x00", " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
 	text = escaped.ReplaceAllString(fenced(text), "\\\n$1")
 	text = flattened.ReplaceAllString(text, " $1")
-	text = loose.ReplaceAllString(text, "$1=$2")
+	text = loose.ReplaceAllString(remarked.ReplaceAllString(text, "\\"), "$1=$2")
 	lines := strings.Split(powerShell(batch(inline(text))), "\n")
 	for i, l := range lines {
 		lines[i] = prompted(l)
@@ -29,6 +29,15 @@ func Tidied(text string) string {
 
 // escaped is the end of a line that another language escaped: in JavaScript's templates and Python's texts a backslash is two.
 var escaped = regexp.MustCompile(`\\\\[ \t]*\n([ \t]*-)`)
+
+// remarked is a comment behind the mark that continues a line, which ends the command in a shell.
+var remarked = regexp.MustCompile(`(?m)\\[ \t]+#[^\n]*$`)
+
+// statements and placed are those of templates (Jinja, Helm) within a command.
+var (
+	statements = regexp.MustCompile(`\{%[^%\n]*%\}`)
+	placed     = regexp.MustCompile(`\{\{[^{}\n]*\}\}`)
+)
 
 // flattened is the end of a line that lost its break where somebody pasted the text as one.
 var flattened = regexp.MustCompile(`[ \t]\\[ \t]+(--?[A-Za-z])`)
@@ -100,6 +109,34 @@ func Unfenced(text, between string) string {
 		return text
 	}
 	return strings.Join(inside, "\n")
+}
+
+// diffBlock is a block of changes, whose lines begin with a mark.
+var diffBlock = regexp.MustCompile("(?ms)^([ \\t>]*`{3,})(?:diff|patch)[ \\t]*\n(.*?)(?:^`{3,}[ \\t]*$|\\z)")
+
+// Settled is a text whose blocks of changes are what the changed files have, and in which each place of a template is one word.
+func Settled(text string) string {
+	if len(text) > MaxText {
+		return text
+	}
+	text = placed.ReplaceAllStringFunc(statements.ReplaceAllString(text, ""), func(s string) string { return strings.Join(strings.Fields(s), "") })
+	return diffBlock.ReplaceAllStringFunc(text, func(block string) string {
+		m := diffBlock.FindStringSubmatch(block)
+		out := []string{m[1]}
+		for l := range strings.Lines(m[2]) {
+			l = strings.TrimRight(l, "\r\n")
+			switch {
+			case l == "" || strings.HasPrefix(l, "@@") || l[0] == '-':
+				continue
+			case l[0] == '+' || l[0] == ' ':
+				l = l[1:]
+			}
+			if !fence.MatchString(l) {
+				out = append(out, l)
+			}
+		}
+		return strings.Join(append(out, strings.TrimSpace(m[1])), "\n")
+	})
 }
 
 var (

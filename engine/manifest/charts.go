@@ -184,7 +184,7 @@ func inferenceService(_ *file, d *yaml.Node) []container {
 // llmService is KServe's object for language models: vLLM, unless its template says a command.
 func llmService(_ *file, d *yaml.Node) []container {
 	model := reference(d.At("spec", "model", "uri").Value())
-	if d.At("kind").Value() != "LLMInferenceService" || model == "" {
+	if !strings.HasPrefix(d.At("kind").Value(), "LLMInferenceService") || model == "" {
 		return nil
 	}
 	c := container{entry: []string{"vllm", "serve", model}, args: parallelism(d.At("spec", "parallelism"))}

@@ -115,7 +115,7 @@ type container struct {
 }
 
 func (c *container) commands() ([]argv.Command, error) {
-	entry, args := c.expanded(c.entry), c.expanded(c.args)
+	entry, args := c.expanded(c.entry, len(c.entry) == 1), c.expanded(c.args, len(c.args) == 1 && len(c.entry) == 0)
 	out, err := argv.Contained(c.Command, entry, args)
 	if err != nil || len(c.after) == 0 {
 		return out, err
@@ -124,11 +124,11 @@ func (c *container) commands() ([]argv.Command, error) {
 	return append(out, hook...), err
 }
 
-// expanded puts the container's variables in; one alone may hold several words.
-func (c *container) expanded(words []string) (out []string) {
+// expanded puts the container's variables in; one may hold several words, and so may a word that is all of a command.
+func (c *container) expanded(words []string, alone bool) (out []string) {
 	for _, w := range words {
 		value := argv.Expand(w, c.Env)
-		if value != w && strings.HasPrefix(w, "$") && strings.Contains(value, " --") {
+		if value != w && strings.HasPrefix(w, "$") && strings.Contains(value, " --") || alone && oneLine.MatchString(value) {
 			out = append(out, argv.Words(value)...)
 			continue
 		}
@@ -136,6 +136,9 @@ func (c *container) expanded(words []string) (out []string) {
 	}
 	return out
 }
+
+// oneLine is a command with its flags in one word, which a container would not find, and people paste.
+var oneLine = regexp.MustCompile(`^[\w./-]+( [\w./-]+)* +--[a-z][^\n;|&]*$`)
 
 // variables stand as a block of keys, or as NAME=value lines.
 func variables(n *yaml.Node) (out []argv.Variable) {

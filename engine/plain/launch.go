@@ -37,6 +37,7 @@ type launch struct {
 	argv.Launch
 	rules *rules
 	files string // of KTransformers: the folder of GGUF files, whose name says a format
+	alone bool   // the model stands behind a verb, without its option: vllm-mlx serve MODEL
 }
 
 // Programs of all engines.
@@ -56,7 +57,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt(r.name, c.Tag()), Devices: c.Devices}, rules: r}
 	cmd := *c
 	for len(cmd.Args) > 0 && slices.Contains(r.start.verbs, cmd.Args[0]) {
-		cmd.Args = cmd.Args[1:]
+		cmd.Args, l.alone = cmd.Args[1:], strings.HasSuffix(c.Program, "-mlx")
 	}
 	if len(cmd.Args) > 0 && slices.Contains(r.start.others, cmd.Args[0]) {
 		return nil, nil
@@ -115,7 +116,7 @@ func started(c *argv.Command) *rules {
 }
 
 func (l *launch) positional(word string) bool {
-	if l.Model != "" || l.rules.start.model != "" {
+	if l.Model != "" || l.rules.start.model != "" && !l.alone {
 		return false
 	}
 	l.Model = strings.TrimPrefix(strings.TrimPrefix(word, "HF://"), "hf://")

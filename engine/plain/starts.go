@@ -10,7 +10,7 @@ import (
 // startMLX: mlx_lm/server.py and generate.py; caches of fewer bits are generate's alone.
 var startMLX = start{
 	programs: []string{"mlx_lm.server", "mlx_lm.generate", "mlx_lm.chat", "mlx_lm", "mlx_vlm.server", "mlx_vlm.generate", "mlx_vlm.chat",
-		"mlx-openai-server", "omlx", "vllm-mlx"}, verbs: []string{"server", "generate", "chat", "serve"},
+		"mlx-openai-server", "omlx", "vllm-mlx", "rapid-mlx"}, verbs: []string{"server", "generate", "chat", "serve"},
 	others: []string{"convert", "lora", "fuse", "upload", "evaluate", "perplexity", "benchmark", "manage"},
 	before: "mlx_lm.server", model: "--model",
 	options: []option{
@@ -97,9 +97,9 @@ var startLMDeploy = start{
 		ranksBy("--tp", "", shards), ranksBy("--dp", "", func(p *plan.Plan) *int64 { return &p.DP }), contextBy("--session-len", ""),
 		shareBy("--cache-max-entry-count"), chunkBy("--max-prefill-token-num", ""),
 		cacheBy("--quant-policy", "", map[string]string{"int8": "8", "int4": "4"}), methodBy("--model-format", "", nil),
-		unread(argv.Value, "--cache-block-seq-len --ep --cp --rope-scaling-factor --num-tokens-per-iter --max-prefill-iters --speculative-algorithm --speculative-draft-model --speculative-num-draft-tokens --device --role"),
+		unread(argv.Value, "--max-batch-size --cache-block-seq-len --ep --cp --rope-scaling-factor --num-tokens-per-iter --max-prefill-iters --speculative-algorithm --speculative-draft-model --speculative-num-draft-tokens --device --role"),
 		unread(argv.List, "--adapters"), {Flag: argv.Flag[launch]{Names: "--backend", Set: backendOfLMDeploy}},
-		passedOn(argv.Value, "--model-name --chat-template --max-batch-size --dtype --server-name --server-port --instance-num --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), passedOn(argv.List, "--api-keys"),
+		passedOn(argv.Value, "--model-name --chat-template --dtype --server-name --server-port --instance-num --tool-call-parser --reasoning-parser --download-dir --session-id --proxy-url --max-log-len"), passedOn(argv.List, "--api-keys"),
 		passedOn(argv.Switch, "--enable-prefix-caching --ssl --use-logn-attn --eager-mode --disable-fastapi-docs --allow-terminate-by-client --enable-metrics --communicator"),
 	},
 }

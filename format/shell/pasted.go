@@ -119,7 +119,7 @@ func (l *lexer) placeholder() int {
 	}
 	rest := l.text[l.at:min(len(l.text), l.at+most)]
 	n := strings.IndexByte(rest, '>')
-	if n < 2 || !isWord(rest[1]) || rest[n-1] == ' ' || strings.ContainsAny(rest[1:n], "<&|;\n\"'") {
+	if n < 2 || !isWord(rest[1]) && rest[1] != '.' || rest[n-1] == ' ' || strings.ContainsAny(rest[1:n], "<&|;\n\"'") {
 		return 0
 	}
 	return n + 1

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -324,12 +325,18 @@ func (m *machine) assignArray(s *statement) {
 	m.set(name, words)
 }
 
+// ofModel are names of variables that hold a model.
+var ofModel = regexp.MustCompile(`(?i)model|gguf|checkpoint`)
+
 // assign performs NAME=value or NAME+=value; false for another word.
 func (m *machine) assign(word string) bool {
 	name, value, ok := strings.Cut(m.ofEnv(word), "=")
 	bare, more := strings.CutSuffix(name, "+")
 	if !ok || !IsName(bare) {
 		return false
+	}
+	if m.pasted && m.vars[bare] == nil && strings.Trim(value, `"`) == "${"+bare+":-}" && ofModel.MatchString(bare) {
+		return true // the caller of the script gives it, which cannot do without
 	}
 	text := m.text(value)
 	if more {

@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/runfile"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/spell"
 )
@@ -168,8 +169,8 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	}
 	note, err := a.fillLocal(r, c.Flags().Changed("reserve"))
 	n, pasted := max(r.Devices, r.Plan.Ranks()), len(f.files) > 0 || f.from != ""
-	if pasted && n > 1 && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
-		return nil, nil, usage("hardware", "", fmt.Sprintf("the text says %d devices, and this machine has no accelerator: of which kind are they?", n), fmt.Sprintf("--on HARDWARE, such as --on %dxh100 or --on %dxrtx-4090", n, n))
+	if pasted && (n > 1 || r.Devices > 0) && strings.HasPrefix(r.Hardware, "cpu") && !c.Flags().Changed("on") {
+		return nil, nil, usage("hardware", "", fmt.Sprintf("the text gives its server %s, and this machine has no accelerator: of which kind?", term.Plural(n, "device", "devices")), fmt.Sprintf("--on HARDWARE, such as --on %dxh100 or --on %dxrtx-4090", n, n))
 	}
 	return r, append(notes, note...), err
 }

@@ -42,6 +42,7 @@ var commandReaders = []struct {
 // second result lists, verbatim, options that are unknown or that affect memory but have no request field. Such text
 // rarely names the hardware; the caller must add it.
 func FromCommand(text string) (*api.Request, []string, error) {
+	text = argv.Settled(text)
 	l, err := readLaunch(text)
 	if err == nil && sentenced(l) {
 		l, err = nil, noCommand(nil)
@@ -56,6 +57,9 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	}
 	if l.Devices == 0 {
 		l.Devices = allotted(text)
+	}
+	if servedAs(l.Model) == "" && servedAs(l.Served) == "" {
+		elsewhere(l, text)
 	}
 	r := requestOf(l)
 	return r, l.Unknown, nil
@@ -284,6 +288,9 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 	if len(c.Args) > 1 && c.Args[0] == "runner" && strings.HasPrefix(program, "ollama") { // as Ollama logs it
 		program, c.Program, c.Args = "llama-server", "llama-server", c.Args[1:]
 	}
+	if inner := unified(c); inner != "" {
+		program, c.Program = inner, inner
+	}
 	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
 		program = "llamafile"
 	}
@@ -302,6 +309,51 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 		}
 	}
 	return nil
+}
+
+// verbs of llama.cpp's one program, by the program that each stands for (app/llama.cpp).
+var verbs = map[string]string{"serve": "llama-server", "server": "llama-server", "cli": "llama-cli", "run": "llama-cli", "bench": "llama-bench",
+	"completion": "llama-completion", "batched-bench": "llama-batched-bench", "perplexity": "llama-perplexity"}
+
+// unified is the program behind a verb: llama serve, or Lemonade's, which starts a llama-server with arguments of its own; "" for
+// others. It drops the verb.
+func unified(c *argv.Command) string {
+	if len(c.Args) < 2 {
+		return ""
+	}
+	verb := verbs[c.Args[0]]
+	switch {
+	case c.Program == "llama" && verb != "":
+		c.Args = c.Args[1:]
+		return verb
+	case strings.HasPrefix(c.Program, "lemonade") && (c.Args[0] == "load" || c.Args[0] == "run" || c.Args[0] == "serve"):
+		c.Args = lemonade(c.Args[1:])
+		return "llama-server"
+	}
+	return ""
+}
+
+// lemonade are its arguments as llama-server's: the model stands alone, and --llamacpp-args are passed on as they are.
+func lemonade(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		name, value, attached := strings.Cut(args[i], "=")
+		if !attached && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			out = append(out, "-m", name)
+			continue
+		case name == "--llamacpp-args":
+			out = append(out, argv.Words(value)...)
+		case name == "--ctx-size", name == "--llamacpp" && value == "vulkan":
+			out = append(out, map[string][]string{"--ctx-size": {name, value}, "--llamacpp": {"--device", "Vulkan0"}}[name]...)
+		}
+		if !attached {
+			i++
+		}
+	}
+	return out
 }
 
 // builtFor is what the file of a program says of its build: koboldcpp-linux-x64-cuda1210, llama-server-vulkan.

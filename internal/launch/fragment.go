@@ -60,7 +60,7 @@ func fragment(text string) *argv.Launch {
 // imageAlone returns where the flags begin after images that are not preceded by docker run.
 func imageAlone(text string) (out [][]int) {
 	for _, at := range running.FindAllStringSubmatchIndex(text, -1) {
-		if !strings.Contains(text[at[0]:at[1]], "image:") {
+		if key := strings.HasPrefix(text[at[1]:], ":"); !key && !strings.Contains(text[at[0]:at[1]], "image:") {
 			out = append(out, []int{at[0], at[1]})
 		}
 	}
