@@ -3,6 +3,7 @@ package naming
 import (
 	_ "embed"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,9 @@ func atLines(w string) (out []string) {
 	}
 }
 
+// mlxBits matches MLX and bits in one word: mlx4, and oQ3 of oMLX's mixtures.
+var mlxBits = regexp.MustCompile(`^(?:mlx|oq)(\d)(?:bit)?$`)
+
 // joined joins "4" and "bit", and "ud" with its mixture.
 func joined(list []string) (out []string) {
 	for i := 0; i < len(list); i++ {
@@ -110,6 +114,10 @@ func joined(list []string) (out []string) {
 			case w == "auto" && next == "round":
 				w, i = "autoround", i+1
 			}
+		}
+		if m := mlxBits.FindStringSubmatch(w); m != nil {
+			out = append(out, "mlx", m[1]+"bit")
+			continue
 		}
 		out = append(out, strings.TrimSuffix(w, "imat"))
 	}

@@ -69,6 +69,7 @@ func (n *Name) read(name string) {
 			n.Repo = parts[0] + "/" + parts[1]
 		}
 		name = parts[1]
+		n.Ollama = n.Ollama || len(parts) == 2 && !n.Path && ofLibrary.MatchString(tag) // of a user of Ollama's library
 	} else if tagged && tag != "" {
 		n.Ollama = true
 	}
@@ -84,8 +85,11 @@ func (n *Name) read(name string) {
 	n.GGUF = n.GGUF || n.Ollama
 	name = versions.ReplaceAllString(exllama.ReplaceAllString(name, "$1-"), "$1.$2")
 	base, format, _ := cutFormat(tokens(name))
-	if tag != "" && n.Org != "" { // a file of a repository
+	if tag != "" && n.Org != "" { // a file of a repository, or words of a user's name
 		n.GGUF, more = true, tag
+		if n.Ollama && tag != "latest" && ofLibrary.MatchString(tag) {
+			base = append(base, tokens(tag)...)
+		}
 	}
 	if _, f, ok := cutFormat(tokens(more)); ok {
 		format = append(f, format...)
@@ -96,6 +100,9 @@ func (n *Name) read(name string) {
 		n.Base = name
 	}
 }
+
+// ofLibrary matches a tag of Ollama's library, which says a size or nothing: 8b-v2, latest. One of a repository says a file.
+var ofLibrary = regexp.MustCompile(`^(?i)(\d+(\.\d+)?[bm](-.*)?|latest)$`)
 
 // downloaded matches a file in llama.cpp's cache: owner, repository and file.
 var downloaded = regexp.MustCompile(`(?i)[^/]+[-_]GGUF_([^/]+\.gguf)$`)

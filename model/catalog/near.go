@@ -29,34 +29,115 @@ var folded = sync.OnceValue(func() (f struct {
 	return f
 })
 
-// near gives up to three ids: those that begin with the name, which is short of a size, then those spelt nearly like it, or
-// those that begin like it.
+// near gives up to three ids: those that begin with the name, which is short of a size; those that share words with it, the word of a
+// family among them; those spelt nearly like it that share a stem. Names of no family that is here have none.
 func near(name string) []string {
 	var out []string
 	all, n := folded(), fold(name)
-	const letters = 3 // fewer begin too many names
-	if len(n) >= letters {
-		for _, f := range all.names {
-			if id := all.owner[f]; strings.HasPrefix(f, n) && len(out) < suggested && !slices.Contains(out, id) {
-				out = append(out, id)
-			}
-		}
-	}
-	for _, f := range spell.Nearest(n, all.names) {
-		if id := all.owner[f]; len(out) < suggested && !slices.Contains(out, id) {
+	add := func(id string) {
+		if len(out) < suggested && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
-	if len(out) == 0 {
-		return alike(n)
+	const letters = 3 // fewer begin too many names
+	if len(n) >= letters {
+		for _, f := range all.names {
+			if strings.HasPrefix(f, n) {
+				add(all.owner[f])
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	asked := wordsOf(name)
+	const slips = 2 // letters that are mistyped, in a name of some
+	bare := n[strings.LastIndexByte(n, '/')+1:]
+	spelt := spell.Nearest(bare, all.names)
+	for _, f := range spelt {
+		if spell.Distance(bare, f) <= min(slips, len(bare)/4) {
+			add(all.owner[f])
+		}
+	}
+	for _, p := range sharing(asked) {
+		add(p.head.id())
+	}
+	for _, f := range spelt {
+		if id := all.owner[f]; kindred(stemsOf(asked), stemsOf(wordsOf(id))) {
+			add(id)
+		}
+	}
+	for _, id := range alike(n) {
+		if kindred(stemsOf(asked), stemsOf(wordsOf(id))) {
+			add(id)
+		}
 	}
 	return out
 }
 
-// alike are ids whose names begin with as many letters of a name as any does, at least three.
+// sharing are entries that have most of the words of a name, newest first: a family's word and one more at least.
+func sharing(asked []string) (out []place) {
+	most := 2
+	for _, family := range stemsOf(asked) {
+		for _, w := range wordings()[family] {
+			n := 0
+			for _, word := range asked {
+				if slices.Contains(w.words, word) {
+					n++
+				}
+			}
+			switch {
+			case n < most || w.otherwise(asked):
+			case n > most:
+				out, most = []place{w.place}, n
+			default:
+				out = with(out, w.place)
+			}
+		}
+	}
+	return newestFirst(out)
+}
+
+// otherwise reports whether an entry is of another use than the words that are asked: a drafter, a reader of images.
+func (w *wording) otherwise(asked []string) bool {
+	return slices.ContainsFunc(w.words, func(word string) bool { return otheruse.MatchString(word) && !slices.Contains(asked, word) })
+}
+
+// isStem tells the word of a family from a size, a version and a word of many families.
+func isStem(word string) bool {
+	const letters = 3
+	return len(word) >= letters && word[0] >= 'a' && word[0] <= 'z' && !othershape.MatchString(word) && !fillers[word]
+}
+
+func stemsOf(words []string) (out []string) {
+	for _, w := range words {
+		if isStem(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// kindred reports whether two names share the word of a family, its beginning, or its spelling but for a letter.
+func kindred(a, b []string) bool {
+	const stem, slip = 4, 5
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x == y, common(x, y) >= stem:
+				return true
+			case len(x) >= slip-1 && len(y) >= slip-1 && spell.Distance(x, y) <= 1, len(x) >= slip+1 && len(y) >= slip && spell.Distance(x, y) <= 2:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alike are ids whose names begin with as many letters of a name as any does, at least four.
 func alike(n string) (out []string) {
 	n = n[strings.LastIndexByte(n, '/')+1:]
-	all, most := folded(), 3
+	all, most := folded(), 4
 	for _, f := range all.names {
 		switch k := common(n, f); {
 		case k > most:

@@ -123,7 +123,8 @@ func (q *question) short() []place {
 	q.why = fmt.Sprintf("%s read as %s", q.text, best[0].head.id())
 	q.usual(best[0].head.id())
 	for _, p := range append(best, all...) {
-		if id := p.head.id(); id != best[0].head.id() && len(q.others) < suggested && !slices.Contains(q.others, id) {
+		w := wording{words: wordsOf(p.head.id())}
+		if id := p.head.id(); id != best[0].head.id() && !w.otherwise(asked) && len(q.others) < suggested && !slices.Contains(q.others, id) {
 			q.others = append(q.others, id)
 		}
 	}
@@ -269,10 +270,16 @@ func nearestOf(words []string) (out []place) {
 // othershape are words of a name that tell of another network than the rest of it: parts, drafters, pruned and merged ones.
 var othershape = regexp.MustCompile(`^(vl|vision|omni|multimodal|audio|speech|voice|sound|music|image|video|vla|prm|encoder|vae|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
 
+// tuned are words for what was taken out of a model, whose shape stays.
+var tuned = map[string]bool{"abliterated": true, "abliteration": true, "uncensored": true, "heretic": true, "decensored": true, "derestricted": true}
+
+// teacher are models of which others learn; a version behind one is its own.
+var teacher = regexp.MustCompile(`^(claude|opus|sonnet|gemini|gpt|grok|fable)$`)
+
 // longer finds the entry whose name stands in the text with words more: those of a copy, or of a model that was tuned and
 // has kept its shape. It is assumed, and said.
 func (q *question) longer() []place {
-	asked := wordsOf(q.said.Base)
+	asked := slices.DeleteFunc(wordsOf(q.said.Base), func(w string) bool { return tuned[w] })
 	var best wording
 	from := 0
 	for i := range asked {
@@ -288,9 +295,10 @@ func (q *question) longer() []place {
 	unsized := !slices.ContainsFunc(best.words, isSize)
 	for i, w := range asked {
 		ownVersion := 0 < i && i < from && version.MatchString(w)                          // "Dolphin 3.0 Llama 3.1 8B"
+		taught := i > 0 && version.MatchString(w) && teacher.MatchString(asked[i-1])        // "…-27B-Claude-4.6-Opus-Distilled"
 		reach := context.MatchString(w) && i > 0 && slices.ContainsFunc(asked[:i], isSize) // "…-30B-A3B-Instruct-1M"
 		switch {
-		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion || reach:
+		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion || taught || reach:
 		case othershape.MatchString(w) && !(unsized && len(w) > 3 && figures.MatchString(w)), unsized && strings.HasPrefix(w, "distill"):
 			return nil
 		}
