@@ -295,7 +295,7 @@ func (q *question) longer() []place {
 	unsized := !slices.ContainsFunc(best.words, isSize)
 	for i, w := range asked {
 		ownVersion := 0 < i && i < from && version.MatchString(w)                          // "Dolphin 3.0 Llama 3.1 8B"
-		taught := i > 0 && version.MatchString(w) && teacher.MatchString(asked[i-1])        // "…-27B-Claude-4.6-Opus-Distilled"
+		taught := i > 0 && version.MatchString(w) && teacher.MatchString(asked[i-1])       // "…-27B-Claude-4.6-Opus-Distilled"
 		reach := context.MatchString(w) && i > 0 && slices.ContainsFunc(asked[:i], isSize) // "…-30B-A3B-Instruct-1M"
 		switch {
 		case slices.Contains(best.words, w) || dated.MatchString(w) || ownVersion || taught || reach:
