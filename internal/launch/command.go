@@ -312,7 +312,8 @@ func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
 }
 
 // verbs of llama.cpp's one program, by the program that each stands for (app/llama.cpp).
-var verbs = map[string]string{"serve": "llama-server", "server": "llama-server", "cli": "llama-cli", "run": "llama-cli", "bench": "llama-bench",
+var verbs = map[string]string{"serve": "llama-server", "server": "llama-server", "cli": "llama-cli", "run": "llama-cli",
+	"bench":      "llama-bench",
 	"completion": "llama-completion", "batched-bench": "llama-batched-bench", "perplexity": "llama-perplexity"}
 
 // unified is the program behind a verb: llama serve, or Lemonade's, which starts a llama-server with arguments of its own; "" for

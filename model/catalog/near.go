@@ -126,7 +126,7 @@ func kindred(a, b []string) bool {
 			switch {
 			case x == y, common(x, y) >= stem:
 				return true
-			case len(x) >= slip-1 && len(y) >= slip-1 && spell.Distance(x, y) <= 1, len(x) >= slip+1 && len(y) >= slip && spell.Distance(x, y) <= 2:
+			case min(len(x), len(y)) >= slip-1 && spell.Distance(x, y) <= min(2, min(len(x), len(y))-slip+2):
 				return true
 			}
 		}

@@ -271,7 +271,8 @@ func nearestOf(words []string) (out []place) {
 var othershape = regexp.MustCompile(`^(vl|vision|omni|multimodal|audio|speech|voice|sound|music|image|video|vla|prm|encoder|vae|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
 
 // tuned are words for what was taken out of a model, whose shape stays.
-var tuned = map[string]bool{"abliterated": true, "abliteration": true, "uncensored": true, "heretic": true, "decensored": true, "derestricted": true}
+var tuned = map[string]bool{"abliterated": true, "abliteration": true, "uncensored": true, "heretic": true,
+	"decensored": true, "derestricted": true}
 
 // teacher are models of which others learn; a version behind one is its own.
 var teacher = regexp.MustCompile(`^(claude|opus|sonnet|gemini|gpt|grok|fable)$`)
