@@ -398,24 +398,28 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend " +
 		"--hicache-mem-layout --hicache-storage-prefetch-policy --preferred-sampling-params --dp-attention-local-control-broadcast " +
 		"--init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
+	// Kernels, buffers of collectives, and how steps are put together: their speed is not sized, nor what they work in.
+	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --num-continuous-decode-steps", Unread: true},
+	{Names: "--enable-symm-mem --enable-nccl-nvls --disable-custom-all-reduce --disable-overlap-schedule --disable-shared-experts-fusion " +
+		"--enable-prefill-delayer", Kind: argv.Switch, Unread: true},
 	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
 	{Names: "--moe-dense-tp-size"},                    // of which 1 is what is sized
-	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune " +
+	{Names: "--enable-aiter-allreduce-fusion --disable-flashinfer-autotune " +
 		"--enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output " +
 		"--disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
 	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --chat-template " +
 		"--reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout " +
 		"--watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
-	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend " +
-		"--mm-attention-backend --num-continuous-decode-steps --decode-log-interval"},
-	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce " +
-		"--enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
+	{Names: "--sampling-backend --grammar-backend " +
+		"--mm-attention-backend --decode-log-interval"},
+	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding " +
+		"--enable-p2p-check --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
 	{Names: "--numa-node --cors-allow-origins", Kind: argv.List},
 	{Names: "--disaggregation-transfer-backend --disaggregation-ib-device --disaggregation-bootstrap-port"},
 	{Names: "--flashinfer-autotune-skip-ops --sampling-defaults --crash-dump-folder --weight-version"},
 	{Names: "--mm-process-config --served-model-names"},
-	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion " +
+	{Names: "--allow-auto-truncate --skip-server-warmup " +
 		"--disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output",
 		Kind: argv.Switch},
 }

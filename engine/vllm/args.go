@@ -240,11 +240,18 @@ var flags = []argv.Flag[launch]{
 	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch,
 		Unread: true}, // of Dynamo: a part of the work
 
+	{Names: "--optimization-level -O", Set: optimized}, // vllm/config/vllm.py, OptimizationLevel
+	{Names: "-O0", Kind: argv.Switch, Set: argv.On(true, func(l *launch) **bool { return &l.Plan.EnforceEager })},
+	{Names: "-O1", Kind: argv.Switch, Unread: true},
+	// Kernels, and how steps are put together: their speed is not sized, nor what they work in.
+	{Names: "--attention-config -ac --attention-backend --gdn-prefill-backend --performance-mode", Unread: true},
+	{Names: "--disable-cascade-attn --disable-custom-all-reduce --no-async-scheduling", Kind: argv.Switch, Unread: true},
+
 	// No bearing on memory.
-	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
+	{Names: "--kernel-config --profiler-config --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --mamba-backend --logits-processors --shutdown-timeout"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
 	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench
-	{Names: "-O0 -O1 -O2 -O3", Kind: argv.Switch},
+	{Names: "-O2 -O3", Kind: argv.Switch}, // which is how it starts by itself
 	{Names: "--allow-credentials --no-enable-expert-parallel --no-enable-lora --no-trust-remote-code", Kind: argv.Switch},
 	{Names: "--disable-async-output-proc --no-enable-log-outputs --no-enable-prompt-embeds --no-enable-dbo", Kind: argv.Switch},
 	{Names: "--enable-ssl-refresh --enable-tokenizer-info-endpoint", Kind: argv.Switch},
@@ -253,13 +260,27 @@ var flags = []argv.Flag[launch]{
 	{Names: "--ray-workers-use-nsight --num-scheduler-steps --preemption-mode --stage-id --stage-configs-path"},
 	{Names: "--log-config-file --distributed-timeout-seconds"},
 	{Names: "--lora-modules", Kind: argv.List}, // adapters for the slots that --max-loras reserves
-	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
+	{Names: "--enable-eplb --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
 	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},
 	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
 	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls"},
 	{Names: "--data-parallel-rank -dpn --data-parallel-address -dpa --data-parallel-rpc-port -dpp --data-parallel-backend -dpb --data-parallel-size-local -dpl --data-parallel-start-rank -dpr --api-server-count -asc --nnodes --node-rank --master-addr --master-port"},
-	{Names: "--omni --calculate-kv-scales --trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
-	{Names: "--enable-reasoning --async-scheduling --no-async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
+	{Names: "--omni --calculate-kv-scales --trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --enable-sleep-mode", Kind: argv.Switch},
+	{Names: "--enable-reasoning --async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
+}
+
+// optimized reads a level: at 0 nothing is compiled and no graphs are kept, from 2 on both are as by default.
+func optimized(l *launch, v string) error {
+	switch written := "--optimization-level " + argv.Quote(argv.Blotted(v)); strings.TrimSpace(v) {
+	case "0":
+		eager := true
+		l.Plan.EnforceEager = &eager
+	case "2", "3":
+		l.Beside = append(l.Beside, written)
+	default:
+		l.Unknown = append(l.Unknown, written)
+	}
+	return nil
 }
 
 // maxModelLen reads a length; auto and -1 let vLLM take what fits.

@@ -46,7 +46,11 @@ func compilation(l *launch, v string) error {
 	case len(c.Sizes) > 0:
 		l.Plan.GraphBatch = slices.Max(c.Sizes)
 	}
-	l.Beside = append(l.Beside, "--compilation-config "+argv.Quote(argv.Blotted(v)))
+	list := &l.Beside
+	if mode, said := c.Mode.(string); said && l.Plan.EnforceEager == nil && !strings.EqualFold(mode, "FULL_AND_PIECEWISE") {
+		list = &l.Unknown // graphs of other kinds than those that are sized
+	}
+	*list = append(*list, "--compilation-config "+argv.Quote(argv.Blotted(v)))
 	return nil
 }
 
