@@ -2,6 +2,7 @@ package argv
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,6 +189,12 @@ func ServerOf(args []string) (program string) {
 	}
 	return program
 }
+
+// fork is the name of llama.cpp's fork in the path of a program or in an image.
+var fork = regexp.MustCompile(`(?i)(^|[^a-z0-9])ik[-_]?llama`)
+
+// OfFork reports whether the folder of a llama.cpp program or its image says that it is ik_llama.cpp's.
+func (c *Command) OfFork() bool { return fork.MatchString(c.Folder) || fork.MatchString(c.Image) }
 
 // bases are images that engines are installed in.
 var bases = []string{"python", "ubuntu", "debian", "cuda", "pytorch", "alpine", "centos", "rockylinux", "fedora", "node", "golang", "miniconda3", "uv"}

@@ -1,7 +1,6 @@
 package llamacpp
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -48,7 +47,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	l.Served = aliased(cmd.Args)
-	if l.forked = l.forked || ofForkBuild(c); l.forked {
+	if l.forked = l.forked || c.Program != "ollama" && c.OfFork(); l.forked {
 		l.Engine = programNames[Fork]
 	}
 	if l.Model == "" && holdsModel(c.Program) {
@@ -91,14 +90,6 @@ func (l *launch) lengths(program string) {
 		}
 	}
 	l.FullContext = program != "ollama" && l.Engine != "llamafile" && p.ContextTotal == 0 && (p.Fit != "on" || l.zero)
-}
-
-// forkBuild is the fork's name in the path of a program or in an image.
-var forkBuild = regexp.MustCompile(`(?i)(^|[^a-z0-9])ik[-_]?llama`)
-
-// ofForkBuild reports whether the folder of a server or its image says that it is ik_llama.cpp's.
-func ofForkBuild(c *argv.Command) bool {
-	return c.Program != "ollama" && (forkBuild.MatchString(c.Folder) || forkBuild.MatchString(c.Image))
 }
 
 func engineOf(program string) string {
