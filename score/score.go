@@ -26,7 +26,7 @@ type Score struct {
 }
 
 // Of returns the score of a catalog model for a use case; false if nothing is published about it.
-func Of(model, use string) (Score, bool) { return published().score(model, use) }
+func Of(model, use string) (Score, bool) { return fitted().score(model, use) }
 
 func (t *table) score(model, use string) (Score, bool) {
 	if use == LongContext {

@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 // TestLeftOut: a published figure that is taken away is estimated from the others. The bounds are of what public scores allow:
 // how they were run differs.
 func TestLeftOut(t *testing.T) {
-	whole := published()
+	whole := fitted()
 	var off, plain []float64
 	for i := range whole.rows {
 		r := whole.rows[i]
@@ -92,14 +92,14 @@ func TestOrder(t *testing.T) {
 }
 
 func BenchmarkOf(b *testing.B) {
-	published()
+	fitted()
 	for b.Loop() {
 		Of("qwen3.5-9b", Reasoning)
 	}
 }
 
 func BenchmarkFit(b *testing.B) {
-	t := published()
+	t := fitted()
 	for b.Loop() {
 		t.fit()
 	}
@@ -132,7 +132,7 @@ func TestElder(t *testing.T) {
 
 // Rows are all that is published of a model.
 func Rows(model string) (out []Row) {
-	t := published()
+	t := fitted()
 	for i := range t.rows {
 		if t.rows[i].Model == model {
 			out = append(out, t.rows[i])
