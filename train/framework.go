@@ -93,6 +93,9 @@ type Keeping struct {
 	Adapters16 bool
 	// Kbit keeps residual streams in fp32 over quantized bases (peft, prepare_model_for_kbit_training).
 	Kbit bool
+	// Ends32 is the version from which Kbit leaves embedding and head in fp32 too: earlier, trl's trainers made them 16
+	// bits again (trl/models/utils.py: peft_module_casting_to_bf16); zero if never.
+	Ends32 engine.Version
 	// Offloads keeps inputs of recomputed blocks in host memory.
 	Offloads bool
 	// QuantisedInputs reports that matmuls with 4-bit weights keep their inputs beyond the backward pass.

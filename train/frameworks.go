@@ -52,6 +52,7 @@ var frameworks = []Framework{
 		Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true, Linear: true, RepeatsKV: true, FlashHeads: engine.V(4, 46, 0),
 			Embeddings32: engine.V(4, 52, 0), // transformers/trainer.py: create_optimizer
 			Grouped:      engine.V(5, 0, 0),  // transformers/integrations/moe.py: grouped_mm_experts_forward, the default of v5
+			Ends32:       engine.V(5, 0, 0),  // trl of its time casts adapters alone: trl/trainer/sft_trainer.py
 			Loads:        stayWhole},
 		Peft: true,
 	},

@@ -128,3 +128,26 @@ func TestDeepSpeedCasts(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsOfQuantisedBases: with transformers 5 embedding and head of a 4-bit base are in fp32, as the allocator's peaks of three
+// presets on an RTX 5090 show (mcp-tool-shop-org/backpropagate, docs/receipts/2026-10-03-presets: GiB, one sequence).
+func TestEndsOfQuantisedBases(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		length plan.Int
+		gib    float64
+	}{{"qwen2.5-14b", 4096, 18.73}, {"mistral-small-24b", 4096, 22.82}, {"qwen2.5-32b", 2048, 25.98}} {
+		at := func(framework string) float64 {
+			return size(t, ask(t, c.id, "rtx-5090", 1, func(p *plan.Plan, q *plan.Training) {
+				q.Framework, q.Method, q.Optimizer, q.Recompute = framework, "qlora", "paged-adamw-8bit", "full"
+				q.SequenceLength, q.MicroBatch = c.length, 1
+				q.LoRARank, q.LoRA, q.FusedLoss, p.Weights = 32, []string{"all-linear"}, new(bool), "nf4"
+				*q.FusedLoss = true
+			}))[0].Allocated.Mid / (1 << 30)
+		}
+		now, before := at("transformers@5.0.0"), at("transformers@4.56.0")
+		if now < 0.95*c.gib || now > 1.05*c.gib || before > now-2 {
+			t.Errorf("%s: %.2f GiB with transformers 5 and %.2f before, measured %.2f", c.id, now, before, c.gib)
+		}
+	}
+}

@@ -253,7 +253,7 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade())
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.castHead(), f.unit("forward"), f.dequantised("forward"), f.remade())
 }
 
 func (f *filler) begins() Phase {
@@ -290,6 +290,15 @@ func (f *filler) stepping() ledger.Item {
 		n = f.b.Mul(f.b.In("largest_tensor", max(f.h.largest, largestEnd(f)), "model"), f.b.Lit(2*4))
 	}
 	return ledger.Known("workspace", "copies of the optimizer step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
+}
+
+// castHead books the 16-bit copy of a head that the base keeps in fp32.
+func (f *filler) castHead() ledger.Item {
+	n := f.b.Lit(0)
+	if f.s.j.endsWide() && f.h.vocab > 0 {
+		n = f.b.Mul(f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("width", float64(f.s.j.Model.Hidden), "model"), f.b.Lit(2))
+	}
+	return ledger.Known("workspace", "16-bit copy of the head", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "torch/amp/autocast_mode.py")
 }
 
 // cast books the 16-bit copies of fp32 weights that autocast keeps during the forward pass.

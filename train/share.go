@@ -204,6 +204,12 @@ func (j *Job) residualsWide() bool {
 	return j.Framework.Keep.Kbit && j.quantised() && !strings.HasPrefix(j.Plan.Weights, "gptq") && !sharded(j.Training.Sharding) && !j.cast()
 }
 
+// endsWide reports whether embedding and head are in fp32 as the residual streams are.
+func (j *Job) endsWide() bool {
+	at := j.Framework.Keep.Ends32
+	return at != (engine.Version{}) && j.Version.AtLeast(at) && j.residualsWide()
+}
+
 func vocabulary(k *model.Kind) (n int64) {
 	for i := range k.Ops {
 		if k.Ops[i].Kind == model.Head {
@@ -246,7 +252,11 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 			continue
 		}
 		for _, t := range k.Ops[o].W {
-			c.tensor(&n, t, bytesPerNumber(&stored[i], t), false, c.thaw == nil)
+			bytes := bytesPerNumber(&stored[i], t)
+			if bytes == 2 {
+				bytes = c.j.loaded()
+			}
+			c.tensor(&n, t, bytes, false, c.thaw == nil)
 			s.ends += float64(t.Elems())
 			i++
 		}
@@ -259,9 +269,9 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 	s.dense.add(&n, 1)
 }
 
-// loaded returns the bytes per parameter of what no recipe quantizes.
+// loaded returns the bytes per parameter of an embedding or head that no recipe quantizes.
 func (j *Job) loaded() float64 {
-	if j.Plan.Weights == "f32" {
+	if j.Plan.Weights == "f32" || j.endsWide() {
 		return 4
 	}
 	return 2
