@@ -253,7 +253,7 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), f.castHead(), f.unit("forward"), f.dequantised("forward"), f.remade())
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), headGradients(f), f.cast(), castHead(f), f.unit("forward"), f.dequantised("forward"), f.remade())
 }
 
 func (f *filler) begins() Phase {
@@ -293,9 +293,9 @@ func (f *filler) stepping() ledger.Item {
 }
 
 // castHead books the 16-bit copy of a head that the base keeps in fp32.
-func (f *filler) castHead() ledger.Item {
+func castHead(f *filler) ledger.Item {
 	n := f.b.Lit(0)
-	if f.s.j.endsWide() && f.h.vocab > 0 {
+	if endsWide(f.s.j) && f.h.vocab > 0 {
 		n = f.b.Mul(f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("width", float64(f.s.j.Model.Hidden), "model"), f.b.Lit(2))
 	}
 	return ledger.Known("workspace", "16-bit copy of the head", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "torch/amp/autocast_mode.py")

@@ -205,7 +205,7 @@ func (j *Job) residualsWide() bool {
 }
 
 // endsWide reports whether embedding and head are in fp32 as the residual streams are.
-func (j *Job) endsWide() bool {
+func endsWide(j *Job) bool {
 	at := j.Framework.Keep.Ends32
 	return at != (engine.Version{}) && j.Version.AtLeast(at) && j.residualsWide()
 }
@@ -271,7 +271,7 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 
 // loaded returns the bytes per parameter of an embedding or head that no recipe quantizes.
 func (j *Job) loaded() float64 {
-	if j.Plan.Weights == "f32" || j.endsWide() {
+	if j.Plan.Weights == "f32" || endsWide(j) {
 		return 4
 	}
 	return 2
