@@ -37,7 +37,7 @@ func (d *Device) Occupied() []PhaseBytes {
 }
 
 // PerDevice describes the worst rank as various counters see it: what must fit, what torch calls allocated and
-// reserved, what nvidia-smi shows.
+// reserved, what nvidia-smi, or another vendor's program, shows.
 type PerDevice struct {
 	Peak      unit.Bytes `json:"peak_bytes"`
 	PeakPhase string     `json:"peak_phase"`
@@ -51,6 +51,9 @@ type PerDevice struct {
 	SMI           unit.Bytes `json:"nvidia_smi_bytes"`
 	SMILow        unit.Bytes `json:"nvidia_smi_bytes_low"`
 	SMIHigh       unit.Bytes `json:"nvidia_smi_bytes_high"`
+
+	// Monitor is the vendor's program that shows it; empty if there is none.
+	Monitor string `json:"monitor,omitempty"`
 }
 
 // When returns the phase of the peak, worded for a sentence.

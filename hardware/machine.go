@@ -53,6 +53,14 @@ func (m *Machine) Memory() (all unit.Bytes) {
 	return all
 }
 
+// Vendor returns the vendor of the first devices; empty if there are none.
+func (m *Machine) Vendor() string {
+	if m == nil || len(m.Groups) == 0 {
+		return ""
+	}
+	return m.Groups[0].Device.Vendor
+}
+
 // Devices returns the number of devices in all groups.
 func (m *Machine) Devices() int {
 	n := 0

@@ -83,6 +83,10 @@ func remarkScale(j *Job) {
 
 func (j *Job) remarkDevices() {
 	remarkScale(j)
+	if v := j.Machine.Vendor(); v != "" && v != "NVIDIA" && v != "AMD" {
+		j.Note("other_vendor", "warn", "hardware",
+			"the rules are those of %s on NVIDIA and AMD devices: no run on one of %s is behind them", j.Framework.Name, v)
+	}
 	p := j.Training.Precision
 	if j.Machine == nil || !strings.HasPrefix(p, "bf16") && p != "tf32" {
 		return

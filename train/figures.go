@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -125,11 +126,24 @@ func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	n := min(room, r.Reserved.Mid-peak)
 	out := append(make([]margin, 0, 3),
 		margin{"fragmentation", "allocator fragmentation", ledger.Ephemeral, n, 0, n, max(2*room, r.Allocated.High-r.Allocated.Mid)},
-		margin{"driver", "CUDA context and kernels", ledger.Persistent, least, least, context, 2 * context})
+		margin{"driver", driverOf(s.j.Machine) + " context and kernels", ledger.Persistent, least, least, context, 2 * context})
 	if s.j.Plan.Ranks() > 1 && !stepping {
 		out = append(out, margin{"collectives", "NCCL buffers", ledger.Persistent, leastChannels, leastChannels, gib / 2, 1.5 * gib})
 	}
 	return out
+}
+
+// driverOf returns what runs a machine's devices.
+func driverOf(m *hardware.Machine) string {
+	switch m.Vendor() {
+	case "", "NVIDIA":
+		return "CUDA"
+	case "AMD":
+		return "HIP"
+	case "Apple":
+		return "Metal"
+	}
+	return "device"
 }
 
 // LeastOutside returns the minimum that a driver takes of a device, in bytes: its context and, with several ranks,

@@ -67,7 +67,7 @@ func layoutOf(p *memwall.Request) string {
 	return strings.Join(out, ", ")
 }
 
-// peak writes line 2: what the worst rank needs, in which phase, and what nvidia-smi will show.
+// peak writes line 2: what the worst rank needs, in which phase, and what the vendor's monitor will show.
 func (s *screen) peak() { s.page.Para(term.Pad(term.Gap), PeakText(s.a)) }
 
 // PeakText returns the peak relative to usable memory; if the plan does not fit, the shortage and a fix.
@@ -96,14 +96,14 @@ func PeakText(a *memwall.Answer) term.Text {
 	return x
 }
 
-// smiText returns what nvidia-smi will show for a step that runs, in GiB, with the unit if before has another; else "".
+// smiText returns what nvidia-smi or its like will show for a step that runs, in GiB, with the unit if before has another; else "".
 func smiText(a *memwall.Answer, before string) string {
 	w := a.PerDevice
-	if w == nil || a.Devices[0].Usable == 0 || a.Verdict == memwall.DoesNotFit {
+	if w == nil || a.Devices[0].Usable == 0 || a.Verdict == memwall.DoesNotFit || w.Monitor == "" {
 		return ""
 	}
 	smi := term.Banded{Mid: w.SMI, Low: w.SMILow, High: w.SMIHigh}
-	shown := "nvidia-smi will show " + term.GiB(smi.Mid, smi.Decimals()) + smi.Band()
+	shown := w.Monitor + " will show " + term.GiB(smi.Mid, smi.Decimals()) + smi.Band()
 	if before != "GiB" {
 		shown += " GiB"
 	}

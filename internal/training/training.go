@@ -328,6 +328,7 @@ func (t *Training) Answer() *api.Answer {
 	a.Host = q.Host(q.Explain, same)
 	a.Disk = t.disk(ranks)
 	a.PerDevice = perDevice(&ranks[0], a.Devices[0].Needed)
+	a.PerDevice.Monitor = monitors[cmp.Or(q.Job.Machine.Vendor(), "NVIDIA")]
 	t.timed(a)
 	return a
 }
@@ -386,6 +387,9 @@ func (t *Training) merged(items []ledger.Item, it ledger.Item) []ledger.Item {
 	}
 	return append(items, it)
 }
+
+// monitors are the programs that show how much of a device is in use, by vendor. Macs have none that shows what its GPU holds.
+var monitors = map[string]string{"NVIDIA": "nvidia-smi", "AMD": "rocm-smi", "Intel": "xpu-smi", "Huawei": "npu-smi"}
 
 func perDevice(r *train.Rank, needed unit.Bytes) *api.PerDevice {
 	b := func(x float64) unit.Bytes { return unit.Bytes(math.Round(x)) }

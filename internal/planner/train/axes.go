@@ -82,6 +82,8 @@ func usualFrameworks(s *space, x *site, r *api.Request) []string {
 		grouped = grouped[:1]
 	}
 	switch adapters := r.Method != "" && r.Method != "full"; {
+	case adapters && x.devices == 1 && s.fused:
+		return []string{"transformers", "unsloth"}
 	case adapters:
 		return []string{"transformers"}
 	case x.devices == 1 && s.offloads:
@@ -218,7 +220,7 @@ func usualShardings(_ *space, x *site, r *api.Request) []string {
 
 // fusedLoss computes head and loss in chunks if nothing else fits.
 func fusedLoss(s *space, _ *site, r *api.Request) []setting {
-	if !s.fused || r.FusedLoss != nil {
+	if !s.fused || r.FusedLoss != nil || r.Framework == "unsloth" { // which computes its loss in chunks as it comes
 		return nil
 	}
 	yes := true

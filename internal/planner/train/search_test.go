@@ -74,25 +74,26 @@ func TestTrainPlansByHand(t *testing.T) {
 // such a host usually has unless it is given, and adapters where full training fits nowhere.
 func TestStages(t *testing.T) {
 	for _, c := range []struct {
-		on, method string
-		best       string // its first words; empty if none fits
-		lighter    string
+		model, on, method string
+		best              string // its first words; empty if none fits
+		lighter           string
 	}{
-		{"rtx-3060-12gb", "qlora", "transformers, micro-batch 1, recompute full, fused loss", ""},
-		{"rtx-3060-12gb", "full", "", "--method qlora"},
-		{"rtx-3060-12gb,host=256GiB", "full", "deepspeed, zero3", ""},
-		{"rtx-4090", "", "", "--method lora"},
+		{"llama-3.1-8b", "rtx-3060-12gb", "qlora", "transformers, micro-batch 1, recompute full, fused loss", ""},
+		{"llama-3.1-8b", "rtx-3060-12gb", "full", "", "--method qlora"},
+		{"llama-3.1-8b", "rtx-3060-12gb,host=256GiB", "full", "deepspeed, zero3", ""},
+		{"llama-3.1-8b", "rtx-4090", "", "", "--method lora"},
+		{"gpt-oss-20b", "rtx-4090", "qlora", "unsloth", ""}, // bitsandbytes leaves fused experts in 16 bits
 	} {
-		a, err := Plan(context.Background(), &question.Env{}, trainAsk("llama-3.1-8b", c.on, func(r *api.Request) { r.Method = c.method }))
+		a, err := Plan(context.Background(), &question.Env{}, trainAsk(c.model, c.on, func(r *api.Request) { r.Method = c.method }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if fits := a.Best != nil; fits != (c.best != "") || fits && !strings.HasPrefix(a.Best.Change, c.best) {
-			t.Errorf("%s, %s: best is %v", c.on, c.method, a.Best)
+			t.Errorf("%s on %s, %s: best is %v", c.model, c.on, c.method, a.Best)
 		}
 		i := slices.IndexFunc(a.Notes, func(n api.Note) bool { return n.Code == "lighter_method" })
 		if (i >= 0) != (c.lighter != "") || i >= 0 && !strings.Contains(a.Notes[i].Text, c.lighter) {
-			t.Errorf("%s, %s: notes are %v", c.on, c.method, a.Notes)
+			t.Errorf("%s on %s, %s: notes are %v", c.model, c.on, c.method, a.Notes)
 		}
 	}
 }
