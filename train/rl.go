@@ -39,6 +39,14 @@ func objectiveDefaults(j *Job) {
 // online reports whether the objective learns from answers generated during training.
 func online(objective string) bool { return objective == "ppo" || objective == "grpo" }
 
+// Generates reports whether a named objective learns from answers generated during training.
+func Generates(objective string) bool {
+	if k, ok := kin[objective]; ok {
+		objective = k.objective
+	}
+	return online(objective)
+}
+
 // answering is a program's default for generating answers.
 type answering struct {
 	engine           string

@@ -43,6 +43,12 @@ func Trains(framework, model, hub string) bool {
 	return err == nil && !slices.ContainsFunc(f.refuses, func(r refusal) bool { return r.field == "model" && r.when(in) })
 }
 
+// Has reports whether a framework's settings can say a value of a field; false if its configurations are not written.
+func Has(framework, field, value string) bool {
+	f, err := find(framework)
+	return err == nil && f.can(field, value)
+}
+
 func wordless(f *framework, field string) string {
 	if _, some := f.says[field]; some {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/train/config"
 )
 
 // axis is a field of a training plan and the settings to try, which depend on the settings of earlier axes. A pinned field has
@@ -73,15 +74,19 @@ func (t *task) numbers(field string) (out []int64) {
 	return out
 }
 
-// usualFrameworks returns the frameworks to try if none is named: transformers for adapters and single devices, else the three that
-// shard full training in different ways. All of these keep an FP32 copy of the weights, so that none is faster by training less
-// accurately.
+// usualFrameworks returns the frameworks to try if none is named: those of reinforcement learning whose engines share the devices,
+// transformers for adapters and single devices, else the three that shard full training in different ways. All of these keep an FP32
+// copy of the weights, so that none is faster by training less accurately.
 func usualFrameworks(s *space, x *site, r *api.Request) []string {
-	grouped := []string{"megatron", "torchtitan"}
-	if !s.network.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
-		grouped = grouped[:1]
-	}
+	groups := max(r.TP, r.PP, r.CP, r.EP, r.VPP) > 1 || s.lists("tp", "pp", "cp", "ep", "vpp")
+	generates := train.Generates(r.Objective)
 	switch adapters := r.Method != "" && r.Method != "full"; {
+	case generates && groups:
+		return []string{"slime"}
+	case generates && adapters && x.devices == 1:
+		return []string{"verl", "unsloth"}
+	case generates:
+		return []string{"verl", "nemo-rl"}
 	case adapters && x.devices == 1 && s.fused:
 		return []string{"transformers", "unsloth"}
 	case adapters:
@@ -90,10 +95,26 @@ func usualFrameworks(s *space, x *site, r *api.Request) []string {
 		return []string{"transformers", "deepspeed"}
 	case x.devices == 1 && len(s.sites) == 1:
 		return []string{"transformers"}
-	case max(r.TP, r.PP, r.CP, r.EP, r.VPP) > 1 || s.lists("tp", "pp", "cp", "ep", "vpp"):
-		return grouped
+	case groups:
+		return s.grouping(r)
 	}
-	return append(grouped, "deepspeed")
+	return s.thatHave(r.Objective, append(s.grouping(r), "deepspeed"))
+}
+
+// grouping returns the frameworks with tensor and pipeline groups.
+func (s *space) grouping(r *api.Request) []string {
+	if !s.network.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
+		return []string{"megatron"}
+	}
+	return []string{"megatron", "torchtitan"}
+}
+
+// thatHave returns the frameworks with settings for an objective, if it is named.
+func (s *space) thatHave(objective string, names []string) []string {
+	if objective == "" {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !config.Has(name, "objective", objective) })
 }
 
 // lists reports whether any of the fields has a list of numbers.

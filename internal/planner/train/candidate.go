@@ -35,10 +35,26 @@ func (p *candidate) priced() bool { return !math.IsInf(p.perMillion, 0) }
 func (s *space) candidate(x *site, r *api.Request, t *training.Training, d *engine.Rank) *candidate {
 	p := &candidate{request: *r, site: x, kind: kindOf(x, r), headroom: question.Headroom(d), room: roomOf(d),
 		perToken: math.Inf(1), perMillion: math.Inf(1), devices: s.countedDevices(x)}
-	if m, err := t.StepPredictor(t.Job.Training); err == nil {
-		p.setTime(m.Middle() / m.Tokens())
+	if seconds, err := perToken(t); err == nil {
+		p.setTime(seconds)
 	}
 	return p
+}
+
+// perToken returns the seconds of a step per token, those included in which an engine writes answers.
+func perToken(t *training.Training) (float64, error) {
+	if r := t.Job.Training.Rollout; r != nil && r.Engine != "" {
+		m, s, err := t.Step()
+		if err != nil {
+			return 0, err
+		}
+		return s.Seconds.Mid / m.Tokens(), nil
+	}
+	m, err := t.StepPredictor(t.Job.Training)
+	if err != nil {
+		return 0, err
+	}
+	return m.Middle() / m.Tokens(), nil
 }
 
 // countedDevices returns a site's devices if these are minimized; else 0.

@@ -35,19 +35,21 @@ func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 	return append(append(out, f.unsizedWords()...), f.unpriced(ranked)...)
 }
 
-// lighter notes the adapters that fit where training all weights does not, and what their best plan is.
-func (f *found) lighter(ctx context.Context) (out []api.Note) {
-	full := f.original.Method == "" || f.original.Method == "full"
-	if f.kept.number > 0 || !full || f.among["method"] != nil || f.original.Objective == "pretrain" || f.original.Framework != "" {
+// lighterMethods are the adapters to try where a method fits nowhere, those that keep most first.
+var lighterMethods = map[string][]string{"": {"lora", "qlora"}, "full": {"lora", "qlora"}, "lora": {"qlora"}}
+
+// lighter notes the adapters that fit where the method does not, and what their best plan is.
+func (f *found) lighter(ctx context.Context) []api.Note {
+	asked := f.original
+	if f.kept.number > 0 || f.among["method"] != nil || asked.Objective == "pretrain" || asked.Framework != "" {
 		return nil
 	}
-	for _, method := range []string{"lora", "qlora"} {
-		r := *f.original
+	for _, method := range lighterMethods[asked.Method] {
+		r := *asked
 		r.Method = method
 		if a, err := Plan(ctx, f.env, &r); err == nil && a.Best != nil {
-			how := map[api.Verdict]string{api.Fits: "adapters do", api.Tight: "adapters may"}[a.Verdict]
-			return []api.Note{note("lighter_method", "info", "method", "training all weights does not fit, and %s: "+
-				"--method %s, with %s", how, method, a.Best.Change)}
+			does := map[api.Verdict]string{api.Fits: "fits", api.Tight: "may fit"}[a.Verdict]
+			return []api.Note{note("lighter_method", "info", "method", "--method %s %s, with %s", method, does, a.Best.Change)}
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ type term struct {
 // Names of the parts of a step. Compute parts are one term, without recomputation.
 var (
 	computing = []string{"products", "experts", "attention", "element-wise", "loss", "dequantisation"}
-	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme"} // per step, not per pass
+	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme", "generation"} // per step, not per pass
 	termNames = map[string]string{"tp": "TP traffic", "ep": "EP traffic", "cp": "CP traffic", "pp": "PP traffic",
 		"sharding": "gathering weights", "reduce": "reducing gradients",
 		"host": "launches", "dispatch": "dispatch", "fixed": "fixed", "nvme": "NVMe", "host optimizer": "optimizer on the host",
