@@ -114,6 +114,10 @@ func (b *building) writeShared() error {
 	if err := b.write(published{b.version, b.sums}.managed(b.of.time)); err != nil {
 		return err
 	}
+	since, err := changelog(".", b.version, b.of.id)
+	if err := b.write("CHANGELOG.md", []byte(since), err); err != nil {
+		return err
+	}
 	return b.write("install.sh", installScript, nil)
 }
 
