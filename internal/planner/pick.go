@@ -71,8 +71,9 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		}
 		notes = append(notes, hardware.Note{Code: "granted", Text: s.Short + ": " + s.Words + " on the kernel's command line"})
 	}
-	if m.CPUOnly {
-		p.use.Decode /= 2 // without a GPU people tolerate reading speed
+	if p.use.wait(&m); m.CPUOnly && !m.Host.Memory.Known {
+		return nil, &api.Error{Code: api.BadField, Field: "hardware", Value: api.Shorten(r.Hardware),
+			Message: fmt.Sprintf("how much memory %s has is not known", m.Name), Hint: "--on " + m.Name + ",host=8GiB"}
 	}
 	if r.Context == 0 {
 		p.asked.Context = plan.Int(u.context)

@@ -35,6 +35,7 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 		return nil
 	}
 	u := useOfModel(q, e)
+	u.wait(q.Job.Machine)
 	asked := scoreOf(e.ID, &u)
 	out := firstHeld(q, smallerOfLine(q, e, &u), &u)
 	elsewhere := func(least float64) bool {

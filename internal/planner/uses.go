@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/score"
@@ -49,6 +50,13 @@ func UseOf(r *api.Request) (use, error) {
 			Hint:    strings.Join(score.Uses(), ", ")}
 	}
 	return uses[i], nil
+}
+
+// wait halves the rate on computers without a GPU, where people tolerate reading speed.
+func (u *use) wait(m *hardware.Machine) {
+	if m.CPUOnly {
+		u.Decode /= 2
+	}
 }
 
 // takes reports whether a model is of the kind that a use calls for. A model built for a single use is picked for that use only.

@@ -280,6 +280,9 @@ func waiting(a *memwall.Answer) string {
 	return fmt.Sprintf(". Starts, holds %s of %s users, others wait", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))
 }
 
+// usualContext is the context that is taken where none is given: a shorter one answers no question about a longer.
+const usualContext = 8192
+
 // mends returns the cheapest change that certainly helps, and how to request it; else what the plan would hold.
 func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
@@ -300,15 +303,19 @@ func mends(a *memwall.Answer) []string {
 	if k == nil || a.Plan == nil || a.Verdict == memwall.Tight {
 		return []string{"; the band crosses the limit"}
 	}
+	shorter := k.MaxContext != nil && *k.MaxContext > 0 && *k.MaxContext < int64(a.Plan.Context)
 	if len(a.FitsOn) > 0 {
-		f := &a.FitsOn[0]
-		return []string{". Nothing sensible fits here; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f),
+		f, here := &a.FitsOn[0], "Nothing sensible fits here"
+		if shorter && *k.MaxContext >= usualContext {
+			here = "Holds " + tokens(*k.MaxContext) + " here"
+		}
+		return []string{". " + here + "; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f),
 			". Fits on " + term.Counted(f.Devices, f.Name) + ": --on " + on(f)}
 	}
 	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 && k.Blocks == 0 {
 		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}
 	}
-	if k.MaxContext != nil && *k.MaxContext > 0 && *k.MaxContext < int64(a.Plan.Context) {
+	if shorter {
 		return []string{"; holds " + lengthFor(a)}
 	}
 	return nil

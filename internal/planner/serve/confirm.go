@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/simulate"
@@ -57,13 +58,12 @@ func (p *playing) confirm() error {
 // playAll simulates a queue until what comes next promises no better.
 func (p *playing) playAll(phase string, queue []*contender) error {
 	p.phase, p.ended, p.ending = phase, 0, len(queue)
-	for from := 0; from < len(queue); from += batch {
-		if from > 0 && p.done(queue[from]) {
-			break
-		}
-		if err := p.settle(queue[from:min(from+batch, len(queue))]); err != nil {
+	for len(queue) > 0 {
+		n := min(batch, len(queue))
+		if err := p.settle(queue[:n]); err != nil {
 			return err
 		}
+		queue = p.promising(queue[n:])
 	}
 	return nil
 }
@@ -103,10 +103,18 @@ func (p *playing) queue() []*contender {
 	return all[:min(len(all), mostPlayed)]
 }
 
-// done reports whether enough fleets hold and the next contender promises no better.
-func (p *playing) done(next *contender) bool {
+// promising returns the contenders that may be better than the fleets that hold: all while too few hold. Of several kinds of
+// hardware a further contender may be cheaper than the first of another kind.
+func (p *playing) promising(queue []*contender) []*contender {
 	held := p.feasible()
-	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || p.ctx.Err() != nil
+	switch {
+	case p.ctx.Err() != nil:
+		return nil
+	case len(held) < enoughFleets:
+		return queue
+	}
+	last := &held[enoughFleets-1].fleet.objective
+	return slices.DeleteFunc(queue, func(c *contender) bool { return c.objective.compare(last) >= 0 })
 }
 
 // feasible returns the contenders with a fleet, best first.

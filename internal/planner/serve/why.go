@@ -239,6 +239,17 @@ func actualRent(c *contender) float64 {
 	return c.money(c.fleet.replicas).PerHour.Mid
 }
 
+// lacks says what memory a server is short of: of its devices, else of the host. The band of either may be all that is.
+func lacks(a *api.Answer) string {
+	if short := -a.Devices[0].Headroom; short > 0 {
+		return short.String() + " short in each of its devices"
+	}
+	if h := a.Host; h != nil && h.Headroom < 0 {
+		return (-h.Headroom).String() + " of host memory short once all caches there are full"
+	}
+	return "the band of what it needs crosses what there is"
+}
+
 // whyNot explains why a seemingly cheap contender loses, or what the nearest lacks.
 func (w *report) whyNot(c, winner *contender) string {
 	if winner != nil && c.fleet != nil {
@@ -248,7 +259,7 @@ func (w *report) whyNot(c, winner *contender) string {
 	first, token := simulate.RequestBound(w.goal.TTFT).Seconds(), simulate.RequestBound(w.goal.TPOT).Seconds()
 	switch {
 	case len(c.answer.Devices) > 0 && c.answer.Verdict != api.Fits:
-		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+		return lacks(c.answer)
 	case token > 0 && c.alone.PerToken > token:
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(1)))
 	case first > 0 && c.alone.First > first:
