@@ -142,8 +142,11 @@ func said(hw string) string { return safe.Text(cut(hw, 60), "") }
 
 // whyNot names the kind of an error alone: its words may hold what stands in a pod.
 func whyNot(err error) string {
-	switch memwall.AsError(err).Code {
+	switch e := memwall.AsError(err); e.Code {
 	case memwall.UnknownModel:
+		if e.Field == "draft_model" {
+			return "the draft model is not in the catalog"
+		}
 		return "the model is not in the catalog"
 	case memwall.UnknownHardware:
 		return "the hardware is not in the catalog"
