@@ -181,7 +181,7 @@ func readEmpty(t *testing.T, of reflect.Type) {
 		t.Errorf("an empty %s prints %s", of, text)
 	}
 	if _, err := json.Marshal(v.Interface()); err != nil && !strings.Contains(err.Error(), "unsupported type: func") {
-		t.Errorf("an empty %s is no JSON: %v", of, err)
+		t.Errorf("an empty %s is not JSON: %v", of, err)
 	}
 }
 

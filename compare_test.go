@@ -269,7 +269,7 @@ func TestComparePrinted(t *testing.T) {
 	}
 }
 
-// TestCompareRefuses: texts that are no logs.
+// TestCompareRefuses: texts that are not logs.
 func TestCompareRefuses(t *testing.T) {
 	for _, c := range []struct{ text, message string }{
 		{"", "the log is empty"},
@@ -306,7 +306,7 @@ func TestAskCompare(t *testing.T) {
 	}
 }
 
-// TestCompareEncodings: PowerShell writes UTF-16; colours and carriage returns are no part of a figure.
+// TestCompareEncodings: PowerShell writes UTF-16; colours and carriage returns are not part of a figure.
 func TestCompareEncodings(t *testing.T) {
 	const log = "Initializing a V1 LLM engine (v0.12.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', max_seq_len=8192, " +
 		"tensor_parallel_size=1\r\nGPU KV cache size: 56,800 tokens\r\n"
@@ -417,7 +417,7 @@ func TestCompareTorch(t *testing.T) {
 		t.Errorf("one that serves: %+v, %v", a, err)
 	}
 	if _, err := Compare(logFile(t, "vllm", "testdata", "logs", "0.12-v1-llama-8b-rtx4090.log"), Request{Ask: "train"}); err == nil {
-		t.Error("the start of a server is no run of training")
+		t.Error("the start of a server is not a run of training")
 	}
 }
 

@@ -143,7 +143,7 @@ func TestFirstCureOfFailures(t *testing.T) {
 		}
 		all := fmt.Sprint(a.Diagnosed.Cause, a.Diagnosed.Fixes, a.Diagnosed.Command)
 		if c.never != "" && strings.Contains(all, c.never) {
-			t.Errorf("%s: %q is no part of such an answer: %s", c.name, c.never, all)
+			t.Errorf("%s: %q is not part of such an answer: %s", c.name, c.never, all)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestMessages(t *testing.T) {
 			t.Logf("%s: %q, want %q", c["name"], said, c["says"])
 		}
 		if all := fmt.Sprint(a.Diagnosed.Cause, a.Diagnosed.Fixes, a.Diagnosed.Command); c["never"] != "" && strings.Contains(all, c["never"]) {
-			t.Errorf("%s: %q is no part of such an answer: %s", c["name"], c["never"], all)
+			t.Errorf("%s: %q is not part of such an answer: %s", c["name"], c["never"], all)
 		}
 	}
 	t.Logf("%d of %d", agreed, len(rows))

@@ -74,7 +74,7 @@ func TestReadFilesErrors(t *testing.T) {
 		{"services:\n  a: {image: postgres}\n", `"postgres" is not a program`},
 		{"services:\n  a: &x {image: y}\n  b: *x\n", "is not a program"},
 		{"services:\n" + strings.Repeat("[", 2000), "nests deeper than 32 levels"},
-		{"services:\n  a:\n   image: b\n  c\n", "is no YAML"},
+		{"services:\n  a:\n   image: b\n  c\n", "is not YAML"},
 		{"apiVersion: v1\nkind: Secret\n", "holds no command"},
 		{"services:\n" + strings.Repeat("  x: y\n", 20000), "bytes"},
 		{"FROM x\n" + strings.Repeat("# y\n", 20000), "is too long"},

@@ -70,7 +70,7 @@ func TestFormulasGiveTheirNumbers(t *testing.T) {
 }
 
 // explained is the answer to a fit with the formulas of its ledgers, figures and times, without the search for what would help, whose
-// numbers are no formulas.
+// numbers are not formulas.
 func explained(a *Asker, r *Request) (*Answer, error) {
 	q, err := a.env().Prepare(r)
 	if err != nil {

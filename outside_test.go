@@ -99,7 +99,7 @@ func TestExamples(t *testing.T) {
 		}
 		question, ok := strings.CutPrefix(fn.Name.Name, "ExampleAsk_")
 		if !ok {
-			t.Errorf("%s is no example: the page of the package would show calls of it and not what it does", fn.Name.Name)
+			t.Errorf("%s is not an example: the page of the package would show calls of it and not what it does", fn.Name.Name)
 		}
 		seen[question] = true
 		if n := files.Position(fn.Body.Rbrace).Line - files.Position(fn.Body.Lbrace).Line - 2; n > 10 {

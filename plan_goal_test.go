@@ -209,13 +209,13 @@ func TestGoalRefused(t *testing.T) {
 		{base(func(r *Request) { r.Day = &Day{Rates: []float64{1}} }), "day", "users"},
 		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{} }), "day.rates", "1440"},
 		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{0, 0}} }), "day.rates", "no requests"},
-		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{math.NaN()}} }), "day.rates", "no rate"},
+		{base(func(r *Request) { r.Workload, r.Day = nil, &Day{Rates: []float64{math.NaN()}} }), "day.rates", "not a rate"},
 		{base(func(r *Request) { r.Workload, r.Day = &workload.Spec{Rate: 2}, &Day{Rates: []float64{1}} }), "workload.rate", "contradicts"},
-		{base(func(r *Request) { r.Goal.Attainment = 1.5 }), "goal.attainment", "no share"},
+		{base(func(r *Request) { r.Goal.Attainment = 1.5 }), "goal.attainment", "not a share"},
 		{base(func(r *Request) { r.Goal.Attainment, r.Goal.TTFT = 0.9, nil }), "goal.attainment", "there are none"},
 		{base(func(r *Request) { r.Goal.QualityLoss = &loss }), "goal.quality_loss", "0 to 100"},
 		{base(func(r *Request) { r.Goal.Minimize = "fun" }), "goal.minimize", "not known"},
-		{base(func(r *Request) { r.Goal.TTFT = map[string]float64{"p99": math.Inf(1)} }), "goal.ttft_ms", "no time"},
+		{base(func(r *Request) { r.Goal.TTFT = map[string]float64{"p99": math.Inf(1)} }), "goal.ttft_ms", "not a time"},
 		{base(func(r *Request) { r.Goal.Own = &Ownership{} }), "goal.own.lifetime_hours", "hours"},
 		{base(func(r *Request) {
 			r.Hardware, r.Goal.Own = "h100,l40s", &Ownership{LifetimeHours: 1000, PerKWh: 0.1, Overhead: 1, Purchase: 5000}

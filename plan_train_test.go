@@ -221,7 +221,7 @@ func TestTrainPlanErrors(t *testing.T) {
 		{"goal of serving", func(r *Request) { r.Goal = &Goal{TTFT: map[string]float64{"p99": 500}} }, "goal", "goals of serving"},
 		{"unknown goal", func(r *Request) { r.Goal = &Goal{Minimize: "money"} }, "goal.minimize", "money"},
 		{"most devices", func(r *Request) { r.MaxDevices = 4 }, "max_devices", "has 8 devices"},
-		{"fewer than none", func(r *Request) { r.MaxDevices = -1 }, "max_devices", "no number"},
+		{"fewer than none", func(r *Request) { r.MaxDevices = -1 }, "max_devices", "not a number"},
 		{"too many machines", func(r *Request) { r.Hardware, r.MaxDevices = strings.Repeat("h100,", 20)+"h100", 1<<19 }, "hardware",
 			"more than 256"},
 	} {
@@ -363,7 +363,7 @@ func TestTrainSearchEnds(t *testing.T) {
 	}
 }
 
-// TestHardwareChoices: keys of a machine are no machines.
+// TestHardwareChoices: keys of a machine are not machines.
 func TestHardwareChoices(t *testing.T) {
 	if got := hardware.List("8xh100,link=nvlink:900GB/s,a100-sxm-80gb"); len(got) != 2 {
 		t.Errorf("%q", got)

@@ -49,7 +49,7 @@ func TestFormulasOfServing(t *testing.T) {
 	}
 }
 
-// TestFormulasBesideCopies: what crosses a link is no part of the loop's formulas, and none of them is printed that it
+// TestFormulasBesideCopies: what crosses a link is not part of the loop's formulas, and none of them is printed that it
 // makes wrong.
 func TestFormulasBesideCopies(t *testing.T) {
 	r := Request{Ask: "fit", Explain: true, Model: "llama-3.1-8b", Hardware: "h100",

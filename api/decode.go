@@ -138,7 +138,7 @@ const mostAmong = 64
 func decodeAmong(r *Request, value json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(value, &all); err != nil {
-		return &Error{Code: BadField, Field: "among", Value: Shorten(string(value)), Message: "among is no object of lists", Hint: `{"tp":[1,2,4]}`}
+		return &Error{Code: BadField, Field: "among", Value: Shorten(string(value)), Message: "among is not an object of lists", Hint: `{"tp":[1,2,4]}`}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if err := r.among(name, all[name]); err != nil {
@@ -158,9 +158,9 @@ func (r *Request) among(name string, value json.RawMessage) error {
 	case !slices.Contains(numberLists, name):
 		return refuse("no list of "+Shorten(name)+" is searched", "lists of "+strings.Join(numberLists, ", "))
 	case err != nil:
-		return refuse(name+" = "+Shorten(string(value))+" is no list of whole numbers", "[1,2,4]")
+		return refuse(name+" = "+Shorten(string(value))+" is not a list of whole numbers", "[1,2,4]")
 	case len(list) > mostAmong || slices.ContainsFunc(list, func(n plan.Int) bool { return n < 1 }):
-		return refuse(fmt.Sprintf("%s = %s is no list of 1 to %d numbers from 1", name, Shorten(string(value)), mostAmong), "[1,2,4]")
+		return refuse(fmt.Sprintf("%s = %s is not a list of 1 to %d numbers from 1", name, Shorten(string(value)), mostAmong), "[1,2,4]")
 	case len(list) == 0:
 		return nil
 	}

@@ -14,8 +14,8 @@ func TestErrorsQuoteBriefly(t *testing.T) {
 	for _, c := range []struct{ given, want Error }{
 		{Error{Code: BadField, Field: "kv", Value: "f8", Message: `kv = "f8" is not known`}, Error{Code: BadField, Field: "kv", Value: "f8", Message: `kv = "f8" is not known`}},
 		{Error{Code: BadField, Value: long, Message: `kv = "` + long + `" is not known`}, Error{Code: BadField, Value: short, Message: `kv = "` + short + `" is not known`}},
-		{Error{Code: BadField, Value: "vllm@" + long, Message: long + " is no version", Hint: "plan " + long},
-			Error{Code: BadField, Value: Shorten("vllm@" + long), Message: short + " is no version", Hint: "plan " + short}},
+		{Error{Code: BadField, Value: "vllm@" + long, Message: long + " is not a version", Hint: "plan " + long},
+			Error{Code: BadField, Value: Shorten("vllm@" + long), Message: short + " is not a version", Hint: "plan " + short}},
 		{Error{Code: BadField, Value: strings.Repeat("a b ", 99), Message: strings.Repeat("a b ", 99) + "is too long"},
 			Error{Code: BadField, Value: Shorten(strings.Repeat("a b ", 99)), Message: Shorten(strings.Repeat("a b ", 99)) + "is too long"}},
 		{Error{Code: BadFile, Value: path, Message: path + ": cannot be read"}, Error{Code: BadFile, Value: path, Message: path + ": cannot be read"}},

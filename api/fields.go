@@ -159,7 +159,7 @@ func (r *Request) CheckAsk() error {
 	for i := range Fields() {
 		f := &Fields()[i]
 		if !f.OfAsk(r.Ask) && !(r.For == AskTrain && f.OfAsk(AskTrain)) && !f.Value(r).IsZero() {
-			return &Error{Code: BadField, Field: f.Name, Value: f.Text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask),
+			return &Error{Code: BadField, Field: f.Name, Value: f.Text(r), Message: fmt.Sprintf("%s is not a field of %s", f.Name, r.Ask),
 				Hint: f.BelongsElsewhere()}
 		}
 	}

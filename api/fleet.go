@@ -101,7 +101,7 @@ func (d *Day) Check() error {
 	peak := 0.0
 	for _, x := range d.Rates {
 		if !(x >= 0 && x <= workload.MaxRate) {
-			return bad("rates", x, "is no rate from 0 to a million a second", "requests a second, such as 4")
+			return bad("rates", x, "is not a rate from 0 to a million a second", "requests a second, such as 4")
 		}
 		peak = max(peak, x)
 	}
@@ -109,7 +109,7 @@ func (d *Day) Check() error {
 	case peak == 0:
 		return bad("rates", 0, "covers the whole day: there are no requests", "requests a second, such as 4")
 	case !(d.Start >= 0 && d.Start <= secondsOfDay):
-		return bad("start_s", d.Start, "is no time from 0 to a day", "seconds, such as 300")
+		return bad("start_s", d.Start, "is not a time from 0 to a day", "seconds, such as 300")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func Percentile(name string) (share float64, err error) {
 	number, ok := strings.CutPrefix(name, "p")
 	p, err := strconv.ParseFloat(number, 64)
 	if !ok || err != nil || !(p > 0 && p <= 100) {
-		return 0, &Error{Code: BadField, Field: "goal", Value: Shorten(name), Message: fmt.Sprintf("goal: %s is no percentile", Shorten(name)), Hint: `such as {"ttft_ms":{"p99":500}}`}
+		return 0, &Error{Code: BadField, Field: "goal", Value: Shorten(name), Message: fmt.Sprintf("goal: %s is not a percentile", Shorten(name)), Hint: `such as {"ttft_ms":{"p99":500}}`}
 	}
 	return p / 100, nil
 }

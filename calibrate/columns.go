@@ -17,7 +17,7 @@ func readColumns(data []byte) (*File, error) {
 	c.Comma = separator(data)
 	header, err := c.Read()
 	if err != nil {
-		return nil, fmt.Errorf("the file is no table: %w", err)
+		return nil, fmt.Errorf("the file is not a table: %w", err)
 	}
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
@@ -64,7 +64,7 @@ func eachRow(c *csv.Reader, f *File, do func(at string, row []string)) error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			f.refuse(at, "", "", "is no row: "+err.Error())
+			f.refuse(at, "", "", "is not a row: "+err.Error())
 		case len(row) == 1 && strings.TrimSpace(row[0]) == "":
 		default:
 			do(at, row)
@@ -110,7 +110,7 @@ func readTwo(c *csv.Reader, header []string) (*File, error) {
 		o := Observation{At: at, Answer: 1}
 		set(&o, n)
 		if strings.TrimSpace(row[0]) != "0" && n <= 0 || n > 1e9 || o.Test == Output && n < 1 {
-			f.refuse(at, header[0], row[0], "is no count")
+			f.refuse(at, header[0], row[0], "is not a count")
 			return
 		}
 		f.add(o, header[1], text)

@@ -175,7 +175,7 @@ func readMarkdown(data []byte) (*File, error) {
 			header = c
 		case header == nil:
 		case len(c) != len(header):
-			f.refuse(fmt.Sprintf("line %d", n), "", text, "is no row of the table above")
+			f.refuse(fmt.Sprintf("line %d", n), "", text, "is not a row of the table above")
 		default:
 			f.markdownRow(fmt.Sprintf("line %d", n), header, c, strings.Join(found, ", "))
 		}

@@ -98,7 +98,7 @@ func guideLLM(data []byte, list []json.RawMessage) *File {
 		at := fmt.Sprintf("benchmark %d", i+1)
 		var g guide
 		if err := json.Unmarshal(raw, &g); err != nil {
-			f.refuse(at, "", "", "is no benchmark of guidellm: "+clip(err.Error()))
+			f.refuse(at, "", "", "is not a benchmark of guidellm: "+clip(err.Error()))
 			continue
 		}
 		f.guide(at, &g, whole.Args.Model)
@@ -119,7 +119,7 @@ func (f *File) guide(at string, g *guide, model string) {
 		Prompt: m.Prompt.count(), Answer: m.Answer.count()}
 	switch {
 	case s.Type != "synchronous" && s.Type != "concurrent" || s.Streams < 1:
-		f.refuse(at, "strategy", s.Type, "is no fixed number of users: run with --rate-type concurrent")
+		f.refuse(at, "strategy", s.Type, "is not a fixed number of users: run with --rate-type concurrent")
 		return
 	case o.Prompt == 0 || o.Answer == 0:
 		f.refuse(at, "prompt_token_count", m.Prompt.text(), "the numbers of prompt and output tokens are missing")
@@ -171,7 +171,7 @@ type localResult struct {
 func localScore(data []byte) *File {
 	f, l := &File{Format: "LocalScore"}, &local{}
 	if err := json.Unmarshal(data, l); err != nil {
-		f.refuse("the file", "", "", "is no result of LocalScore: "+clip(err.Error()))
+		f.refuse("the file", "", "", "is not a result of LocalScore: "+clip(err.Error()))
 		return f
 	}
 	m := l.Test.Model
@@ -191,7 +191,7 @@ func (f *File) localResult(at string, o Observation, r *localResult) {
 	o.At = at
 	prompt, answer := cmp.Or(r.Prompt, r.PromptN), cmp.Or(r.Answer, r.AnswerN)
 	if prompt < 0 || answer < 0 || max(prompt, answer) > 1e9 {
-		f.refuse(at, "prompt_length", strconv.FormatInt(prompt, 10), "is no count of tokens")
+		f.refuse(at, "prompt_length", strconv.FormatInt(prompt, 10), "is not a count of tokens")
 		return
 	}
 	if text := cmp.Or(r.PromptTPS, r.Prefill).String(); text != "" && prompt > 0 {

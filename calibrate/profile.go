@@ -68,7 +68,7 @@ func ReadProfile(data []byte) (*Profile, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return nil, fmt.Errorf("is no calibration: %w", err)
+		return nil, fmt.Errorf("is not a calibration: %w", err)
 	}
 	switch {
 	case d.More():
@@ -96,7 +96,7 @@ func (o *Offset) check() error {
 	case o.Table == "" || o.Coefficient == "" || o.Key == "" || len(o.Table)+len(o.Coefficient)+len(o.Key) > maxWord:
 		return errors.New("table, coefficient and key name it")
 	case !(math.Abs(o.Value) <= maxOffset):
-		return fmt.Errorf("value %g is no offset", o.Value)
+		return fmt.Errorf("value %g is not an offset", o.Value)
 	case !(o.StdErr >= 0 && o.StdErr <= maxOffset):
 		return fmt.Errorf("stderr %g is none", o.StdErr)
 	}

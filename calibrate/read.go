@@ -19,7 +19,7 @@ const maxNames = 400
 func (r *record) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("a row is no object")
+		return fmt.Errorf("a row is not an object")
 	}
 	*r = record{}
 	for d.More() {
@@ -183,7 +183,7 @@ func records(data []byte) (rows []record, broken []Refusal, err error) {
 			if n == 1 {
 				return nil, nil, fmt.Errorf("the JSON cannot be read: %w", err)
 			}
-			broken = append(broken, Refusal{At: fmt.Sprintf("line %d", n), Why: "is no JSON object: " + err.Error()})
+			broken = append(broken, Refusal{At: fmt.Sprintf("line %d", n), Why: "is not a JSON object: " + err.Error()})
 			continue
 		}
 		rows = append(rows, r)

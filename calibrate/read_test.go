@@ -130,7 +130,7 @@ func TestSGLang(t *testing.T) {
 		got.Observations[1].Engine != "sglang" || got.Observations[1].Concurrency != 16 {
 		t.Errorf("%+v", got)
 	}
-	want := []Refusal{{At: "line 3", Why: "is no JSON object"},
+	want := []Refusal{{At: "line 3", Why: "is not a JSON object"},
 		{"row 2", "request_rate", "4.0", "requests that come at a rate tell how fast they came: run with --max-concurrency"}}
 	for i := range got.Refused {
 		got.Refused[i].Why, _, _ = strings.Cut(got.Refused[i].Why, ": invalid")
@@ -219,7 +219,7 @@ func TestTwoColumns(t *testing.T) {
 		Observations: []Observation{{At: "line 2", Test: Decode, Answer: 1, Concurrency: 1, Value: 61.5},
 			{At: "line 3", Test: Decode, Answer: 1, Depth: 4096, Concurrency: 1, Value: 55.25}},
 		Refused: []Refusal{{"line 4", "tokens/s", "-1", "a rate or a time is above zero"},
-			{"line 5", "tokens/s", "4e12", "is beyond any machine: is the unit tokens/s?"}, {"line 6", "context", "many", "is no count"}}}
+			{"line 5", "tokens/s", "4e12", "is beyond any machine: is the unit tokens/s?"}, {"line 6", "context", "many", "is not a count"}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -228,7 +228,7 @@ func TestTwoColumns(t *testing.T) {
 	}
 }
 
-// TestUnread: what is no file of benchmarks is an error that says why.
+// TestUnread: what is not a file of benchmarks is an error that says why.
 func TestUnread(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                  "empty",

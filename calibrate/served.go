@@ -102,7 +102,7 @@ func request(o *Observation) (*memwall.Request, error) {
 		on = strconv.FormatInt(o.Devices, 10) + "x" + on
 	}
 	if _, _, err := hardware.Parse(on, 0); err != nil {
-		return nil, fmt.Errorf("%q is no hardware that is known: give --on, as memwall hardware lists it or described", clip(on))
+		return nil, fmt.Errorf("%q is not known hardware: give --on, as memwall hardware lists it or described", clip(on))
 	}
 	return &memwall.Request{Ask: "fit", Model: strings.TrimSpace(o.Model), Hardware: on,
 		Plan: plan.Plan{Engine: o.Engine, Weights: o.Weights,

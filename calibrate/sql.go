@@ -42,7 +42,7 @@ func inserted(s string) (record, string) {
 	names, s, closed := strings.Cut(s, ")")
 	_, s, values := strings.Cut(s, "(")
 	if !ok || !closed || !values {
-		return nil, "is no statement of llama-bench"
+		return nil, "is not a statement of llama-bench"
 	}
 	r := record{}
 	for name := range strings.SplitSeq(names, ",") {

@@ -117,12 +117,12 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 	r, err := s.Models.Model(o.Model)
 	if err != nil {
 		if r, err = s.Models.Model(named(o)); err == nil && r.Guessed { // "llama 8B" is llama.cpp's name of the architecture
-			return nil, fmt.Errorf("%q is no model that is known: give --model", clip(named(o)))
+			return nil, fmt.Errorf("%q is not a known model: give --model", clip(named(o)))
 		}
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no model that is known: give --model", clip(named(o)))
+		return nil, fmt.Errorf("%q is not a known model: give --model", clip(named(o)))
 	case r.Model == nil && r.Spec == nil:
 		return nil, fmt.Errorf("the architecture of %q is not known", clip(o.Model))
 	}
@@ -164,7 +164,7 @@ func weightsOf(o *Observation, r *memwall.Resolved, m *model.Model) (*model.Weig
 	}
 	recipe := dtype.FindRecipe(name)
 	if recipe == nil {
-		return nil, fmt.Errorf("%q is no way to store weights that is known: give --weights", clip(name))
+		return nil, fmt.Errorf("%q is not a known way to store weights: give --weights", clip(name))
 	}
 	return m.Store(recipe), nil
 }
@@ -179,7 +179,7 @@ func oneDevice(o *Observation) (*hardware.Device, error) {
 	m, _, err := hardware.Parse(o.Hardware, 0)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no hardware that is known: give --on, as memwall hardware lists it or described", clip(o.Hardware))
+		return nil, fmt.Errorf("%q is not known hardware: give --on, as memwall hardware lists it or described", clip(o.Hardware))
 	case m.Devices() != 1:
 		return nil, fmt.Errorf("%s is not one device: calibrate with one", clip(o.Hardware))
 	}

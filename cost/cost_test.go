@@ -104,7 +104,7 @@ func TestRent(t *testing.T) {
 // TestPerMillion: 3.6 $/h at 1,000 tokens a second are 1 $ for a million.
 func TestPerMillion(t *testing.T) {
 	r := cost.Rate{PerHour: cost.Figure{Mid: 3.6, Low: 1.8, High: 7.2}}
-	p := cost.PerMillion(r, cost.Figure{Mid: 1000, Low: 500, High: 2000}) // what others ask is no error of the rate
+	p := cost.PerMillion(r, cost.Figure{Mid: 1000, Low: 500, High: 2000}) // what others ask is not an error of the rate
 	for _, c := range []struct{ got, want float64 }{{p.Mid, 1}, {p.Low, 0.5}, {p.High, 2}} {
 		if math.Abs(c.got-c.want) > 1e-12 {
 			t.Errorf("%+v", p)

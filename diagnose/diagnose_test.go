@@ -203,7 +203,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestBadText: what is no text is refused, what is odd in a text is read over.
+// TestBadText: what is not text is refused, what is odd in a text is read over.
 func TestBadText(t *testing.T) {
 	for name, text := range map[string]string{"zip": "PK\x03\x04" + strings.Repeat("\x00\x01\x9a\xff", 100),
 		"gzip": "\x1f\x8b\x08\x00" + strings.Repeat("\x80\x00\x03", 50), "empty": "", "blank": " \n \n"} {

@@ -31,7 +31,7 @@ type Float struct {
 	Exponent, Fraction int
 	// NoInf reports that the largest exponent encodes finite numbers (E4M3: all codes but one, E2M1: all).
 	NoInf bool
-	// NoNaN reports that there is no NaN at all (E2M1).
+	// NoNaN reports that there is not a NaN at all (E2M1).
 	NoNaN bool
 }
 

@@ -6,7 +6,7 @@ import "testing"
 func TestLoose(t *testing.T) {
 	for word, l := range loose {
 		if r := l.For(true); r == nil || r.InGGUF() == nil {
-			t.Errorf("%s: %+v is no recipe of GGUF files", word, l)
+			t.Errorf("%s: %+v is not a recipe of GGUF files", word, l)
 		}
 		if r := l.For(false); l.OnHub != "" && (r == nil || r.Store == GGUF) {
 			t.Errorf("%s: %+v", word, l)

@@ -91,18 +91,18 @@ func checkAdapters(p *plan.Plan) error {
 		field := fmt.Sprintf("adapters[%d]", i)
 		if a.Rank < 1 || a.Rank > 1<<14 {
 			return &plan.Problem{Field: field + ".rank", Value: fmt.Sprint(a.Rank),
-				Message: fmt.Sprintf("%s.rank = %d is no rank", field, a.Rank), Fix: "a number from 1, such as 16"}
+				Message: fmt.Sprintf("%s.rank = %d is not a rank", field, a.Rank), Fix: "a number from 1, such as 16"}
 		}
 		for _, t := range a.Targets {
 			if t != "all-linear" && adapterTargets[t] == nil {
 				return &plan.Problem{Field: field + ".targets", Value: t,
-					Message: fmt.Sprintf("%s.targets = %q is no linear layer that is known", field, t),
+					Message: fmt.Sprintf("%s.targets = %q is not a known linear layer", field, t),
 					Fix:     "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, experts or all-linear"}
 			}
 		}
 		if a.Format != "" && dtype.FindFormat(a.Format) == nil {
 			return &plan.Problem{Field: field + ".format", Value: a.Format,
-				Message: fmt.Sprintf("%s.format = %q is no known format", field, a.Format), Fix: "bf16, fp16 or fp32"}
+				Message: fmt.Sprintf("%s.format = %q is not a known format", field, a.Format), Fix: "bf16, fp16 or fp32"}
 		}
 	}
 	return nil

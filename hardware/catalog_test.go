@@ -157,7 +157,7 @@ func TestEveryFigureHasASource(t *testing.T) {
 	}
 	for id := range levels.lines() {
 		for _, l := range Levels(id) {
-			// A latency that is no plain one ("66 ns more than L0") stands in the note.
+			// A latency that is not a plain one ("66 ns more than L0") stands in the note.
 			if checkFacts(t, id+"/"+l.Level, l) == 0 && !strings.Contains(l.Note, "ns") {
 				t.Errorf("%s/%s says nothing", id, l.Level)
 			}

@@ -115,7 +115,7 @@ func (d *Device) set(o option) error {
 	default:
 		peak := d.Peaks.field(o.key)
 		if peak == nil {
-			return bad(o.key, o.value, "is no key of a device", nearKey(o.key))
+			return bad(o.key, o.value, "is not a key of a device", nearKey(o.key))
 		}
 		*peak, err = givenPeak(o)
 	}
@@ -141,7 +141,7 @@ func deviceName(o option) (string, error) {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(" .-_", c))
 	}
 	if !ok {
-		return "", bad("name", o.value, "is no name", "1 to 64 letters, digits, spaces and .-_")
+		return "", bad("name", o.value, "is not a name", "1 to 64 letters, digits, spaces and .-_")
 	}
 	return o.value, nil
 }
@@ -153,7 +153,7 @@ func givenSize(o option) (Fact[unit.Bytes], error) {
 	b, err := unit.ParseBytes(o.value)
 	switch {
 	case err != nil:
-		return Fact[unit.Bytes]{}, bad(o.key, o.value, "is no size", "a number with GB or GiB, such as 24GiB")
+		return Fact[unit.Bytes]{}, bad(o.key, o.value, "is not a size", "a number with GB or GiB, such as 24GiB")
 	case b == 0:
 		return Fact[unit.Bytes]{}, bad(o.key, o.value, "is nothing", "more than zero, or leave it out")
 	case b < smallest:
@@ -166,7 +166,7 @@ func givenRate(o option) (Fact[unit.ByteRate], error) {
 	r, err := unit.ParseByteRate(o.value)
 	switch {
 	case err != nil || float64(r) > 1e21:
-		return Fact[unit.ByteRate]{}, bad(o.key, o.value, "is no rate", "such as 900GB/s or 3.35TB/s")
+		return Fact[unit.ByteRate]{}, bad(o.key, o.value, "is not a rate", "such as 900GB/s or 3.35TB/s")
 	case r == 0:
 		return Fact[unit.ByteRate]{}, bad(o.key, o.value, "is nothing", "more than zero, or leave it out")
 	}
@@ -177,7 +177,7 @@ func givenPeak(o option) (Fact[unit.FLOPRate], error) {
 	r, err := unit.ParseFLOPRate(o.value)
 	switch {
 	case err != nil || float64(r) > 1e24:
-		return Fact[unit.FLOPRate]{}, bad(o.key, o.value, "is no peak", "such as 80TFLOPS or 600TOPS, dense")
+		return Fact[unit.FLOPRate]{}, bad(o.key, o.value, "is not a peak", "such as 80TFLOPS or 600TOPS, dense")
 	case r == 0:
 		return Fact[unit.FLOPRate]{}, bad(o.key, o.value, "is nothing", "more than zero, or leave it out")
 	}
@@ -187,7 +187,7 @@ func givenPeak(o option) (Fact[unit.FLOPRate], error) {
 func givenPCIe(o option) (PCIe, error) {
 	p, ok := parsePCIe(o.value)
 	if !ok {
-		return PCIe{}, bad(o.key, o.value, "is no PCI Express connection", "generation and lanes, 3 to 6 and 1 to 32: 5x16")
+		return PCIe{}, bad(o.key, o.value, "is not a PCI Express connection", "generation and lanes, 3 to 6 and 1 to 32: 5x16")
 	}
 	return p, nil
 }
@@ -195,7 +195,7 @@ func givenPCIe(o option) (PCIe, error) {
 func perNode(o option) (int, error) {
 	n, err := strconv.Atoi(o.value)
 	if err != nil || n < 1 || n > MaxDevices {
-		return 0, bad(o.key, o.value, "is no number of devices", "1 to 1,000,000")
+		return 0, bad(o.key, o.value, "is not a number of devices", "1 to 1,000,000")
 	}
 	return n, nil
 }

@@ -37,7 +37,7 @@ func sliced(name string) (Device, []Note, bool, error) {
 	}
 	r, ok := slices7.row(of.ID + "." + profile)
 	if !ok {
-		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is no profile of " + of.ID,
+		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is not a profile of " + of.ID,
 			Fix: "its profiles are " + strings.Join(profilesOf(of.ID), ", ")}
 	}
 	return of.slice(profile, r), notes, true, nil
@@ -49,7 +49,7 @@ func parent(whole, profile string) (Device, []Note, error) {
 	if whole == "" {
 		ids := devicesWith(profile)
 		if len(ids) == 0 {
-			return Device{}, nil, unknown(profile, "is no profile of a device here", nil)
+			return Device{}, nil, unknown(profile, "is not a profile of a device here", nil)
 		}
 		d, _, err := seek(ids[0])
 		return d, []Note{note("default_used", "%s taken of %s; %s have it too", profile, ids[0], strings.Join(ids[1:], ", "))}, err

@@ -16,7 +16,7 @@ func (m *Machine) setMPS(o option) ([]Note, error) {
 	n, err := strconv.Atoi(o.value)
 	switch {
 	case err != nil || n < 2 || n > mostClients:
-		return nil, bad(o.key, o.value, "is no number of clients that share a card", fmt.Sprintf("2 to %d", mostClients))
+		return nil, bad(o.key, o.value, "is not a number of clients that share a card", fmt.Sprintf("2 to %d", mostClients))
 	case len(m.Groups) != 1 || m.Groups[0].Device.Vendor != "NVIDIA":
 		return nil, bad(o.key, o.value, "is of one kind of NVIDIA device, and "+quote(m.Name)+" is not", "leave it out")
 	}

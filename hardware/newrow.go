@@ -17,7 +17,7 @@ func Row(text string) (line string, empty, rest []string, err error) {
 		return "", nil, nil, err
 	}
 	if head != "" || len(options) == 0 {
-		return "", nil, nil, bad("hardware", text, "is no description of one device", "name=x,memory=24GiB,bandwidth=1TB/s")
+		return "", nil, nil, bad("hardware", text, "is not a description of one device", "name=x,memory=24GiB,bandwidth=1TB/s")
 	}
 	m, _, err := Parse(text, 0)
 	if err != nil {

@@ -30,7 +30,7 @@ func (m *Machine) set(o option) ([]Note, error) {
 	switch o.key {
 	case "host":
 		if len(m.Groups) == 1 && m.Groups[0].Device.Unified != nil && len(m.Groups[0].Device.Options) > 1 {
-			return nil, bad("host", o.value, "is no memory of its own: "+m.Groups[0].Device.ID+" shares one with its GPU",
+			return nil, bad("host", o.value, "is not memory of its own: "+m.Groups[0].Device.ID+" shares one with its GPU",
 				"name the size that it is sold with: "+m.Groups[0].Device.smallest())
 		}
 		var s Store
@@ -60,7 +60,7 @@ func (m *Machine) set(o option) ([]Note, error) {
 	case "mps":
 		return m.setMPS(o)
 	default:
-		return nil, bad(o.key, o.value, "is no key of a machine", nearKey(o.key))
+		return nil, bad(o.key, o.value, "is not a key of a machine", nearKey(o.key))
 	}
 	return nil, err
 }
@@ -95,7 +95,7 @@ func givenCores(o option) (Fact[int], error) {
 	const most = 1 << 16
 	n, err := strconv.Atoi(o.value)
 	if err != nil || n < 1 || n > most {
-		return Fact[int]{}, bad(o.key, o.value, "is no number of cores", "1 to 65,536")
+		return Fact[int]{}, bad(o.key, o.value, "is not a number of cores", "1 to 65,536")
 	}
 	return fact(n, ledger.Exact, given), nil
 }
@@ -181,7 +181,7 @@ func givenLink(o option) (Link, error) {
 	name, rate, ok := strings.Cut(o.value, ":")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" || len(name) > 64 {
-		return Link{}, bad(o.key, o.value, "is no link", "name:rate, such as nvlink:900GB/s")
+		return Link{}, bad(o.key, o.value, "is not a link", "name:rate, such as nvlink:900GB/s")
 	}
 	r, err := givenRate(option{o.key, strings.TrimSpace(rate)})
 	return Link{Name: name, EachWay: r}, err

@@ -160,7 +160,7 @@ func cut(text string) (head string, options []option, err error) {
 		k, v, isOption := strings.Cut(part, "=")
 		if !isOption {
 			if len(options) > 0 {
-				return "", nil, bad("hardware", part, "is no key=value", "names come before the keys")
+				return "", nil, bad("hardware", part, "is not key=value", "names come before the keys")
 			}
 			plain = append(plain, part)
 			continue

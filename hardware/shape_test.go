@@ -56,7 +56,7 @@ func TestShapesThatAreNone(t *testing.T) {
 func TestShapesAreOfDevices(t *testing.T) {
 	for r := range shapes.rows() {
 		if _, ok := devices.row(r.second()); !ok {
-			t.Errorf("%s: %q is no device", r.id(), r.second())
+			t.Errorf("%s: %q is not a device", r.id(), r.second())
 		}
 		if _, ok := sources.row(r.text("source")); !ok {
 			t.Errorf("%s: no source %q", r.id(), r.text("source"))

@@ -8,7 +8,7 @@ import (
 	"github.com/memwall/memwall/internal/datatest"
 )
 
-// The share of rows whose hardware is found, by file. What is not found is no device (a bare computer,
+// The share of rows whose hardware is found, by file. What is not found is not a device (a bare computer,
 // "unspecified"), several, a slice or a capped one, or a part that the catalog lacks.
 func TestSharedNames(t *testing.T) {
 	for _, c := range []struct {

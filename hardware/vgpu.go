@@ -41,7 +41,7 @@ func virtualized(name string) (Device, []Note, bool, error) {
 	memory := unit.Bytes(gib) * unit.GiB
 	if gib == 0 || memory > of.Memory.Value+unit.GiB/2 {
 		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name,
-			Problem: fmt.Sprintf("is no profile of %s, which has %s", of.ID, of.Memory.Value),
+			Problem: fmt.Sprintf("is not a profile of %s, which has %s", of.ID, of.Memory.Value),
 			Fix:     fmt.Sprintf("%s-%dC and what divides it", strings.ToUpper(at[1]), of.Memory.Value/unit.GiB)}
 	}
 	shared := note("time_sliced", "virtual GPUs of %s take turns on all of it: speeds are of one whose neighbours are idle", of.ID)

@@ -130,7 +130,7 @@ func request(verb string, words []string) (*memwall.Request, error) {
 		case i == 0:
 			r.Model = w
 		case !ok:
-			return nil, fmt.Errorf("%q is no key=value", w)
+			return nil, fmt.Errorf("%q is not key=value", w)
 		default:
 			if err := r.Set(key, value); err != nil {
 				return nil, err

@@ -46,7 +46,7 @@ func (q *Question) Judge(typed string) (bool, error) {
 }
 
 func (q *Question) noAnswer(typed, want string) error {
-	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed, Message: strconv.Quote(typed) + " is no answer to this",
+	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed, Message: strconv.Quote(typed) + " is not an answer to this",
 		Hint: want}
 }
 

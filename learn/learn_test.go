@@ -154,7 +154,7 @@ func TestBrokenLessonIsSeen(t *testing.T) {
 	const head = "topic: x\ntitle: X\nmodel: llama-3.1-8b\non: h100\nask one: fit $model engine=generic context=8k\nask bad: fit $model " +
 		"nothing=1\n\n"
 	for body, want := range map[string]string{
-		"{one.per_token | parsecs}":            "no unit",
+		"{one.per_token | parsecs}":            "not a unit",
 		"{one.per_token":                       "without its }",
 		"table:\na | b\n1 | 2 | 3":             "3 cells below 2 heads",
 		"bars:\nonly a label":                  "bars have a label and a number",

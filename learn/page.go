@@ -77,7 +77,7 @@ func unremarked(text string) string {
 func (s *script) entry(l string) {
 	key, value, ok := strings.Cut(l, ":")
 	if !ok {
-		s.err = fmt.Errorf("%s: %q is no key: value", s.name, l)
+		s.err = fmt.Errorf("%s: %q is not a key: value pair", s.name, l)
 		return
 	}
 	e := entry{strings.TrimSpace(key), strings.TrimSpace(value)}

@@ -178,7 +178,7 @@ func (w *writer) formula(c *chunk) *Block {
 		w.missed(r.err)
 		return nil
 	case r.answer == nil || len(r.answer.Devices) == 0:
-		w.fault("%s is no answer with a ledger: %s", name, c.head)
+		w.fault("%s is not an answer with a ledger: %s", name, c.head)
 		return nil
 	}
 	for i, it := range r.answer.Devices[0].Ledger {

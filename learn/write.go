@@ -62,7 +62,7 @@ func (w *writer) piece(s string) Piece {
 	}
 	words, known := written(v.Number, name)
 	if !known {
-		w.fault("%q is no unit (%s)", name, s)
+		w.fault("%q is not a unit (%s)", name, s)
 	}
 	return Piece{Text: words, Value: &v.Number, From: expr}
 }

@@ -75,7 +75,7 @@ func (p *Plan) Check() error {
 	}
 	if r := p.KVHostRatio; r != nil && !(*r > 0 && *r <= 1<<10) {
 		return &Problem{Field: "kv_host_ratio", Value: fmt.Sprint(*r),
-			Message: fmt.Sprintf("kv_host_ratio = %g is no multiple of a pool", *r), Fix: "a number above 0, such as 2"}
+			Message: fmt.Sprintf("kv_host_ratio = %g is not a multiple of a pool", *r), Fix: "a number above 0, such as 2"}
 	}
 	if err := p.checkDrafts(); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (p *Plan) checkLayers() error {
 		if c.least < 0 {
 			fix += ", or -1 for all of it"
 		}
-		return bad(c.field, int64(*n), "is no number of "+c.what, fix)
+		return bad(c.field, int64(*n), "is not a number of "+c.what, fix)
 	}
 	return p.checkShares()
 }

@@ -70,7 +70,7 @@ func counted(text string) ([]float64, error) {
 	for i, w := range words {
 		x, err := strconv.ParseFloat(strings.TrimSpace(w), 64)
 		if err != nil || !(x >= 0 && x <= 1e18) {
-			return nil, badLoad(w, fmt.Sprintf("number %d of the list is no count", i+1))
+			return nil, badLoad(w, fmt.Sprintf("number %d of the list is not a count", i+1))
 		}
 		out[i], sum = x, sum+x
 	}

@@ -60,7 +60,7 @@ func TestOrderFollowsRows(t *testing.T) {
 		for _, a := range all {
 			pa := a.Effect.Perplexity
 			if a.Guess == "" && !Wide(dtype.FindRecipe(a.Name)) && pa == nil {
-				t.Errorf("%+v: nothing decides %s and it is no guess", m, a.Name)
+				t.Errorf("%+v: nothing decides %s and it is not a guess", m, a.Name)
 			}
 			for _, b := range all {
 				if pb := b.Effect.Perplexity; a.Guess == "" && b.Guess == "" && pa != nil && pb != nil && pa.Mid > max(0, pb.Mid) &&

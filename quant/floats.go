@@ -50,7 +50,7 @@ func (m *minifloat) round(bits uint32) uint32 {
 	return bits>>m.cut - m.low
 }
 
-// encode gives the code of a number that is no NaN.
+// encode gives the code of a number that is not a NaN.
 func (m *minifloat) encode(x float32) uint32 {
 	bits := math.Float32bits(x)
 	abs := bits &^ (1 << 31)

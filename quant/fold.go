@@ -104,7 +104,7 @@ func (f *folding) norm(v model.Val, op *model.Op) {
 	switch {
 	case products == 0: // behind a block, or before something else
 	case fold.By == nil:
-		f.leave(&f.kind.Ops[f.uses[v][0]], "the norm before is no tensor of the file")
+		f.leave(&f.kind.Ops[f.uses[v][0]], "the norm before is not a tensor of the file")
 	case why != "":
 		f.leave(&f.kind.Ops[f.uses[v][0]], why)
 	default:
@@ -141,7 +141,7 @@ func (f *folding) behind(op *model.Op) {
 	}
 	into, by := f.matrix(op), f.matrix(&f.kind.Ops[v-1])
 	if into == nil || by == nil || by.Rows != into.Cols || by.Batch != 1 {
-		f.leave(op, "it and the matrix before are no tensors of the file")
+		f.leave(op, "it and the matrix before are not tensors of the file")
 		return
 	}
 	f.add(Fold{Into: []*Tensor{into}, By: by})

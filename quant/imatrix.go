@@ -54,7 +54,7 @@ func readSums(r io.ReaderAt, size int64) (map[string][]float32, error) {
 		out[strings.TrimSuffix(name, ".weight")] = v
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no tensor of this GGUF file ends in %s: it is no importance matrix", sumsSuffix)
+		return nil, fmt.Errorf("no tensor of this GGUF file ends in %s: it is not an importance matrix", sumsSuffix)
 	}
 	return out, nil
 }
@@ -124,7 +124,7 @@ func readEntries(r io.ReaderAt, size int64) (map[string][]float32, error) {
 		out[strings.TrimSuffix(name, ".weight")] = v
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("the file names no tensor: it is no importance matrix")
+		return nil, fmt.Errorf("the file names no tensor: it is not an importance matrix")
 	}
 	return out, nil
 }
@@ -172,7 +172,7 @@ func (e *entries) count(what string, bytes int64) (int64, error) {
 	}
 	n := int64(int32(binary.LittleEndian.Uint32(b[:])))
 	if n < 0 || n*bytes > e.size-e.at {
-		return 0, fmt.Errorf("byte %s: %s %s in %s: it is no importance matrix", unit.Count(e.at-4), unit.Count(n), what,
+		return 0, fmt.Errorf("byte %s: %s %s in %s: it is not an importance matrix", unit.Count(e.at-4), unit.Count(n), what,
 			format.Size(e.size))
 	}
 	return n, nil

@@ -29,7 +29,7 @@ func modulesOf(formats map[string]string) *Mixed {
 	return x
 }
 
-// TestModules: every module is matched by the pattern of its format and by no other, names are no patterns by accident,
+// TestModules: every module is matched by the pattern of its format and by no other, names are not patterns by accident,
 // and the arguments are those of the presets of compressed-tensors (quant_scheme.py: W4A16, NVFP4A16, FP8_BLOCK).
 func TestModules(t *testing.T) {
 	x := modulesOf(map[string]string{"attn_q": "fp8", "ffn_up_exps": "nvfp4", "model.layers.1.self_attn.q_proj.weight": "int4-g128",

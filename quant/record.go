@@ -36,7 +36,7 @@ func (m *Measured) Record() *Record {
 		r.Tried = append(r.Tried, RecordTried{name, t})
 	}
 	if m.Kept != "" {
-		r.Survey = &Survey{NaN: s.NaN, Inf: s.Inf} // sums of what is no number are none, and JSON has no word for them
+		r.Survey = &Survey{NaN: s.NaN, Inf: s.Inf} // sums of what is not a number are none, and JSON has no word for them
 	}
 	return r
 }

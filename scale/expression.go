@@ -72,7 +72,7 @@ func (e *Expression) Decide(s *Sight) (int, error) {
 		return 0, fmt.Errorf("%w at %s", err, Clock(s.At))
 	}
 	if math.IsNaN(x) {
-		return 0, fmt.Errorf("the expression is no number at %s", Clock(s.At))
+		return 0, fmt.Errorf("the expression is not a number at %s", Clock(s.At))
 	}
 	return ceil(max(0, x)), nil
 }
@@ -274,7 +274,7 @@ func (p *parser) named(word string, depth int) (node, error) {
 	if word == "" {
 		return nil, p.fault("a value is missing")
 	}
-	return nil, p.fault("%q is no number and none of its names: %s", word, nameList())
+	return nil, p.fault("%q is neither a number nor one of its names: %s", word, nameList())
 }
 
 func nameList() string {

@@ -24,8 +24,8 @@ func TestExpression(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"": "a value is missing", "1 +": "a value is missing", "rate /": "a value is missing", "(1": "( without its )", "1 2": `"2" is not expected`,
-		"while(1) 2": `"while" is no number`, "for": `"for" is no number`, "replicas = 3": "is not expected", "min(1)": "min takes 2", "ceil 1": "in ( )",
-		"1 ? 2": "? without its :", "os.exit": `"os.exit" is no number`, "nan": `"nan" is no number`, "1;2": "is not expected",
+		"while(1) 2": `"while" is neither a number nor`, "for": `"for" is neither a number nor`, "replicas = 3": "is not expected", "min(1)": "min takes 2", "ceil 1": "in ( )",
+		"1 ? 2": "? without its :", "os.exit": `"os.exit" is neither a number nor`, "nan": `"nan" is neither a number nor`, "1;2": "is not expected",
 		strings.Repeat("(", 100) + "1": "nested more than 64", strings.Repeat("-", 100) + "1": "nested more than 64",
 		strings.Repeat("1+", 3000) + "1": "more than 4096",
 	} {

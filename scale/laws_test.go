@@ -184,7 +184,7 @@ func TestOscillationIsNamedWithItsPeriod(t *testing.T) {
 	if o := played(t, l, f, Fixed(3)).Oscillates(l, each); o != nil {
 		t.Errorf("a fixed number oscillates: %+v", o)
 	}
-	for i := range l.Rates { // a load that swings by itself is no fault of a policy that follows
+	for i := range l.Rates { // a load that swings by itself is not a fault of a policy that follows
 		l.Rates[i] = 12
 		if i/10%2 == 0 {
 			l.Rates[i] = 30
@@ -243,8 +243,8 @@ func TestStopAndBadInput(t *testing.T) {
 		{func(l *Load, _ *Fleet) { l.Part = math.NaN() }, "parts of NaN s"},
 		{func(l *Load, _ *Fleet) { l.Rates = []float64{1, -1} }, "part 2 has -1"},
 		{func(l *Load, _ *Fleet) { l.Rates = []float64{math.Inf(1)} }, "part 1 has +Inf"},
-		{func(_ *Load, f *Fleet) { f.Most = 0 }, "no range"},
-		{func(_ *Load, f *Fleet) { f.Most = 1 << 30 }, "no range"},
+		{func(_ *Load, f *Fleet) { f.Most = 0 }, "not a range"},
+		{func(_ *Load, f *Fleet) { f.Most = 1 << 30 }, "not a range"},
 		{func(_ *Load, f *Fleet) { f.Start = -1 }, "start of -1 s"},
 		{func(_ *Load, f *Fleet) { f.Evicted = math.Inf(1) }, "evictions"},
 		{func(_ *Load, f *Fleet) { f.Classes = []float64{0.5} }, "add up to 0.5"},

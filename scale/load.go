@@ -42,7 +42,7 @@ func (l *Load) Check() error {
 	}
 	for i, r := range l.Rates {
 		if !(r >= 0 && r <= 1e6) {
-			return fmt.Errorf("part %d has %g requests a second, which is no rate from 0 to a million", i+1, r)
+			return fmt.Errorf("part %d has %g requests a second, which is not a rate from 0 to a million", i+1, r)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (f *Fleet) Check() error {
 	case f.Curve == nil:
 		return errors.New("no replica is known")
 	case f.Least < 0 || f.Most < max(1, f.Least) || f.Most > mostReplicas:
-		return fmt.Errorf("%d to %d replicas are no range within 0 to %d", f.Least, f.Most, mostReplicas)
+		return fmt.Errorf("%d to %d replicas are not a range within 0 to %d", f.Least, f.Most, mostReplicas)
 	case !within(f.Start, longestTime) || !within(f.Grace, longestTime) || !within(f.Notice, longestTime) ||
 		!within(f.Scrape, longestTime):
 		return fmt.Errorf("a start of %g s, a grace of %g s, a notice of %g s, metrics each %g s: no times from 0 to a day", f.Start,

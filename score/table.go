@@ -99,7 +99,7 @@ func (t *table) row(c []string) error {
 	}
 	v, err := strconv.ParseFloat(c[2], 64)
 	if err == nil && !(0 < v && v < 100) {
-		err = fmt.Errorf("%g is no percentage", v)
+		err = fmt.Errorf("%g is not a percentage", v)
 	}
 	r := Row{Model: c[0], Benchmark: &t.benchmarks[i], Value: v, Date: c[3], Source: c[4]}
 	r.line, r.version = lineOf(r.Model)

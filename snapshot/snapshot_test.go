@@ -69,7 +69,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestForwardAlone: what a forward pass keeps waits for a backward pass, and is no leak where the record ends before it; with one it is
+// TestForwardAlone: what a forward pass keeps waits for a backward pass, and is not a leak where the record ends before it; with one it is
 // counted as what it is.
 func TestForwardAlone(t *testing.T) {
 	for name, want := range map[string]int64{"forward": 40*(30<<20+6*512) + (192+8)<<20 + 128<<10, "inference": 0, "training": 0, "leak": 0, "oom": 0} {

@@ -111,7 +111,7 @@ func TestRecommender(t *testing.T) {
 // TestDescribedErrors: a fault names the file, the line, the key and the fix.
 func TestDescribedErrors(t *testing.T) {
 	for text, want := range map[string][4]string{
-		"vocab: 8\nhidden: 8\nlayers:\n- attention: {heads: 2, kvheads: 1}\n":                              {"layers[0].attention.kvheads", "", "mine.yaml: line 4: layers[0].attention.kvheads is no key", "kv_heads"},
+		"vocab: 8\nhidden: 8\nlayers:\n- attention: {heads: 2, kvheads: 1}\n":                              {"layers[0].attention.kvheads", "", "mine.yaml: line 4: layers[0].attention.kvheads is not a key", "kv_heads"},
 		"vocab: 8\nhidden: 8\nlayers:\n- {count: 1e9, ffn: {inner: 8}}\n":                                  {"layers[0].count", "1,000,000,000", "line 4: ", "at most 4,096"},
 		"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, shares_kv: true}}]}":                      {"layer 0: shared KV cache", "1 layers", "no layer before it has a cache", "num_kv_shared_layers"},
 		"vocab: 8\nhidden: 8\nlayers: [{attention: {heads: 1048576, head_dim: 1048576}, ffn: {inner: 1}}]": {"layer 0", "1099511627776", "a width larger than any model's", ""},

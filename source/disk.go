@@ -115,7 +115,7 @@ func (d *disk) file(name string) (handle, int64, error) {
 		return nil, 0, d.notFound(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, badFile(path.Base(name), "", "is no regular file", "give a file")
+		return nil, 0, badFile(path.Base(name), "", "is not a regular file", "give a file")
 	}
 	f, err := d.openFile(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *disk) file(name string) (handle, int64, error) {
 	h, ok := f.(handle)
 	if !ok {
 		f.Close()
-		return nil, 0, badFile(path.Base(name), "", "is no file that can be read from any place in it", "give a file")
+		return nil, 0, badFile(path.Base(name), "", "is not a file that can be read at any offset", "give a file")
 	}
 	return h, info.Size(), nil
 }
@@ -198,7 +198,7 @@ func (d *disk) absolute(name string) string {
 	return name
 }
 
-// given returns a path as a command may use it; "" if it is no file on this machine.
+// given returns a path as a command may use it; "" if it is not a file on this machine.
 func (d *disk) given(name string) string {
 	switch {
 	case d.fsys != nil && !d.root:

@@ -34,7 +34,7 @@ func (Lengths) Lengths(name string) ([]int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 || n > maxLength {
-			return nil, fmt.Errorf("%s: line %d: %.40q is no number of tokens", name, line, text)
+			return nil, fmt.Errorf("%s: line %d: %.40q is not a number of tokens", name, line, text)
 		}
 		if out = append(out, n); len(out) > maxSamples {
 			return nil, fmt.Errorf("%s has more than %d samples", name, maxSamples)

@@ -48,7 +48,7 @@ func readEXL(q *family.Config, _ *dtype.Format) (*quantisation, error) {
 	}
 	for _, b := range []float64{bits, head} {
 		if !(b >= 1 && b <= 16) {
-			q.Fail("bits", b, "is no average of bits", "2 to 8 are usual")
+			q.Fail("bits", b, "is not an average of bits", "2 to 8 are usual")
 			return nil, q.Err()
 		}
 	}
@@ -91,7 +91,7 @@ func readAQLM(q *family.Config, native *dtype.Format) (*quantisation, error) {
 		return nil, err
 	}
 	if books < 1 || books > 64 || codeBits < 1 || codeBits > 16 || each < 1 || each > 1<<10 || books*codeBits%each != 0 || integers(books*codeBits/each) == nil {
-		q.Fail("num_codebooks", books, fmt.Sprintf("× nbits_per_codebook = %d over groups of %d is no whole number of bits", codeBits, each), "give the safetensors files")
+		q.Fail("num_codebooks", books, fmt.Sprintf("× nbits_per_codebook = %d over groups of %d is not a whole number of bits", codeBits, each), "give the safetensors files")
 		return nil, q.Err()
 	}
 	bits := books * codeBits / each

@@ -175,7 +175,7 @@ func (m *modulesNamed) add(text string) error {
 func (m *modulesNamed) addExpr(expr string) error {
 	re, err := regexp.Compile("^(?:" + expr + ")")
 	if err != nil {
-		return patternError("re:"+expr, "is no regular expression that can be matched in bounded time")
+		return patternError("re:"+expr, "is not a regular expression that can be matched in bounded time")
 	}
 	m.addMatcher(literal.Replace(expr), matcher{expr: re})
 	return nil

@@ -16,5 +16,5 @@ func TestPipe(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(t, refused(t, New(Options{}), pipe), memwall.BadFile, "no regular file")
+	check(t, refused(t, New(Options{}), pipe), memwall.BadFile, "not a regular file")
 }

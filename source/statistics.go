@@ -67,7 +67,7 @@ func inputOf(name string) string {
 func unreadable(t *quant.Tensor) string {
 	switch {
 	case t.Dims < 2:
-		return "is no list of inputs"
+		return "is not a list of inputs"
 	case t.Elements() == 0:
 		return "is empty"
 	case !t.Readable():

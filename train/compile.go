@@ -152,7 +152,7 @@ func (j *Job) base() (*model.Weights, error) {
 	name := cmp.Or(j.Plan.Weights, "bf16")
 	r := Recipe(j, name)
 	if r == nil {
-		return nil, &plan.Problem{Field: "weights", Value: name, Message: fmt.Sprintf("weights = %s is no known format", name), Fix: "bf16, f32, nf4, bnb-int8 or gptq"}
+		return nil, &plan.Problem{Field: "weights", Value: name, Message: fmt.Sprintf("weights = %s is not a known format", name), Fix: "bf16, f32, nf4, bnb-int8 or gptq"}
 	}
 	return j.Model.Store(r), nil
 }

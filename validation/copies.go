@@ -55,7 +55,7 @@ func readCopy(cells []string) (c Copy, err error) {
 	}
 	rate, err := strconv.ParseFloat(cells[1], 64)
 	if err != nil || !(rate > 0) {
-		return c, fmt.Errorf("%q is no rate in GB/s", cells[1])
+		return c, fmt.Errorf("%q is not a rate in GB/s", cells[1])
 	}
 	return Copy{Device: d.ID, Link: link.Value, Rate: unit.ByteRate(rate * 1e9), Source: cells[2]}, nil
 }

@@ -20,7 +20,7 @@ type HostAdam struct {
 	Source              string
 }
 
-// Publisher is what stands before the row's first comma: rows of one are no independent evidence.
+// Publisher is what stands before the row's first comma: rows of one are not independent evidence.
 func (r *HostAdam) Publisher() string {
 	who, _, _ := strings.Cut(r.Source, ",")
 	return who
@@ -44,7 +44,7 @@ func readHostAdam(cells []string) (r HostAdam, err error) {
 	var x [3]float64
 	for i := range x {
 		if x[i], err = strconv.ParseFloat(cells[i+1], 64); err != nil || !(x[i] > 0) {
-			return r, fmt.Errorf("%q is no amount", cells[i+1])
+			return r, fmt.Errorf("%q is not an amount", cells[i+1])
 		}
 	}
 	return HostAdam{Program: cells[0], Host: unit.ByteRate(x[0] * 1e9), Parameters: x[1], Seconds: x[2], Source: cells[4]}, nil

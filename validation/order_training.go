@@ -54,7 +54,7 @@ func trainingOrders(all []Comparison) (out []ordered, err error) {
 			}
 			r := rows[c.Row.Line]
 			if r == nil {
-				return nil, fmt.Errorf("%s is no row of training speed", c.Row.Name())
+				return nil, fmt.Errorf("%s is not a row of training speed", c.Row.Name())
 			}
 			if group := k.group(r); group != "" {
 				o.trials = append(o.trials, trial{r.Model + " · " + r.Device, group, r.planText(),

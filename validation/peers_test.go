@@ -30,7 +30,7 @@ func TestPeersAreBesideUs(t *testing.T) {
 	}
 }
 
-// TestPeerFiles: what is no file of a peer is refused.
+// TestPeerFiles: what is not a file of a peer is refused.
 func TestPeerFiles(t *testing.T) {
 	head := "# name\ta\n# version\t1\n# source\ts\n# how\th\n"
 	if p, err := parsePeer(head + "m\tw\t-c 1\t5\n"); err != nil || p.totals["m\tw\t-c 1"] != 5 {

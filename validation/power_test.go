@@ -20,7 +20,7 @@ func TestPowerRows(t *testing.T) {
 			if strings.HasSuffix(name, "watts") {
 				scopes++
 				if !kinds[name] {
-					t.Errorf("%s: %s is no kind of power", r.Name(), name)
+					t.Errorf("%s: %s is not a kind of power", r.Name(), name)
 				}
 			}
 		}

@@ -125,7 +125,7 @@ func (r *TrainSpeed) flags(words []string) error {
 		case "optimizer-shards":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
-				return fmt.Errorf("optimizer-shards=%s is no number", value)
+				return fmt.Errorf("optimizer-shards=%s is not a number", value)
 			}
 			e.OptimizerShards = n
 		default:

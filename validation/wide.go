@@ -57,12 +57,12 @@ func readWide(cells []string) (w wide, err error) {
 	var n [4]int64
 	for i, at := range []int{6, 7, 10, 11} {
 		if n[i], err = strconv.ParseInt(cells[at], 10, 64); err != nil || n[i] < 0 {
-			return w, fmt.Errorf("%q is no number", cells[at])
+			return w, fmt.Errorf("%q is not a number", cells[at])
 		}
 	}
 	rate, err := strconv.ParseFloat(cells[12], 64)
 	if err != nil || !(rate > 0) {
-		return w, fmt.Errorf("%q is no rate", cells[12])
+		return w, fmt.Errorf("%q is not a rate", cells[12])
 	}
 	w.prompts, w.each, w.length = cells[0] == "prefill", n[2], n[3]
 	w.Set, w.Source, w.Refused = "wide", cells[14], cells[13]

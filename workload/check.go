@@ -88,7 +88,7 @@ func (s *Spec) checkRate() error {
 	case s.Rate == 0:
 		return missing("rate", "is not given", "give arrivals a second, such as 4")
 	case !(s.Rate > 0) || s.Rate > MaxRate:
-		return bad("rate", s.Rate, fmt.Sprintf("is no number above 0 and at most %g", MaxRate),
+		return bad("rate", s.Rate, fmt.Sprintf("is not a number above 0 and at most %g", MaxRate),
 			"give arrivals a second, such as 4; arrivals burst for all at once")
 	case float64(s.Requests)/s.Rate > MaxSeconds:
 		return bad("rate", s.Rate, fmt.Sprintf("is so low that %d requests take more than thirty years", s.Requests),

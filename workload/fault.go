@@ -16,7 +16,7 @@ type Reason string
 const (
 	NotNumber  Reason = "is not a number"
 	NotWhole   Reason = "is not a whole number"
-	NotText    Reason = "is no text, number or list that belongs there"
+	NotText    Reason = "is not text, a number or a list that belongs there"
 	Negative   Reason = "is negative"
 	Zero       Reason = "is zero"
 	Absurd     Reason = "is absurdly large"

@@ -21,7 +21,7 @@ func ParseLaw(text string, number func(string) (float64, error)) (Law, error) {
 	}
 	l := Law{Law: strings.TrimSpace(name)}
 	if _, known := lawFields[l.Law]; !known {
-		return Law{}, fmt.Errorf("%q is no law: %s", name, strings.Join(slices.Sorted(maps.Keys(lawFields)), ", "))
+		return Law{}, fmt.Errorf("%q is not a law: %s", name, strings.Join(slices.Sorted(maps.Keys(lawFields)), ", "))
 	}
 	err := l.take(strings.Split(rest, ","), number)
 	return l, err

@@ -43,7 +43,7 @@ func Dtype(l *Launch, v string) error {
 			l.Plan.KV = "f32"
 		}
 	default:
-		return &Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
+		return &Error{Value: v, Problem: "is not a format", Fix: "auto, half, bfloat16 or float"}
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func Torch(v string) (string, error) {
 	if strings.EqualFold(v, "auto") {
 		return "", nil
 	}
-	return "", &Error{Value: v, Problem: "is no format of states", Fix: "auto, float32, bfloat16 or float16"}
+	return "", &Error{Value: v, Problem: "is not a format of states", Fix: "auto, float32, bfloat16 or float16"}
 }
 
 // Int reads a whole number.
@@ -146,7 +146,7 @@ func Segment(argument, v string) (int64, error) {
 		x <<= 30
 	}
 	if err != nil || x < 0 || x > most || gb && x < 1<<30 && x > 0 {
-		return 0, wrong(argument, v, "is no size of a segment", "bytes, or GiB as in 4gb")
+		return 0, wrong(argument, v, "is not a size of a segment", "bytes, or GiB as in 4gb")
 	}
 	return x, nil
 }

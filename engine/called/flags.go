@@ -38,7 +38,7 @@ func draftLayers(l *launch, v string) error {
 
 func split(l *launch, v string) error {
 	if v = strings.ReplaceAll(v, " ", ","); v == "" || strings.Trim(v, "0123456789.,") != "" {
-		return &argv.Error{Value: v, Problem: "is no list of proportions", Fix: "numbers, such as 3,1"}
+		return &argv.Error{Value: v, Problem: "is not a list of proportions", Fix: "numbers, such as 3,1"}
 	}
 	l.Plan.TensorSplit = v
 	return nil
@@ -139,7 +139,7 @@ func adapters(l *launch, v string) error {
 func koboldKV(l *launch, v string) error {
 	format, ok := map[string]string{"0": "f16", "1": "q8_0", "2": "q4_0"}[v]
 	if !ok {
-		return &argv.Error{Value: v, Problem: "is no level of --quantkv", Fix: "0 (16 bits), 1 (8 bits) or 2 (4 bits)"}
+		return &argv.Error{Value: v, Problem: "is not a level of --quantkv", Fix: "0 (16 bits), 1 (8 bits) or 2 (4 bits)"}
 	}
 	l.Plan.KV, l.Plan.KVV = format, format
 	return nil
@@ -255,7 +255,7 @@ func ggmlType(field func(*plan.Plan) *string) func(*launch, string) error {
 		name, ok := map[string]string{"0": "f32", "1": "f16", "2": "q4_0", "3": "q4_1", "6": "q5_0", "7": "q5_1", "8": "q8_0",
 			"20": "iq4_nl", "30": "bf16"}[v]
 		if !ok {
-			return &argv.Error{Value: v, Problem: "is no type of a cache", Fix: "1 (f16), 8 (q8_0) or 2 (q4_0)"}
+			return &argv.Error{Value: v, Problem: "is not a type of a cache", Fix: "1 (f16), 8 (q8_0) or 2 (q4_0)"}
 		}
 		*field(&l.Plan) = name
 		return nil

@@ -37,7 +37,7 @@ type kin struct {
 	flags []argv.Flag[launch]
 	// usual is the format of a model that is named without one.
 	usual string
-	// model reads a word that is no flag; nil where flags alone name the model.
+	// model reads a word that is not a flag; nil where flags alone name the model.
 	model func(string) string
 }
 

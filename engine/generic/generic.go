@@ -48,7 +48,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	k, v := dtype.FindFormat(j.Plan.KV), dtype.FindFormat(j.Plan.KVV)
 	if k == nil || v == nil {
-		return nil, &plan.Problem{Field: "kv", Value: j.Plan.KV, Message: fmt.Sprintf("kv = %s is no known format", j.Plan.KV),
+		return nil, &plan.Problem{Field: "kv", Value: j.Plan.KV, Message: fmt.Sprintf("kv = %s is not a known format", j.Plan.KV),
 			Fix: "bf16, fp8 or q8_0"}
 	}
 	s := &sizer{job: j, k: k, v: v}

@@ -308,7 +308,7 @@ func layersOf(v string) (*plan.Int, error) {
 	default:
 		x, err := argv.Int[plan.Int](v)
 		if err != nil {
-			return nil, &argv.Error{Value: v, Problem: "is no number of layers", Fix: "one number, or all"}
+			return nil, &argv.Error{Value: v, Problem: "is not a number of layers", Fix: "one number, or all"}
 		}
 		if x == -1 {
 			return nil, nil
@@ -386,7 +386,7 @@ func argDevices(l *launch, v string) error {
 func argSplit(l *launch, v string) error {
 	v = strings.ReplaceAll(v, "/", ",")
 	if strings.Trim(v, "0123456789.,") != "" || v == "" {
-		return &argv.Error{Value: v, Problem: "is no list of proportions", Fix: "numbers with commas, such as 3,1"}
+		return &argv.Error{Value: v, Problem: "is not a list of proportions", Fix: "numbers with commas, such as 3,1"}
 	}
 	l.Plan.TensorSplit = v
 	return nil
@@ -462,7 +462,7 @@ func argDepth(l *launch, v string) error {
 func argBoth(l *launch, v string) error {
 	prompt, answer, ok := strings.Cut(v, ",")
 	if !ok {
-		return &argv.Error{Value: v, Problem: "is no pair", Fix: "prompt and answer, such as 512,128"}
+		return &argv.Error{Value: v, Problem: "is not a pair", Fix: "prompt and answer, such as 512,128"}
 	}
 	p, err := argv.Count[plan.Int](prompt)
 	if err != nil {

@@ -80,13 +80,13 @@ func TestFromArgs(t *testing.T) {
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"llama-server -m m.gguf -c 8k", "-c 8k is not a whole number"},
-		{"llama-server -m m.gguf -ngl many", "-ngl many is no number of layers"},
-		{"llama-bench -m m.gguf -ngl 0,99", "-ngl 0,99 is no number of layers"},
-		{"llama-server -m m.gguf -ts a,b", "-ts a,b is no list of proportions"},
+		{"llama-server -m m.gguf -ngl many", "-ngl many is not a number of layers"},
+		{"llama-bench -m m.gguf -ngl 0,99", "-ngl 0,99 is not a number of layers"},
+		{"llama-server -m m.gguf -ts a,b", "-ts a,b is not a list of proportions"},
 		{"llama-server -m m.gguf -ot exps", "-ot exps names no place"},
 		{"llama-server -m m.gguf -fa maybe", "-fa maybe is not known"},
 		{"llama-server -m m.gguf -c 2 -np 4", "-np asks for more slots than -c has tokens"},
-		{"llama-bench -m m.gguf -pg 512", "-pg 512 is no pair"},
+		{"llama-bench -m m.gguf -pg 512", "-pg 512 is not a pair"},
 		{"llama-server -m m.gguf -ub -512", "-ub -512 is negative"},
 		{"llama-server -m", "-m has no value"},
 	} {

@@ -202,7 +202,7 @@ func (e Engine) checkContext(j *engine.Job, r *rules) error {
 // checkPlacement parses -ts and -ot.
 func checkPlacement(j *engine.Job, r *rules) error {
 	if n := j.Plan.CPUMoE; n != nil && *n < -1 {
-		return &plan.Problem{Field: "cpu_moe", Value: fmt.Sprint(*n), Message: fmt.Sprintf("cpu_moe = %d is no number of layers", *n), Fix: "a number from 0, or -1 for all layers"}
+		return &plan.Problem{Field: "cpu_moe", Value: fmt.Sprint(*n), Message: fmt.Sprintf("cpu_moe = %d is not a number of layers", *n), Fix: "a number from 0, or -1 for all layers"}
 	}
 	if _, err := layoutOf(j, r); err != nil {
 		return err

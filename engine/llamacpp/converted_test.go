@@ -18,7 +18,7 @@ func TestConverted(t *testing.T) {
 		source     string
 	}{
 		{"falcon-7b", "q4_k_m", -1, "output", "q8_0", 65024, "conversion/falcon.py writes lm_head; llama-quant.cpp: LLM_ARCH_FALCON"},
-		{"falcon-7b", "q4_k_m", -1, "token_embd", "q5_0", 65024, "tensor_type_fallback: 4544 is no multiple of 256"},
+		{"falcon-7b", "q4_k_m", -1, "token_embd", "q5_0", 65024, "tensor_type_fallback: 4544 is not a multiple of 256"},
 		{"bert-base", "q4_k_m", -1, "token_embd", "q6_k", 0, "llama-quant.cpp: has_tied_embeddings where no output.weight is"},
 		{"internlm2-7b-reward", "q4_k_m", -1, "cls.output", "f16", 1, "ggml_n_dims of one row is 1"},
 		{"bge-m3", "q4_k_m", -1, "position_embd", "f32", 8192, "conversion/bert.py, _position_offset"},
@@ -28,7 +28,7 @@ func TestConverted(t *testing.T) {
 		{"llama-65b", "q4_k_m", 10, "attn_v", "q4_k", 0, "src/models/llama.cpp: 80 layers with as many KV heads as heads are LLM_TYPE_65B"},
 		{"t5-v1.1-xxl", "q4_k_m", 0, "attn_rel_b", "f16", 2048, "attn_rel_b is kept as converted, with two dimensions"},
 		{"t5-v1.1-xxl", "q4_k_m", 19, "ffn_down", "q6_k", 0, "dec.blk.19 is the twelfth by name: moreBits(11, 24)"},
-		{"t5-v1.1-xxl", "q3_k_l", 0, "attn_o", "q3_k", 0, "attn_o is no attn_output"},
+		{"t5-v1.1-xxl", "q3_k_l", 0, "attn_o", "q3_k", 0, "attn_o is not attn_output"},
 		{"rwkv-7-goose-1.5b", "q4_k_m", 0, "time_mix_v1", "f16", 96, "conversion/rwkv.py: a copy of a1 in the first layer"},
 		{"rwkv-7-goose-1.5b", "q4_k_m", 3, "time_mix_w1", "f32", 0, "conversion/base.py, TIME_MIX_W1"},
 		{"llama-4-scout", "q4_k_m", -1, "rope_freqs", "f32", 64, "conversion/llama.py, generate_extra_tensors"},

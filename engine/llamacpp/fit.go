@@ -92,7 +92,7 @@ func fitMargins(text string, devices int) ([]int64, error) {
 	for i, part := range parts {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
 		if err != nil || n < 0 {
-			return nil, &plan.Problem{Field: "fit_target", Value: text, Message: fmt.Sprintf("fit_target = %s has %q, which is no number of MiB", text, part), Fix: "MiB for each device, as in 1024,512"}
+			return nil, &plan.Problem{Field: "fit_target", Value: text, Message: fmt.Sprintf("fit_target = %s has %q, which is not a number of MiB", text, part), Fix: "MiB for each device, as in 1024,512"}
 		}
 		out[i] = n << 20
 	}

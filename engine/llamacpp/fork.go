@@ -106,11 +106,11 @@ func checkFork(j *engine.Job, r *rules) error {
 		return impossible("mla", n, "0, 1, 2 or 3", "mla = %d: ik_llama.cpp has the modes 0 to 3", n)
 	}
 	if p.AttnMaxBatch < 0 {
-		return impossible("attn_max_batch", p.AttnMaxBatch, "512, or none", "attn_max_batch = %d is no size in MiB", p.AttnMaxBatch)
+		return impossible("attn_max_batch", p.AttnMaxBatch, "512, or none", "attn_max_batch = %d is not a size in MiB", p.AttnMaxBatch)
 	}
 	if s := p.ExpertsAtMost; s != "" {
 		if _, err := expertsKept(s); err != nil {
-			return impossible("smart_expert_reduction", s, "6,1", "smart_expert_reduction = %s is no pair of numbers", s)
+			return impossible("smart_expert_reduction", s, "6,1", "smart_expert_reduction = %s is not a pair of numbers", s)
 		}
 	}
 	return nil

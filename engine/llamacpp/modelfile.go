@@ -10,7 +10,7 @@ import (
 // Modelfiles in: the reader takes the instructions that change memory, lists those that it cannot count, and passes
 // over prompts and templates (parser/parser.go).
 
-// IsModelfile reports whether a text is one: its first line that is no comment begins with FROM.
+// IsModelfile reports whether a text is one: its first line that is not a comment begins with FROM.
 func IsModelfile(text string) bool {
 	for line := range strings.Lines(text) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -71,7 +71,7 @@ func parseOverride(text string, names map[string]override) (override, error) {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return override{}, badOverride(text, "is no expression: "+err.Error(), `an expression such as blk\.(1|2)\.ffn_.*_exps`)
+		return override{}, badOverride(text, "is not an expression: "+err.Error(), `an expression such as blk\.(1|2)\.ffn_.*_exps`)
 	}
 	o.pattern = re
 	return o, nil

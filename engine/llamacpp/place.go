@@ -159,7 +159,7 @@ func tensorSplit(text string, devices int) ([]float32, error) {
 	for i, p := range parts {
 		x, err := strconv.ParseFloat(p, 32)
 		if err != nil || !(x >= 0 && x <= 1e9) {
-			return nil, bad(fmt.Sprintf("has %q, which is no proportion", p), "numbers from 0, as in 3,1")
+			return nil, bad(fmt.Sprintf("has %q, which is not a proportion", p), "numbers from 0, as in 3,1")
 		}
 		out[i] = float32(x)
 		sum += out[i]

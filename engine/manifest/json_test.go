@@ -12,7 +12,7 @@ func TestJSON(t *testing.T) {
 		`{"kind": "ConfigMap", "data": {"a": "b"}}`:                                      0,
 	} {
 		if !Is(text) {
-			t.Errorf("%s is no manifest", text)
+			t.Errorf("%s is not a manifest", text)
 		}
 		if got, _ := Read(text); len(got) != want {
 			t.Errorf("%s: %v", text, got)

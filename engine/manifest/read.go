@@ -28,7 +28,7 @@ func Is(text string) bool {
 	return heads.MatchString(text) || jsonHeads.MatchString(text) || cut.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || isTask(text) || isValues(text) || plainReader(text) != nil
 }
 
-// plainReader reads a text that is no YAML; nil where it is none of those.
+// plainReader reads a text that is not YAML; nil where it is none of those.
 func plainReader(text string) func(string) ([]argv.Command, error) {
 	switch {
 	case len(text) > small.Bytes:

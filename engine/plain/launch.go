@@ -297,7 +297,7 @@ func cacheNamed(words map[string]string, v string) (string, error) {
 	case "auto", "fp16", "none", "0", "16":
 		return "", nil
 	}
-	return "", &argv.Error{Value: v, Problem: "is no format of this engine's cache", Fix: "leave it out for 16 bits"}
+	return "", &argv.Error{Value: v, Problem: "is not a format of this engine's cache", Fix: "leave it out for 16 bits"}
 }
 
 func modelBy(names, env string) option {

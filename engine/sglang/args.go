@@ -42,7 +42,7 @@ type launch struct {
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
-// model's own prediction layers, or what the text repeats. Heads of EAGLE and blocks of DFlash are no models of their own.
+// model's own prediction layers, or what the text repeats. Heads of EAGLE and blocks of DFlash are not models of their own.
 const standalone, ownLayers, repeats, heads, blocks = "STANDALONE", "NEXTN", "NGRAM", "EAGLE3", "DFLASH"
 
 // FromArgs reads the arguments of "python -m sglang.launch_server" and "sglang serve"
@@ -156,7 +156,7 @@ func argDispatcher(l *launch, v string) error {
 // argDeepEPMode reads --deepep-mode.
 func argDeepEPMode(l *launch, v string) error {
 	if l.kernels = strings.ToLower(v); deepEPModes[l.kernels] == "" {
-		return &argv.Error{Value: v, Problem: "is no mode of DeepEP", Fix: "auto, normal or low_latency"}
+		return &argv.Error{Value: v, Problem: "is not a mode of DeepEP", Fix: "auto, normal or low_latency"}
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ var written = map[string]string{"write_through": "write-through", "write_through
 
 func argWritten(l *launch, v string) error {
 	if l.Plan.KVTierPolicy = written[strings.ToLower(v)]; l.Plan.KVTierPolicy == "" {
-		return &argv.Error{Value: v, Problem: "is no policy", Fix: "write_through, write_through_selective or write_back"}
+		return &argv.Error{Value: v, Problem: "is not a policy", Fix: "write_through, write_through_selective or write_back"}
 	}
 	return nil
 }

@@ -70,8 +70,8 @@ func TestFromArgsErrors(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X --tp x", "--tp x is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --mem-fraction-static 1.2", "--mem-fraction-static 1.2 is not a share"},
 		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},
-		{"python -m sglang.launch_server --model-path X --deepep-mode fast", "--deepep-mode fast is no mode of DeepEP"},
-		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is no format"},
+		{"python -m sglang.launch_server --model-path X --deepep-mode fast", "--deepep-mode fast is not a mode of DeepEP"},
+		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is not a format"},
 		{"sglang serve X --moe-dense-tp-size some", "--moe-dense-tp-size some is not a whole number"},
 		{"python -m sglang.launch_server --model-path", "--model-path has no value"},
 	})

@@ -115,7 +115,7 @@ func mostlyText(head []byte) error {
 
 func text(head []byte) error {
 	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return fault.New(fmt.Sprintf("byte %d of the log is 0: this is no text", i),
+		return fault.New(fmt.Sprintf("byte %d of the log is 0: this is not text", i),
 			"give the text that the server printed at start")
 	}
 	return nil
@@ -198,7 +198,7 @@ func (l *Lines) piece() (piece []byte, end bool, err error) {
 }
 
 func noText(at int64) error {
-	return fault.New(fmt.Sprintf("byte %d of the log is 0: this is no text", at),
+	return fault.New(fmt.Sprintf("byte %d of the log is 0: this is not text", at),
 		"give the text that the server printed at start")
 }
 

@@ -8,8 +8,8 @@ type Operator struct {
 	Name    string
 	Calls   float64
 	MS      float64
-	Product *Product // nil for what is no matrix product, and where the trace has no shapes
-	Message *Message // nil for what is no collective, and where the trace does not say its size
+	Product *Product // nil for what is not a matrix product, and where the trace has no shapes
+	Message *Message // nil for what is not a collective, and where the trace does not say its size
 }
 
 // Product is a matrix product: Batch of M×K by K×N.

@@ -168,7 +168,7 @@ func TestSettings(t *testing.T) {
 	}
 	s := ParseSettings("a=None, b=7, c=-1, d=0.95, e=True, f=False, g=2.5, h=99999999999999, i='x'")
 	if s.Str("a") != "" || s.Str("a", "i") != "x" {
-		t.Error("None is no value")
+		t.Error("None is not a value")
 	}
 	for name, want := range map[string]bool{"b": true, "c": false, "d": false, "h": false, "nothing": false} {
 		if _, ok := s.Int(name); ok != want {
@@ -197,7 +197,7 @@ func TestBounds(t *testing.T) {
 	}
 	l.Named(strings.Repeat("x", 1000))
 	if _, ok := l.Add("x", "x", "", &at, "none"); ok {
-		t.Error("a word is no figure")
+		t.Error("a word is not a figure")
 	}
 	var m Metadata
 	for i := range maxKeys + 10 {

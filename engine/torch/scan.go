@@ -180,7 +180,7 @@ func (s *scanner) drop(n int) {
 }
 
 // fields calls f with the fields of an object that was read whole, values as they stand, until f has enough. It ends at what
-// is no field.
+// is not a field.
 func fields(object []byte, f func(key, value []byte) (on bool)) {
 	rest := past(object, '{')
 	for len(rest) > 1 && rest[0] == '"' {

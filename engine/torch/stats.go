@@ -31,7 +31,7 @@ func ReadStats(r io.Reader) (*startup.Log, error) {
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = e.Offset
 		}
-		return nil, broken(at, fixStats, "the statistics are no JSON")
+		return nil, broken(at, fixStats, "the statistics are not JSON")
 	}
 	l := &startup.Log{Engine: "torch", Teller: "memory_stats", Servers: 1, Signs: 1}
 	for _, m := range []struct{ key, id, name string }{

@@ -206,7 +206,7 @@ func TestStats(t *testing.T) {
 	if err != nil || told(nested) != "memory_allocated_now 1.00 MiB; memory_allocated_peak 2.00 MiB; memory_reserved_peak 4.00 MiB;" {
 		t.Errorf("%s, %v", told(nested), err)
 	}
-	for text, want := range map[string]string{`{"allocated_bytes.all.peak":`: "byte 28: the statistics are no JSON", `{"allocated_bytes.all.peak":-5}`: "the statistics have none of the allocator's counters", strings.Repeat(" ", maxStats+1): "byte 1048576: the statistics of one device are shorter"} {
+	for text, want := range map[string]string{`{"allocated_bytes.all.peak":`: "byte 28: the statistics are not JSON", `{"allocated_bytes.all.peak":-5}`: "the statistics have none of the allocator's counters", strings.Repeat(" ", maxStats+1): "byte 1048576: the statistics of one device are shorter"} {
 		if _, err := ReadStats(strings.NewReader(text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -120,7 +120,7 @@ func generation(j *engine.Job) []string {
 	return out
 }
 
-// Script is the plan as a program that runs; "" for what is no text model.
+// Script is the plan as a program that runs; "" for what is not a text model.
 func (Engine) Script(j *engine.Job) string {
 	if j.Model.Part(model.PartDenoiser) != nil || j.Model.Part("encoder") != nil || j.Model.Traits.Multimodal || !j.Model.Remembers() {
 		return ""

@@ -90,15 +90,15 @@ func TestFromArgs(t *testing.T) {
 func TestFromArgsErrors(t *testing.T) {
 	enginetest.CheckRefused(t, FromArgs, [][2]string{
 		{"vllm bench serve", "vllm bench starts no server"},
-		{`MOONCAKE_GLOBAL_SEGMENT_SIZE=some vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector"}'`, "global_segment_size some is no size of a segment"},
-		{"cat > a.yaml <<EOF\na: [1\nEOF\n" + `LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1"}'`, "LMCACHE_CONFIG_FILE, line 1 is no YAML: sequence end token ']' not found"},
+		{`MOONCAKE_GLOBAL_SEGMENT_SIZE=some vllm serve M/N --kv-transfer-config '{"kv_connector":"MooncakeStoreConnector"}'`, "global_segment_size some is not a size of a segment"},
+		{"cat > a.yaml <<EOF\na: [1\nEOF\n" + `LMCACHE_CONFIG_FILE=a.yaml vllm serve M/N --kv-transfer-config '{"kv_connector":"LMCacheConnectorV1"}'`, "LMCACHE_CONFIG_FILE, line 1 is not YAML: sequence end token ']' not found"},
 		{"vllm serve M/N --tensor-parallel-size two", "--tensor-parallel-size two is not a whole number"},
 		{"vllm serve M/N --tensor-parallel-size", "--tensor-parallel-size has no value"},
 		{"vllm serve M/N --tensor-parallel-size --port 1", "--tensor-parallel-size has no value"},
 		{"vllm serve M/N --gpu-memory-utilization 90", "--gpu-memory-utilization 90 is not a share"},
 		{"vllm serve M/N --max-model-len 12q", "--max-model-len 12q is not a whole number"},
 		{"vllm serve M/N --max-num-seqs=-4", "--max-num-seqs -4 is negative"},
-		{"vllm serve M/N --dtype int8", "--dtype int8 is no format"},
+		{"vllm serve M/N --dtype int8", "--dtype int8 is not a format"},
 		{"vllm serve M/N --speculative-config {x", "--speculative-config {x is not JSON"},
 		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":3,"speculative_token_tree":"[(0,),(1,),(0,0)]"}'`,
 			"--speculative-config speculative_token_tree is a tree with branches, which memwall does not size for vLLM"},

@@ -152,7 +152,7 @@ func (k *connector) hostMemory() plan.Size {
 		if v == "" && !k.open {
 			v = "5"
 		}
-		size, _ := argv.GiB[plan.Size](v) // 0 of what is no number
+		size, _ := argv.GiB[plan.Size](v) // 0 of what is not a number
 		return size
 	case "OffloadingConnector": // vllm/config/vllm.py, vllm/v1/kv_offload
 		if v, ok := k.Extra["kv_bytes_per_rank"].(float64); ok {

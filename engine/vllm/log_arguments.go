@@ -99,7 +99,7 @@ func literal(text string) string {
 	return string(out)
 }
 
-// pythonic is a literal's value: numbers as they are written, what is no literal as its words.
+// pythonic is a literal's value: numbers as they are written, what is not a literal as its words.
 func pythonic(v *pycall.Value) any {
 	switch {
 	case v == nil:

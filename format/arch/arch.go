@@ -99,7 +99,7 @@ func (o *object) like(s *family.Spec) {
 		names = append(names, f.Name)
 	}
 	if !slices.Contains(names, name) {
-		o.fail("like", quote(name), "is no architecture that a family reads",
+		o.fail("like", quote(name), "is not an architecture that a family reads",
 			didYouMean(name, names, "leave it out, or take the name that GGUF files use: llama"))
 	}
 	s.Arch, s.Family = name, name

@@ -63,7 +63,7 @@ func (o *object) fail(key, value, text, fix string) {
 func (o *object) missing(key, text, fix string) {
 	for _, near := range spell.Nearest(key, o.keys) {
 		if !slices.Contains(o.known, near) {
-			o.fail(near, "", "is no key of a description here", "did you mean "+key+"?")
+			o.fail(near, "", "is not a key of a description here", "did you mean "+key+"?")
 		}
 	}
 	o.fail(key, "", text, fix)
@@ -86,7 +86,7 @@ func (o *object) get(key string) *yaml.Node {
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
-			o.r.fail(&fault.Error{Line: o.nodes[k].Line, Field: o.pathTo(show(k)), Problem: "is no key of a description here",
+			o.r.fail(&fault.Error{Line: o.nodes[k].Line, Field: o.pathTo(show(k)), Problem: "is not a key of a description here",
 				Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
 		}
 	}
@@ -197,7 +197,7 @@ func (o *object) format(key string, otherwise *dtype.Format) *dtype.Format {
 	}
 	f := dtype.FindFormat(name)
 	if f == nil || f.Float == nil || f.BlockBytes < 2 {
-		o.fail(key, quote(name), "is no format of 16 or 32 bits", "bf16, f16 or f32; the plan's weights say what it is quantised to")
+		o.fail(key, quote(name), "is not a format of 16 or 32 bits", "bf16, f16 or f32; the plan's weights say what it is quantised to")
 		return otherwise
 	}
 	return f

@@ -77,7 +77,7 @@ func (x *Field) value(names figure.Names) (any, error) {
 	case v.Words != "":
 		return v.Words, nil
 	case math.IsNaN(v.Number) || math.IsInf(v.Number, 0):
-		return nil, fmt.Errorf("%s is no number", x.Value)
+		return nil, fmt.Errorf("%s is not a number", x.Value)
 	}
 	return v.Number, nil
 }

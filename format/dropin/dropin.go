@@ -51,7 +51,7 @@ func Parse(file string, text []byte) (*Family, error) {
 		return nil, err
 	}
 	if len(docs) != 1 || docs[0].Of == nil {
-		return nil, fault.In(file, 0, "is no family", "architectures, like and fields, as docs/guides/describe-a-model.md shows")
+		return nil, fault.In(file, 0, "is not a family", "architectures, like and fields, as docs/guides/describe-a-model.md shows")
 	}
 	f := &Family{File: file}
 	for _, name := range docs[0].Keys {
@@ -82,12 +82,12 @@ func (f *Family) key(name string, n *yaml.Node) (err error) {
 		f.Types, err = f.words(n)
 	case "like":
 		if f.Like = n.Value(); !word.MatchString(f.Like) {
-			err = fault.In(f.File, n.Line, fmt.Sprintf("like: %.60q is no class", f.Like), "like: LlamaForCausalLM")
+			err = fault.In(f.File, n.Line, fmt.Sprintf("like: %.60q is not a class", f.Like), "like: LlamaForCausalLM")
 		}
 	case "fields":
 		err = f.fields(n)
 	default:
-		err = fault.In(f.File, n.Line, fmt.Sprintf("%.60q is no key of a family", name), "architectures, model_types, like, fields")
+		err = fault.In(f.File, n.Line, fmt.Sprintf("%.60q is not a key of a family", name), "architectures, model_types, like, fields")
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (f *Family) key(name string, n *yaml.Node) (err error) {
 func (f *Family) words(n *yaml.Node) (out []string, err error) {
 	for _, x := range n.Items() {
 		if !word.MatchString(x.Value()) {
-			return nil, fault.In(f.File, x.Line, fmt.Sprintf("%.60q is no name of an architecture", x.Value()),
+			return nil, fault.In(f.File, x.Line, fmt.Sprintf("%.60q is not a name of an architecture", x.Value()),
 				"a list of names: [FooForCausalLM]")
 		}
 		out = append(out, x.Value())

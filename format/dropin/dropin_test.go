@@ -59,9 +59,9 @@ func TestApply(t *testing.T) {
 // TestRefused: faults name the line and the fix; what a config lacks, divides by nothing or names elsewhere is no number.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":     "foo.yaml is no family",
-		"- a":  "is no family",
-		"a: 1": "is no key",
+		"":     "foo.yaml is not a family",
+		"- a":  "is not a family",
+		"a: 1": "is not a key",
 		strings.Replace(file, "like: LlamaForCausalLM\n", "", 1):                 "as which class",
 		strings.Replace(file, "LlamaForCausalLM", `"a b"`, 1):                    "line 3",
 		strings.Replace(file, "[FooForCausalLM]", "[]", 1):                       "line 1",

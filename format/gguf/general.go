@@ -42,7 +42,7 @@ func (d *decoder) alignment(f *File) int64 {
 	case f.Type(keyAlignment) != "u32":
 		d.damaged(p.at, keyAlignment, "%s is of type %s, not u32", keyAlignment, f.Type(keyAlignment))
 	case n <= 0 || n&(n-1) != 0:
-		d.damaged(p.at, keyAlignment, "%s is %d, which is no power of two", keyAlignment, n)
+		d.damaged(p.at, keyAlignment, "%s is %d, which is not a power of two", keyAlignment, n)
 	}
 	return n
 }

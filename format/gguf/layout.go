@@ -108,7 +108,7 @@ func (d *decoder) format(t *Tensor) {
 		return
 	}
 	if !t.Format.Fits(t.Dims[0]) {
-		d.damaged(at, t.Name, "tensor %s of type %s has rows of %s elements, which is no multiple of its block of %d",
+		d.damaged(at, t.Name, "tensor %s of type %s has rows of %s elements, which is not a multiple of its block of %d",
 			format.Quote(t.Name), t.Format.Name, unit.Count(t.Dims[0]), t.Format.BlockElems)
 		return
 	}
@@ -135,7 +135,7 @@ func (d *decoder) place(f *File, lay *layout, t *Tensor) {
 	t.Offset = int64(raw)
 	switch {
 	case raw > math.MaxInt64 || t.Offset%f.Alignment != 0:
-		d.damaged(at, t.Name, "tensor %s starts at %s of the data, which is no multiple of the alignment %d",
+		d.damaged(at, t.Name, "tensor %s starts at %s of the data, which is not a multiple of the alignment %d",
 			format.Quote(t.Name), grouped(raw), f.Alignment)
 	case before != nil && before.Format == nil:
 		d.infer(at, before, t.Offset)

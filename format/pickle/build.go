@@ -41,7 +41,7 @@ func (r *Reader) build(op byte) error {
 	if why, ok := refused[op]; ok {
 		return r.wrong(at, "opcode 0x%02x %s: only plain data is read, and nothing is run", op, why)
 	}
-	return r.wrong(at, "0x%02x is no opcode of a pickle", op)
+	return r.wrong(at, "0x%02x is not an opcode of a pickle", op)
 }
 
 // kindOf returns the kind that an opcode creates.

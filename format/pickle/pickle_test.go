@@ -73,7 +73,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no plain data is refused where it stands, by every protocol, and a loop is only data.
+// TestRefused: what is not plain data is refused where it stands, by every protocol, and a loop is only data.
 func TestRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"run": "names a class or a function", "class": "names a class or a function", "object": "names a class or a function", "set": "a",

@@ -83,9 +83,9 @@ var hostile = []struct{ name, header, says string }{
 	{"escape without digits", `{"\u00g0":{` + good + `}}`, `an escape without four hexadecimal digits`},
 	{"control character in an escape", "{\"\\u00\x130\":{" + good + "}}", `an escape without four hexadecimal digits`},
 	{"text without an end", `{"aaaaaa`, "the header ends in the middle of its JSON text"},
-	{"value of no kind", one(`"x":nul,` + good), `"nul" in "a", which is no value`},
-	{"value 01", one(`"x":01,` + good), `"01" in "a", which is no value`},
-	{"value 1.", one(`"x":1.,` + good), `"1." in "a", which is no value`},
+	{"value of no kind", one(`"x":nul,` + good), `"nul" in "a", which is not a value`},
+	{"value 01", one(`"x":01,` + good), `"01" in "a", which is not a value`},
+	{"value 1.", one(`"x":1.,` + good), `"1." in "a", which is not a value`},
 	{"value without letters", one(`"x":,` + good), `',' in "a", where a value belongs`},
 	{"name of 70,000 bytes", `{"` + strings.Repeat("a", 70000) + `":{` + good + `}}`, `a text of more than 65,535 bytes in "header"`},
 }

@@ -163,7 +163,7 @@ func (x *index) file(tensor string) string {
 	name := string(b)
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:\x00") {
 		x.err = &Error{Offset: at, Field: tensor, Fix: "fetch the model from a source you trust",
-			Text: fmt.Sprintf("tensor %s is said to lie in %s, which is no file below this folder", format.Quote(tensor),
+			Text: fmt.Sprintf("tensor %s is said to lie in %s, which is not a file below this folder", format.Quote(tensor),
 				format.Quote(name))}
 		return ""
 	}

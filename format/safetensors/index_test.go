@@ -74,7 +74,7 @@ func TestBadIndex(t *testing.T) {
 		"not a text":    {`{"weight_map":{"a":1}}`, `'1' in "a", where '"' belongs`},
 		"cut short":     {`{"weight_map":{"a":"x"`, "byte 22: the index ends"},
 		"text behind":   {`{"weight_map":{}} x`, `'x' behind the closing brace`},
-		"outside":       {`{"weight_map":{"a":"../x.safetensors"}}`, `tensor "a" is said to lie in "../x.safetensors", which is no file below this folder`},
+		"outside":       {`{"weight_map":{"a":"../x.safetensors"}}`, `tensor "a" is said to lie in "../x.safetensors", which is not a file below this folder`},
 		"absolute":      {`{"weight_map":{"a":"/etc/passwd"}}`, "no file below this folder"},
 		"inside out":    {`{"weight_map":{"a":"b/../../x"}}`, "no file below this folder"},
 		"backslash":     {`{"weight_map":{"a":"..\\x"}}`, "no file below this folder"},

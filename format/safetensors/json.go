@@ -334,7 +334,7 @@ func (s *scanner) literal(where string) string {
 	case len(word) == 0:
 		s.unexpected("a value", where)
 	case !json.Valid(word):
-		s.fail(at, where, "%s in %s, which is no value", format.Quote(string(word)), format.Quote(where))
+		s.fail(at, where, "%s in %s, which is not a value", format.Quote(string(word)), format.Quote(where))
 	}
 	return string(word)
 }

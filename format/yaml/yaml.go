@@ -139,7 +139,7 @@ func (l *Limits) hinted(fix string) string {
 
 // syntax converts the parser's error, which prints an excerpt, to one line.
 func syntax(err error) error {
-	e := &fault.Error{Field: "the file", Problem: "is no YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
+	e := &fault.Error{Field: "the file", Problem: "is not YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
 	var known yaml.Error
 	if !errors.As(err, &known) {
 		return e

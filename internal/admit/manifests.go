@@ -57,7 +57,7 @@ func (a *Asked) bundle(open func(string) (io.ReadCloser, error)) (string, error)
 	if a.CA == "" {
 		return "", nil
 	}
-	bad := fault("ca", a.CA, "--ca "+a.CA+" is no certificate in PEM", "--ca ca.crt")
+	bad := fault("ca", a.CA, "--ca "+a.CA+" is not a PEM certificate", "--ca ca.crt")
 	f, err := open(a.CA)
 	if err != nil {
 		return "", bad

@@ -121,7 +121,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (status int, out
 	}
 	var review Review
 	if err := json.Unmarshal(body, &review); err != nil {
-		return bad(http.StatusBadRequest, "the review is no JSON of an AdmissionReview")
+		return bad(http.StatusBadRequest, "the review is not the JSON of an AdmissionReview")
 	}
 	if why := unread(&review); why != "" {
 		return bad(http.StatusBadRequest, "%s", why)
@@ -140,7 +140,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (status int, out
 func unread(r *Review) string {
 	switch {
 	case r.Kind != kind:
-		return fmt.Sprintf("a %.40q is no %s", r.Kind, kind)
+		return fmt.Sprintf("a %.40q is not an %s", r.Kind, kind)
 	case r.APIVersion != version:
 		return fmt.Sprintf("reviews are read as %s, not as %.40q: admissionReviewVersions: [v1]", version, r.APIVersion)
 	case r.Request == nil || r.Request.UID == "" || len(r.Request.UID) > 128:

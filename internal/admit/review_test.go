@@ -166,7 +166,7 @@ func TestWhoIsNoAPIServer(t *testing.T) {
 		"another version": {"POST", "application/json", strings.NewReader(review("admission.k8s.io/v1beta1", kind, `{"uid":"1"}`)), 400,
 			"admissionReviewVersions: [v1]"},
 		"another kind": {"POST", "application/json", strings.NewReader(review(version, "ConversionReview", `{"uid":"1"}`)), 400,
-			`a "ConversionReview" is no AdmissionReview`},
+			`a "ConversionReview" is not an AdmissionReview`},
 		"no uid":         {"POST", "application/json", strings.NewReader(review(version, kind, `{}`)), 400, "no request with a uid"},
 		"no request":     {"POST", "application/json", strings.NewReader(review(version, kind, "null")), 400, "no request with a uid"},
 		"no JSON":        {"POST", "application/json", strings.NewReader("<xml>"), 400, "no JSON"},

@@ -61,7 +61,7 @@ func (a *Asked) Words() []load.Word {
 func (a *Asked) claim(s string) error {
 	name, hw, ok := strings.Cut(s, "=")
 	if !ok || name == "" || hw == "" {
-		return fmt.Errorf("%q is no claim with its hardware", s)
+		return fmt.Errorf("%q is not a claim with its hardware", s)
 	}
 	a.Claims[name] = hw
 	return nil

@@ -216,7 +216,7 @@ func TestManifests(t *testing.T) {
 	for says, change := range map[string]func(*Asked){
 		"no name of a namespace": func(a *Asked) { a.Namespace = "a: b\n" },
 		"no reference":           func(a *Asked) { a.Image = "x\n  evil: true" },
-		"no certificate in PEM":  func(a *Asked) { a.CA = filepath.Join(dir, "nowhere") },
+		"not a PEM certificate":  func(a *Asked) { a.CA = filepath.Join(dir, "nowhere") },
 		"from 50 ms to 25 s":     func(a *Asked) { a.Deadline = 0 },
 	} {
 		a := Usual()

@@ -68,7 +68,7 @@ const FewUsers = 4
 var Principles = []Principle{
 	{"load", "a change that drops most of what was asked for answers another question",
 		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofContext }},
-	{"waiting users", "a server lets those wait for whom there is no room: fewer users are no change of it",
+	{"waiting users", "a server lets those wait for whom there is no room: fewer users do not change that",
 		func(c *Cure) bool { return !c.Serves || c.OtherEngine || c.Users >= 1 }},
 	{"worth waiting", "users who wait for a place have their answers sooner than where all are served so slowly",
 		func(c *Cure) bool {
@@ -86,7 +86,7 @@ var Principles = []Principle{
 		}},
 	{"local speed", "seconds for each word is too slow to use: another model or format helps",
 		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},
-	{"other program", "another program is no cure where it serves half as much, or many users that it is not made for",
+	{"other program", "another program is not a cure where it serves half as much, or many users that it is not made for",
 		func(c *Cure) bool {
 			return !c.OtherEngine || c.AskedUsers <= FewUsers && (c.Speed == 0 || c.Speed >= otherSpeed)
 		}},

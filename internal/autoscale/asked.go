@@ -101,7 +101,7 @@ func shareOf(at *float64) func(string) error {
 			x /= 100
 		}
 		if err == nil && !(x > 0 && x <= 1) {
-			err = fmt.Errorf("%q is no share above 0 and at most 1", s)
+			err = fmt.Errorf("%q is not a share above 0 and at most 1", s)
 		}
 		*at = x
 		return err

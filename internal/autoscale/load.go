@@ -16,7 +16,7 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Bounds of a file of a load: a month of seconds is no load of minutes, and no line of one is long.
+// Bounds of a file of a load: a month of seconds is not a load of minutes, and no line of one is long.
 const (
 	mostBytes = 32 << 20
 	mostParts = 1 << 19
@@ -120,7 +120,7 @@ func (t *table) read(n int, text string) error {
 	rate, err := strconv.ParseFloat(cells[t.rateAt], 64)
 	switch {
 	case err != nil || math.IsNaN(rate) || math.IsInf(rate, 0):
-		return fault.In("", n, fmt.Sprintf("%.40q is no rate", cells[t.rateAt]), "requests per second, such as 4.5")
+		return fault.In("", n, fmt.Sprintf("%.40q is not a rate", cells[t.rateAt]), "requests per second, such as 4.5")
 	case rate < 0:
 		return fault.In("", n, fmt.Sprintf("a rate of %g is less than nothing", rate), "0 where nobody asks")
 	}
@@ -164,7 +164,7 @@ func (t *table) head(cells []string) bool {
 func clock(s, unit string) (float64, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil {
 		if math.Abs(x) > 1e12 || math.IsNaN(x) {
-			return 0, fmt.Errorf("%.40q is no time", s)
+			return 0, fmt.Errorf("%.40q is not a time", s)
 		}
 		switch {
 		case strings.HasPrefix(unit, "minute"):
@@ -184,7 +184,7 @@ func clock(s, unit string) (float64, error) {
 			return float64(t.Unix()), nil
 		}
 	}
-	return 0, fmt.Errorf("%.40q is no time", s)
+	return 0, fmt.Errorf("%.40q is not a time", s)
 }
 
 // load is what the lines say, where each follows the one before by the same time.

@@ -82,7 +82,7 @@ func contenders(asked []string) ([]contender, error) {
 			if near := spell.Nearest(word, names()); len(near) > 0 {
 				hint = "did you mean " + strings.Join(near, ", ")
 			}
-			return nil, policyFault(word, fmt.Sprintf("%.40q is no policy", word), hint)
+			return nil, policyFault(word, fmt.Sprintf("%.40q is not a policy", word), hint)
 		default:
 			out = append(out, expressed(word))
 		}
@@ -111,7 +111,7 @@ func targeted(text string) (*setting, error) {
 	x, err := strconv.ParseFloat(value, 64)
 	if i < 0 || err != nil || !(x > 0 && x < 1e9) {
 		return nil, &memwall.Error{Code: memwall.BadField, Field: "target", Value: text,
-			Message: "--target: " + strconv.Quote(text) + " is no metric with a value above 0: " + metricWords(),
+			Message: "--target: " + strconv.Quote(text) + " is not a metric with a value above 0: " + metricWords(),
 			Hint:    "--target running=40"}
 	}
 	return &setting{metric: scale.Metrics[i], target: x}, nil

@@ -120,12 +120,12 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestOddStreams: what is no stream of tokens is an error that says what it was.
+// TestOddStreams: what is not a stream of tokens is an error that says what it was.
 func TestOddStreams(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                                      "without a token",
 		"data: [DONE]\n\n":                      "without a token",
-		"data: {\n\n":                           "no JSON",
+		"data: {\n\n":                           "not JSON",
 		"data: {\"error\":{\"message\":\"m\"}}": "breaks off",
 		"data: " + strings.Repeat("x", 2<<20):   "too long",
 		"<html>\n":                              "without a token",

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Bounds on what a server sends: of an event of a stream, and of a text that is no stream.
+// Bounds on what a server sends: of an event of a stream, and of a text that is not a stream.
 const (
 	maxEvent = 1 << 20
 	maxText  = 64 << 10
@@ -166,7 +166,7 @@ func (a *answer) read(body io.Reader, began time.Time) error {
 		}
 		var e event
 		if err := json.Unmarshal(data, &e); err != nil {
-			return fmt.Errorf("an event of the stream is no JSON: %w", err)
+			return fmt.Errorf("an event of the stream is not JSON: %w", err)
 		}
 		if len(e.Error) > 0 && string(e.Error) != "null" {
 			return fmt.Errorf("the server breaks off: %.200s", e.Error)

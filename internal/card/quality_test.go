@@ -185,7 +185,7 @@ func TestOrderOf(t *testing.T) {
 			seen[f.Recipe] = true
 			if known := f.Guess == "" && !f.Published; known != (f.Perplexity != nil && f.Perplexity.Metric == "ppl-wikitext2" &&
 				!f.Published) {
-				t.Errorf("%s: %s is no guess: %v, with %+v", id, f.Recipe, known, f.Perplexity)
+				t.Errorf("%s: %s is not a guess: %v, with %+v", id, f.Recipe, known, f.Perplexity)
 			} else if known {
 				if f.Perplexity.Mid < last && last > 0 {
 					t.Errorf("%s: %s loses %.3f %% behind %.3f", id, f.Recipe, f.Perplexity.Mid, last)

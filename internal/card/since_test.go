@@ -2,7 +2,7 @@ package card
 
 import "testing"
 
-// TestModelsSince: a bound leaves what is of its time, the newest first, and what is no month is refused.
+// TestModelsSince: a bound leaves what is of its time, the newest first, and what is not a month is refused.
 func TestModelsSince(t *testing.T) {
 	all, err := ModelsSince("", "")
 	if err != nil {

@@ -122,7 +122,7 @@ func given(text string) (out []Tier) {
 	return out
 }
 
-// levelOf is the level of a thing that is no device.
+// levelOf is the level of a thing that is not a device.
 func levelOf(id string) string {
 	for _, l := range hardware.Levels(id) {
 		return l.Level

@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		"plans:\n- name: a\n  model: b\n  must: {headroom: 3}": "line 4: headroom",
 		"plans:\n- name: a\n  model: b\n  must: {fits: maybe}": "line 4: fits: maybe",
 		"plans:\n- name: a\n  model: b\n  ask: sim":            "line 4: ask: sim is not checked",
-		"plans:\n- name: a\n  model: b\n  set: {contxt: 1}":    `line 4: "contxt" is no field`,
+		"plans:\n- name: a\n  model: b\n  set: {contxt: 1}":    `line 4: "contxt" is not a field`,
 		"plans: []\nmore: 1": "line 2",
 		"a: &a [*a]":         "",
 	} {
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestMarkdown: a plan's name is no mark-up of a comment.
+// TestMarkdown: a plan's name is not mark-up of a comment.
 func TestMarkdown(t *testing.T) {
 	r := &Run{Plans: []Result{{Name: "a|b<img src=x>@all [x](y)\n", Outcome: Holds}}, Base: "main", Gone: []string{"*z*"}}
 	text := string(r.Markdown())

@@ -111,14 +111,14 @@ func known(n *yaml.Node, names []string) error {
 		if near := spell.Nearest(k, names); len(near) > 0 {
 			fix = "did you mean: " + strings.Join(near, ", ")
 		}
-		return fault.In("", n.Places[k].Line, fmt.Sprintf("%q is no key here", k), fix)
+		return fault.In("", n.Places[k].Line, fmt.Sprintf("%q is not a key here", k), fix)
 	}
 	return nil
 }
 
 func plan(n *yaml.Node) (*Plan, error) {
 	if n.Of == nil {
-		return nil, fault.In("", n.Line, "an entry is no block of keys", "- name: chat")
+		return nil, fault.In("", n.Line, "an entry is not a block of keys", "- name: chat")
 	}
 	if err := known(n, keys); err != nil {
 		return nil, err
@@ -157,12 +157,12 @@ func plan(n *yaml.Node) (*Plan, error) {
 func (p *Plan) fields(n *yaml.Node) error {
 	if set := n.At("set"); set != nil {
 		if set.Of == nil {
-			return fault.In("", set.Line, "set is no block of fields", "set: { context: 8192 }")
+			return fault.In("", set.Line, "set is not a block of fields", "set: { context: 8192 }")
 		}
 		for _, k := range set.Keys {
 			f := memwall.FieldByName(strings.ReplaceAll(k, "-", "_"))
 			if f == nil || f.Name == "ask" || f.Name == "text" {
-				return fault.In("", set.Places[k].Line, fmt.Sprintf("%q is no field of a plan", k), "memwall schema request lists them")
+				return fault.In("", set.Places[k].Line, fmt.Sprintf("%q is not a field of a plan", k), "memwall schema request lists them")
 			}
 			p.Set[f.Name] = jsonOf(set.Of[k])
 		}
@@ -205,7 +205,7 @@ func (p *Plan) musts(n *yaml.Node) error {
 		names = append(names, b.name)
 	}
 	if n.Of == nil {
-		return fault.In("", n.Line, "must is no block of bounds", "must: { fits: true, headroom: 2 GiB }")
+		return fault.In("", n.Line, "must is not a block of bounds", "must: { fits: true, headroom: 2 GiB }")
 	}
 	if err := known(n, names); err != nil {
 		return err

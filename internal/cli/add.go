@@ -65,7 +65,7 @@ func checkHub(hub string) error {
 	if hub == "" || ok && org != "" && name != "" && !strings.ContainsAny(hub, " \"\\\t\n") && !strings.Contains(name, "/") {
 		return nil
 	}
-	return usage("hub", hub, fmt.Sprintf("--hub %q is no repository", hub), "--hub org/name")
+	return usage("hub", hub, fmt.Sprintf("--hub %q is not a repository", hub), "--hub org/name")
 }
 
 // addDevice returns the command that prints the row a device would add to the catalog.

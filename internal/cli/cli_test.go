@@ -14,7 +14,7 @@ import (
 )
 
 // Every field of a request has its flag, but for those that a command line says otherwise; and every flag
-// that is no field is known.
+// that is not a field is known.
 func TestFlagsAndFields(t *testing.T) {
 	a := &app{Config: Config{}.filled()}
 	flags := a.fit().Flags()
@@ -51,7 +51,7 @@ func TestFlagsAndFields(t *testing.T) {
 	extra := []string{"from", "calibration", "quality", "explain", "layers", "notes", "by", "emit", "svg", "roofline", "check", "help"}
 	flags.VisitAll(func(p *pflag.Flag) {
 		if !owned[p.Name] && !strings.Contains(" "+strings.Join(extra, " ")+" ", " "+p.Name+" ") {
-			t.Errorf("--%s is no field", p.Name)
+			t.Errorf("--%s is not a field", p.Name)
 		}
 	})
 }

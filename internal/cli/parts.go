@@ -96,7 +96,7 @@ func (v *partsValue) part(into reflect.Value, part string) error {
 	i := slices.Index(v.names(), strings.ReplaceAll(name, "-", "_"))
 	switch {
 	case !ok:
-		return fmt.Errorf("%q is no name with a value", part)
+		return fmt.Errorf("%q is not a name with a value", part)
 	case i < 0:
 		if near := spell.Nearest(name, v.names()); len(near) > 0 {
 			return fmt.Errorf("%q is none of its parts; did you mean %s", name, strings.Join(near, ", "))
@@ -125,7 +125,7 @@ func setPart(at reflect.Value, s string, among []string) error {
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return fmt.Errorf("%q is no number", s)
+			return fmt.Errorf("%q is not a number", s)
 		}
 		at.SetFloat(x)
 	case reflect.Slice:
@@ -133,7 +133,7 @@ func setPart(at reflect.Value, s string, among []string) error {
 	default:
 		n, err := unit.ParseLength(s)
 		if err != nil {
-			return fmt.Errorf("%q is no whole number", s)
+			return fmt.Errorf("%q is not a whole number", s)
 		}
 		at.SetInt(n)
 	}

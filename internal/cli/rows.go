@@ -183,7 +183,7 @@ func (s *sharing) flags(c *cobra.Command) {
 // share writes the row of a comparison and shows exactly what it contains; nothing is sent.
 func (a *app) share(s *sharing, named string, answer *memwall.Answer) error {
 	if !slices.Contains(rows.Ways(), s.as) {
-		return usage("share", s.as, fmt.Sprintf("--share=%s is no way to share", s.as), "--share=file, --share=issue or --share=patch")
+		return usage("share", s.as, fmt.Sprintf("--share=%s is not a way to share", s.as), "--share=file, --share=issue or --share=patch")
 	}
 	shared, err := rows.From(answer, named, s.source, s.licence, a.Now().UTC().Format("2006-01-02"))
 	if err != nil {

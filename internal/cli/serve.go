@@ -79,7 +79,7 @@ func (a *app) serve() *cobra.Command {
 func originsOf(list []string) error {
 	for _, o := range list {
 		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme+"://"+u.Host != o || u.Scheme != "https" && u.Scheme != "http" {
-			return usage("cors", o, fmt.Sprintf("--cors %s is no origin", o), "--cors https://example.org, without a path")
+			return usage("cors", o, fmt.Sprintf("--cors %s is not an origin", o), "--cors https://example.org, without a path")
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ func (a *app) served(f *serveFlags) (asker memwall.Asker, err error) {
 		}
 		within, err := a.Within(f.root)
 		if err != nil {
-			return asker, usage("root", f.root, "--root "+f.root+" is no folder that can be read", "a folder with models")
+			return asker, usage("root", f.root, "--root "+f.root+" is not a readable folder", "a folder with models")
 		}
 		models = within
 	}

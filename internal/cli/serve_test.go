@@ -76,7 +76,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("status %d", got)
 	}
 	if got := statusOf(t, portIn(t, said[0]), "/mcp", ""); got != http.StatusBadRequest && got != http.StatusNotAcceptable {
-		t.Errorf("status %d of what is no message of the protocol", got)
+		t.Errorf("status %d of what is not a message of the protocol", got)
 	}
 }
 

@@ -71,7 +71,7 @@ func (a *app) accessLog(name string) (accesses, error) {
 		return accesses{to: a.Stderr}, nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return accesses{}, usage("access-log", name, "--access-log "+name+" is no regular file", "a file, or - for standard error")
+		return accesses{}, usage("access-log", name, "--access-log "+name+" is not a regular file", "a file, or - for standard error")
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {

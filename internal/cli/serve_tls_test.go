@@ -110,7 +110,7 @@ func TestBadCertificates(t *testing.T) {
 		{[]string{"--tls-cert", key, "--tls-key", key}, "in PEM"},
 		{[]string{"--tls-cert", dir, "--tls-key", key}, "cannot be read"},
 		{[]string{"--tls-cert", "missing", "--tls-key", key}, "cannot be read"},
-		{[]string{"--access-log", dir}, "no regular file"},
+		{[]string{"--access-log", dir}, "not a regular file"},
 		{[]string{"--access-log", filepath.Join(dir, "missing", "log")}, "cannot be written"},
 	} {
 		var said bytes.Buffer

@@ -91,7 +91,7 @@ func (f *watchFlags) check(args []string) error {
 	case f.interval < leastInterval || f.interval > mostInterval:
 		return usage("interval", f.interval.String(), fmt.Sprintf("--interval %s is not between %s and %s", f.interval, leastInterval, mostInterval), "--interval 1s")
 	case f.pid < 0 || f.count < 0:
-		return usage("pid", "", "--pid and --count are no negative numbers", "--pid 4711")
+		return usage("pid", "", "--pid and --count must not be negative", "--pid 4711")
 	case f.report != "" && (f.record != "" || f.replay != "") || f.record != "" && f.replay != "":
 		return usage("report", "", "--record, --report and --replay are one at a time", "memwall watch --report FILE")
 	case len(f.pages) > 8:

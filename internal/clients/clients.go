@@ -38,7 +38,7 @@ func Read(schema []byte) (Types, error) {
 		Types Types `json:"$defs"`
 	}
 	if err := json.Unmarshal(schema, &doc); err != nil {
-		return nil, fmt.Errorf("a schema that is no JSON: %w", err)
+		return nil, fmt.Errorf("a schema that is not JSON: %w", err)
 	}
 	if len(doc.Types) == 0 {
 		return nil, fmt.Errorf("a schema without $defs")

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestRead: what is no schema with objects in it is refused.
+// TestRead: what is not a schema with objects in it is refused.
 func TestRead(t *testing.T) {
-	for text, want := range map[string]string{"[": "no JSON", "{}": "without $defs", `{"$defs":{}}`: "without $defs"} {
+	for text, want := range map[string]string{"[": "not JSON", "{}": "without $defs", `{"$defs":{}}`: "without $defs"} {
 		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

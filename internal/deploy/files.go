@@ -122,7 +122,7 @@ func (p *placer) place(w worker) {
 // writeContainers writes what runs in containers.
 func (d *deployment) writeContainers(a *api.Answer, f *api.Fleet, day *api.DayPlan, out map[string]string) error {
 	if d.q.Prompter != nil {
-		return fmt.Errorf("workers of two kinds, of which one hands caches to the other, are no single service")
+		return fmt.Errorf("workers of two kinds, of which one hands caches to the other, are not a single service")
 	}
 	s, err := launch.Service(d.q, a)
 	if err != nil {

@@ -219,7 +219,7 @@ func broken(tree fs.FS, line string) (out []string) {
 				out = append(out, "no test is called "+words[i+3])
 			}
 		case !strings.Contains(src, `"`+flag+`"`):
-			out = append(out, w+" is no flag there")
+			out = append(out, w+" is not a flag there")
 		}
 	}
 	return out
@@ -236,7 +236,7 @@ func sources(tree fs.FS, words []string, first bool) (src, why string) {
 		}
 		files, err := fs.Glob(tree, path.Clean(dir)+"/*.go")
 		if err != nil || len(files) == 0 && !all {
-			return "", w + " is no package"
+			return "", w + " is not a package"
 		}
 		for _, f := range files {
 			text, err := fs.ReadFile(tree, f)
@@ -296,7 +296,7 @@ func TestBadGuideIsSeen(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{"go test ./nowhere": "./nowhere is no package", "go test ./unit -run Nobody": "no test is called Nobody",
-		"go test ./unit -upd": "-upd is no flag there"} {
+		"go test ./unit -upd": "-upd is not a flag there"} {
 		if got := broken(os.DirFS(root), line); !slices.Contains(got, want) {
 			t.Errorf("%s: %q", line, got)
 		}

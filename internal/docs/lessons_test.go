@@ -43,7 +43,7 @@ func TestLessonCommands(t *testing.T) {
 		seen[line] = true
 		args, err := words(line)
 		if err != nil || args[0] != "memwall" {
-			t.Errorf("%q is no command of memwall: %v", line, err)
+			t.Errorf("%q is not a command of memwall: %v", line, err)
 			continue
 		}
 		if out, talk, code := run(args[1:]); code != 0 || len(out) == 0 {

@@ -65,7 +65,7 @@ func (c *calc) width(of any) ledger.Num {
 		s, ok = dtype.Of(f), true
 	}
 	if !ok {
-		return c.fail("%v is no format", of)
+		return c.fail("%v is not a format", of)
 	}
 	return c.In("bits", s.Bits(), s.Name+", scales included")
 }

@@ -47,7 +47,7 @@ func (s *scope) run(lines []line) (out []Finding) {
 		default:
 			f, ok := s.eval(l.expr).(Finding)
 			if !ok {
-				s.fail("a line that is no finding")
+				s.fail("a line that is not a finding")
 			}
 			out = append(out, f)
 		}
@@ -111,7 +111,7 @@ func (s *scope) number(v any) ledger.Num {
 	case float64:
 		return s.Lit(x)
 	}
-	return s.fail("%v is no number", v)
+	return s.fail("%v is not a number", v)
 }
 
 func (s *scope) binary(x *ast.BinaryExpr) any {
@@ -174,7 +174,7 @@ func (s *scope) expand(d *defined, args []any) any {
 func (s *scope) apply(name string, function any, args []any) any {
 	f := reflect.ValueOf(function)
 	if f.Kind() != reflect.Func {
-		return s.fail("%s is no function", name)
+		return s.fail("%s is not a function", name)
 	}
 	if t := f.Type(); t.NumIn() > 0 && t.In(0) == reflect.TypeFor[*calc]() {
 		args = append([]any{s.calc}, args...)
@@ -204,7 +204,7 @@ func (s *scope) as(t reflect.Type, v any) reflect.Value {
 	if out := reflect.ValueOf(v); out.IsValid() && out.Type().AssignableTo(t) {
 		return out
 	}
-	s.fail("%v is no %s", v, t)
+	s.fail("%v is not a %s", v, t)
 	return reflect.Zero(t)
 }
 

@@ -17,7 +17,7 @@ func TestUnsaidTable(t *testing.T) {
 		}
 		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(cells) < 3 || len(cells) > 4 || cells[0] == "" || cells[2] == "" {
-			t.Fatalf("%q is no row", line)
+			t.Fatalf("%q is not a row", line)
 		}
 		u := unsaid()[rows]
 		if u.Field != cells[0] || (u.Until != engine.Version{}) != (len(cells) == 4) {

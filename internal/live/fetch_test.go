@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestFaults: servers that refuse, hang, lie or send what is no page. Each error says what to do, and none the token.
+// TestFaults: servers that refuse, hang, lie or send what is not a page. Each error says what to do, and none the token.
 func TestFaults(t *testing.T) {
 	elsewhere := serve(t, site(t, "vllm"), func(http.ResponseWriter, *http.Request) bool {
 		t.Error("a redirect to another host was followed")
@@ -142,7 +142,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestAddresses: what is no address of a server is refused without asking anybody, and a password is not repeated.
+// TestAddresses: what is not an address of a server is refused without asking anybody, and a password is not repeated.
 func TestAddresses(t *testing.T) {
 	for _, a := range []string{"http://", "ftp://h/", "http://user:pass-word@localhost:1", "http://[::1", "http://localhost:0/"} {
 		l, err := Ask(context.Background(), a, Options{Timeout: time.Second})

@@ -59,7 +59,7 @@ func fileFigures(l *startup.Log, meta object) {
 	}
 }
 
-// typeInName is the end of a file's name, "Q4_K_M", where the server does not say the type; "" when it is no type.
+// typeInName is the end of a file's name, "Q4_K_M", where the server does not say the type; "" when it is not a type.
 func typeInName(names []string) string {
 	for _, n := range names {
 		if i := strings.LastIndexAny(n, "-."); i > 0 && quantised().MatchString(n[i+1:]) {

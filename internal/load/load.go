@@ -255,7 +255,7 @@ func tokensOf(at *workload.Law, data memwall.LengthSource) func(string) error {
 		return lawOf(at, s, func(s string) (float64, error) {
 			n, err := unit.ParseLength(s)
 			if err == nil && n == 0 {
-				err = fmt.Errorf("%q is no token", s)
+				err = fmt.Errorf("%q is not a token", s)
 			}
 			return float64(n), err
 		})

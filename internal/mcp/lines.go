@@ -33,11 +33,11 @@ func (l *lines) Read(p []byte) (int, error) {
 		case len(line) > mostBytes:
 			l.refuse(-32600, "the message is longer than 2 MiB")
 		case !json.Valid(text):
-			l.refuse(-32700, "the line is no JSON: a message of JSON-RPC 2.0 takes one line")
+			l.refuse(-32700, "the line is not JSON: a message of JSON-RPC 2.0 takes one line")
 		case deep(text):
 			l.refuse(-32600, "the message nests deeper than "+strconv.Itoa(mostDeep)+" levels")
 		case text[0] != '{' || !isMessage(text):
-			l.refuse(-32600, "the line is no message of JSON-RPC 2.0")
+			l.refuse(-32600, "the line is not a message of JSON-RPC 2.0")
 		default:
 			l.rest = append(text, '\n')
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// badLines are what clients may send that are no messages, or none that can be followed.
+// badLines are what clients may send that are not messages, or none that can be followed.
 var badLines = []string{
 	"garbage", "5", "null", "[]", "{}", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"1.0","id":9,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`,
 	`{"jsonrpc":"2.0","id":5,"method":5}`, `{"jsonrpc":"2.0","id":7,"result":{}}`, strings.Repeat("[", 100_000), strings.Repeat("x", mostBytes+1), "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"\xff\"}",

@@ -75,7 +75,7 @@ func quantile(t *testing.T, what string, h *Histogram, q, want float64) {
 	}
 }
 
-// TestLine: the format with its escapes, exemplars and timestamps, and what is no sample.
+// TestLine: the format with its escapes, exemplars and timestamps, and what is not a sample.
 func TestLine(t *testing.T) {
 	p, err := Parse([]byte("# HELP a b\na{x=\"1\\\"\\\\\\n\", y=\"}\" ,} 2e3 1395066363000\nb 1 # {trace=\"x\"} 0.5\nc NaN\nd{x=\"1} " +
 		"3\ne\n2x 4\nf{} +Inf\n# EOF\n"))

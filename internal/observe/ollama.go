@@ -16,7 +16,7 @@ type Loaded struct {
 }
 
 // ErrOllama is the error of a page that is not Ollama's list of models.
-var ErrOllama = errors.New("the page is no list of models: is this the address of /api/ps?")
+var ErrOllama = errors.New("the page is not a list of models: is this the address of /api/ps?")
 
 // most models that are read of a page.
 const maxLoaded = 64

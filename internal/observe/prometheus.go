@@ -31,7 +31,7 @@ type Sample struct {
 // Page is what could be read of a page.
 type Page struct {
 	Samples []Sample
-	// Broken counts lines that are no samples; FirstBroken says where the first stands and why.
+	// Broken counts lines that are not samples; FirstBroken says where the first stands and why.
 	Broken      int
 	FirstBroken string
 }
@@ -43,7 +43,7 @@ var (
 )
 
 // Parse reads Prometheus' text format, version 0.0.4, and OpenMetrics with their exemplars and timestamps, which are left
-// out. Comments are skipped, lines that are broken are counted; values that are no numbers (NaN) are dropped, as they
+// out. Comments are skipped, lines that are broken are counted; values that are not numbers (NaN) are dropped, as they
 // stand for "nothing yet".
 func Parse(text []byte) (*Page, error) {
 	if len(text) > MaxBytes {

@@ -56,14 +56,14 @@ func Read(text []byte) (*Reading, error) {
 	}
 	r.KVUsage = p.largest(n.kv)
 	if r.KVUsage != nil && !(*r.KVUsage >= 0 && *r.KVUsage <= 1) {
-		r.Notes, r.KVUsage = append(r.Notes, fmt.Sprintf("a cache that is taken to %g is no part of one", *r.KVUsage)), nil
+		r.Notes, r.KVUsage = append(r.Notes, fmt.Sprintf("a cache that is taken to %g is not part of one", *r.KVUsage)), nil
 	}
 	if r.KVTokens == nil {
 		r.KVTokens = p.blocks()
 	}
 	r.histograms(p, n)
 	if p.Broken > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d lines are no metrics; %s", p.Broken, p.FirstBroken))
+		r.Notes = append(r.Notes, fmt.Sprintf("%d lines are not metrics; %s", p.Broken, p.FirstBroken))
 	}
 	return r, nil
 }

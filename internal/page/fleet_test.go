@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestFleetsRefuse: files of the machine are not read, and what is no plan or no number is said in its place.
+// TestFleetsRefuse: files of the machine are not read, and what is not a plan or not a number is said in its place.
 func TestFleetsRefuse(t *testing.T) {
 	for href, says := range map[string]string{
 		"/autoscale?m=llama-3.1-8b&on=l40s&ttft=1s&load=/etc/passwd":      "reads no files",
 		"/autoscale?m=llama-3.1-8b&on=l40s&ttft=1s&load=1,x":              "reads no files",
 		"/autoscale?m=llama-3.1-8b&on=l40s&ttft=1s&load=1,2&min=many":     "Min:",
-		"/autoscale?m=llama-3.1-8b&on=l40s&ttft=1s&load=1,2&nosuch=1":     "no field",
+		"/autoscale?m=llama-3.1-8b&on=l40s&ttft=1s&load=1,2&nosuch=1":     "not a field",
 		"/pack?on=2xh100&models=qwen3-8b --nosuch 3":                      "no flag --nosuch",
 		"/pack?on=2xh100&models=qwen3-8b llama-3.1-8b":                    "one model",
 		"/pack?on=2xh100&models=qwen3-8b --on h100":                       "its own hardware",

@@ -163,7 +163,7 @@ func TestBadAddresses(t *testing.T) {
 		{"/fit?m=llama-3.1-8b&ctx=zzz", "zzz"},
 		{"/fit?m=llama-3.1-8b&on=2xnosuch", "nosuch"},
 		{"/fit?m=llama-3.1-8b&nofield=1", "nofield"},
-		{"/fit?m=%zz", "no query"},
+		{"/fit?m=%zz", "not a query"},
 		{"/learn?topic=nosuch", "nosuch"},
 		{"/learn?topic=moe&m=nosuch", "nosuch"},
 		{"/sim?m=llama-3.1-8b&on=l40s&rate=nan", "nan"},

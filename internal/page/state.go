@@ -59,7 +59,7 @@ func readState(ask, query string) (*state, error) {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadField, Value: query, Message: "the address is no query: " + err.Error(),
+		return nil, &memwall.Error{Code: memwall.BadField, Value: query, Message: "the address is not a query: " + err.Error(),
 			Hint: "/fit?m=llama-3.1-8b&on=rtx-4090"}
 	}
 	if len(values) > mostParameters {
@@ -135,7 +135,7 @@ func (s *state) unknown(q *question) error {
 		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) &&
 			!slices.Contains(q.own, k) {
 			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k),
-				Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
+				Message: fmt.Sprintf("%q is not a field of a question", k), Hint: "leave it out"}
 		}
 	}
 	return nil

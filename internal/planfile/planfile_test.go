@@ -74,7 +74,7 @@ func TestRowsComeBack(t *testing.T) {
 	}
 }
 
-// Names and commands of others are no formulas of a spreadsheet; numbers stay numbers.
+// Names and commands of others are not formulas of a spreadsheet; numbers stay numbers.
 func TestNoFormulas(t *testing.T) {
 	row := read(t, someAnswer())[0]
 	for name, want := range map[string]string{"model": "'=cmd|' /C calc'!A0", "quality_metric": "'+ppl",

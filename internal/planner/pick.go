@@ -50,7 +50,7 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	}
 	if r.Weights != "" && dtype.FindRecipe(r.Weights) == nil {
 		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: api.Shorten(r.Weights),
-			Message: fmt.Sprintf("weights = %q is no known format or recipe", api.Shorten(r.Weights)),
+			Message: fmt.Sprintf("weights = %q is not a known format or recipe", api.Shorten(r.Weights)),
 			Hint:    "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	u, err := UseOf(r)

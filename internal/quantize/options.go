@@ -65,7 +65,7 @@ func (o *Options) read() (*question, error) {
 	}
 	if o.Budget != "" {
 		if q.budget, err = unit.ParseBytes(o.Budget); err != nil || q.budget <= 0 {
-			return nil, bad("budget", o.Budget, fmt.Sprintf("--budget %q is no number of bytes", o.Budget), "--budget 8GiB")
+			return nil, bad("budget", o.Budget, fmt.Sprintf("--budget %q is not a number of bytes", o.Budget), "--budget 8GiB")
 		}
 	}
 	if o.Fits != "" && o.Budget != "" {

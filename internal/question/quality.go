@@ -43,7 +43,7 @@ func checkMeasured(errors map[string]float64) error {
 		case r.Name != name:
 			return bad("is of a recipe with another name", "call it "+r.Name)
 		case !(e > 0 && e <= 10):
-			return bad("is no error relative to the weights", "such as 0.07 for 7 percent")
+			return bad("is not an error relative to the weights", "such as 0.07 for 7 percent")
 		}
 	}
 	return nil

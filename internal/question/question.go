@@ -395,7 +395,7 @@ func (q *Question) recipe() (*dtype.Recipe, error) {
 	found := recipeNamed(name, q.Engine, q.Job)
 	if found == nil {
 		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name,
-			Message: fmt.Sprintf("weights = %q is no known format or recipe", name),
+			Message: fmt.Sprintf("weights = %q is not a known format or recipe", name),
 			Hint:    "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	q.Request.Weights = found.Name

@@ -89,11 +89,11 @@ func TestSaidLate(t *testing.T) {
 func TestNotOurs(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, text, says string }{
-		{"notes.txt", strings.Repeat("words ", 50), "no recording"}, {"short", "x", "no recording"},
-		{"other.json", `{"run":"a","moment":{}}` + "\n", "no recording"}, {"array.json", "[1]", "no recording"},
-		{"a.db", "SQLite format 3\x00" + strings.Repeat("\x00", 100), "no recording"},
+		{"notes.txt", strings.Repeat("words ", 50), "not a recording"}, {"short", "x", "not a recording"},
+		{"other.json", `{"run":"a","moment":{}}` + "\n", "not a recording"}, {"array.json", "[1]", "not a recording"},
+		{"a.db", "SQLite format 3\x00" + strings.Repeat("\x00", 100), "not a recording"},
 		{"newer.jsonl", `{"recording":"memwall-watch/9","run":"a"}` + "\n", "memwall-watch/9"},
-		{"long", strings.Repeat(" ", longest) + "{}", "no recording"},
+		{"long", strings.Repeat(" ", longest) + "{}", "not a recording"},
 	} {
 		file := filepath.Join(dir, c.name)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

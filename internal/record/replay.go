@@ -61,12 +61,12 @@ func Replay(name string, predict func(pid int, p *live.Prediction), moment func(
 	return told()
 }
 
-// ours refuses what is no recording, or one of a version that is not known.
+// ours refuses what is not a recording, or one of a version that is not known.
 func ours(name string, file io.ReaderAt) error {
 	text, _, err := next(bufio.NewReader(io.NewSectionReader(file, 0, longest)))
 	var first line
 	if err != nil && !errors.Is(err, io.EOF) || json.Unmarshal(text, &first) != nil || first.Recording == "" {
-		return fault(name, name+" is no recording of memwall watch", "another name: a file that is not memwall's own is not touched")
+		return fault(name, name+" is not a recording of memwall watch", "another name: a file that is not memwall's own is not touched")
 	}
 	if first.Recording != Format {
 		return fault(name, fmt.Sprintf("%s is written as %.40q, and this memwall knows %s", name, first.Recording, Format), "a newer memwall, or another name")

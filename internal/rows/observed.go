@@ -87,13 +87,13 @@ func rowOf(o *calibrate.Observation, source, licence string) (*Row, error) {
 	case p.Model == "":
 		return nil, errors.New("the file does not name the model: give --model")
 	case !inCatalog(p.Model):
-		return nil, fmt.Errorf("%q is no model of the catalog: give --model", clip(p.Model))
+		return nil, fmt.Errorf("%q is not a model of the catalog: give --model", clip(p.Model))
 	}
 	if p.Weights == "" && o.Engine == "llama.cpp" {
 		return nil, errors.New("the file does not say how the weights are stored: give --weights")
 	}
 	if p.Weights != "" && dtype.FindRecipe(p.Weights) == nil {
-		return nil, fmt.Errorf("%q is no way to store weights that is known: give --weights", clip(o.Weights))
+		return nil, fmt.Errorf("%q is not a known way to store weights: give --weights", clip(o.Weights))
 	}
 	p.Model = modelKey(p.Model)
 	if err := publicHardware(&p); err != nil {

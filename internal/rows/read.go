@@ -60,7 +60,7 @@ func Read(data []byte) ([]*Row, error) {
 		}
 		var one json.RawMessage
 		if err := d.Decode(&one); err != nil {
-			return nil, &Error{At: at, Why: "is no JSON: " + err.Error(),
+			return nil, &Error{At: at, Why: "is not JSON: " + err.Error(),
 				Fix: "one JSON object a line, as memwall compare --share writes it"}
 		}
 		r, err := parse(at, one)
@@ -84,7 +84,7 @@ func parse(at string, data []byte) (*Row, error) {
 		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(data, &is); err != nil {
-		return nil, &Error{At: at, Why: "is no row: " + plain(err.Error()), Fix: "memwall compare LOG --share writes one"}
+		return nil, &Error{At: at, Why: "is not a row: " + plain(err.Error()), Fix: "memwall compare LOG --share writes one"}
 	}
 	if err := known(at, is.Schema); err != nil {
 		return nil, err
@@ -127,13 +127,13 @@ func (r *Row) check(at string) error {
 	case !text(r.Source):
 		return bad("source", r.Source, "is missing or no plain text", `an address where the figures can be read, or "own"`)
 	case !licences.MatchString(r.Licence):
-		return bad("licence", r.Licence, "is no SPDX identifier", "CC0-1.0 for figures of your own")
+		return bad("licence", r.Licence, "is not an SPDX identifier", "CC0-1.0 for figures of your own")
 	case !text(r.By):
 		return bad("by", r.By, "is missing or no plain text", "the version of memwall that predicted")
 	case r.Engine != "" && !engines.MatchString(r.Engine):
-		return bad("engine", r.Engine, "is no engine", "such as vllm@0.12.0")
+		return bad("engine", r.Engine, "is not an engine", "such as vllm@0.12.0")
 	case r.Date != "" && !days.MatchString(r.Date):
-		return bad("date", r.Date, "is no day", "such as 2026-11-27")
+		return bad("date", r.Date, "is not a day", "such as 2026-11-27")
 	case len(r.Figures) == 0 || len(r.Figures) > maxFigures:
 		return bad("figures", fmt.Sprint(len(r.Figures)), "are none or too many", fmt.Sprintf("1 to %d", maxFigures))
 	}
@@ -153,17 +153,17 @@ func (r *Row) checkPlan(at string) error {
 	p, err := api.Decode(r.Ask)
 	if err != nil {
 		e := api.AsError(err)
-		return &Error{at, "ask." + e.Field, e.Value, "is no field of a plan: " + plain(e.Message), e.Hint}
+		return &Error{at, "ask." + e.Field, e.Value, "is not a field of a plan: " + plain(e.Message), e.Hint}
 	}
 	r.plan = p
 	if _, left := redacted(p); len(left) > 0 {
 		return &Error{at, "ask." + left[0], "", "is not shared in rows", "leave it out"}
 	}
 	if !modelName.MatchString(p.Model) {
-		return &Error{at, "ask.model", clip(p.Model), "is no name of a model", "a catalog id, or org/name of the hub"}
+		return &Error{at, "ask.model", clip(p.Model), "is not a name of a model", "a catalog id, or org/name of the hub"}
 	}
 	if _, _, err := hardware.Parse(p.Hardware, int(p.Devices)); err != nil {
-		return &Error{at, "ask.hardware", clip(p.Hardware), "is no hardware that is known", "a name of memwall hardware"}
+		return &Error{at, "ask.hardware", clip(p.Hardware), "is not known hardware", "a name of memwall hardware"}
 	}
 	return nil
 }
@@ -174,11 +174,11 @@ func (f *Figure) check(at string) error {
 	case !text(f.Name):
 		return bad("name", f.Name, "is missing or no plain text", "the engine's name of the figure")
 	case f.Device != "" && !text(f.Device):
-		return bad("device", f.Device, "is no plain text", "such as DP0 or CUDA0")
+		return bad("device", f.Device, "is not plain text", "such as DP0 or CUDA0")
 	case f.Unit != "" && !text(f.Unit):
-		return bad("unit", f.Unit, "is no plain text", "such as GiB or tokens/s")
+		return bad("unit", f.Unit, "is not plain text", "such as GiB or tokens/s")
 	case f.Test != "" && f.Test.Unit() == "":
-		return bad("test", string(f.Test), "is no test", strings.Join(calibrate.Tests(), ", "))
+		return bad("test", string(f.Test), "is not a test", strings.Join(calibrate.Tests(), ", "))
 	case f.Test != "" && f.Unit != f.Test.Unit():
 		return bad("unit", f.Unit, "is not the unit of "+string(f.Test), f.Test.Unit())
 	case !(f.Measured >= 0 && f.Measured <= maxMeasured):

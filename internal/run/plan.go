@@ -43,7 +43,7 @@ var ErrDiagnosed = errors.New("the server died of what was shown")
 // Server of the request: of its engine, else of the first installed one that takes it. Nothing is started.
 func (p *Plan) Server(ctx context.Context) (*Server, error) {
 	if p.Port < 0 || p.Port >= 1<<16 {
-		return nil, fault("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
+		return nil, fault("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is not a port", p.Port), "--port 8080")
 	}
 	tries := []string{p.Request.Engine}
 	if p.Request.Engine == "" {

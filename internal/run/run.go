@@ -126,7 +126,7 @@ type Running struct {
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed once the process has ended
 	err    error         // how, once it has
-	// leave is for a server that is no process of ours; nil for those that are.
+	// leave is for a server that is not a process of ours; nil for those that are.
 	leave func()
 	out   io.Writer
 }

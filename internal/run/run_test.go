@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("a shell script is no program on this system")
+		t.Skip("a shell script is not a program on this system")
 	}
 	for _, c := range []struct{ engine, line, says string }{
 		{"generic", "serve", "not started by memwall"},

@@ -56,7 +56,7 @@ func bands(x map[string]any) (out []string) {
 		case strings.HasSuffix(name, "bytes") && n < 0 && !mayFall[name]:
 			out = append(out, fmt.Sprintf("%s = %v", name, n))
 		case isShare[name] && (n < 0 || n > 1+1e-9):
-			out = append(out, fmt.Sprintf("%s = %v is no share", name, n))
+			out = append(out, fmt.Sprintf("%s = %v is not a share", name, n))
 		}
 	}
 	p50, ok := number("p50")

@@ -34,7 +34,7 @@ func (v *validator) check(at string, schema any, value any) error {
 		return err
 	}
 	if t, ok := s["type"].(string); ok && !isType(t, value) {
-		return fmt.Errorf("%s: %v is no %s", at, value, t)
+		return fmt.Errorf("%s: %v is not a %s", at, value, t)
 	}
 	if words, ok := s["enum"].([]any); ok && !slices.Contains(words, value) {
 		return fmt.Errorf("%s: %v is none of %v", at, value, words)

@@ -107,7 +107,7 @@ func TestClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := exec.LookPath(c.run[0]); err != nil {
-				t.Skipf("no %s here", c.run[0]) // another language's compiler is no part of what a contributor needs
+				t.Skipf("no %s here", c.run[0]) // another language's compiler is not part of what a contributor needs
 			}
 			run := exec.Command(c.run[0], c.run[1:]...)
 			run.Dir, run.Env = folder, append(os.Environ(), "GOFLAGS=", "GOWORK=off")

@@ -140,7 +140,7 @@ func wholeOf(given url.Values, name string, least, most int) (int, error) {
 	n, err := strconv.Atoi(given.Get(name))
 	if err != nil || n < least || n > most {
 		return 0, &memwall.Error{Code: memwall.BadField, Field: name, Value: shortened(given.Get(name)),
-			Message: name + " is no whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
+			Message: name + " is not a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
 			Hint:    "?" + name + "=" + strconv.Itoa(max(least, 100))}
 	}
 	return n, nil

@@ -64,7 +64,7 @@ func CheckGoal(g *api.Goal) error {
 			}
 			if !(ms > 0 && ms <= 1e9) {
 				return &api.Error{Code: api.BadField, Field: "goal." + field, Value: fmt.Sprint(ms),
-					Message: fmt.Sprintf("goal.%s = %v is no time above 0 and at most 1000000000 ms", field, ms),
+					Message: fmt.Sprintf("goal.%s = %v is not a time above 0 and at most 1000000000 ms", field, ms),
 					Hint:    "give milliseconds, such as 500"}
 			}
 		}

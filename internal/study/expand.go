@@ -45,7 +45,7 @@ func (k Key) String() string { return hex.EncodeToString(k[:]) }
 func ParseKey(s string) (k Key, err error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(k) {
-		return k, fmt.Errorf("%.60q is no key", s)
+		return k, fmt.Errorf("%.60q is not a key", s)
 	}
 	return Key(b), nil
 }

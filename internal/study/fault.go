@@ -81,7 +81,7 @@ func (f *file) bad(at yaml.Place, field, value, message, hint string) error {
 	return f.fault(at, &memwall.Error{Code: memwall.BadField, Field: field, Value: value, Message: message, Hint: hint})
 }
 
-// unread is a text that is no YAML of the plain kind.
+// unread is a text that is not YAML of the plain kind.
 func (f *file) unread(err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) {

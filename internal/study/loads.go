@@ -52,7 +52,7 @@ func (r *reader) named(n *yaml.Node) error {
 	text, ok := n.Scalar.(string)
 	switch {
 	case !ok || text == "" || text == "-":
-		return r.bad(placeOf(n), "trace", n.Text, "a trace is no name of a file", "traces: [week1.csv.gz]")
+		return r.bad(placeOf(n), "trace", n.Text, "a trace is not a name of a file", "traces: [week1.csv.gz]")
 	case !filepath.IsLocal(text):
 		return r.bad(placeOf(n), "trace", n.Text, fmt.Sprintf("trace %s is not under the folder of the study", n.Text),
 			"copy it there, and name it from there: traces: [week1.csv.gz]")
@@ -66,7 +66,7 @@ func (r *reader) workload(n *yaml.Node) error {
 		return err
 	}
 	if n.Of == nil {
-		return r.bad(placeOf(n), "workload", n.Text, "workload is no block of fields", "workload: {rate: [1, 2, 4], requests: 10000}")
+		return r.bad(placeOf(n), "workload", n.Text, "workload is not a block of fields", "workload: {rate: [1, 2, 4], requests: 10000}")
 	}
 	if err := r.known(n, "workload", workloadNames()); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (r *reader) workloads(n *yaml.Node) error {
 // blocks adds a factor of blocks.
 func (r *reader) blocks(f Factor, n *yaml.Node, example string) error {
 	if n.List == nil {
-		return r.bad(placeOf(n), f.Name+"s", n.Text, f.Name+"s is no list", example)
+		return r.bad(placeOf(n), f.Name+"s", n.Text, f.Name+"s is not a list", example)
 	}
 	for i := range f.levels {
 		if slices.ContainsFunc(f.levels[:i], func(l level) bool { return l.text == f.levels[i].text }) {
@@ -113,7 +113,7 @@ func (r *reader) blocks(f Factor, n *yaml.Node, example string) error {
 // load reads one of workloads, with its name beside its fields.
 func (r *reader) load(n *yaml.Node, i int) (level, error) {
 	if n.Of == nil {
-		return level{}, r.bad(placeOf(n), "workloads", n.Text, "a workload is no block of fields", "{name: chat, rate: 2}")
+		return level{}, r.bad(placeOf(n), "workloads", n.Text, "a workload is not a block of fields", "{name: chat, rate: 2}")
 	}
 	if err := r.known(n, "workload", append([]string{"name"}, workloadNames()...)); err != nil {
 		return level{}, err
@@ -165,7 +165,7 @@ func (r *reader) goals(n *yaml.Node) error {
 	f := Factor{Name: "goal"}
 	for i, one := range n.List {
 		if one.Of == nil {
-			return r.bad(placeOf(one), "goals", one.Text, "a goal is no block of fields", "{ttft_ms: {p99: 500}, tpot_ms: {p99: 50}}")
+			return r.bad(placeOf(one), "goals", one.Text, "a goal is not a block of fields", "{ttft_ms: {p99: 500}, tpot_ms: {p99: 50}}")
 		}
 		fields := *one
 		fields.Keys = slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return k == "name" })
@@ -196,7 +196,7 @@ func (r *reader) seeds(n *yaml.Node) error {
 	}
 	first, last, err := rangeOf(n.Text)
 	if err != nil || last < first || last > math.MaxInt64/2 {
-		return r.bad(placeOf(n), "seeds", n.Text, fmt.Sprintf("seeds = %q is no list and no range", n.Text),
+		return r.bad(placeOf(n), "seeds", n.Text, fmt.Sprintf("seeds = %q is neither a list nor a range", n.Text),
 			"seeds: [1, 2, 3] or seeds: 1..100")
 	}
 	f := Factor{Name: "seed", first: first, count: last - first + 1}

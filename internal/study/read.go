@@ -131,7 +131,7 @@ func (r *reader) known(n *yaml.Node, what string, names []string) error {
 func (r *reader) name(n *yaml.Node) error {
 	const most = 80
 	if n.Of != nil || n.List != nil || len(n.Text) > most {
-		return r.bad(placeOf(n), "study", "", "study is no name", fmt.Sprintf("a word or two, of at most %d bytes", most))
+		return r.bad(placeOf(n), "study", "", "study is not a name", fmt.Sprintf("a word or two, of at most %d bytes", most))
 	}
 	r.study.Name = n.Text
 	return nil
@@ -139,7 +139,7 @@ func (r *reader) name(n *yaml.Node) error {
 
 func (r *reader) ask(n *yaml.Node) error {
 	if !slices.Contains(Asks, n.Text) {
-		return r.bad(placeOf(n), "ask", n.Text, fmt.Sprintf("ask = %q is no question of studies", n.Text),
+		return r.bad(placeOf(n), "ask", n.Text, fmt.Sprintf("ask = %q is not a question of studies", n.Text),
 			"one of "+strings.Join(Asks, ", "))
 	}
 	r.study.Ask = n.Text
@@ -173,7 +173,7 @@ func (r *reader) hardware(n *yaml.Node) error {
 func (r *reader) words(n *yaml.Node, field string, check func(*yaml.Node) error) error {
 	for _, one := range listed(n) {
 		if one.Of != nil || one.List != nil || one.Null() {
-			return r.bad(placeOf(one), field, "", field+" is no name", "a name, or a list of names")
+			return r.bad(placeOf(one), field, "", field+" is not a name", "a name, or a list of names")
 		}
 		if err := check(one); err != nil {
 			return err
@@ -194,7 +194,7 @@ var taken = map[string]string{
 // plan are fields of the request, each with a value or a list of values.
 func (r *reader) plan(n *yaml.Node) error {
 	if n.Of == nil {
-		return r.bad(placeOf(n), "plan", n.Text, "plan is no block of fields", "plan: {tp: [1, 2, 4], context: 32k}")
+		return r.bad(placeOf(n), "plan", n.Text, "plan is not a block of fields", "plan: {tp: [1, 2, 4], context: 32k}")
 	}
 	for _, name := range n.Keys {
 		f, err := r.fieldOf(name, n.Places[name])
@@ -218,7 +218,7 @@ func (r *reader) fieldOf(name string, at yaml.Place) (*memwall.Field, error) {
 		err := (&memwall.Request{}).Set(name, "")
 		return nil, r.fault(at, memwall.AsError(err))
 	case !f.OfAsk(r.study.Ask) && !(r.study.Ask == "plan" && f.OfAsk("train")):
-		return nil, r.bad(at, "plan."+name, "", fmt.Sprintf("%s is no field of %s", name, r.study.Ask),
+		return nil, r.bad(at, "plan."+name, "", fmt.Sprintf("%s is not a field of %s", name, r.study.Ask),
 			"leave it out, or ask another question")
 	}
 	return f, nil
@@ -424,7 +424,7 @@ func objectOf(members map[string]json.RawMessage) json.RawMessage {
 func rangeOf(s string) (first, last int64, err error) {
 	from, to, ok := strings.Cut(s, "..")
 	if !ok {
-		return 0, 0, fmt.Errorf("%q is no range", s)
+		return 0, 0, fmt.Errorf("%q is not a range", s)
 	}
 	if first, err = unit.ParseCount(from); err == nil {
 		last, err = unit.ParseCount(to)

@@ -7,7 +7,7 @@ import (
 )
 
 // TestScatter: every point is drawn once, none outside of the plot, the dearest right of the cheapest and the slowest above the fastest;
-// what is no plot is none.
+// what is not a plot is none.
 func TestScatter(t *testing.T) {
 	dots := []Dot{{X: 1, Y: 40, Mark: "1"}, {X: 10, Y: 20, Mark: "2"}, {X: 10, Y: 20, Mark: "3"}, {X: 3, Y: 5, Mark: "4"}, {X: 10, Y: 21, Mark: "5"}}
 	for _, cells := range []int{60, 80, 120} {

@@ -85,7 +85,7 @@ func (m Matrix) check() error {
 			case i == j && way != "X" && way != "0":
 				return wrong(way, fmt.Sprintf("row %s says %q of itself, and not X", gpu(i), api.Shorten(way)))
 			case i != j && rank(way) < 0:
-				return wrong(way, fmt.Sprintf("%s: %q is no way: NV#, XGMI, %s", at, api.Shorten(way), strings.Join(ways, ", ")))
+				return wrong(way, fmt.Sprintf("%s: %q is not a way: NV#, XGMI, %s", at, api.Shorten(way), strings.Join(ways, ", ")))
 			case i != j && way != m[j][i]:
 				return wrong(way, fmt.Sprintf("%s: %s, and back %s", at, way, api.Shorten(m[j][i])))
 			}

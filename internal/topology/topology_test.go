@@ -126,7 +126,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestWrong: what is no matrix, or one of other devices, is answered with its place.
+// TestWrong: what is not a matrix, or one of other devices, is answered with its place.
 func TestWrong(t *testing.T) {
 	for _, c := range []struct{ text, device, want string }{
 		{"", "a100", "GPU0 GPU1"},
@@ -135,7 +135,7 @@ func TestWrong(t *testing.T) {
 		{"GPU0 GPU1\nGPU0 X PHB\n", "a100", "row GPU1 is missing"},
 		{"GPU0 GPU1\nGPU0 X\nGPU1 PHB X\n", "a100", "row GPU0 has 1 columns"},
 		{"\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tWAT\t X \n", "a100", "GPU0, GPU1: PHB, and back WAT"},
-		{"\tGPU0\tGPU1\nGPU0\t X \tWAT\nGPU1\tWAT\t X \n", "a100", `"WAT" is no way`},
+		{"\tGPU0\tGPU1\nGPU0\t X \tWAT\nGPU1\tWAT\t X \n", "a100", `"WAT" is not a way`},
 		{"\tGPU0\tGPU1\nGPU0\tPHB\tPHB\nGPU1\tPHB\t X \n", "a100", "of itself"},
 		{"GPU0 GPU2\nGPU0 X PHB\nGPU2 PHB X\n", "a100", "has GPU2 where GPU1 is due"},
 		{"GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18 X\n", "a100", "has 12 links"},

@@ -211,11 +211,11 @@ func (r *reading) rates(before *reading) {
 	}
 }
 
-// Checked refuses what is no address of a page.
+// Checked refuses what is not an address of a page.
 func Checked(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("%s is no address", strconv.Quote(shown(address)))
+		return fmt.Errorf("%s is not an address", strconv.Quote(shown(address)))
 	}
 	if u.User != nil {
 		return errors.New("the address holds a password, which is never sent")

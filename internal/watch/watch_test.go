@@ -293,7 +293,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestChecked refuses what is no address.
+// TestChecked refuses what is not an address.
 func TestChecked(t *testing.T) {
 	for address, ok := range map[string]bool{"http://127.0.0.1:8000/metrics": true, "https://host/metrics": true, "host:8000": false,
 		"file:///etc/passwd": false, "http://": false, "http://me:hunter2@host/": false} {

@@ -67,7 +67,7 @@ func TestTheLibraryNamesEntries(t *testing.T) {
 	for name, list := range library() {
 		for i, tag := range list {
 			if byID()[tag.id] == nil {
-				t.Errorf("%s:%s stands for %s, which is no entry", name, tag.tag, tag.id)
+				t.Errorf("%s:%s stands for %s, which is not an entry", name, tag.tag, tag.id)
 				continue
 			}
 			text := name + ":" + tag.tag

@@ -22,7 +22,7 @@ func TestFindFileNames(t *testing.T) {
 	}
 }
 
-// A size that the model does not have is no part of its name.
+// A size that the model does not have is not part of its name.
 func TestFindRefusesOtherSizes(t *testing.T) {
 	for _, name := range []string{"DeepSeek-R1 9B", "phi-4-mini 14B", "Llama 14B-Q4_0"} {
 		if e, err := Find(name); err == nil {

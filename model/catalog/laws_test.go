@@ -29,7 +29,7 @@ func TestEntriesAreWhole(t *testing.T) {
 			t.Errorf("%s: name %q, hub %q, released %q, source %q", e.ID, e.Name, e.Hub, e.Released, e.Source)
 		}
 		if e.Weights != "" && dtype.FindRecipe(e.Weights) == nil {
-			t.Errorf("%s is stored in %q, which is no recipe", e.ID, e.Weights)
+			t.Errorf("%s is stored in %q, which is not a recipe", e.ID, e.Weights)
 		}
 	}
 	if len(seen) < 150 || len(seen) != len(IDs()) {

@@ -195,7 +195,7 @@ func (q *question) ofLibrary() []place {
 	if n.Org != "" || n.Path || n.File != "" || !n.Ollama && n.Format != "" {
 		return nil
 	}
-	if n.Ollama && n.Tag == "" && n.Format != "" { // ollama run qwen3-32b-q8_0 is no name of the library
+	if n.Ollama && n.Tag == "" && n.Format != "" { // ollama run qwen3-32b-q8_0 is not a name of the library
 		return nil
 	}
 	t, ok := tagged(&n)
@@ -255,7 +255,7 @@ func (q *question) named() []place {
 func (q *question) usual(id string) {
 	if q.said.Ollama && q.said.Format == "" && q.said.Org == "" {
 		q.format = usualFormat
-		q.why = fmt.Sprintf("%s is no known name of Ollama's library: taken for %s in %s, which is usual there", q.text, id, usualFormat)
+		q.why = fmt.Sprintf("%s is not a known name of Ollama's library: taken for %s in %s, which is usual there", q.text, id, usualFormat)
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Spec) Converted() *Spec {
 	c := *s
 	c.Trailing = s.trailing()
 	c.MTP = nil
-	if len(s.Layers) > 0 { // towers alone are no text model, and there is nothing to convert
+	if len(s.Layers) > 0 { // towers alone are not a text model, and there is nothing to convert
 		c.Vision, c.Beside = nil, nil
 		for _, t := range s.Beside {
 			if t.Name == PartEncoder {

@@ -265,7 +265,7 @@ func storedPositions(side, width int64) Weight {
 func (c *Config) ratio(def float64, key string) float64 {
 	r := c.Float(def, key)
 	if !(r > 0 && r <= 1<<10) {
-		c.fail(key, c.m[key], "is no width of an MLP", "correct the config.json")
+		c.fail(key, c.m[key], "is not a width of an MLP", "correct the config.json")
 		return 1
 	}
 	return r

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/model/family"
 )
 
-// TestGeneric: every text model of the catalog read as if its family were unknown. What is refused is no answer; of
+// TestGeneric: every text model of the catalog read as if its family were unknown. What is refused is not an answer; of
 // what is answered, the share within 1 % of the family's own count is printed and bounded.
 func TestGeneric(t *testing.T) {
 	read, near, within := 0, 0, 0 // within the band that such answers have, internal/question/usualfields.go

@@ -20,7 +20,7 @@ var rwkv7 = &Family{
 		mix := SSM{Style: TimeMix, Inner: s.Hidden, Heads: max(1, s.Hidden/max(1, dim)), Ranks: [4]int64{c.Int("decay_low_rank_dim"), c.Int("a_low_rank_dim"), c.Int("v_low_rank_dim"), c.Int("gate_low_rank_dim")}}
 		ratio := c.Float(4, "hidden_ratio")
 		if !(ratio >= 1 && ratio <= 1<<10) {
-			c.fail("hidden_ratio", ratio, "is no width of an MLP", "correct the config.json")
+			c.fail("hidden_ratio", ratio, "is not a width of an MLP", "correct the config.json")
 			ratio = 1
 		}
 		inner := c.IntOr(int64(ratio*float64(s.Hidden)), "intermediate_size")

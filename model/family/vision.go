@@ -15,7 +15,7 @@ func (c *Config) siglip(hidden int64) *Tower {
 }
 
 // siglipTower reads a SigLIP encoder: patches with a bias, learned positions, a norm after the blocks
-// (transformers, models/siglip/modeling_siglip.py). Its pooling head is no part of towers.
+// (transformers, models/siglip/modeling_siglip.py). Its pooling head is not part of towers.
 func (c *Config) siglipTower() *Tower {
 	c.defaults(siglipDefaults)
 	patch := c.Int("patch_size")

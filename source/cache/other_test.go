@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestOtherFiles: a pipe under an entry's name is no entry, at once; what is kept after it is an entry again.
+// TestOtherFiles: a pipe under an entry's name is not an entry, at once; what is kept after it is an entry again.
 func TestOtherFiles(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	c := New(filepath.Join(t.TempDir(), "kept"), 1<<20)

@@ -190,7 +190,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestSums: git's name of an empty file and of a word, as git gives them; what is no sum is none.
+// TestSums: git's name of an empty file and of a word, as git gives them; what is not a sum is none.
 func TestSums(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", "hello\n": "ce013625030ba8dba906f756967f9e9ca394464a",

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// errOther is what is no regular file.
-var errOther = errors.New("is no regular file")
+// errOther is what is not a regular file.
+var errOther = errors.New("is not a regular file")
 
 // Open opens a regular file to read it, and never waits for a pipe's other end. Errors are *fs.PathError.
 func Open(name string) (*os.File, error) { return open(name, os.O_RDONLY) }

@@ -67,7 +67,7 @@ type reply struct {
 
 func (r *reply) close() { _ = r.body.Close() }
 
-// statusError is an answer that is no success.
+// statusError is an answer that is not a success.
 type statusError struct {
 	status  int
 	code    string // X-Error-Code of the hub
@@ -228,7 +228,7 @@ func (c *client) check(u *url.URL) error {
 	mine := c.allow.has(hostPort(u))
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return refuse("an https address", "%s is no address that is fetched", format40(u.String()))
+		return refuse("an https address", "%s is not an address that is fetched", format40(u.String()))
 	case u.User != nil:
 		return refuse("an address without one", "the address at %s holds a password", u.Host)
 	case u.Scheme == "http" && !mine:
@@ -256,12 +256,12 @@ func (r *reply) redirect() (*url.URL, error) {
 	}
 	next, err := r.url.Parse(to)
 	if err != nil {
-		return nil, refuse("try again later", "%s redirects to what is no address", r.url.Host)
+		return nil, refuse("try again later", "%s redirects to what is not an address", r.url.Host)
 	}
 	return next, nil
 }
 
-// failure is the error of an answer that is no success; the body is dropped.
+// failure is the error of an answer that is not a success; the body is dropped.
 func (r *reply) failure() error {
 	switch r.StatusCode {
 	case 200, 206, 304:

@@ -126,7 +126,7 @@ func (f *Finder) hubService() *service {
 	return s
 }
 
-// joined is a URL below an endpoint. An endpoint that is no URL gives one that is never asked.
+// joined is a URL below an endpoint. An endpoint that is not a URL gives one that is never asked.
 func joined(endpoint, rest string) *url.URL {
 	u, err := url.Parse(endpoint + rest)
 	if err != nil {

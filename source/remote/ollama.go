@@ -49,7 +49,7 @@ func ollamaReference(ref, s string) (*reference, error) {
 		}
 	}
 	if _, ok := ollamaNameOf(s); !ok {
-		return nil, badReference(ref, "is no name of a model in Ollama's registry", ollamaForms)
+		return nil, badReference(ref, "is not a name of a model in Ollama's registry", ollamaForms)
 	}
 	return &reference{given: ref, kind: onOllama, repo: s}, nil
 }

@@ -27,7 +27,7 @@ func NewPages(env func(string) string, addresses []string, patience time.Duratio
 func (p *Pages) Get(ctx context.Context, address string, most int64) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, refuse("http://HOST:PORT/metrics", "%s is no address", format40(redact(address)))
+		return nil, refuse("http://HOST:PORT/metrics", "%s is not an address", format40(redact(address)))
 	}
 	r, err := p.client.once(query{url: u, from: 0, to: -1})
 	if err != nil {

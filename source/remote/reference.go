@@ -65,7 +65,7 @@ func (f *Finder) parse(ref string) (*reference, error) {
 func (f *Finder) link(ref string) (*reference, error) {
 	u, err := url.Parse(ref)
 	if err != nil || u.Host == "" {
-		return nil, badReference(ref, "is no address", "https://host/path/model.gguf")
+		return nil, badReference(ref, "is not an address", "https://host/path/model.gguf")
 	}
 	if u.User != nil {
 		return nil, badReference(ref, "holds a password, which is never sent",
@@ -90,7 +90,7 @@ var between = map[string]bool{"blob": true, "resolve": true, "raw": true, "tree"
 func hubLink(ref string, k kind, where string) (*reference, error) {
 	parts := strings.Split(where, "/")
 	if len(parts) < 2 || parts[0] == "datasets" || parts[0] == "spaces" {
-		return nil, badReference(ref, "is no page of a model", "https://…/org/name, or "+hubForms)
+		return nil, badReference(ref, "is not a page of a model", "https://…/org/name, or "+hubForms)
 	}
 	r := &reference{given: ref, kind: k, repo: parts[0] + "/" + parts[1]}
 	if name, quant, ok := strings.Cut(parts[1], ":"); ok {

@@ -44,7 +44,7 @@ type Problem struct {
 //	sum of Weight × 2 (sqrt(1 + (r/Scale)²) - 1)  +  Penalty × sum of (offset/Sigma)²,   r = ln(predicted/measured)
 //
 // by Gauss-Newton with damping (Levenberg, 1944), slopes by coefficient numerically and from there to the
-// offsets by the chain rule. The error names a row whose prediction is no positive number.
+// offsets by the chain rule. The error names a row whose prediction is not a positive number.
 func (p *Problem) Solve() (*Table, error) {
 	s, err := p.newSolver()
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *solver) row(r *Row, index map[term]int) error {
 	}
 	s.links, s.base = append(s.links, links), append(s.base, base)
 	if !(r.Measured > 0) {
-		return fmt.Errorf("%s: measured %g, which is no positive number", r.Name, r.Measured)
+		return fmt.Errorf("%s: measured %g, which is not a positive number", r.Name, r.Measured)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (s *solver) residual(i int, c []float64) (float64, error) {
 	r := &s.p.Rows[i]
 	x := r.Predict(c)
 	if !(x > 0) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%s: predicted %g, which is no positive number", r.Name, x)
+		return 0, fmt.Errorf("%s: predicted %g, which is not a positive number", r.Name, x)
 	}
 	return math.Log(x / r.Measured), nil
 }

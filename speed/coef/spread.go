@@ -92,7 +92,7 @@ var spreadFields = []struct {
 func (t *Table) spread(kind, field string, v float64, rows string) (err error) {
 	s := t.spreads[kind]
 	if s.Rows, err = strconv.Atoi(rows); err != nil {
-		return fmt.Errorf("rows %q is no count", rows)
+		return fmt.Errorf("rows %q is not a count", rows)
 	}
 	for _, f := range spreadFields {
 		if f.name == field {

@@ -37,7 +37,7 @@ func (t *Table) row(cells []string) error {
 	}
 	v, err := strconv.ParseFloat(cells[3], 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("value %q is no number", cells[3])
+		return fmt.Errorf("value %q is not a number", cells[3])
 	}
 	name, level, key := cells[0], cells[1], cells[2]
 	switch {
@@ -50,10 +50,10 @@ func (t *Table) row(cells []string) error {
 	default:
 		o := Offset{Value: v}
 		if o.StdErr, err = strconv.ParseFloat(cells[4], 64); err != nil {
-			return fmt.Errorf("stderr %q is no number", cells[4])
+			return fmt.Errorf("stderr %q is not a number", cells[4])
 		}
 		if o.Rows, err = strconv.Atoi(cells[5]); err != nil {
-			return fmt.Errorf("rows %q is no count", cells[5])
+			return fmt.Errorf("rows %q is not a count", cells[5])
 		}
 		t.put(term{name, level, key}, o)
 	}

@@ -74,7 +74,7 @@ func run(w io.Writer, dir, at, since string, o options) error {
 	}
 	p := projectOf(c)
 	if p == nil {
-		return fmt.Errorf("%s is no checkout of a project that is followed: %s", dir, strings.Join(names(), ", "))
+		return fmt.Errorf("%s is not a checkout of a project that is followed: %s", dir, strings.Join(names(), ", "))
 	}
 	found, err := p.findings(c, all, o.patch)
 	if err != nil {

@@ -239,7 +239,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestNoCheckout: what is no checkout, or has no such revision, is said.
+// TestNoCheckout: what is not a checkout, or has no such revision, is said.
 func TestNoCheckout(t *testing.T) {
 	if err := run(&bytes.Buffer{}, t.TempDir(), "", "", options{}); err == nil || !strings.Contains(err.Error(), "no checkout of a project") {
 		t.Error(err)

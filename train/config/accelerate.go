@@ -150,7 +150,7 @@ func getFSDP(in *Input, r *reader) {
 	}
 }
 
-// getStrategy: parameters that stay whole after forward are no sharding of a plan, and stay unread.
+// getStrategy: parameters that stay whole after forward are not sharding of a plan, and stay unread.
 func getStrategy(in *Input, r *reader) {
 	switch strings.ToUpper(r.text(fsdp + "sharding_strategy")) {
 	case "FULL_SHARD", "1", "":

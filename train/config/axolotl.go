@@ -63,7 +63,7 @@ func axolotlRefuses() []refusal {
 		{"reference_model", func(in *Input) bool {
 			return in.Training.ReferenceModel == "none" && in.Training.Objective != "dpo"
 		}, "is left out for dpo alone, by computing its log-probabilities beforehand", "without reference_model"},
-		{"accumulation", partGroups, "x micro_batch x dp is no whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
+		{"accumulation", partGroups, "x micro_batch x dp is not a whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
 		{"rollout", func(in *Input) bool { return in.Training.Rollout != nil && in.Training.Objective != "grpo" }, "writes answers, which only grpo scores", "objective = grpo"},
 	}
 }

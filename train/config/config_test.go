@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		_, err := Write(c.framework, c.in)
 		p, ok := errors.AsType[*plan.Problem](err)
 		if !ok {
-			t.Errorf("%s, %s: %v is no problem of a plan", c.framework, c.field, err)
+			t.Errorf("%s, %s: %v is not a problem of a plan", c.framework, c.field, err)
 			continue
 		}
 		if p.Field != c.field || !strings.HasPrefix(p.Fix, c.fix) || !strings.Contains(p.Fix, c.others) || p.Message == "" {
@@ -263,11 +263,11 @@ func TestAxolotlFrozen(t *testing.T) {
 	}
 }
 
-// TestHostile: what is no configuration, too deep or too large is refused, and names the place where it can.
+// TestHostile: what is not a configuration, too deep or too large is refused, and names the place where it can.
 func TestHostile(t *testing.T) {
 	deep := strings.Repeat("[", 1000)
 	for _, c := range []struct{ framework, text, says string }{
-		{"deepspeed", "[]", "no object"}, {"deepspeed", `{"a":` + strings.Repeat(`{"a":`, 100), "byte"}, {"deepspeed", strings.Repeat(" ", maxText+1), "bytes"},
+		{"deepspeed", "[]", "not an object"}, {"deepspeed", `{"a":` + strings.Repeat(`{"a":`, 100), "byte"}, {"deepspeed", strings.Repeat(" ", maxText+1), "bytes"},
 		{"axolotl", "a: " + deep, "deeper"}, {"axolotl", "a: 1\nb: *x\n", "line 2"}, {"axolotl", "- 1\n", "no settings"}, {"axolotl", "a: [1\nb: 2", "line"}, {"axolotl", strings.Repeat("#", maxText+1), "bytes"},
 		{"torchtitan", "a = {b = 1}", "line 1"}, {"torchtitan", "\n[a\n", "line 2"}, {"torchtitan", "a = " + deep, "deeper"}, {"torchtitan", "a = 1\na.b = 2", "line 2"}, {"torchtitan", `a = """`, "triple"}, {"torchtitan", "= 1", "key"},
 		{"megatron", "echo hello", "no flags"}, {"megatron", strings.Repeat("-", maxText+1), "bytes"}, {"trl", "print(1)", "makes no"},
@@ -301,7 +301,7 @@ func FuzzRead(f *testing.F) {
 		p, tr, unread, err := Read(names[int(which)%len(names)], data)
 		if err != nil {
 			if _, ok := errors.AsType[*plan.Problem](err); !ok {
-				t.Fatalf("%T is no problem of a plan: %v", err, err)
+				t.Fatalf("%T is not a problem of a plan: %v", err, err)
 			}
 			return
 		}

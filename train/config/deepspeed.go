@@ -72,7 +72,7 @@ func getZeroPrecision(in *Input, r *reader) {
 	case b && f && in.Training.Precision == "":
 		in.Training.Precision = "fp32"
 	}
-	if whole != states { // half of it is no precision of a plan
+	if whole != states { // half of it is not precision of a plan
 		r.keep("bf16.bf16_master_weights_and_grads")
 		r.keep("bf16.bf16_optimizer_states")
 	}

@@ -98,7 +98,7 @@ func likeliest(texts [][]byte) (*framework, error) {
 		return nil, noFlags()
 	case first != nil && len(texts) == 1 && !readAsText(texts[0]):
 		if _, err := fromYAML(texts[0]); err != nil && !bytes.HasPrefix(bytes.TrimSpace(texts[0]), []byte("{")) {
-			return nil, err // it is no JSON that lacks something
+			return nil, err // it is not JSON that lacks something
 		}
 		return nil, first
 	}

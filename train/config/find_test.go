@@ -112,7 +112,7 @@ func TestFlagsInYAML(t *testing.T) {
 	}
 }
 
-// TestFindRefuses: what is no configuration of training says so, and names no key of its own.
+// TestFindRefuses: what is not a configuration of training says so, and names no key of its own.
 func TestFindRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		texts []string
@@ -140,13 +140,13 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
-// TestFaultsOfYAML: a text that is no JSON is refused by its fault as YAML, aliases of nothing and bombs of them too.
+// TestFaultsOfYAML: a text that is not JSON is refused by its fault as YAML, aliases of nothing and bombs of them too.
 func TestFaultsOfYAML(t *testing.T) {
 	bomb := "a0: &a0 [x, x]\n"
 	for i := 1; i < 40; i++ {
 		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d]\n", i, i, i-1, i-1)
 	}
-	for text, want := range map[string]string{"a: [x]\nb: *a\n": "line 2", bomb: "stands for more than", "a: [1\n": "no YAML", "{\"a\": 1": "JSON"} {
+	for text, want := range map[string]string{"a: [x]\nb: *a\n": "line 2", bomb: "stands for more than", "a: [1\n": "not YAML", "{\"a\": 1": "JSON"} {
 		if _, err := Find([][]byte{[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

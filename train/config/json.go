@@ -62,7 +62,7 @@ func fromJSON(data []byte) (*node, error) {
 	d.UseNumber()
 	t, err := d.Token()
 	if err != nil || t != json.Delim('{') {
-		return nil, wrong("JSON", "is no object", `{"key": value, …}`)
+		return nil, wrong("JSON", "is not an object", `{"key": value, …}`)
 	}
 	n, err := object(d, 0)
 	if err != nil {

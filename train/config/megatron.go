@@ -210,7 +210,7 @@ func uneven(r *reader) bool {
 	return has("bert t5 mamba hybrid retro vlm vision vision_classify vision_dino vision_inpaint ict mimo", kind)
 }
 
-// openWidths: a width stands there and is no number, or a variable that nobody sets may hold some: defaults are of those that stand
+// openWidths: a width stands there and is not a number, or a variable that nobody sets may hold some: defaults are of those that stand
 // nowhere. Such a width stays among what was not read.
 func (r *reader) openWidths() (found bool) {
 	for _, key := range []string{"--num-layers", "--hidden-size", "--num-attention-heads", "--kv-channels", "--ffn-hidden-size", "--num-query-groups", "--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size"} {

@@ -100,7 +100,7 @@ func flat(f *Found) map[string]any {
 	return out
 }
 
-// TestTrainsNothing: what a framework runs without training is no plan of a training run.
+// TestTrainsNothing: what a framework runs without training is not a plan of a training run.
 func TestTrainsNothing(t *testing.T) {
 	const model = "model:\n  _component_: torchtune.models.llama3_1.llama3_1_8b\ndevice: cuda\ndtype: bf16\n"
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 var trainers = map[string]string{"SFTConfig": "SFTConfig", "DPOConfig": "DPOConfig", "GRPOConfig": "GRPOConfig", "GKDConfig": "GKDConfig", "TrainingArguments": "SFTConfig"}
 
 // fromPython reads the arguments of the configurations that a script makes, each a block under its class. Nothing is
-// run; values that are no literals stand as they are written.
+// run; values that are not literals stand as they are written.
 func fromPython(data []byte) (*node, error) {
 	calls, err := pycall.Calls(string(data))
 	if err != nil {

@@ -31,7 +31,7 @@ func torchtitan() *framework {
 
 func titanRefuses() []refusal {
 	return []refusal{
-		{"model", func(in *Input) bool { _, ok := titan(in); return !ok }, "is no model of torchtitan 0.2.2", "a model of its train_configs, or megatron"},
+		{"model", func(in *Input) bool { _, ok := titan(in); return !ok }, "is not a model of torchtitan 0.2.2", "a model of its train_configs, or megatron"},
 		{"vpp", func(in *Input) bool { return in.Plan.PP > 1 && twice(in) && degree(in.Training.VPP) != 2 }, "is not the two stages of a rank that this schedule has", "vpp = 2"},
 		{"vpp", func(in *Input) bool { return in.Plan.PP > 1 && !twice(in) && in.Training.VPP > 1 }, "needs a schedule with several stages of a rank", "schedule = interleaved, or vpp = 1"},
 		{"sequence_parallel", func(in *Input) bool {

@@ -45,7 +45,7 @@ func tuneRefuses() []refusal {
 		{"offload.activations", func(in *Input) bool {
 			return place(in, activations) != "none" && in.Training.Recompute != "full"
 		}, "keeps inputs of blocks that are computed again", "recompute = full"},
-		{"fused_loss", func(in *Input) bool { return yes(in.Training.FusedLoss) && in.Training.Objective == "dpo" }, "is no form of the loss of preferences", "fused_loss = false"},
+		{"fused_loss", func(in *Input) bool { return yes(in.Training.FusedLoss) && in.Training.Objective == "dpo" }, "is not a form of the loss of preferences", "fused_loss = false"},
 		{"objective", func(in *Input) bool { return in.Training.Objective == "qat" && in.Training.Method == "qlora" }, "trains for weights that are quantised later", "method = lora"},
 		{"optimizer_in_backward", func(in *Input) bool {
 			return yes(in.Training.InBackward) && (adapted(in) || in.Training.Accumulation > 1 || !has("sft pretrain", in.Training.Objective))

@@ -66,11 +66,11 @@ func trlRefuses(more ...refusal) []refusal {
 		}, "comes with Liger's kernels in this objective, or not at all", "fused_loss = fused_kernels"},
 		{"offload.activations", func(in *Input) bool {
 			return place(in, activations) == "host" && in.Training.Objective == "grpo"
-		}, "is no setting of GRPOConfig", "offload.activations = none"},
+		}, "is not a setting of GRPOConfig", "offload.activations = none"},
 		{"reference_model", func(in *Input) bool {
 			return in.Training.ReferenceModel == "none" && has("sft pretrain", in.Training.Objective)
 		}, "leaves out what this objective does not have", "without reference_model"},
-		{"accumulation", partGroups, "x micro_batch x dp is no whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
+		{"accumulation", partGroups, "x micro_batch x dp is not a whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
 		{"rollout", func(in *Input) bool { return in.Training.Rollout != nil && in.Training.Objective != "grpo" }, "writes answers, which only grpo scores", "objective = grpo"},
 	}, more...)
 }

@@ -13,7 +13,7 @@ type work struct {
 	small          float64 // of products, by how narrow their matrices are: 256 over the lesser side
 	smallExperts   float64 // the same of experts, whose rows are few as well
 	waves          float64 // products, by multiprocessors for a tile of the result
-	misaligned     float64 // products with a side that is no multiple of 64
+	misaligned     float64 // products with a side that is not a multiple of 64
 	operands       float64 // reading and writing what is multiplied
 	quantise       float64 // making numbers narrow
 	attend, scores float64 // attention; score matrices that are written, where it is not fused
@@ -44,7 +44,7 @@ func (w *work) fields() [27]*float64 {
 		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.replicate, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
-// counts are fields that are no seconds.
+// counts are fields that are not seconds.
 func (w *work) counts() [6]*float64 {
 	return [...]*float64{&w.launches, &w.dispatches, &w.loops, &w.matrices, &w.useful, &w.done}
 }

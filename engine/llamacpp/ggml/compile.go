@@ -162,7 +162,7 @@ func (c *compiler) allocated(x ID, at Spot) Form {
 	return f
 }
 
-// takeOver: from a parent that is no view, is not read later, has no other child and no views, and has the
+// takeOver: from a parent that is not a view, is not read later, has no other child and no views, and has the
 // same layout. A smaller result gives the tail back.
 func (c *compiler) takeOver(x ID, nd *node) bool {
 	for _, p := range c.sourcesOf(x) {

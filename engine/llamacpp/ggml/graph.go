@@ -123,7 +123,7 @@ type node struct {
 	output   bool // read after the graph has run: never freed, never taken over
 	seen     bool
 	sources  uint8
-	odd      int16 // 1 + index of a size that is no product of the dimensions
+	odd      int16 // 1 + index of a size that is not a product of the dimensions
 	src      int32 // first source in Graph.src
 	view     ID    // root of a view
 	aux      ID    // handle for later operators, no source; of a stored tensor, its number in Graph.tensors
@@ -203,7 +203,7 @@ func (g *Graph) external(home Spot) ID {
 	return x
 }
 
-// sized gives a node a size that is no product of its dimensions.
+// sized gives a node a size that is not a product of its dimensions.
 func (g *Graph) sized(x ID, f Form) ID {
 	i := slices.Index(g.odd, f)
 	if i < 0 {

@@ -4,7 +4,7 @@ import "github.com/memwall/memwall/model"
 
 // Older is how graphs of builds before v0.5.0 differ. The zero value is v0.5.0.
 type Older struct {
-	// OneInput: embeddings that could come instead of tokens are no input of their own.
+	// OneInput: embeddings that could come instead of tokens are not inputs of their own.
 	OneInput bool
 	// WideMask: with flash attention the mask comes in f32 and is copied to f16.
 	WideMask bool

@@ -63,11 +63,11 @@ func (a *app) sweep() *cobra.Command {
 
 func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	if f.workers < 0 || f.workers > 1024 {
-		return bad("workers", fmt.Sprint(f.workers), fmt.Sprintf("--workers %d is no number of questions at a time", f.workers),
+		return bad("workers", fmt.Sprint(f.workers), fmt.Sprintf("--workers %d is not a number of questions at a time", f.workers),
 			"--workers 4; 0 to answer none here")
 	}
 	if !(f.check >= 0 && f.check <= 1) {
-		return bad("check", fmt.Sprint(f.check), fmt.Sprintf("--check %v is no share", f.check), "--check 0.02, from 0 to 1")
+		return bad("check", fmt.Sprint(f.check), fmt.Sprintf("--check %v is not a share", f.check), "--check 0.02, from 0 to 1")
 	}
 	if f.servers.URLs != "" && (f.own.Listen != "" || f.own.Config != "" || f.own.Folder != "") {
 		return bad("nats", f.servers.URLs, "--nats means others' servers, and --listen, --server-config and --store a server of our own",

@@ -18,7 +18,7 @@ func (a *app) work() *cobra.Command {
 			"worker.creds",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if slots < 1 || slots > 1024 {
-				return bad("workers", fmt.Sprint(slots), fmt.Sprintf("--workers %d is no number of questions at a time", slots),
+				return bad("workers", fmt.Sprint(slots), fmt.Sprintf("--workers %d is not a number of questions at a time", slots),
 					"--workers 4")
 			}
 			return a.runWork(c.Context(), p, slots)

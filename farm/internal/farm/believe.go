@@ -226,7 +226,7 @@ func (s *Sweep) put(ctx context.Context, all []*arrival) error {
 	return nil
 }
 
-// twice: an answer came to a question that has one. The same again is no harm; of two that differ this machine says which
+// twice: an answer came to a question that has one. The same again does no harm; of two that differ this machine says which
 // is right; one to a question that was given up is the answer after all.
 func (s *Sweep) twice(ctx context.Context, a *arrival) error {
 	was, err := s.Results.Row(ctx, a.row.Index)

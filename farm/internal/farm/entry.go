@@ -143,7 +143,7 @@ func (f *Farm) List(ctx context.Context) ([]Status, error) {
 	for key := range keys.Keys() {
 		id := strings.TrimSuffix(key, stateKey)
 		s, err := f.status(ctx, id)
-		if err != nil && ctx.Err() == nil && !transient(err) { // one that is no study is no reason to show none
+		if err != nil && ctx.Err() == nil && !transient(err) { // one that is not a study is no reason to show none
 			s, err = &Status{ID: printable(id), State: Unreadable}, nil
 		}
 		if err != nil {

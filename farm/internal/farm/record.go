@@ -90,7 +90,7 @@ func readRecord(key study.Key, id string, data []byte) (*record, error) {
 	head, _, ok := bytes.Cut(data[:min(len(data), maxHead)], []byte("\n"))
 	r := &record{}
 	if !ok || json.Unmarshal(head, r) != nil {
-		return nil, badly("it is no record of an answer")
+		return nil, badly("it is not a record of an answer")
 	}
 	r.packed = data[len(head)+1:]
 	switch {

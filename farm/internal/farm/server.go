@@ -153,7 +153,7 @@ func (o *Own) listen(opts *server.Options) error {
 	n, bad := strconv.Atoi(port)
 	if err != nil || bad != nil || n < 0 || n > 65535 {
 		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen,
-			Message: fmt.Sprintf("--listen %s is no address", o.Listen), Hint: "--listen 127.0.0.1:4222, or 0.0.0.0:4222 for all"}
+			Message: fmt.Sprintf("--listen %s is not an address", o.Listen), Hint: "--listen 127.0.0.1:4222, or 0.0.0.0:4222 for all"}
 	}
 	if opts.Host, opts.Port = host, n; n == 0 {
 		opts.Port = server.RANDOM_PORT

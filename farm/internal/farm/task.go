@@ -102,7 +102,7 @@ var errDropped = errors.New("nobody wants it")
 func (w *Worker) do(ctx context.Context, msg jetstream.Msg) (finish func()) {
 	t, err := readTask(msg.Subject(), msg.Data())
 	if err != nil {
-		w.say("what is no task is dropped: " + bounded(err.Error(), longWhy))
+		w.say("what is not a task is dropped: " + bounded(err.Error(), longWhy))
 		return func() { _ = msg.Term() }
 	}
 	quiet := w.beat(msg)
@@ -221,7 +221,7 @@ func (w *Worker) keep(job *job, p *study.Point, answer []byte, took float64) err
 	return err
 }
 
-// ready fetches the trace of a question, so that one that cannot be had is no answer.
+// ready fetches the trace of a question, so that one that cannot be had is not an answer.
 func (w *Worker) ready(p *study.Point) error {
 	name := p.Trace()
 	if name == "" {

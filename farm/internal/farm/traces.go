@@ -57,7 +57,7 @@ func (f traceFile) open() (*os.File, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	case info.Size() > maxTrace:
 		return nil, fmt.Errorf("it has more than %d bytes", int64(maxTrace))
 	}

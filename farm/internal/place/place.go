@@ -124,7 +124,7 @@ func (k *Kind) Ours(where string) error {
 	case err != nil:
 		return k.Fault(where, where+" cannot be used", "a file that can be read and written")
 	case !info.Mode().IsRegular():
-		return k.Fault(where, where+" is no file", k.Again)
+		return k.Fault(where, where+" is not a file", k.Again)
 	case info.Size() == 0:
 		return nil
 	}
@@ -146,7 +146,7 @@ func (k *Kind) headed(where string, head []byte, n int) error {
 	const versionAt, idAt = 60, 68
 	switch {
 	case n < len(head) || string(head[:16]) != "SQLite format 3\x00":
-		return k.Fault(where, where+" is no "+k.Is, "another name: a file that is not memwall's own is not touched")
+		return k.Fault(where, where+" is not "+k.Is, "another name: a file that is not memwall's own is not touched")
 	case word(idAt) != k.Application:
 		return k.Fault(where, where+" is a database of another program", "another name: a file that is not memwall's own is not touched")
 	}

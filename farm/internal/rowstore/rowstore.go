@@ -19,7 +19,7 @@ import (
 
 // kind tells a store of rows from other databases: "mwrs", and the version of the tables.
 var kind = &place.Kind{
-	Application: 0x6d777273, Version: 1, Is: "store of rows", Flag: "store", Again: "team.db, new or a store of rows",
+	Application: 0x6d777273, Version: 1, Is: "a store of rows", Flag: "store", Again: "team.db, new or a store of rows",
 	Busy: "somebody else has been writing for long to ", Wait: "the same command again: nothing was changed",
 	Database: "postgres://USER:PASSWORD@HOST/DATABASE?sslmode=require of a server that runs; the database may be that of others",
 }

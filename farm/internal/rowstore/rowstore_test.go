@@ -195,7 +195,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestForeign: what is no store is refused, and stays as it is.
+// TestForeign: what is not a store is refused, and stays as it is.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	where := filepath.Join(dir, "text")

@@ -1,5 +1,5 @@
 // Package studyfile keeps the results of a study in tables: an SQLite file, or a Postgres database by its URL. Others may
-// read them meanwhile. What is no results of this study is never touched.
+// read them meanwhile. What is not results of this study is never touched.
 //
 // Open studyfile.go for the tables and how a place is opened, rows.go for what is written and read.
 package studyfile
@@ -21,7 +21,7 @@ import (
 
 // kind tells the results of a study from other databases: "mwst", and the version of the tables.
 var kind = &place.Kind{
-	Application: 0x6d777374, Version: 1, Is: "results of a study", Flag: "out", Again: "--out FILE, new or of the same study",
+	Application: 0x6d777374, Version: 1, Is: "the results of a study", Flag: "out", Again: "--out FILE, new or of the same study",
 	Busy: "another sweep writes to ", Wait: "one sweep at a time: memwall-farm report reads it meanwhile",
 	Database: "postgres://USER:PASSWORD@HOST/DATABASE?sslmode=require of a server that runs; a database of its own for each study",
 }

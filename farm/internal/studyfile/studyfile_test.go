@@ -158,7 +158,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	_, err := Create(ctx, dir, &about)
-	says(t, err, "is no file")
+	says(t, err, "is not a file")
 	_, err = Open(ctx, "postgres://%zz")
 	says(t, err, "cannot be used")
 	_, err = Open(ctx, filepath.Join(dir, "none"))

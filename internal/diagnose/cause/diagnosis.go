@@ -67,7 +67,7 @@ func checkDiagnose(r *api.Request) error {
 	for i := range api.Fields() {
 		if f := &api.Fields()[i]; !f.Value(r).IsZero() && !f.OfAsk(api.AskDiagnose) && !f.OfAsk("fit") && !f.OfAsk(api.AskTrain) {
 			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
-				Message: fmt.Sprintf("%s is no field of %s", f.Name, api.AskDiagnose), Hint: f.BelongsElsewhere()}
+				Message: fmt.Sprintf("%s is not a field of %s", f.Name, api.AskDiagnose), Hint: f.BelongsElsewhere()}
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ func (t *task) checkBounds() error {
 	case !known:
 		return bad("minimize", api.Shorten(goal.Minimize), "is not known", "cost, latency, devices or quality_loss")
 	case !(goal.Attainment >= 0 && goal.Attainment <= 1):
-		return bad("attainment", goal.Attainment, "is no share from 0 to 1", "such as 0.99")
+		return bad("attainment", goal.Attainment, "is not a share from 0 to 1", "such as 0.99")
 	case goal.Attainment > 0 && len(goal.TTFT) == 0 && len(goal.TPOT) == 0:
 		return bad("attainment", goal.Attainment, "is a share of requests within bounds, and there are none", "give ttft_ms or tpot_ms too")
 	case goal.QualityLoss != nil && !(*goal.QualityLoss >= 0 && *goal.QualityLoss <= 100):

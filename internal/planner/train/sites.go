@@ -39,7 +39,7 @@ func (t *task) findSites() (sites, error) {
 	r := t.original
 	if r.MaxDevices < 0 {
 		return nil, &api.Error{Code: api.BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices),
-			Message: fmt.Sprintf("max_devices = %d is no number of devices", r.MaxDevices), Hint: "1 or more"}
+			Message: fmt.Sprintf("max_devices = %d is not a number of devices", r.MaxDevices), Hint: "1 or more"}
 	}
 	names := hardware.List(r.Hardware)
 	if len(names) == 0 {

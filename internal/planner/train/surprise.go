@@ -69,7 +69,7 @@ func (t *thumb) place(p *candidate) string {
 	return t.name + " on " + p.site.words()
 }
 
-// keepChosen keeps the plan that each rule of thumb would choose. A score of zero is no choice.
+// keepChosen keeps the plan that each rule of thumb would choose. A score of zero is not a choice.
 func (k *kept) keepChosen(p *candidate) {
 	if k.chosen == nil {
 		k.chosen = map[string]*candidate{}

@@ -46,7 +46,7 @@ func writeModels(p *term.Page, rows []card.ModelRow, filter string) {
 		"hybrids, keep a fixed size beside it.", term.Dim))
 }
 
-// shortLength is a context in a column: 128k, and 10.2M of what is no power of two.
+// shortLength is a context in a column: 128k, and 10.2M of what is not a power of two.
 func shortLength(n int64) string {
 	if s := unit.Length(n); term.Cells(s) <= len("context") {
 		return s

@@ -173,7 +173,7 @@ func designTable(p *term.Page, s *card.Study, designs []card.Design, chosen []in
 	return len(designs) + 1 - len(tb.Rows)
 }
 
-// Judged: some designs do not do what is wanted, or not with all seeds. What does not fit is no design.
+// Judged: some designs do not do what is wanted, or not with all seeds. What does not fit is not a design.
 func Judged(s *card.Study) bool {
 	return slices.ContainsFunc(s.Designs, func(d card.Design) bool { return d.Held < d.Seeds })
 }

@@ -219,7 +219,7 @@ func signedGiB(b unit.Bytes) string {
 	return "0.00"
 }
 
-// stretchLooks are those that are no lines of a ledger.
+// stretchLooks are those that are not lines of a ledger.
 var stretchLooks = map[string]struct {
 	glyph rune
 	ink   term.Ink

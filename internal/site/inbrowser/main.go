@@ -36,7 +36,7 @@ func main() {
 		line := &batch.Line{Text: []byte(args[0].String())}
 		text, err := json.Marshal(batch.Shown(line.Answer(s.Asker.Ask), len(args) > 1 && args[1].Truthy(), svg.Answer))
 		if err != nil {
-			return err.Error() // which is no JSON, and whoever reads it says so
+			return err.Error() // which is not JSON, and whoever reads it says so
 		}
 		return string(safe.JSON(text))
 	}))
