@@ -234,7 +234,7 @@ func TestUnread(t *testing.T) {
 		"":                                  "empty",
 		"\xff\xfe":                          "not text",
 		"{":                                 "JSON",
-		"[1, 2]":                            "no object",
+		"[1, 2]":                            "not an object",
 		"[{}":                               "JSON",
 		`{"a": 1}`:                          "no benchmark",
 		"context,ms\n1,2\n":                 `"ms"`,

@@ -63,7 +63,7 @@ func TestServedRefuses(t *testing.T) {
 	for says, change := range map[string]func(*Observation){
 		"name the model":            func(o *Observation) { o.Model = "" },
 		"name the devices":          func(o *Observation) { o.Hardware = "" },
-		"no hardware that is known": func(o *Observation) { o.Hardware = "h999" },
+		"not known hardware": func(o *Observation) { o.Hardware = "h999" },
 		"does not fit":              func(o *Observation) { o.Hardware, o.Devices = "rtx-3060", 1 },
 		"not all told":              func(o *Observation) { o.Concurrency = 0 },
 		"fixed number of users":     func(o *Observation) { o.Test = Throughput },

@@ -53,7 +53,7 @@ func TestStreamIsTuned(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	good := rowsOf(t, 1)[0]
 	for says, change := range map[string]func(*Observation){
-		"no hardware that is known": func(o *Observation) { o.Hardware = "RTX 9999" },
+		"not known hardware": func(o *Observation) { o.Hardware = "RTX 9999" },
 		"does not name the device":  func(o *Observation) { o.Hardware = "" },
 		"2 devices":                 func(o *Observation) { o.Devices = 2 },
 		"not one device":            func(o *Observation) { o.Hardware, o.Devices = "2xh100", 0 },

@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 		strings.Replace(file, "config.dim\n", "{a: 1}\n", 1):                     "line 5",
 		strings.Replace(file, "architectures: [FooForCausalLM]", "&a b: *a", 1):  "line 1",
 		strings.Repeat("x", dropin.MaxBytes+1):                                   "bytes",
-		"like: L\nmodel_types: [" + strings.Repeat("a, ", 200) + "\u202e]\n":     "no name",
+		"like: L\nmodel_types: [" + strings.Repeat("a, ", 200) + "\u202e]\n":     "not a name",
 		"like: L\nmodel_types: [a]\nfields:\n" + strings.Repeat(" ", 3) + "a:\n": "no value",
 	} {
 		_, err := dropin.Parse("foo.yaml", []byte(text))

@@ -126,7 +126,7 @@ func TestBroken(t *testing.T) {
 		"\x80\x02}(Nu.":                    "none is there",
 		"\x80\x02]NNs.":                    "none is there",
 		"\x80\x02N\x86.":                   "a tuple of 2",
-		"\x80\x02\xff.":                    "no opcode",
+		"\x80\x02\xff.":                    "not an opcode",
 		"\x80\x02cposix\nsystem\n(.":       "byte 2: opcode 0x63 names a class or a function",
 		"I12x\n.":                          "no number",
 		strings.Repeat("N", 5_000_000):     "wait for their list or dict",

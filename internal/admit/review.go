@@ -121,7 +121,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (status int, out
 	}
 	var review Review
 	if err := json.Unmarshal(body, &review); err != nil {
-		return bad(http.StatusBadRequest, "the review is not the JSON of an AdmissionReview")
+		return bad(http.StatusBadRequest, "the body is not a JSON AdmissionReview")
 	}
 	if why := unread(&review); why != "" {
 		return bad(http.StatusBadRequest, "%s", why)

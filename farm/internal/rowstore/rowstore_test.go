@@ -203,7 +203,7 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Create(t.Context(), where)
-	says(t, err, "no store of rows")
+	says(t, err, "not a store of rows")
 	if now, err := os.ReadFile(where); err != nil || string(now) != "hello\n" {
 		t.Errorf("%q, %v", now, err)
 	}

@@ -152,7 +152,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Create(ctx, where, &about)
-		says(t, err, map[string]string{"a text": "no results of a study", "a database": "another program"}[name])
+		says(t, err, map[string]string{"a text": "not the results of a study", "a database": "another program"}[name])
 		if now, err := os.ReadFile(where); err != nil || string(now) != text {
 			t.Errorf("%s was touched: %q, %v", name, now, err)
 		}
