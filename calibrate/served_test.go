@@ -61,13 +61,13 @@ func TestServedIsTuned(t *testing.T) {
 func TestServedRefuses(t *testing.T) {
 	good := loops(t, 1)[0]
 	for says, change := range map[string]func(*Observation){
-		"name the model":            func(o *Observation) { o.Model = "" },
-		"name the devices":          func(o *Observation) { o.Hardware = "" },
-		"not known hardware": func(o *Observation) { o.Hardware = "h999" },
-		"does not fit":              func(o *Observation) { o.Hardware, o.Devices = "rtx-3060", 1 },
-		"not all told":              func(o *Observation) { o.Concurrency = 0 },
-		"fixed number of users":     func(o *Observation) { o.Test = Throughput },
-		"no model called":           func(o *Observation) { o.Model = "no-such-model" },
+		"name the model":        func(o *Observation) { o.Model = "" },
+		"name the devices":      func(o *Observation) { o.Hardware = "" },
+		"not known hardware":    func(o *Observation) { o.Hardware = "h999" },
+		"does not fit":          func(o *Observation) { o.Hardware, o.Devices = "rtx-3060", 1 },
+		"not all told":          func(o *Observation) { o.Concurrency = 0 },
+		"fixed number of users": func(o *Observation) { o.Test = Throughput },
+		"no model called":       func(o *Observation) { o.Model = "no-such-model" },
 	} {
 		o := good
 		change(&o)

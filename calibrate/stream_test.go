@@ -53,17 +53,17 @@ func TestStreamIsTuned(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	good := rowsOf(t, 1)[0]
 	for says, change := range map[string]func(*Observation){
-		"not known hardware": func(o *Observation) { o.Hardware = "RTX 9999" },
-		"does not name the device":  func(o *Observation) { o.Hardware = "" },
-		"2 devices":                 func(o *Observation) { o.Devices = 2 },
-		"not one device":            func(o *Observation) { o.Hardware, o.Devices = "2xh100", 0 },
-		"give --model":              func(o *Observation) { o.Model = "llama 99B Q4_K - Medium" },
-		"name the model":            func(o *Observation) { o.Model = "" },
-		"give --weights":            func(o *Observation) { o.Weights = "Q9_X" },
-		"12 of 32 layers":           func(o *Observation) { o.GPULayers = "12" },
-		"vllm are not calibrated":   func(o *Observation) { o.Engine = "vllm" },
-		"not of a single stream":    func(o *Observation) { o.Test = TPOT },
-		"backend":                   func(o *Observation) { o.Backend = "OpenVINO" },
+		"not known hardware":       func(o *Observation) { o.Hardware = "RTX 9999" },
+		"does not name the device": func(o *Observation) { o.Hardware = "" },
+		"2 devices":                func(o *Observation) { o.Devices = 2 },
+		"not one device":           func(o *Observation) { o.Hardware, o.Devices = "2xh100", 0 },
+		"give --model":             func(o *Observation) { o.Model = "llama 99B Q4_K - Medium" },
+		"name the model":           func(o *Observation) { o.Model = "" },
+		"give --weights":           func(o *Observation) { o.Weights = "Q9_X" },
+		"12 of 32 layers":          func(o *Observation) { o.GPULayers = "12" },
+		"vllm are not calibrated":  func(o *Observation) { o.Engine = "vllm" },
+		"not of a single stream":   func(o *Observation) { o.Test = TPOT },
+		"backend":                  func(o *Observation) { o.Backend = "OpenVINO" },
 	} {
 		o := good
 		change(&o)

@@ -61,17 +61,17 @@ func TestRun(t *testing.T) {
 
 func TestUnansweredAsks(t *testing.T) {
 	for says, change := range map[string]func(*memwall.Request, *Asked){
-		"whose load is not said":       func(_ *memwall.Request, a *Asked) { a.Load = "" },
-		"no bound says":                func(r *memwall.Request, _ *Asked) { r.Goal = nil },
-		"is negative":                  func(_ *memwall.Request, a *Asked) { a.Load = "1,-3,1" },
-		`"hp" is not a policy`:         func(_ *memwall.Request, a *Asked) { a.Policies = []string{"hp"} },
-		"fixed takes a number":         func(_ *memwall.Request, a *Asked) { a.Policies = []string{"fixed:0"} },
-		`"while" is neither a number nor`:      func(_ *memwall.Request, a *Asked) { a.Policies = []string{"while(1)"} },
-		"is not a metric":              func(_ *memwall.Request, a *Asked) { a.Target = "cpu=1" },
-		"--max 1 is below --min 2":     func(_ *memwall.Request, a *Asked) { a.Least, a.Most = 2, 1 },
-		"rate, users, trace, duration": func(r *memwall.Request, _ *Asked) { r.Workload.Rate = 3 },
-		"no such file":                 func(_ *memwall.Request, a *Asked) { a.Load = "/nowhere/day.csv" },
-		"add up to 0.5":                func(r *memwall.Request, _ *Asked) { r.Workload.Priorities = []float64{0.5} },
+		"whose load is not said":          func(_ *memwall.Request, a *Asked) { a.Load = "" },
+		"no bound says":                   func(r *memwall.Request, _ *Asked) { r.Goal = nil },
+		"is negative":                     func(_ *memwall.Request, a *Asked) { a.Load = "1,-3,1" },
+		`"hp" is not a policy`:            func(_ *memwall.Request, a *Asked) { a.Policies = []string{"hp"} },
+		"fixed takes a number":            func(_ *memwall.Request, a *Asked) { a.Policies = []string{"fixed:0"} },
+		`"while" is neither a number nor`: func(_ *memwall.Request, a *Asked) { a.Policies = []string{"while(1)"} },
+		"is not a metric":                 func(_ *memwall.Request, a *Asked) { a.Target = "cpu=1" },
+		"--max 1 is below --min 2":        func(_ *memwall.Request, a *Asked) { a.Least, a.Most = 2, 1 },
+		"rate, users, trace, duration":    func(r *memwall.Request, _ *Asked) { r.Workload.Rate = 3 },
+		"no such file":                    func(_ *memwall.Request, a *Asked) { a.Load = "/nowhere/day.csv" },
+		"add up to 0.5":                   func(r *memwall.Request, _ *Asked) { r.Workload.Priorities = []float64{0.5} },
 	} {
 		_, err := run(t, change)
 		if err == nil || !strings.Contains(err.Error(), says) {
