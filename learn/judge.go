@@ -46,8 +46,9 @@ func (q *Question) Judge(typed string) (bool, error) {
 }
 
 func (q *Question) noAnswer(typed, want string) error {
-	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed, Message: strconv.Quote(typed) + " is not an answer to this",
-		Hint: want}
+	return &memwall.Error{Code: memwall.BadField, Field: "answer", Value: typed,
+		Message: strconv.Quote(typed) + " is not an answer to this",
+		Hint:    want}
 }
 
 // example returns an answer of the right form that reveals nothing.

@@ -253,7 +253,8 @@ func (v *visitor) body(r *http.Response, path string, err error) ([]byte, error)
 	case err != nil:
 		return nil, v.silent(err)
 	case len(body) > maxPage:
-		return nil, refusal(v.base.Host, "this is not an inference server, or its metrics have too many labels", "sends more than 8 MiB for %s",
+		return nil, refusal(v.base.Host, "this is not an inference server, or its metrics have too many labels",
+			"sends more than 8 MiB for %s",
 			path)
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n\ufeff"), []byte("<")):
 		return nil, refusal(v.base.Host, "give the address of the server itself, not of a web page or a proxy before it",

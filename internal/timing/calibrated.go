@@ -112,8 +112,9 @@ func Served(a *question.Env, r *api.Request) (*serving.Model, error) {
 			Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
 	}
 	if q.Prompter != nil {
-		return nil, &api.Error{Code: api.Unsupported, Field: "disaggregated", Message: "workers of two kinds are not a single model of a step",
-			Hint: "leave disaggregated out, and ask for a worker"}
+		return nil, &api.Error{Code: api.Unsupported, Field: "disaggregated",
+			Message: "workers of two kinds are not a single model of a step",
+			Hint:    "leave disaggregated out, and ask for a worker"}
 	}
 	in, err := ServingInput(q, size.KV)
 	if err != nil {
