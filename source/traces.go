@@ -7,25 +7,28 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/memwall/memwall"
 )
 
-// Traces is a TraceSource that opens files, and standard input as "-".
+// Traces is a TraceSource that opens files, and standard input as "-". It is not safe for concurrent use.
 type Traces struct {
 	// Stdin is read once and buffered, since a trace may be read repeatedly; nil rejects "-".
 	Stdin io.Reader
-	kept  []byte
-	read  bool
+	kept  map[string][]byte // standard input and pipes, by name
 }
 
-// maxKept is the most that is buffered of standard input, in bytes.
+// maxKept is the most that is buffered of standard input or a pipe, in bytes.
 const maxKept = 256 << 20
 
 // Trace opens a trace for a single read.
 func (t *Traces) Trace(name string) (io.ReadCloser, error) {
+	if name == "-" && t.Stdin == nil {
+		return nil, badTrace("-", "standard input is not read here", "give a file")
+	}
 	if name == "-" {
-		return t.standard()
+		return t.once(name, func() (io.ReadCloser, error) { return io.NopCloser(t.Stdin), nil })
 	}
 	info, err := os.Stat(name)
 	switch {
@@ -35,6 +38,8 @@ func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 		return nil, badTrace(name, "cannot be read", "give a file that can be read")
 	case info.IsDir():
 		return nil, badTrace(name, "is a folder", "give one of the files in it")
+	case info.Mode().Type() == fs.ModeNamedPipe:
+		return t.once(name, func() (io.ReadCloser, error) { return openPipe(name) })
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -43,22 +48,35 @@ func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// standard returns standard input, any number of times.
-func (t *Traces) standard() (io.ReadCloser, error) {
-	if t.Stdin == nil {
-		return nil, badTrace("-", "standard input is not read here", "give a file")
+// openPipe opens a pipe. One into which nobody writes is empty; waiting for a writer could not be interrupted.
+func openPipe(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// once returns what can be read a single time, any number of times.
+func (t *Traces) once(name string, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+	if data, read := t.kept[name]; read {
+		return io.NopCloser(bytes.NewReader(data)), nil
 	}
-	if !t.read {
-		data, err := io.ReadAll(io.LimitReader(t.Stdin, maxKept+1))
-		if err != nil {
-			return nil, badTrace("-", "standard input cannot be read", "give a file")
-		}
-		t.kept, t.read = data, true
+	r, err := open()
+	if err != nil {
+		return nil, badTrace(name, "cannot be read", "give a file that can be read")
 	}
-	if len(t.kept) > maxKept {
-		return nil, badTrace("-", fmt.Sprintf("standard input is longer than %d MiB, which is kept to be read again", maxKept>>20), "give a file")
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxKept+1))
+	switch {
+	case err != nil:
+		return nil, badTrace(name, "cannot be read", "give a file")
+	case len(data) > maxKept:
+		return nil, badTrace(name, fmt.Sprintf("is longer than %d MiB, which is kept to be read again", maxKept>>20), "give a file")
+	case len(data) == 0:
+		return nil, badTrace(name, "is empty, or nobody writes into it", "give a file, or pipe the trace in")
 	}
-	return io.NopCloser(bytes.NewReader(t.kept)), nil
+	if t.kept == nil {
+		t.kept = map[string][]byte{}
+	}
+	t.kept[name] = data
+	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
 func badTrace(name, why, fix string) error {
