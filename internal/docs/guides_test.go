@@ -295,7 +295,7 @@ func TestBadGuideIsSeen(t *testing.T) {
 			t.Errorf("%q %v", text, err)
 		}
 	}
-	for line, want := range map[string]string{"go test ./nowhere": "./nowhere is no package", "go test ./unit -run Nobody": "no test is called Nobody",
+	for line, want := range map[string]string{"go test ./nowhere": "./nowhere is not a package", "go test ./unit -run Nobody": "no test is called Nobody",
 		"go test ./unit -upd": "-upd is not a flag there"} {
 		if got := broken(os.DirFS(root), line); !slices.Contains(got, want) {
 			t.Errorf("%s: %q", line, got)
