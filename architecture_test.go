@@ -58,7 +58,7 @@ var houseOrder = []string{
 	"farm/internal/studyfile farm/internal/rowstore",
 	"farm/internal/farm",
 	"farm/internal/farmtest",
-	"validation/fit validation/fit/... cmd/... farm/cmd/... release tools/upstream",
+	"validation/fit validation/fit/... cmd/... farm/cmd/... release release/docsite tools/upstream",
 }
 
 // rowOf is the row of a package, and whether it stands there by its own name.
@@ -120,7 +120,7 @@ func adapter(dir string) bool {
 
 // command tells the packages of programs, of whichever module.
 func command(dir string) bool {
-	return dir == "release" || strings.HasPrefix(dir, "tools/") || strings.HasPrefix(strings.TrimPrefix(dir, "farm/"), "cmd/")
+	return dir == "release" || strings.HasPrefix(dir, "release/") || strings.HasPrefix(dir, "tools/") || strings.HasPrefix(strings.TrimPrefix(dir, "farm/"), "cmd/")
 }
 
 // testSupport are packages that only tests import.

@@ -8,7 +8,7 @@ import (
 )
 
 // foreign are modules that no host program is to have in its graph: what only farms, browser tests and packages need.
-var foreign = []string{"github.com/nats-io/", "github.com/jackc/pgx", "github.com/chromedp/", "github.com/goreleaser/"}
+var foreign = []string{"github.com/nats-io/", "github.com/jackc/pgx", "github.com/chromedp/", "github.com/goreleaser/", "github.com/yuin/goldmark"}
 
 var required = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)`)
 

@@ -9,6 +9,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/goreleaser/nfpm/v2 v2.43.4
 	github.com/spf13/cobra v1.10.2
+	github.com/yuin/goldmark v1.8.7
 )
 
 require (
