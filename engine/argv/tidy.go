@@ -112,7 +112,7 @@ func Unfenced(text, between string) string {
 }
 
 // diffBlock is a block of changes, whose lines begin with a mark.
-var diffBlock = regexp.MustCompile("(?ms)^([ \\t>]*`{3,})(?:diff|patch)[ \\t]*\n(.*?)(?:^`{3,}[ \\t]*$|\\z)")
+var diffBlock = regexp.MustCompile("(?ms)^([ \\t>]*`{3,})(?:diff|patch)[ \\t]*(\n.*?)(?:\n`{3,}[ \\t]*$|\\z)")
 
 // Settled is a text whose blocks of changes are what the changed files have, and in which each place of a template is one word.
 func Settled(text string) string {

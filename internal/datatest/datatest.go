@@ -36,7 +36,7 @@ func Table(t testing.TB, path string, comma rune) (out []map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	r := csv.NewReader(f)
 	r.Comma, r.LazyQuotes = comma, comma == '\t'
 	if comma == '\t' {
@@ -63,7 +63,7 @@ func Unpacked(t testing.TB, path string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -54,13 +54,32 @@ func (m *Model) Closed(l Load) Figures {
 		f.Bound = speed.Capacity
 	}
 	alone := Load{Users: 1, Prompt: l.Prompt, Output: l.Output}
-	if l.Users <= 1 {
-		f.FirstUnloaded = f.First
-		return f
+	if f.FirstUnloaded = f.First; l.Users > 1 {
+		_, c, e = m.elasticities(alone)
+		f.FirstUnloaded = m.band(SpreadFirst, c.First, m.Variance(e.First))
 	}
-	_, c, e = m.elasticities(alone)
-	f.FirstUnloaded = m.band(SpreadFirst, c.First, m.Variance(e.First))
+	if m.in.Speculation == nil {
+		decode, prompt := m.Decoding(l), m.Prompting(l)
+		f.limit(l.Users, possible(m.stages, &m.device, decode)/m.Step(decode), possible(m.stages, &m.device, prompt)/m.Step(prompt), m.Step(prompt))
+	}
 	return f
+}
+
+// limit narrows fast edges to what the device can do, of which a decode step and a prompt of so many seconds leave shares. How far reports
+// scatter says nothing of that. Tokens that are drafted have no such floor, as how many are accepted is not known.
+func (f *Figures) limit(users int64, step, prompt, seconds float64) {
+	step, prompt = math.Min(1, step), math.Min(1, prompt)
+	if f.PerToken.Known() {
+		least := step*(f.PerToken.Mid-f.Others) + prompt*f.Others
+		f.PerToken.Low = math.Max(f.PerToken.Low, least)
+		f.Throughput.High = math.Min(f.Throughput.High, f.Throughput.Mid/math.Min(least/f.PerToken.Mid, prompt))
+	}
+	if f.FirstUnloaded.Known() {
+		f.FirstUnloaded.Low = math.Max(f.FirstUnloaded.Low, math.Min(f.FirstUnloaded.Mid, prompt*seconds))
+	}
+	if users <= 1 {
+		f.First.Low = f.FirstUnloaded.Low
+	}
 }
 
 // roomOff is the relative error of the cache capacity: nine of ten held-out start-up logs are within it (docs/accuracy.md, vLLM's

@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"math"
+
 	"github.com/memwall/memwall/speed"
 )
 
@@ -29,4 +31,30 @@ func (m *Model) Decoding(l Load) speed.Batch {
 // Prompting returns the step of a single prompt of a load.
 func (m *Model) Prompting(l Load) speed.Batch {
 	return speed.Batch{Prefill: max(1, l.Prompt), Prompts: 1, Finished: 1}
+}
+
+// possible returns the seconds that a device's datasheet leaves a step: one stage after another moves its bytes at the full bandwidth, or
+// multiplies at the peak of its widest format.
+func possible(stages []stage, d *device, b speed.Batch) (seconds float64) {
+	for i := range stages {
+		r := stages[i].rank
+		p := r.Points(b)
+		w := r.Work(&p)
+		seconds += math.Max((w.Weights+w.CacheRead+w.CacheWrite)/d.bandwidth, w.FLOPs/stages[i].fastest(d))
+	}
+	return seconds
+}
+
+// fastest returns the highest peak that a kernel of the stage multiplies at, in operations a second.
+func (s *stage) fastest(d *device) float64 {
+	most := d.arithmetic(nil).peak
+	for i := range s.ops {
+		switch l := s.ops[i].law.(type) {
+		case *product:
+			most = math.Max(most, l.peak)
+		case *experts:
+			most = math.Max(most, l.peak)
+		}
+	}
+	return most
 }

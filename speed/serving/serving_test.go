@@ -78,6 +78,26 @@ func TestNoFasterThanTheDatasheet(t *testing.T) {
 	}
 }
 
+// TestBandsNoFasterThanTheDatasheet: the fast edge of a band is possible too, and on its own side of the middle.
+func TestBandsNoFasterThanTheDatasheet(t *testing.T) {
+	for _, c := range grid {
+		in := plan(t, c.id, c.recipe, c.device, c.p)
+		m := compile(t, in)
+		for _, users := range []int64{1, 16} {
+			l := serving.Load{Users: users, Prompt: 1024, Output: 256}
+			f := m.Closed(l)
+			if least := floor(in, m.Decoding(l)) / f.Expected; f.PerToken.Low < least {
+				t.Errorf("%s %s on %s, %d users: %v a token, the datasheet allows %g s", c.id, c.recipe, c.device, users, f.PerToken, least)
+			}
+			for _, x := range []speed.Figure{f.PerToken, f.First, f.FirstUnloaded, f.Throughput} {
+				if x.Low > x.Mid || x.High < x.Mid {
+					t.Errorf("%s %s on %s, %d users: the band of %v is turned round", c.id, c.recipe, c.device, users, x)
+				}
+			}
+		}
+	}
+}
+
 // floor of a step: dense weights over the bandwidth, or all operations at the highest peak that the device has.
 func floor(in *serving.In, b speed.Batch) float64 {
 	bytes, flops := 0.0, 0.0

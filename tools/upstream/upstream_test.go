@@ -241,7 +241,7 @@ func TestRun(t *testing.T) {
 
 // TestNoCheckout: what is not a checkout, or has no such revision, is said.
 func TestNoCheckout(t *testing.T) {
-	if err := run(&bytes.Buffer{}, t.TempDir(), "", "", options{}); err == nil || !strings.Contains(err.Error(), "no checkout of a project") {
+	if err := run(&bytes.Buffer{}, t.TempDir(), "", "", options{}); err == nil || !strings.Contains(err.Error(), "not a checkout of a project") {
 		t.Error(err)
 	}
 	if err := run(&bytes.Buffer{}, filepath.Join(t.TempDir(), "none"), "", "", options{}); err == nil {
