@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/memwall/memwall"
 )
@@ -46,11 +45,6 @@ func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 		return nil, badTrace(name, "cannot be read", "give a file that can be read")
 	}
 	return f, nil
-}
-
-// openPipe opens a pipe. One into which nobody writes is empty; waiting for a writer could not be interrupted.
-func openPipe(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // once returns what can be read a single time, any number of times.
