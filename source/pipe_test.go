@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // TestPipe: what would hang when it is opened is refused before.
@@ -32,7 +33,7 @@ func TestTracesOfPipes(t *testing.T) {
 	if _, err := s.Trace(pipe); err == nil || !strings.Contains(err.Error(), "nobody writes into it") {
 		t.Errorf("without a writer: %v", err)
 	}
-	held, err := openPipe(pipe) // so that what is written stays
+	held, err := regular.OpenPipe(pipe) // so that what is written stays
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // Traces is a TraceSource that opens files, and standard input as "-". It is not safe for concurrent use.
@@ -38,7 +39,7 @@ func (t *Traces) Trace(name string) (io.ReadCloser, error) {
 	case info.IsDir():
 		return nil, badTrace(name, "is a folder", "give one of the files in it")
 	case info.Mode().Type() == fs.ModeNamedPipe:
-		return t.once(name, func() (io.ReadCloser, error) { return openPipe(name) })
+		return t.once(name, func() (io.ReadCloser, error) { return regular.OpenPipe(name) })
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -17,6 +17,9 @@ func Open(name string) (*os.File, error) { return open(name, os.O_RDONLY) }
 // OpenPrivate opens a regular file with os.OpenFile's flags; one that it makes is its owner's alone.
 func OpenPrivate(name string, flag int) (*os.File, error) { return open(name, flag) }
 
+// OpenPipe opens a pipe to read it. One into which nobody writes is empty; waiting for a writer could not be interrupted.
+func OpenPipe(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|noWait, 0) }
+
 // Cause of an error of files, without what was done to which.
 func Cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
