@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/api"
@@ -126,5 +127,20 @@ func TestSharedExperts(t *testing.T) {
 	}
 	if n := widely("qwen3-235b-a22b", 20) + widely("qwen3-32b", 6000); n > 0 {
 		t.Errorf("%d wide groups where none is of use", n)
+	}
+}
+
+// TestSmallHosts: a llama-server whose optional caches a small host may not hold is told to keep none, unless requests continue others.
+func TestSmallHosts(t *testing.T) {
+	ask := func(w *workload.Spec) *api.Answer {
+		return goalOf(t, &api.Request{Ask: api.AskPlan, Model: "gemma-3-4b", Hardware: "m4-16gb",
+			Goal: &api.Goal{TTFT: map[string]float64{"p99": 20e3}, TPOT: map[string]float64{"p99": 200}}, Workload: w})
+	}
+	a := ask(&workload.Spec{Concurrency: 3, Requests: 200})
+	if a.Best == nil || !strings.Contains(a.Best.Change, "no prompts kept on the host") {
+		t.Errorf("best is %+v, nearest %+v", a.Best, a.NearestMiss)
+	}
+	if a := ask(&workload.Spec{Concurrency: 3, Requests: 200, SharedPrefix: 100}); a.Best != nil && strings.Contains(a.Best.Change, "no prompts kept") {
+		t.Errorf("prompts that begin alike lose their caches: %s", a.Best.Change)
 	}
 }

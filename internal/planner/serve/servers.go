@@ -269,6 +269,10 @@ func (s *servers) addContender(m *machineChoice, r *api.Request, loss float64) {
 	if !s.grouped(&replica.Question.Request) {
 		return
 	}
+	if s.keepsNothing(&c.request, out) {
+		s.addContender(m, &c.request, loss)
+		return
+	}
 	replica.Ctx = s.ctx
 	c.sim, c.answer = replica, out
 	if c.words = serverWords(replica.Question, m); out.Verdict != api.Fits {
@@ -288,6 +292,20 @@ func fillSlots(r *api.Request) {
 	if r.Engine == "llama-server" && r.Sequences == 0 {
 		r.Sequences = simulate.UsualSlots
 	}
+}
+
+// keepsNothing tells a llama-server to keep no prompts and states on a host that they may fill, if no request continues another: it keeps
+// up to 8 GiB of prompts by default, and 32 states of windows for each slot.
+func (s *servers) keepsNothing(r *api.Request, a *api.Answer) bool {
+	continued := s.spec.SharedPrefix > 0 || s.spec.Sessions != nil || s.spec.Trace != ""
+	given := r.CacheRAM != nil || r.Checkpoints != nil
+	full := a.Verdict == api.Tight && a.Host != nil && a.Host.Headroom < 0
+	if r.Engine != "llama-server" || continued || given || !full {
+		return false
+	}
+	var none plan.Int
+	r.CacheRAM, r.Checkpoints = &none, &none
+	return true
 }
 
 // keepNearest keeps the server with the smallest memory shortage.

@@ -44,6 +44,7 @@ func serverWords(q *question.Question, m *machineChoice) string {
 		{r.DraftTokens > 1, fmt.Sprintf("%d tokens drafted", r.DraftTokens)},
 		{r.CPUOffload > 0, unit.Bytes(r.CPUOffload).String() + " of weights on the host"},
 		{given.GPULayers != nil || given.CPUMoE != nil || given.OverrideTensor != "", "some on the host"},
+		{given.CacheRAM != nil && *given.CacheRAM == 0, "no prompts kept on the host"},
 		{q.Engine.Name() == "llama-server", fmt.Sprintf("%d slots", r.Sequences)},
 	} {
 		if x.given {
