@@ -99,9 +99,26 @@ func withoutSource(all []Comparison) {
 		if kind == "" || c.Refused != "" {
 			continue
 		}
-		c.Ours.Low, c.Ours.High = r.Edges(kind, c.Row.Source).Around(cmp.Or(rateKind(c.Figure), servedFigures[c.Figure]), c.Ours.Mid)
+		spread := cmp.Or(rateKind(c.Figure), servedFigures[c.Figure])
+		low, high := r.Edges(kind, c.Row.Source).Around(spread, c.Ours.Mid)
+		least, most := r.Edges(kind, "").Around(spread, c.Ours.Mid)
+		if spread == serving.SpreadThroughput {
+			high = limited(high, most, c.Ours.High)
+		} else {
+			low = -limited(-low, -least, -c.Ours.Low)
+		}
+		c.Ours.Low, c.Ours.High = low, high
 		c.judge()
 	}
+}
+
+// limited is the fast edge of a band, narrowed to what the device can do where the answer's own is short of what reports give.
+func limited(edge, reports, shipped float64) float64 {
+	const rounded = 1e-3 // of figures in answers
+	if shipped < reports-rounded*math.Abs(reports) {
+		return math.Min(edge, shipped)
+	}
+	return edge
 }
 
 // asShipped gives a left-out prediction of a server's figure the band that answers have: at least that of reports.
