@@ -16,7 +16,8 @@ import (
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
 	"internal/stable",
-	"unit safe spell fault lifetime search stat internal/datatest internal/heaptest",
+	"unit safe spell fault lifetime search stat internal/packtext",
+	"internal/datatest internal/heaptest",
 	"scale speed/coef trend drafts",
 	"dtype ledger plan",
 	"naming model hardware quality workload figure format/pickle format/yaml format/toml format/shell format/internal/window format/internal/sparse",

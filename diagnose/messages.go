@@ -1,19 +1,21 @@
 package diagnose
 
 import (
-	_ "embed" // messages.tsv
+	_ "embed" // messages.tsv.gz
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memwall/memwall/internal/packtext"
 )
 
-//go:embed messages.tsv
-var messagesText string
+//go:embed messages.tsv.gz
+var messagesPack []byte
 
 // rules lists the rules of messages.tsv, in its order.
 var rules = sync.OnceValue(func() []rule {
-	all, err := readRules(messagesText)
+	all, err := readRules(packtext.Unpack(messagesPack))
 	if err != nil {
 		panic("diagnose: " + err.Error()) // embedded: a test parses them
 	}

@@ -1,14 +1,13 @@
 package learn
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/memwall/memwall/internal/packtext"
 )
 
 // pack carries lessons/ and questions/ compressed: go test ./learn -update writes it after a text changed, and a
@@ -25,12 +24,7 @@ var texts = sync.OnceValue(func() map[string]string { return unpacked(pack) })
 
 func unpacked(data []byte) map[string]string {
 	out := map[string]string{}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return out
-	}
-	all, _ := io.ReadAll(z)
-	for part := range strings.SplitSeq("\n"+string(all), "\n"+begins) {
+	for part := range strings.SplitSeq("\n"+packtext.Unpack(data), "\n"+begins) {
 		if name, text, ok := strings.Cut(part, "\n"); ok && name != "" {
 			out[name] = text
 		}
@@ -40,13 +34,11 @@ func unpacked(data []byte) map[string]string {
 
 // packed compresses texts, deterministically.
 func packed(texts map[string]string) []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		_, _ = io.WriteString(z, begins+name+"\n"+strings.TrimRight(texts[name], "\n")+"\n")
+		b.WriteString(begins + name + "\n" + strings.TrimRight(texts[name], "\n") + "\n")
 	}
-	_ = z.Close()
-	return b.Bytes()
+	return packtext.Pack(b.String())
 }
 
 // files returns the names of texts in a folder.

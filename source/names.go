@@ -1,20 +1,21 @@
 package source
 
 import (
-	_ "embed" // modules.txt
+	_ "embed" // modules.txt.gz
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/packtext"
 )
 
 // Names of a model's tensors in hub files. A name such as
 // "model.language_model.layers.3.mlp.experts.17.gate_proj.weight" consists of a prefix, a layer, a module within the
 // layer and a parameter of the module. modules.txt says what each module is for, and where its spellings come from.
 
-//go:embed modules.txt
-var modulesText string
+//go:embed modules.txt.gz
+var modulesPack []byte
 
 // slot is a tensor of a layer: its role, and whether it is the bias.
 type slot struct {
@@ -49,7 +50,7 @@ var sections = [scopes]string{"layer", "ends", "prediction", "vision", "vision e
 var allModules = sync.OnceValue(func() map[string]modules {
 	all := map[string]modules{}
 	var into []modules
-	for line := range strings.Lines(modulesText) {
+	for line := range strings.Lines(packtext.Unpack(modulesPack)) {
 		line = strings.TrimSpace(line)
 		if names, ok := strings.CutPrefix(line, "== "); ok {
 			into = nil

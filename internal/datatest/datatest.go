@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/memwall/memwall/internal/packtext"
 )
 
 // Path returns where a file of the shared data is; "" without the folder.
@@ -73,4 +75,21 @@ func Unpacked(t testing.TB, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// Packed compares NAME.gz, which a program carries, with the text NAME beside it; with update it writes the pack.
+func Packed(t testing.TB, name string, update bool) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if update {
+		if err := os.WriteFile(name+".gz", packtext.Pack(string(text)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(Unpacked(t, name+".gz")) != string(text) {
+		t.Errorf("%s changed, and its pack did not: go test -run Pack -update-pack packs it", name)
+	}
 }
