@@ -96,6 +96,7 @@ type (
 const (
 	BadField        = api.BadField
 	BadFile         = api.BadFile
+	DefaultContext  = api.DefaultContext
 	DoesNotFit      = api.DoesNotFit
 	Fits            = api.Fits
 	ImpossiblePlan  = api.ImpossiblePlan

@@ -98,3 +98,6 @@ func (r *Request) Aims() bool {
 
 // AnyHardware stands for all hardware on offer, in usual device counts.
 const AnyHardware = "any"
+
+// DefaultContext is the context in tokens of plans that give none, if the model was trained on that much.
+const DefaultContext = 8192

@@ -502,7 +502,7 @@ func storedFormat(r *api.Resolved) string {
 }
 
 // DefaultContext applies if the model was trained on that much.
-const DefaultContext = 8192
+const DefaultContext = api.DefaultContext
 
 // usualContext returns the default context; for a denoiser, its default output plus the text.
 func usualContext(j *engine.Job, trained int64) plan.Int {

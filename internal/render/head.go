@@ -280,9 +280,6 @@ func waiting(a *memwall.Answer) string {
 	return fmt.Sprintf(". Starts, holds %s of %s users, others wait", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))
 }
 
-// usualContext is the context that is taken where none is given: a shorter one answers no question about a longer.
-const usualContext = 8192
-
 // mends returns the cheapest change that certainly helps, and how to request it; else what the plan would hold.
 func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
@@ -306,7 +303,7 @@ func mends(a *memwall.Answer) []string {
 	shorter := k.MaxContext != nil && *k.MaxContext > 0 && *k.MaxContext < int64(a.Plan.Context)
 	if len(a.FitsOn) > 0 {
 		f, here := &a.FitsOn[0], "Nothing sensible fits here"
-		if shorter && *k.MaxContext >= usualContext {
+		if shorter && *k.MaxContext >= memwall.DefaultContext { // a shorter one answers no question
 			here = "Holds " + tokens(*k.MaxContext) + " here"
 		}
 		return []string{". " + here + "; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f),

@@ -108,7 +108,7 @@ func (t *Training) rungs() (out []change.Setting) {
 	for _, o := range []plan.Offload{{Optimizer: "host"}, {Optimizer: "host", Params: "host"}, {Activations: "host"}} {
 		add(OffloadWords(o), change.PriceNearlyFree, func(r *api.Request) { r.Offload = offloaded(r.Offload, o) })
 	}
-	for _, to := range lighterMethods[now.Method] {
+	for _, to := range LighterMethods[now.Method] {
 		add("method "+now.Method+" → "+to, adapters, func(r *api.Request) {
 			r.Method = to
 			if to == "qlora" {
@@ -133,7 +133,7 @@ func (t *Training) rungs() (out []change.Setting) {
 func (t *Training) expertsInSixteenBits() bool {
 	m, now := t.Job.Machine, &t.Question.Request
 	mixed := t.Job.Model.ActiveParams() < t.Job.Model.Params()
-	adapts := now.Method == "qlora" || lighterMethods[now.Method] != nil
+	adapts := now.Method == "qlora" || LighterMethods[now.Method] != nil
 	return mixed && adapts && m != nil && m.Devices() == 1 && now.Framework != "unsloth"
 }
 
@@ -150,8 +150,8 @@ var sharesMore = map[string][]string{
 	"hsdp": {"fsdp"},
 }
 
-// lighterMethods train less.
-var lighterMethods = map[string][]string{"full": {"lora", "qlora"}, "lora": {"qlora"}, "dora": {"qlora"}}
+// LighterMethods are those that train less than a method, those that keep most of its states first.
+var LighterMethods = map[string][]string{"full": {"lora", "qlora"}, "lora": {"qlora"}, "dora": {"qlora"}}
 
 // OffloadWords say what is offloaded.
 func OffloadWords(o plan.Offload) string {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/training"
 )
 
 // note returns a note for an answer.
@@ -35,16 +37,13 @@ func (f *found) remarks(ranked []*candidate) (out []api.Note) {
 	return append(append(out, f.unsizedWords()...), f.unpriced(ranked)...)
 }
 
-// lighterMethods are the adapters to try where a method fits nowhere, those that keep most first.
-var lighterMethods = map[string][]string{"": {"lora", "qlora"}, "full": {"lora", "qlora"}, "lora": {"qlora"}}
-
 // lighter notes the adapters that fit where the method does not, and what their best plan is.
 func (f *found) lighter(ctx context.Context) []api.Note {
 	asked := f.original
 	if f.kept.number > 0 || f.among["method"] != nil || asked.Objective == "pretrain" || asked.Framework != "" {
 		return nil
 	}
-	for _, method := range lighterMethods[asked.Method] {
+	for _, method := range training.LighterMethods[cmp.Or(asked.Method, "full")] {
 		r := *asked
 		r.Method = method
 		if a, err := Plan(ctx, f.env, &r); err == nil && a.Best != nil {
